@@ -1,0 +1,3 @@
+//! pirn: stackful fibers for Rust.
+
+mod shim;

@@ -1,0 +1,114 @@
+//! loom: every atomic, lock and cell is explored, weak memory included. One protocol at a
+//! time; no clock, no real fibers.
+
+use std::io;
+use std::time::Instant;
+
+pub(crate) mod atomic {
+    pub(crate) use loom::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+}
+
+pub(crate) use loom::cell::UnsafeCell;
+
+/// The short lock; loom blocks instead of spinning.
+#[derive(Debug)]
+pub(crate) struct Lock<T>(loom::sync::Mutex<T>);
+
+pub(crate) type LockGuard<'a, T> = loom::sync::MutexGuard<'a, T>;
+
+impl<T> Lock<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Lock(loom::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> LockGuard<'_, T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl<T: Default> Default for Lock<T> {
+    fn default() -> Self {
+        Lock::new(T::default())
+    }
+}
+
+pub(crate) type Mutex<T> = Lock<T>;
+pub(crate) type MutexGuard<'a, T> = LockGuard<'a, T>;
+
+/// The condition variable that goes with [`Mutex`]; time does not pass under loom.
+#[derive(Debug)]
+pub(crate) struct Condvar(loom::sync::Condvar);
+
+impl Condvar {
+    pub(crate) fn new() -> Self {
+        Condvar(loom::sync::Condvar::new())
+    }
+
+    pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(crate) fn wait_until<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        _deadline: Instant,
+    ) -> MutexGuard<'a, T> {
+        self.wait(guard)
+    }
+
+    pub(crate) fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
+    }
+}
+
+impl Default for Condvar {
+    fn default() -> Self {
+        Condvar::new()
+    }
+}
+
+pub(crate) mod thread {
+    pub(crate) use loom::thread::{JoinHandle, yield_now};
+
+    pub(crate) fn spawn(
+        _name: String,
+        f: impl FnOnce() + Send + 'static,
+    ) -> super::io::Result<JoinHandle<()>> {
+        Ok(loom::thread::spawn(f))
+    }
+}
+
+pub(crate) mod hint {
+    pub(crate) use loom::hint::spin_loop;
+}
+
+macro_rules! thread_local_const {
+    ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr) => {
+        ::loom::thread_local! { $(#[$meta])* $vis static $name: $ty = $init }
+    };
+}
+pub(crate) use thread_local_const;
+
+/// A clock that never moves.
+pub(crate) fn now() -> Instant {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    *START.get_or_init(Instant::now)
+}
+
+pub(crate) fn seed() -> u64 {
+    1
+}

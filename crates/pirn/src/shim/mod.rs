@@ -1,0 +1,24 @@
+//! The door between the runtime and the machine's concurrency: atomics, the short lock,
+//! the blocking lock, threads, thread-locals, the clock and the source of seeds.
+//!
+//! Owns: the choice between the real thing, loom (one protocol, weak memory) and shuttle
+//! (whole runtime, random schedules). One of three files with the same surface is picked
+//! here, and nowhere else does the library ask which one it runs on.
+//!
+//! Does not own: system calls (`sys`), or any policy.
+
+#[cfg(not(any(loom, shuttle)))]
+#[path = "native.rs"]
+#[expect(unsafe_code, reason = "the cell under the spin lock and its checked twin")]
+mod imp;
+
+#[cfg(loom)]
+#[path = "loom.rs"]
+mod imp;
+
+#[cfg(all(shuttle, not(loom)))]
+#[path = "shuttle.rs"]
+#[expect(unsafe_code, reason = "the cell that loom checks and shuttle does not")]
+mod imp;
+
+pub(crate) use imp::*;

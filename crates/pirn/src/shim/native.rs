@@ -1,0 +1,234 @@
+//! The real machine: `std` atomics, a one-byte spin lock, OS threads, the OS clock.
+//!
+//! Invariants of [`Lock`]:
+//! * L1. `held` is true from a successful `try_lock`/`lock` until the guard is dropped, and
+//!   exactly one guard exists meanwhile.
+
+use std::cell;
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::time::Instant;
+
+pub(crate) mod atomic {
+    pub(crate) use std::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+}
+
+/// A cell whose accesses loom checks for races; here it costs nothing.
+#[derive(Debug)]
+pub(crate) struct UnsafeCell<T>(cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        UnsafeCell(cell::UnsafeCell::new(value))
+    }
+
+    /// Hands out the pointer for reading.
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        f(self.0.get())
+    }
+
+    /// Hands out the pointer for writing.
+    #[inline(always)]
+    pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0.get())
+    }
+}
+
+/// A lock for critical sections of a few instructions: one read-modify-write to take,
+/// a plain store to free. Never held across a switch or a call into user code.
+#[derive(Debug, Default)]
+pub(crate) struct Lock<T> {
+    held: atomic::AtomicBool,
+    value: cell::UnsafeCell<T>,
+}
+
+// SAFETY: L1: the value is reached only through the one guard, so the lock moves it between
+// threads and never shares it.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+/// Proof that the lock is held; dropping it frees the lock.
+#[derive(Debug)]
+pub(crate) struct LockGuard<'a, T> {
+    lock: &'a Lock<T>,
+}
+
+impl<T> Lock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Lock { held: atomic::AtomicBool::new(false), value: cell::UnsafeCell::new(value) }
+    }
+
+    #[inline]
+    pub(crate) fn lock(&self) -> LockGuard<'_, T> {
+        if self
+            .held
+            .compare_exchange(
+                false,
+                true,
+                atomic::Ordering::Acquire,
+                atomic::Ordering::Relaxed,
+            )
+            .is_err()
+        {
+            self.lock_contended();
+        }
+        LockGuard { lock: self }
+    }
+
+    #[cold]
+    fn lock_contended(&self) {
+        // The holder may be preempted: spin for about a microsecond, then give the core away.
+        const SPINS: u32 = 64;
+        let mut spins = 0;
+        loop {
+            while self.held.load(atomic::Ordering::Relaxed) {
+                spins += 1;
+                if spins < SPINS {
+                    std::hint::spin_loop();
+                } else {
+                    std::thread::yield_now();
+                }
+            }
+            if self
+                .held
+                .compare_exchange_weak(
+                    false,
+                    true,
+                    atomic::Ordering::Acquire,
+                    atomic::Ordering::Relaxed,
+                )
+                .is_ok()
+            {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T> Deref for LockGuard<'_, T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: L1: this guard is the only way to the value.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for LockGuard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: L1: this guard is the only way to the value.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for LockGuard<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // ORDERING: pairs with the Acquire exchange in `Lock::lock`.
+        self.lock.held.store(false, atomic::Ordering::Release);
+    }
+}
+
+/// A lock that may be held for long, by threads only: the OS puts the waiter to sleep.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
+
+pub(crate) type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
+
+impl<T> Mutex<T> {
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub(crate) const fn new(value: T) -> Self {
+        Mutex(std::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// The condition variable that goes with [`Mutex`].
+#[derive(Debug, Default)]
+pub(crate) struct Condvar(std::sync::Condvar);
+
+impl Condvar {
+    pub(crate) const fn new() -> Self {
+        Condvar(std::sync::Condvar::new())
+    }
+
+    pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Waits until notified or until `deadline`; may wake for no reason.
+    pub(crate) fn wait_until<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        deadline: Instant,
+    ) -> MutexGuard<'a, T> {
+        let left = deadline.saturating_duration_since(now());
+        match self.0.wait_timeout(guard, left) {
+            Ok((guard, _)) => guard,
+            Err(poisoned) => poisoned.into_inner().0,
+        }
+    }
+
+    pub(crate) fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
+    }
+}
+
+pub(crate) mod thread {
+    pub(crate) use std::thread::{JoinHandle, yield_now};
+
+    /// Starts an OS thread with the platform's default stack.
+    ///
+    /// # Errors
+    /// What the OS says when it cannot make another thread.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub(crate) fn spawn(
+        name: String,
+        f: impl FnOnce() + Send + 'static,
+    ) -> super::io::Result<JoinHandle<()>> {
+        std::thread::Builder::new().name(name).spawn(f)
+    }
+}
+
+pub(crate) mod hint {
+    pub(crate) use std::hint::spin_loop;
+}
+
+/// Declares a thread-local whose initial value is a constant: no lazy check on access.
+macro_rules! thread_local_const {
+    ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr) => {
+        ::std::thread_local! { $(#[$meta])* $vis static $name: $ty = const { $init } }
+    };
+}
+pub(crate) use thread_local_const;
+
+/// The monotonic clock; the only place that reads it.
+#[inline]
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// A seed for one random generator; differs from call to call and from run to run.
+pub(crate) fn seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0_u64)
+}
