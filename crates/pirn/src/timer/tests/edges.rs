@@ -1,0 +1,196 @@
+//! Rounding, order, far deadlines, the end of `u64`, and what a full wheel costs.
+
+use super::super::wheel::TICK_NS;
+use super::rig::Rig;
+
+const MS: u64 = 1_000_000;
+const DAY: u64 = 86_400_000 * MS;
+
+#[test]
+fn never_early_and_at_most_one_tick_late() {
+    for deadline in [
+        1,
+        TICK_NS - 1,
+        TICK_NS,
+        TICK_NS + 1,
+        63 * TICK_NS + 7,
+        10 * MS,
+        DAY,
+    ] {
+        let mut rig = Rig::new(0, 1);
+        rig.arm(0, deadline);
+        assert_eq!(rig.advance(deadline - 1), [], "deadline {deadline}");
+        assert_eq!(
+            rig.advance(deadline + TICK_NS - 1),
+            [0],
+            "deadline {deadline}"
+        );
+    }
+}
+
+#[test]
+fn next_deadline_is_the_tick_of_the_first_timer_at_any_distance() {
+    for exponent in 0..63 {
+        let mut rig = Rig::new(0, 1);
+        let deadline = (1_u64 << exponent) + 1;
+        rig.arm(0, deadline);
+        let at = rig.wheel().next_deadline().unwrap();
+        assert!(
+            (deadline..deadline + TICK_NS).contains(&at),
+            "2^{exponent}: {at}"
+        );
+        assert_eq!(rig.advance(at), [0]);
+        assert_eq!(rig.wheel().next_deadline(), None);
+    }
+}
+
+#[test]
+fn a_passed_deadline_fires_at_the_next_advance_even_at_the_same_time() {
+    let now = 5 * DAY + 12_345;
+    let mut rig = Rig::new(now, 3);
+    rig.arm(0, 0);
+    rig.arm(1, now - TICK_NS);
+    assert!(rig.wheel().next_deadline().unwrap() <= now);
+    assert_eq!(rig.advance(now), [0, 1]);
+    rig.arm(2, now - 2 * TICK_NS);
+    assert_eq!(rig.advance(now), [2]);
+}
+
+#[test]
+fn one_tick_fires_in_order_of_arming_wherever_the_timers_came_from() {
+    let mut rig = Rig::new(0, 6);
+    let deadline = 3 * DAY;
+    rig.arm(0, deadline);
+    rig.arm(1, deadline - 1);
+    assert_eq!(rig.advance(2 * DAY), []);
+    rig.arm(2, deadline);
+    assert_eq!(rig.advance(deadline - 100 * MS), []);
+    rig.arm(3, deadline - 2);
+    assert_eq!(rig.advance(deadline - MS), []);
+    rig.arm(4, deadline);
+    rig.arm(5, deadline - TICK_NS);
+    assert_eq!(rig.advance(deadline + TICK_NS), [5, 0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn one_leap_over_all_levels_fires_everything_in_order() {
+    let mut rig = Rig::new(777, 48);
+    for id in (0..48).rev() {
+        rig.arm(id, TICK_NS << id);
+    }
+    assert_eq!(rig.advance(u64::MAX), (0..48).collect::<Vec<_>>());
+    assert!(rig.wheel().is_empty());
+}
+
+#[test]
+fn time_standing_at_a_slot_boundary_of_each_level_loses_nothing() {
+    for level in 1..8 {
+        let boundary = TICK_NS << (6 * level);
+        let mut rig = Rig::new(boundary - TICK_NS, 4);
+        rig.arm(0, boundary - 1);
+        rig.arm(1, boundary);
+        rig.arm(2, boundary + 1);
+        rig.arm(3, 2 * boundary);
+        assert_eq!(rig.advance(boundary - 1), []);
+        assert_eq!(rig.advance(boundary), [0, 1]);
+        assert_eq!(rig.advance(boundary), []);
+        assert_eq!(rig.advance(boundary + TICK_NS), [2]);
+        assert_eq!(rig.advance(2 * boundary - 1), []);
+        assert_eq!(rig.advance(2 * boundary), [3]);
+    }
+}
+
+#[test]
+fn a_deadline_at_the_end_of_time_is_armed_and_never_due() {
+    let mut rig = Rig::new(0, 2);
+    rig.arm(0, u64::MAX);
+    assert_eq!(rig.wheel().next_deadline(), None);
+    assert_eq!(rig.wheel().len(), 1);
+    assert_eq!(rig.advance(u64::MAX), []);
+    rig.arm(1, u64::MAX);
+    assert!(rig.disarm(1));
+    assert!(rig.disarm(0));
+    assert!(!rig.disarm(0));
+    assert!(rig.wheel().is_empty());
+}
+
+#[test]
+fn the_last_tick_that_exists_fires() {
+    let last = u64::MAX - (TICK_NS - 1);
+    let mut rig = Rig::new(0, 2);
+    rig.arm(0, last);
+    rig.arm(1, last - TICK_NS + 1);
+    assert_eq!(rig.wheel().next_deadline(), Some(last));
+    assert_eq!(rig.advance(last - 1), []);
+    assert_eq!(rig.advance(last), [0, 1]);
+    assert_eq!(rig.wheel().next_deadline(), None);
+}
+
+#[test]
+fn a_clock_that_steps_back_does_no_harm() {
+    let mut rig = Rig::new(100 * MS, 2);
+    rig.arm(0, 110 * MS);
+    assert_eq!(rig.advance(105 * MS), []);
+    assert_eq!(rig.advance(0), []);
+    rig.arm(1, 50 * MS);
+    assert_eq!(rig.advance(106 * MS), [1]);
+    assert_eq!(rig.advance(111 * MS), [0]);
+}
+
+#[test]
+fn disarming_the_first_leaves_a_bound_that_never_oversleeps() {
+    let mut rig = Rig::new(0, 2);
+    rig.arm(0, 300 * MS);
+    rig.arm(1, 310 * MS);
+    assert!(rig.disarm(0));
+    let mut looks = 0;
+    while !rig.wheel().is_empty() {
+        let at = rig.wheel().next_deadline().unwrap();
+        assert!(at < 310 * MS + TICK_NS);
+        looks += 1;
+        rig.advance(at);
+    }
+    assert!(looks <= 2, "{looks} looks for one timer");
+}
+
+#[test]
+fn a_million_timers_fire_once_each_at_their_tick() {
+    const TIMERS: usize = 1_000_000;
+    let mut rig = Rig::new(0, TIMERS);
+    let deadline = |id: usize| (id as u64).wrapping_mul(0x9e37_79b9) % (30_000 * MS);
+    for id in 0..TIMERS {
+        rig.arm(id, deadline(id));
+    }
+    for id in (0..TIMERS).step_by(2) {
+        assert!(rig.disarm(id));
+    }
+    assert_eq!(rig.wheel().len(), TIMERS / 2);
+    let mut fired = vec![false; TIMERS];
+    let mut advances = 0;
+    while let Some(at) = rig.wheel().next_deadline() {
+        for id in rig.advance(at) {
+            assert!(deadline(id) <= at && at < deadline(id) + TICK_NS + 1);
+            assert!(!std::mem::replace(&mut fired[id], true));
+        }
+        advances += 1;
+    }
+    assert_eq!(fired.iter().filter(|&&fired| fired).count(), TIMERS / 2);
+    assert!(fired.iter().step_by(2).all(|&fired| !fired));
+    // 30 s hold 457,764 ticks; stale bounds may add one look per slot of the levels above.
+    assert!(advances < 470_000, "{advances} advances");
+}
+
+#[test]
+fn a_panic_in_the_callback_loses_only_the_timer_it_was_told() {
+    let mut rig = Rig::new(0, 3);
+    for id in 0..3 {
+        rig.arm(id, MS);
+    }
+    let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        rig.wheel_mut()
+            .advance(2 * MS, |id| assert_ne!(id, 1, "on purpose"));
+    }));
+    assert!(unwound.is_err());
+    assert_eq!(rig.wheel().len(), 1);
+    assert_eq!(rig.advance(2 * MS), [2]);
+}

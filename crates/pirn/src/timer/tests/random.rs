@@ -1,0 +1,125 @@
+//! Random programs of arm, disarm and advance, against a sorted map.
+
+use std::collections::BTreeMap;
+
+use super::super::wheel::TICK_NS;
+use super::rig::{Rig, magnitude};
+use crate::base::rng::Rng;
+
+/// What the wheel must do, said with a map from (tick, order of arming) to the timer.
+struct Model {
+    due: BTreeMap<(u64, u64), usize>,
+    armed: Vec<Option<(u64, u64, u64)>>,
+    now: u64,
+    armings: u64,
+}
+
+impl Model {
+    fn arm(&mut self, id: usize, deadline: u64) {
+        self.armings += 1;
+        let tick = deadline.div_ceil(TICK_NS).max(self.now / TICK_NS);
+        self.due.insert((tick, self.armings), id);
+        self.armed[id] = Some((tick, self.armings, deadline));
+    }
+
+    fn disarm(&mut self, id: usize) -> bool {
+        let Some((tick, order, _)) = self.armed[id].take() else {
+            return false;
+        };
+        self.due.remove(&(tick, order)).is_some()
+    }
+
+    fn advance(&mut self, now: u64) -> Vec<usize> {
+        self.now = self.now.max(now);
+        let later = self.due.split_off(&(self.now / TICK_NS + 1, 0));
+        let fired: Vec<usize> = std::mem::replace(&mut self.due, later)
+            .into_values()
+            .collect();
+        for &id in &fired {
+            let (_, _, deadline) = self.armed[id].take().unwrap();
+            assert!(deadline <= self.now, "the model itself is early");
+        }
+        fired
+    }
+}
+
+/// Runs `steps` random operations; times have up to `bits` bits.
+fn run(seed: u64, start: u64, bits: u32, steps: usize) {
+    const TIMERS: usize = 64;
+    let mut rng = Rng::new(seed);
+    let mut rig = Rig::new(start, TIMERS);
+    let mut model = Model {
+        due: BTreeMap::new(),
+        armed: vec![None; TIMERS],
+        now: start,
+        armings: 0,
+    };
+    let mut disarmed_since_idle = false;
+    for step in 0..steps {
+        let id = rng.below(TIMERS);
+        match rng.below(10) {
+            0..=4 if model.armed[id].is_none() => {
+                let deadline = match rng.below(8) {
+                    0 => model.now.saturating_sub(magnitude(&mut rng, bits)),
+                    1 => u64::MAX - magnitude(&mut rng, 20),
+                    // Share ticks and slots with others.
+                    2 => (model.now | magnitude(&mut rng, bits)) & !(TICK_NS - 1),
+                    _ => model.now.saturating_add(magnitude(&mut rng, bits)),
+                };
+                rig.arm(id, deadline);
+                model.arm(id, deadline);
+            }
+            0..=6 => {
+                disarmed_since_idle |= model.armed[id].is_some();
+                assert_eq!(rig.disarm(id), model.disarm(id), "seed {seed} step {step}");
+            }
+            _ => {
+                let now = match rng.below(4) {
+                    0 => rig.wheel().next_deadline().unwrap_or(model.now),
+                    1 => model.now.saturating_add(magnitude(&mut rng, 20)),
+                    _ => model.now.saturating_add(magnitude(&mut rng, bits)),
+                };
+                let fired = rig.advance(now);
+                assert_eq!(fired, model.advance(now), "seed {seed} step {step}");
+            }
+        }
+        assert_eq!(
+            rig.wheel().len(),
+            model.due.len(),
+            "seed {seed} step {step}"
+        );
+        disarmed_since_idle &= !rig.wheel().is_empty();
+        let first = model.due.keys().map(|&(tick, _)| tick).next();
+        let first = first.and_then(|tick| tick.checked_mul(TICK_NS));
+        let next = rig.wheel().next_deadline();
+        if disarmed_since_idle {
+            assert!(next <= first.or(next), "overslept: seed {seed} step {step}");
+            assert_eq!(next.is_none(), first.is_none(), "seed {seed} step {step}");
+        } else {
+            assert_eq!(next, first, "seed {seed} step {step}");
+        }
+    }
+}
+
+#[test]
+fn agrees_with_a_sorted_map() {
+    for seed in 0..200 {
+        run(seed, 0, 18 + (seed % 40) as u32, 2_000);
+    }
+}
+
+#[test]
+fn agrees_with_a_sorted_map_from_any_start() {
+    for seed in 1_000..1_100 {
+        let start = Rng::new(seed).next_u64() >> 1;
+        run(seed, start, 18 + (seed % 44) as u32, 2_000);
+    }
+}
+
+#[test]
+fn agrees_with_a_sorted_map_at_the_end_of_time() {
+    for seed in 2_000..2_100 {
+        let start = u64::MAX - magnitude(&mut Rng::new(seed), 40);
+        run(seed, start, 36, 2_000);
+    }
+}

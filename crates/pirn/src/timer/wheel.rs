@@ -1,0 +1,308 @@
+//! The hierarchical timer wheel: arm and disarm in O(1), fire in order of the tick.
+//!
+//! Owns: the slots, their occupancy bitmaps and the wheel's notion of the present tick.
+//! Does not own: entries (waiters do), the clock, or the act of waking.
+//!
+//! # Numbers
+//! A tick is 2^16 ns (65.5 µs). A deadline is rounded up to a tick and fires at the first
+//! `advance` whose time has reached that tick: never early, and late by less than one tick
+//! beyond what the caller's polling adds. Each level has 64 slots, so eight levels cover
+//! all 48 bits of a tick count: level 0 spans 4.2 ms, then 268 ms, 17 s, 18 min, 20 h,
+//! 52 days, 9 years, 584 years. Only deadlines within the last tick of `u64` lie beyond;
+//! they count as armed and never fire. Two slots more would not make near timers more
+//! exact, and a finer tick would only split wakeups that can be shared.
+//!
+//! # Placement
+//! Write `due` and `elapsed` in base 64. A timer hangs at the level of the highest digit in
+//! which they differ (level 0 if equal), in the slot that this digit of `due` names. So all
+//! timers of a lower level are due before all of a higher one, slots of one level are in
+//! order, and the next slot to look at is the lowest bit of the lowest level in use: found
+//! without a search and without visiting empty ticks. When time enters a slot of a higher
+//! level its timers move down, each at most once per level.
+//!
+//! A slot remembers the earliest tick that was put into it, so a sleeper sleeps until the
+//! timer itself and not until the slot's begin. Disarming leaves the memory stale until the
+//! slot is empty: at worst one early look per slot.
+//!
+//! # Invariants
+//! * W1. A timer's place is `Slot` iff it is linked in exactly that slot's list.
+//! * W2. An occupancy bit is set iff the slot's list is not empty; a bit of `in_use` iff
+//!   its level has an occupied slot.
+//! * W3. Every linked timer hangs where *Placement* says for the present `elapsed`;
+//!   `elapsed` enters a slot of a higher level only as that slot is emptied downwards.
+//! * W4. `elapsed` never shrinks and never exceeds the tick of a time that was passed in.
+//! * W5. Timers of one tick fire in the order in which they were armed: a slot's list is
+//!   FIFO, moving down keeps the order, and a slot of level 0 takes new timers for a tick
+//!   only after the older ones have come down to it (W3).
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use super::entry::{Place, Timer};
+use crate::base::list::List;
+
+/// Holds armed timers; belongs to one worker.
+pub(crate) struct Wheel<P> {
+    /// The tick up to which everything due has fired.
+    elapsed: u64,
+    /// Armed timers, those that never fire included.
+    len: usize,
+    /// Bit `l` is set iff level `l` has an occupied slot (W2).
+    in_use: u8,
+    levels: Box<[Level<P>; LEVELS]>,
+}
+
+struct Level<P> {
+    /// Bit `s` is set iff slot `s` is not empty (W2).
+    occupied: u64,
+    slots: [Slot<P>; SLOTS],
+}
+
+struct Slot<P> {
+    timers: List<Timer<P>>,
+    /// A lower bound of `due` over `timers`, exact unless one was disarmed. Meaningful
+    /// only while occupied.
+    earliest: u64,
+}
+
+impl<P: Copy> Wheel<P> {
+    /// Returns an empty wheel whose present is `now`, in nanoseconds since any origin.
+    pub(crate) fn new(now: u64) -> Self {
+        let levels: Vec<Level<P>> = (0..LEVELS).map(|_| Level::new()).collect();
+        let Ok(levels) = levels.into_boxed_slice().try_into() else {
+            unreachable!("collected LEVELS levels");
+        };
+        Wheel {
+            elapsed: now >> TICK_BITS,
+            len: 0,
+            in_use: 0,
+            levels,
+        }
+    }
+
+    /// Arms `timer` to fire at the first `advance` that has reached `deadline`; one that
+    /// has passed already fires at the next `advance`.
+    ///
+    /// # Safety
+    /// * `timer` points to a live timer which is not armed.
+    /// * Until it is fired or disarmed (by this wheel) it stays where it is and nobody
+    ///   holds a unique reference to it, unless the wheel is never used again (E1, E2).
+    #[inline]
+    pub(crate) unsafe fn arm(&mut self, timer: NonNull<Timer<P>>, deadline: u64) {
+        // SAFETY: the caller vouches for a live timer that is only shared.
+        let entry = unsafe { timer.as_ref() };
+        debug_assert!(!entry.is_armed(), "armed twice");
+        entry.due.set(tick_at_or_after(deadline).max(self.elapsed));
+        self.len += 1;
+        // SAFETY: the timer is in no list as it is not armed (W1), and pinned (E1).
+        unsafe { self.hang(timer) };
+    }
+
+    /// Takes `timer` back. False if it was not armed: it has fired, or never was.
+    ///
+    /// # Safety
+    /// `timer` points to a live timer; if it is armed, this wheel armed it.
+    #[inline]
+    pub(crate) unsafe fn disarm(&mut self, timer: NonNull<Timer<P>>) -> bool {
+        // SAFETY: the caller vouches for a live timer that is only shared (E2).
+        let entry = unsafe { timer.as_ref() };
+        match entry.place.replace(Place::Nowhere) {
+            Place::Nowhere => return false,
+            Place::Never => {}
+            Place::Slot { level, slot } => {
+                let list = &mut self.slot(level.into(), slot.into()).timers;
+                // SAFETY: W1: the timer hangs in exactly this list.
+                unsafe { list.remove(timer) };
+                if list.is_empty() {
+                    self.mark_empty(level.into(), slot.into());
+                }
+            }
+        }
+        self.len -= 1;
+        true
+    }
+
+    /// Returns when to call `advance` next: never later than the tick at which the first
+    /// timer fires, earlier only if one that would have been first was disarmed. `None` if
+    /// nothing will ever fire.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
+        let (level, slot) = self.first()?;
+        Some(self.levels[level].slots[slot].earliest << TICK_BITS)
+    }
+
+    /// Fires all timers that are due at `now`, in order of their ticks, and makes `now` the
+    /// present. A timer is idle before its payload is handed to `fire`. A `now` that lies
+    /// before an earlier one counts as that earlier one.
+    ///
+    /// UNWIND: a panic in `fire` leaves the wheel whole; what was due and has not fired
+    /// fires at the next `advance`.
+    pub(crate) fn advance(&mut self, now: u64, mut fire: impl FnMut(P)) {
+        let now = now >> TICK_BITS;
+        while let Some((level, slot)) = self.first() {
+            let start = slot_start(self.elapsed, level, slot);
+            if start > now {
+                break;
+            }
+            // W3: nothing is due before `start`, and this slot is emptied right away.
+            self.elapsed = self.elapsed.max(start);
+            if level == 0 {
+                self.fire_slot(slot, &mut fire);
+            } else {
+                self.move_down(level, slot);
+            }
+        }
+        // W3: every slot left starts after `now`, so time enters none of them.
+        self.elapsed = self.elapsed.max(now);
+    }
+
+    /// Returns how many timers are armed.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True if no timer is armed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns level and slot of the timers that are due first.
+    #[inline]
+    fn first(&self) -> Option<(usize, usize)> {
+        if self.in_use == 0 {
+            return None;
+        }
+        let level = self.in_use.trailing_zeros() as usize;
+        Some((level, self.levels[level].occupied.trailing_zeros() as usize))
+    }
+
+    fn fire_slot(&mut self, slot: usize, fire: &mut impl FnMut(P)) {
+        while let Some(timer) = self.pop(0, slot) {
+            // SAFETY: E1: it was linked until just now, so it is alive; after `fire` it may
+            // not be, and it is not touched again.
+            let entry = unsafe { timer.as_ref() };
+            entry.place.set(Place::Nowhere);
+            self.len -= 1;
+            fire(entry.payload());
+        }
+    }
+
+    fn move_down(&mut self, level: usize, slot: usize) {
+        while let Some(timer) = self.pop(level, slot) {
+            // SAFETY: the timer was popped, hence is in no list, and it is pinned (E1). It
+            // shares this digit with `elapsed` now, so it hangs at a lower level.
+            unsafe { self.hang(timer) };
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self, level: usize, slot: usize) -> Option<NonNull<Timer<P>>> {
+        let list = &mut self.slot(level, slot).timers;
+        let timer = list.pop_front()?;
+        if list.is_empty() {
+            self.mark_empty(level, slot);
+        }
+        Some(timer)
+    }
+
+    /// Links `timer` where its `due` belongs.
+    ///
+    /// # Safety
+    /// The timer is alive, in no list, and pinned until it is unlinked (E1).
+    #[inline]
+    unsafe fn hang(&mut self, timer: NonNull<Timer<P>>) {
+        // SAFETY: the caller vouches for a live timer that is only shared (E2).
+        let entry = unsafe { timer.as_ref() };
+        let due = entry.due.get();
+        let level = level_of(self.elapsed, due);
+        if level >= LEVELS {
+            entry.place.set(Place::Never);
+            return;
+        }
+        let slot = digit(due, level);
+        entry.place.set(Place::Slot {
+            level: level as u8,
+            slot: slot as u8,
+        });
+        self.in_use |= 1 << level;
+        let level = &mut self.levels[level];
+        let earliest = &mut level.slots[slot].earliest;
+        let fresh = level.occupied & (1 << slot) == 0;
+        *earliest = if fresh { due } else { due.min(*earliest) };
+        level.occupied |= 1 << slot;
+        // SAFETY: the caller vouches that it is in no list and stays put while linked.
+        unsafe { level.slots[slot].timers.push_back(timer) };
+    }
+
+    #[inline]
+    fn slot(&mut self, level: usize, slot: usize) -> &mut Slot<P> {
+        &mut self.levels[level].slots[slot]
+    }
+
+    #[inline]
+    fn mark_empty(&mut self, level: usize, slot: usize) {
+        let occupied = &mut self.levels[level].occupied;
+        *occupied &= !(1 << slot);
+        if *occupied == 0 {
+            self.in_use &= !(1 << level);
+        }
+    }
+}
+
+impl<P: Copy> Level<P> {
+    fn new() -> Self {
+        let slots = std::array::from_fn(|_| Slot {
+            timers: List::new(),
+            earliest: 0,
+        });
+        Level { occupied: 0, slots }
+    }
+}
+
+impl<P> fmt::Debug for Wheel<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wheel")
+            .field("elapsed", &self.elapsed)
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Rounds a time up to a tick.
+#[inline]
+fn tick_at_or_after(time: u64) -> u64 {
+    // The sum of a division that rounds up would overflow near the end of `u64`.
+    (time >> TICK_BITS) + u64::from(time & (TICK_NS - 1) != 0)
+}
+
+/// Returns the highest digit in which the two ticks differ; 0 if none.
+#[inline]
+fn level_of(elapsed: u64, due: u64) -> usize {
+    let differing = (elapsed ^ due) | (SLOTS as u64 - 1);
+    (differing.ilog2() / DIGIT_BITS) as usize
+}
+
+#[inline]
+fn digit(tick: u64, level: usize) -> usize {
+    (tick >> (level as u32 * DIGIT_BITS)) as usize % SLOTS
+}
+
+/// Returns the first tick of a slot: `elapsed` with the digits up to `level` replaced.
+#[inline]
+fn slot_start(elapsed: u64, level: usize, slot: usize) -> u64 {
+    let shift = level as u32 * DIGIT_BITS;
+    let above = elapsed >> (shift + DIGIT_BITS) << DIGIT_BITS;
+    (above | slot as u64) << shift
+}
+
+/// A tick is 65,536 ns: an eighth of the 0.5 ms that a near timer may be late, so that the
+/// caller's polling has the rest.
+const TICK_BITS: u32 = 16;
+pub(super) const TICK_NS: u64 = 1 << TICK_BITS;
+
+/// One occupancy word a level.
+const DIGIT_BITS: u32 = 6;
+const SLOTS: usize = 1 << DIGIT_BITS;
+
+/// All bits of a tick count are covered.
+const LEVELS: usize = ((u64::BITS - TICK_BITS) / DIGIT_BITS) as usize;
