@@ -1,0 +1,195 @@
+//! Running chosen tests: each in its own process, several side by side, none for ever.
+//!
+//! A test that wants the machine to itself (`Case::is_alone`) runs after the others, by
+//! itself. A test counts as passed only if its process ended well *and* said that exactly
+//! one test ran.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::cases::Case;
+use crate::repo;
+use crate::tally::{Tally, seconds};
+
+/// How to run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Run {
+    /// A test that takes longer has failed, and is killed.
+    pub(crate) timeout: Duration,
+    /// How many side by side; 0 means one for each core.
+    pub(crate) jobs: usize,
+    /// Prints each test, not only what failed or was slow.
+    pub(crate) verbose: bool,
+}
+
+impl Default for Run {
+    fn default() -> Run {
+        Run {
+            timeout: Duration::from_secs(300),
+            jobs: 0,
+            verbose: false,
+        }
+    }
+}
+
+/// How one test ended.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    pub(crate) id: String,
+    pub(crate) passed: bool,
+    pub(crate) took: Duration,
+    /// All it wrote, both streams.
+    pub(crate) output: String,
+}
+
+/// What a thread needs to run one case; cheap to send.
+#[derive(Debug)]
+struct Job {
+    id: String,
+    command: Command,
+}
+
+/// Runs the cases; prints what failed; returns how each ended, in the order of `cases`.
+///
+/// # Errors
+/// When a process cannot be started or watched.
+pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), String> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let jobs = if how.jobs == 0 { cores } else { how.jobs };
+    let (alone, together): (Vec<_>, Vec<_>) = cases
+        .iter()
+        .enumerate()
+        .partition(|(_, case)| case.is_alone());
+    let mut endings = side_by_side(&together, how, jobs)?;
+    endings.extend(side_by_side(&alone, how, 1)?);
+    endings.sort_by_key(|(at, _)| *at);
+    let endings: Vec<_> = endings.into_iter().map(|(_, ending)| ending).collect();
+    let passed = endings.iter().filter(|e| e.passed).count();
+    Ok((
+        Tally {
+            passed,
+            failed: endings.len() - passed,
+            skipped: 0,
+        },
+        endings,
+    ))
+}
+
+fn side_by_side(
+    cases: &[(usize, &Case)],
+    how: Run,
+    jobs: usize,
+) -> Result<Vec<(usize, Ending)>, String> {
+    let work: Vec<_> = cases
+        .iter()
+        .map(|(at, case)| {
+            (
+                *at,
+                Mutex::new(Job {
+                    id: case.id(),
+                    command: case.command(),
+                }),
+            )
+        })
+        .collect();
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    thread::scope(|s| {
+        for _ in 0..jobs.min(work.len()) {
+            s.spawn(|| {
+                while let Some((at, job)) = work.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let mut job = job.lock().expect("no panic while held");
+                    let ending = one(&mut job, how).map(|ending| (*at, ending));
+                    done.lock().expect("no panic while held").push(ending);
+                }
+            });
+        }
+    });
+    done.into_inner()
+        .expect("no panic while held")
+        .into_iter()
+        .collect()
+}
+
+fn one(job: &mut Job, how: Run) -> Result<Ending, String> {
+    let mut log = scratch(&job.id)?;
+    let (out, err) = (copy(&log)?, copy(&log)?);
+    job.command.stdin(Stdio::null()).stdout(out).stderr(err);
+    let start = Instant::now();
+    let mut child = job
+        .command
+        .spawn()
+        .map_err(|e| format!("{}: {e}", job.id))?;
+    let mut pause = Duration::from_micros(500);
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(|e| format!("{}: {e}", job.id))? {
+            break Some(status);
+        }
+        if start.elapsed() > how.timeout {
+            child.kill().map_err(|e| format!("{}: {e}", job.id))?;
+            child.wait().map_err(|e| format!("{}: {e}", job.id))?;
+            break None;
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    };
+    let took = start.elapsed();
+    let mut bytes = Vec::new();
+    log.rewind()
+        .and_then(|()| log.read_to_end(&mut bytes))
+        .map_err(|e| e.to_string())?;
+    let output = String::from_utf8_lossy(&bytes).into_owned();
+    let said = output.contains("test result: ok. 1 passed");
+    let passed = said && status.is_some_and(|s| s.success());
+    let verdict = match status {
+        None => format!("TIMEOUT after {}", seconds(how.timeout)),
+        Some(_) if passed => "ok".to_owned(),
+        Some(status) => format!("FAILED ({status})"),
+    };
+    let slow = took > Duration::from_secs(20);
+    if how.verbose || slow || !passed {
+        println!("    {:<7} {} {verdict}", seconds(took), job.id);
+    }
+    if !passed {
+        print!("{}", indent(&output));
+    }
+    Ok(Ending {
+        id: job.id.clone(),
+        passed,
+        took,
+        output,
+    })
+}
+
+/// A file that both streams of a test go to; unlinked, so that nothing stays behind.
+fn scratch(id: &str) -> Result<File, String> {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let dir = repo::target(Some("logs"));
+    fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = dir.join(format!("{}-{count}", std::process::id()));
+    let file = File::options()
+        .create_new(true)
+        .read(true)
+        .append(true)
+        .open(&path)
+        .map_err(|e| format!("{}: {e}", path.display()))?;
+    fs::remove_file(&path).map_err(|e| format!("{id}: {e}"))?;
+    Ok(file)
+}
+
+fn copy(file: &File) -> Result<File, String> {
+    file.try_clone().map_err(|e| e.to_string())
+}
+
+fn indent(text: &str) -> String {
+    text.lines()
+        .map(|line| format!("      | {line}\n"))
+        .collect()
+}

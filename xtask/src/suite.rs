@@ -1,0 +1,145 @@
+//! `cargo xtask test`: everything that must pass before a change is shown to anybody.
+//!
+//! Unit, integration and compile-fail tests of every crate, each in its own process; the
+//! thread-local suite once more as the optimiser's hardest profile builds it; doc tests.
+
+use std::time::Duration;
+
+use crate::command;
+use crate::harness::{Build, Run, cases, run};
+use crate::options::Options;
+use crate::tally::Tally;
+
+/// Flags and valued options of the command.
+pub(crate) const FLAGS: &[&str] = &["verbose"];
+pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
+
+/// Runs all tests, or those whose name contains one of the words.
+///
+/// # Errors
+/// When something does not build, or nothing ran.
+pub(crate) fn all(options: &Options) -> Result<Tally, String> {
+    let mut tally = unit_and_integration(options)?;
+    if options.words.is_empty() {
+        tally += fat(options)?;
+        tally += doc()?;
+    }
+    tally.nonzero("tests")
+}
+
+/// Unit, integration, compile-fail tests of every crate.
+///
+/// # Errors
+/// When something does not build, or nothing ran.
+pub(crate) fn unit_and_integration(options: &Options) -> Result<Tally, String> {
+    lane("tests", &Build::new(&["--workspace"]), options, |_| true)
+}
+
+/// The thread-local suite under fat LTO: addresses of thread-locals must not be carried
+/// over a suspension point by any optimisation.
+///
+/// # Errors
+/// When it does not build, or nothing ran.
+pub(crate) fn fat(options: &Options) -> Result<Tally, String> {
+    let build = Build::new(&[
+        "--package",
+        "pirn",
+        "--test",
+        "thread_locals",
+        "--profile",
+        "fat",
+    ]);
+    lane("thread-locals, fat LTO", &build, options, |_| true)
+}
+
+/// Builds a lane and runs the tests of it that are chosen and not ignored.
+fn lane(
+    what: &str,
+    build: &Build,
+    options: &Options,
+    choose: impl Fn(&str) -> bool,
+) -> Result<Tally, String> {
+    let all = cases(&build.binaries()?)?;
+    let (chosen, rest): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .filter(|case| options.picks(&case.id()) && choose(&case.id()))
+        .partition(|case| !case.ignored);
+    let (mut tally, _) = run(&chosen, how(options)?)?;
+    tally.skipped += rest.len();
+    println!("    {what}: {tally}");
+    tally.nonzero(what)
+}
+
+/// How to run tests, from the options.
+///
+/// # Errors
+/// When a value cannot be read.
+pub(crate) fn how(options: &Options) -> Result<Run, String> {
+    let mut how = Run {
+        verbose: options.has("verbose"),
+        ..Run::default()
+    };
+    if let Some(seconds) = options.value("timeout")? {
+        how.timeout = Duration::from_secs(seconds);
+    }
+    if let Some(jobs) = options.value("jobs")? {
+        how.jobs = jobs;
+    }
+    Ok(how)
+}
+
+/// Doc tests, through cargo: rustdoc builds and runs them.
+///
+/// # Errors
+/// When nothing ran.
+pub(crate) fn doc() -> Result<Tally, String> {
+    let (ok, text) =
+        command::outcome(command::cargo().args(["test", "--doc", "--workspace"]))?;
+    let mut tally = summed(&text);
+    if !ok {
+        print!("{text}");
+        tally.failed = tally.failed.max(1);
+    }
+    println!("    doc tests: {tally}");
+    tally.nonzero("doc tests")
+}
+
+/// Adds up the `test result:` lines of test binaries.
+fn summed(text: &str) -> Tally {
+    let mut tally = Tally::default();
+    for line in text.lines().filter(|line| line.starts_with("test result:")) {
+        let number = |what: &str| -> usize {
+            let before = line.split(what).next().unwrap_or_default();
+            before
+                .split_whitespace()
+                .next_back()
+                .and_then(|n| n.parse().ok())
+                .unwrap_or(0)
+        };
+        tally += Tally {
+            passed: number(" passed;"),
+            failed: number(" failed;"),
+            skipped: number(" ignored;"),
+        };
+    }
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_the_results() {
+        let text = "test result: ok. 3 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out\n\
+            noise\ntest result: ok. 4 passed; 0 failed; 0 ignored; 0 measured\n";
+        assert_eq!(
+            summed(text),
+            Tally {
+                passed: 7,
+                failed: 1,
+                skipped: 2
+            }
+        );
+    }
+}

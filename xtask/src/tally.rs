@@ -1,0 +1,87 @@
+//! Counting: what every step reports, and the rule that zero tests is a failure.
+
+use std::fmt;
+use std::ops::AddAssign;
+use std::time::Duration;
+
+/// How many tests or checks a step ran, and how they ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    /// Left out on purpose: `#[ignore]`, or a tool that is not here. Never silent.
+    pub(crate) skipped: usize,
+}
+
+impl Tally {
+    /// One check that passed.
+    pub(crate) const PASS: Tally = Tally {
+        passed: 1,
+        failed: 0,
+        skipped: 0,
+    };
+    /// One check that failed.
+    pub(crate) const FAIL: Tally = Tally {
+        passed: 0,
+        failed: 1,
+        skipped: 0,
+    };
+    /// One check that could not run here.
+    pub(crate) const SKIP: Tally = Tally {
+        passed: 0,
+        failed: 0,
+        skipped: 1,
+    };
+
+    /// True when something ran and nothing failed.
+    pub(crate) fn is_green(self) -> bool {
+        self.failed == 0 && self.passed > 0
+    }
+
+    /// The tally itself, or an error when nothing ran: a dead lane must not look green.
+    ///
+    /// # Errors
+    /// When neither a pass nor a failure was counted.
+    pub(crate) fn nonzero(self, what: &str) -> Result<Tally, String> {
+        if self.passed + self.failed == 0 {
+            Err(format!("{what}: no test ran"))
+        } else {
+            Ok(self)
+        }
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed", self.passed, self.failed)?;
+        if self.skipped > 0 {
+            write!(f, ", {} skipped", self.skipped)?;
+        }
+        Ok(())
+    }
+}
+
+/// Seconds with one decimal, as the steps print them.
+pub(crate) fn seconds(d: Duration) -> String {
+    format!("{:.1} s", d.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_run_is_an_error() {
+        assert!(Tally::SKIP.nonzero("lane").is_err());
+        assert!(Tally::FAIL.nonzero("lane").is_ok());
+        assert!(!Tally::default().is_green());
+    }
+}

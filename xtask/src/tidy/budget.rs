@@ -1,0 +1,56 @@
+//! File budgets: about 150 lines of code is right, 300 is long, 500 is wrong. Comments,
+//! blank lines and tests do not count. An example is one idea in 60 lines.
+
+use super::tree::{Finding, Tree};
+
+const LONG: usize = 300;
+const WRONG: usize = 500;
+const EXAMPLE: usize = 60;
+
+/// Finds files over their budget.
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for source in &tree.sources {
+        if source.path.contains("/examples/") {
+            let lines = source
+                .lines
+                .iter()
+                .filter(|l| !l.code.trim().is_empty())
+                .count();
+            if lines > EXAMPLE {
+                let said =
+                    format!("{lines} code lines: an example has at most {EXAMPLE}");
+                findings.push(Finding::new(&source.path, 0, said));
+            }
+            continue;
+        }
+        let lines = source.code_lines();
+        if lines > WRONG {
+            let said = format!("{lines} code lines: over {WRONG} is wrong, split it");
+            findings.push(Finding::new(&source.path, 0, said));
+        } else if lines > LONG {
+            let said = format!("{lines} code lines: over {LONG} is long");
+            findings.push(Finding::new(&source.path, 0, said).warning());
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, lines: usize) -> Vec<Finding> {
+        let text = format!("//! D.\n\n{}", "// c\n\nfn f() {}\n".repeat(lines));
+        check(&Tree::of(&[(path, &text)]))
+    }
+
+    #[test]
+    fn long_warns_and_wrong_fails() {
+        assert!(found("crates/pirn/src/a.rs", 300).is_empty());
+        assert!(found("crates/pirn/src/a.rs", 301)[0].only_warns);
+        assert!(!found("crates/pirn/src/a.rs", 501)[0].only_warns);
+        assert!(found("crates/pirn/src/tests/a.rs", 501).is_empty());
+        assert!(!found("crates/pirn/examples/a.rs", 61)[0].only_warns);
+    }
+}

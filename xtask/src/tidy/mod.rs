@@ -1,0 +1,17 @@
+//! Rules about the repository that no compiler checks, each in a file of its own.
+//!
+//! Every rule is a function from the tree to findings, so its tests can show it a bad
+//! snippet and see it complain.
+
+mod budget;
+mod comments;
+mod facade;
+mod layers;
+mod papers;
+mod reasons;
+mod report;
+mod tree;
+mod unsafe_list;
+mod words;
+
+pub(crate) use report::tidy;

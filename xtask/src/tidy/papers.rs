@@ -1,0 +1,88 @@
+//! The papers keep up with the tree: every example is in README.md, every design note in the
+//! index, every promise in docs/features.md has a test or an issue.
+
+use super::tree::{Finding, Tree};
+use crate::features;
+
+const README: &str = "README.md";
+const NOTES: &str = "docs/design/";
+const INDEX: &str = "docs/design/README.md";
+
+/// Finds papers that lag behind.
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let readme = tree.text(README).unwrap_or_default();
+    for path in tree
+        .sources
+        .iter()
+        .map(|s| &s.path)
+        .filter(|p| p.contains("/examples/"))
+    {
+        let name = path
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches(".rs");
+        if !readme.contains(&format!("`{name}`")) {
+            let said = format!("example `{name}` ({path}) is not listed");
+            findings.push(Finding::new(README, 0, said));
+        }
+    }
+    let index = tree.text(INDEX).unwrap_or_default();
+    for path in tree
+        .files
+        .iter()
+        .map(|f| &f.path)
+        .filter(|p| p.starts_with(NOTES))
+    {
+        let name = &path[NOTES.len()..];
+        if path != INDEX && !index.contains(&format!("({name})")) {
+            findings.push(Finding::new(
+                INDEX,
+                0,
+                format!("{name} is not in the index"),
+            ));
+        }
+    }
+    match features::parse(tree.text(features::PATH).unwrap_or_default()) {
+        Ok(rows) => {
+            for row in rows.iter().filter(|row| row.is_pending()) {
+                let said = format!("{}: `pending`: neither a test nor an issue", row.id);
+                findings.push(Finding::new(features::PATH, row.line, said));
+            }
+        }
+        Err(said) => findings.push(Finding::new(features::PATH, 0, said)),
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let mut all = vec![(
+            features::PATH,
+            "| Row | Promise | Proof |\n|--|--|--|\n| A1 | p | issue 3 |\n",
+        )];
+        all.extend_from_slice(files);
+        check(&Tree::of(&all))
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn what_lags_is_found() {
+        assert!(found(&[]).is_empty());
+        let example = ("crates/pirn/examples/hello.rs", "//! D.\n");
+        assert_eq!(found(&[example]).len(), 1);
+        assert!(found(&[example, (README, "run `hello`")]).is_empty());
+        assert_eq!(found(&[("docs/design/001-a.md", "x")]).len(), 1);
+        let index = (INDEX, "[a](001-a.md)");
+        assert!(found(&[("docs/design/001-a.md", "x"), index]).is_empty());
+        let pending = "| Row | Promise | Proof |\n|--|--|--|\n| A1 | p | pending |\n";
+        assert_eq!(check(&Tree::of(&[(features::PATH, pending)])).len(), 1);
+        assert_eq!(check(&Tree::of(&[])).len(), 1);
+    }
+}

@@ -1,0 +1,44 @@
+//! `cargo xtask tidy`: every rule over the whole repository.
+
+use super::tree::{Finding, Tree};
+use super::{budget, comments, facade, layers, papers, reasons, unsafe_list, words};
+use crate::repo;
+use crate::tally::Tally;
+
+/// A rule: what it looks at, what it found.
+type Rule = fn(&Tree) -> Vec<Finding>;
+
+const RULES: &[(&str, Rule)] = &[
+    ("imports point downwards", layers::check),
+    ("mod.rs is a façade", facade::check),
+    ("file budgets", budget::check),
+    ("unsafe only where listed", unsafe_list::check),
+    ("every wait reason is used", reasons::check),
+    ("words that must not stay", words::check),
+    ("headers, and no code in comments", comments::check),
+    ("papers keep up", papers::check),
+];
+
+/// Runs every rule; prints what it found.
+///
+/// # Errors
+/// When the files cannot be read.
+pub(crate) fn tidy() -> Result<Tally, String> {
+    let tree = Tree::new(repo::files()?);
+    println!(
+        "    {} files, {} of them Rust",
+        tree.files.len(),
+        tree.sources.len()
+    );
+    let mut tally = Tally::default();
+    for (name, rule) in RULES {
+        let findings = rule(&tree);
+        let failed = findings.iter().any(|f| !f.only_warns);
+        println!("    {:<6} {name}", if failed { "FAILED" } else { "ok" });
+        for finding in &findings {
+            println!("      {finding}");
+        }
+        tally += if failed { Tally::FAIL } else { Tally::PASS };
+    }
+    Ok(tally)
+}

@@ -1,0 +1,96 @@
+//! What the rules look at, and what they say.
+
+use std::fmt;
+
+use crate::repo::File;
+use crate::source::Source;
+
+/// The repository: every text file, and every Rust file scanned.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    pub(crate) files: Vec<File>,
+    pub(crate) sources: Vec<Source>,
+}
+
+impl Tree {
+    /// Scans what is Rust among the files.
+    pub(crate) fn new(files: Vec<File>) -> Tree {
+        let rust = files.iter().filter(|file| file.path.ends_with(".rs"));
+        let sources = rust.map(Source::new).collect();
+        Tree { files, sources }
+    }
+
+    /// A tree made of (path, text) pairs, for the tests of the rules.
+    #[cfg(test)]
+    pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
+        let file = |(path, text): &(&str, &str)| File {
+            path: (*path).to_owned(),
+            text: (*text).to_owned(),
+        };
+        Tree::new(files.iter().map(file).collect())
+    }
+
+    /// The text of one file, if it is there.
+    pub(crate) fn text(&self, path: &str) -> Option<&str> {
+        self.files
+            .iter()
+            .find(|f| f.path == path)
+            .map(|f| f.text.as_str())
+    }
+
+    /// The Rust files whose path starts so.
+    pub(crate) fn under<'a>(
+        &'a self,
+        start: &'a str,
+    ) -> impl Iterator<Item = &'a Source> {
+        self.sources
+            .iter()
+            .filter(move |s| s.path.starts_with(start))
+    }
+
+    /// The library's own files.
+    pub(crate) fn library(&self) -> impl Iterator<Item = &Source> {
+        self.under("crates/pirn/src/")
+    }
+}
+
+/// One breach of one rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) path: String,
+    /// From 1; 0 for the whole file.
+    pub(crate) line: usize,
+    pub(crate) message: String,
+    /// Printed, but does not fail the run.
+    pub(crate) only_warns: bool,
+}
+
+impl Finding {
+    /// A breach that fails the run.
+    pub(crate) fn new(path: &str, line: usize, message: impl Into<String>) -> Finding {
+        Finding {
+            path: path.to_owned(),
+            line,
+            message: message.into(),
+            only_warns: false,
+        }
+    }
+
+    /// The same, as a warning.
+    pub(crate) fn warning(self) -> Finding {
+        Finding {
+            only_warns: true,
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let weight = if self.only_warns { "warning: " } else { "" };
+        match self.line {
+            0 => write!(f, "{}: {weight}{}", self.path, self.message),
+            line => write!(f, "{}:{line}: {weight}{}", self.path, self.message),
+        }
+    }
+}
