@@ -9,6 +9,7 @@
 
 #[expect(unsafe_code, reason = "the entry names its own links to the intrusive list")]
 mod entry;
+mod ticks;
 #[expect(unsafe_code, reason = "links entries that live on waiters' stacks")]
 mod wheel;
 

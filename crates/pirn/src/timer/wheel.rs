@@ -3,22 +3,10 @@
 //! Owns: the slots, their occupancy bitmaps and the wheel's notion of the present tick.
 //! Does not own: entries (waiters do), the clock, or the act of waking.
 //!
-//! # Numbers
-//! A tick is 2^16 ns (65.5 µs). A deadline is rounded up to a tick and fires at the first
-//! `advance` whose time has reached that tick: never early, and late by less than one tick
-//! beyond what the caller's polling adds. Each level has 64 slots, so eight levels cover
-//! all 48 bits of a tick count: level 0 spans 4.2 ms, then 268 ms, 17 s, 18 min, 20 h,
-//! 52 days, 9 years, 584 years. Only deadlines within the last tick of `u64` lie beyond;
-//! they count as armed and never fire. Two slots more would not make near timers more
-//! exact, and a finer tick would only split wakeups that can be shared.
-//!
-//! # Placement
-//! Write `due` and `elapsed` in base 64. A timer hangs at the level of the highest digit in
-//! which they differ (level 0 if equal), in the slot that this digit of `due` names. So all
-//! timers of a lower level are due before all of a higher one, slots of one level are in
-//! order, and the next slot to look at is the lowest bit of the lowest level in use: found
-//! without a search and without visiting empty ticks. When time enters a slot of a higher
-//! level its timers move down, each at most once per level.
+//! Rounding, levels and slots are the arithmetic of `ticks`. A deadline fires at the first
+//! `advance` whose time has reached its tick: never early, and less than one tick later
+//! than the caller's polling makes it. When time enters a slot of a higher level, the
+//! timers there move down, each at most once per level.
 //!
 //! A slot remembers the earliest tick that was put into it, so a sleeper sleeps until the
 //! timer itself and not until the slot's begin. Disarming leaves the memory stale until the
@@ -28,7 +16,7 @@
 //! * W1. A timer's place is `Slot` iff it is linked in exactly that slot's list.
 //! * W2. An occupancy bit is set iff the slot's list is not empty; a bit of `in_use` iff
 //!   its level has an occupied slot.
-//! * W3. Every linked timer hangs where *Placement* says for the present `elapsed`;
+//! * W3. Every linked timer hangs where `ticks` places it for the present `elapsed`;
 //!   `elapsed` enters a slot of a higher level only as that slot is emptied downwards.
 //! * W4. `elapsed` never shrinks and never exceeds the tick of a time that was passed in.
 //! * W5. Timers of one tick fire in the order in which they were armed: a slot's list is
@@ -39,6 +27,9 @@ use std::fmt;
 use std::ptr::NonNull;
 
 use super::entry::{Place, Timer};
+use super::ticks::{
+    LEVELS, SLOTS, digit, level_of, slot_start, tick_at, tick_at_or_after, time_of,
+};
 use crate::base::list::List;
 
 /// Holds armed timers; belongs to one worker.
@@ -73,7 +64,7 @@ impl<P: Copy> Wheel<P> {
             unreachable!("collected LEVELS levels");
         };
         Wheel {
-            elapsed: now >> TICK_BITS,
+            elapsed: tick_at(now),
             len: 0,
             in_use: 0,
             levels,
@@ -128,7 +119,7 @@ impl<P: Copy> Wheel<P> {
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         let (level, slot) = self.first()?;
-        Some(self.levels[level].slots[slot].earliest << TICK_BITS)
+        Some(time_of(self.levels[level].slots[slot].earliest))
     }
 
     /// Fires all timers that are due at `now`, in order of their ticks, and makes `now` the
@@ -138,7 +129,7 @@ impl<P: Copy> Wheel<P> {
     /// UNWIND: a panic in `fire` leaves the wheel whole; what was due and has not fired
     /// fires at the next `advance`.
     pub(crate) fn advance(&mut self, now: u64, mut fire: impl FnMut(P)) {
-        let now = now >> TICK_BITS;
+        let now = tick_at(now);
         while let Some((level, slot)) = self.first() {
             let start = slot_start(self.elapsed, level, slot);
             if start > now {
@@ -267,42 +258,3 @@ impl<P> fmt::Debug for Wheel<P> {
             .finish_non_exhaustive()
     }
 }
-
-/// Rounds a time up to a tick.
-#[inline]
-fn tick_at_or_after(time: u64) -> u64 {
-    // The sum of a division that rounds up would overflow near the end of `u64`.
-    (time >> TICK_BITS) + u64::from(time & (TICK_NS - 1) != 0)
-}
-
-/// Returns the highest digit in which the two ticks differ; 0 if none.
-#[inline]
-fn level_of(elapsed: u64, due: u64) -> usize {
-    let differing = (elapsed ^ due) | (SLOTS as u64 - 1);
-    (differing.ilog2() / DIGIT_BITS) as usize
-}
-
-#[inline]
-fn digit(tick: u64, level: usize) -> usize {
-    (tick >> (level as u32 * DIGIT_BITS)) as usize % SLOTS
-}
-
-/// Returns the first tick of a slot: `elapsed` with the digits up to `level` replaced.
-#[inline]
-fn slot_start(elapsed: u64, level: usize, slot: usize) -> u64 {
-    let shift = level as u32 * DIGIT_BITS;
-    let above = elapsed >> (shift + DIGIT_BITS) << DIGIT_BITS;
-    (above | slot as u64) << shift
-}
-
-/// A tick is 65,536 ns: an eighth of the 0.5 ms that a near timer may be late, so that the
-/// caller's polling has the rest.
-const TICK_BITS: u32 = 16;
-pub(super) const TICK_NS: u64 = 1 << TICK_BITS;
-
-/// One occupancy word a level.
-const DIGIT_BITS: u32 = 6;
-const SLOTS: usize = 1 << DIGIT_BITS;
-
-/// All bits of a tick count are covered.
-const LEVELS: usize = ((u64::BITS - TICK_BITS) / DIGIT_BITS) as usize;

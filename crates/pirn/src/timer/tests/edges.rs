@@ -1,6 +1,6 @@
 //! Rounding, order, far deadlines, the end of `u64`, and what a full wheel costs.
 
-use super::super::wheel::TICK_NS;
+use super::super::ticks::TICK_NS;
 use super::rig::Rig;
 
 const MS: u64 = 1_000_000;

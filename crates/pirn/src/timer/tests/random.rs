@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::wheel::TICK_NS;
+use super::super::ticks::TICK_NS;
 use super::rig::{Rig, magnitude};
 use crate::base::rng::Rng;
 

@@ -1,0 +1,66 @@
+//! The arithmetic of the wheel: times, ticks, levels and slots. Pure numbers.
+//!
+//! A tick is 2^16 ns (65.5 µs); deadlines are rounded up to one. Each level has 64 slots,
+//! so eight levels cover all 48 bits of a tick count: level 0 spans 4.2 ms, then 268 ms,
+//! 17 s, 18 min, 20 h, 52 days, 9 years, 584 years. Only deadlines within the last tick of
+//! `u64` lie beyond: a level that does not exist, so they never fire.
+//!
+//! # Placement
+//! Write `due` and `elapsed` in base 64. A timer hangs at the level of the highest digit in
+//! which they differ (level 0 if equal), in the slot that this digit of `due` names. So all
+//! timers of a lower level are due before all of a higher one, slots of one level are in
+//! order, and the next slot to look at is the lowest bit of the lowest level in use: found
+//! without a search and without visiting empty ticks.
+
+/// Returns the tick that is under way at `time`.
+#[inline]
+pub(super) fn tick_at(time: u64) -> u64 {
+    time >> TICK_BITS
+}
+
+/// Rounds a time up to a tick.
+#[inline]
+pub(super) fn tick_at_or_after(time: u64) -> u64 {
+    // The sum of a division that rounds up would overflow near the end of `u64`.
+    (time >> TICK_BITS) + u64::from(time & (TICK_NS - 1) != 0)
+}
+
+/// Returns the time at which `tick` begins.
+#[inline]
+pub(super) fn time_of(tick: u64) -> u64 {
+    tick << TICK_BITS
+}
+
+/// Returns the highest digit in which the two ticks differ, 0 if none; `LEVELS` if `due`
+/// lies beyond the last tick.
+#[inline]
+pub(super) fn level_of(elapsed: u64, due: u64) -> usize {
+    let differing = (elapsed ^ due) | (SLOTS as u64 - 1);
+    (differing.ilog2() / DIGIT_BITS) as usize
+}
+
+/// Returns the digit of `tick` that chooses its slot at `level`.
+#[inline]
+pub(super) fn digit(tick: u64, level: usize) -> usize {
+    (tick >> (level as u32 * DIGIT_BITS)) as usize % SLOTS
+}
+
+/// Returns the first tick of a slot: `elapsed` with the digits up to `level` replaced.
+#[inline]
+pub(super) fn slot_start(elapsed: u64, level: usize, slot: usize) -> u64 {
+    let shift = level as u32 * DIGIT_BITS;
+    let above = elapsed >> (shift + DIGIT_BITS) << DIGIT_BITS;
+    (above | slot as u64) << shift
+}
+
+/// A tick is 65,536 ns: an eighth of the 0.5 ms that a near timer may be late, so that the
+/// caller's polling has the rest.
+const TICK_BITS: u32 = 16;
+pub(super) const TICK_NS: u64 = 1 << TICK_BITS;
+
+/// One occupancy word a level.
+const DIGIT_BITS: u32 = 6;
+pub(super) const SLOTS: usize = 1 << DIGIT_BITS;
+
+/// All bits of a tick count are covered.
+pub(super) const LEVELS: usize = ((u64::BITS - TICK_BITS) / DIGIT_BITS) as usize;
