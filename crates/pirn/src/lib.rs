@@ -1,3 +1,6 @@
 //! pirn: stackful fibers for Rust.
 
 mod shim;
+mod base;
+mod sched;
+mod sys;

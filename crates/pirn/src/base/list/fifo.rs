@@ -1,0 +1,166 @@
+//! The queue of nodes that are never freed: one link each, first in first out.
+//!
+//! Invariants:
+//! * T1. Nodes of a [`Linked`] type are never freed: every pointer to one is good for the
+//!   life of the process. So no sequence of calls on a [`Fifo`] can reach freed memory, and
+//!   its functions are safe; a node put into two queues would make a mess of both, but a
+//!   mess of live nodes.
+//! * T2. A node is in at most one single-link queue (ready list, inbox, injector shard, …).
+//!   Its link belongs to that queue; passing the node on passes the link on, and what orders
+//!   the two owners is the queue in between (a release store, a lock), so the link itself
+//!   is read and written relaxed.
+
+use std::fmt;
+use std::ptr::{self, NonNull};
+
+use crate::shim::atomic::{AtomicPtr, Ordering};
+
+/// The one link of a node that waits in single-link queues.
+#[derive(Debug)]
+pub(crate) struct Link<T>(AtomicPtr<T>);
+
+impl<T> Link<T> {
+    pub(crate) fn new() -> Self {
+        Link(AtomicPtr::new(ptr::null_mut()))
+    }
+}
+
+/// A node with one link.
+///
+/// # Safety
+/// * T1: objects of this type are never freed or moved once a pointer to them has been given
+///   to a queue.
+/// * `link` returns the same field of `node` each time, and no `&mut` to that field exists
+///   after the first insertion.
+pub(crate) unsafe trait Linked: Sized {
+    fn link(node: NonNull<Self>) -> NonNull<Link<Self>>;
+}
+
+/// Makes `next` the successor of `node`. For queues whose links are built before the node is
+/// published (the inbox); the caller owns the node (T2).
+#[inline]
+pub(crate) fn set_next<T: Linked>(node: NonNull<T>, next: Option<NonNull<T>>) {
+    let next = next.map_or(ptr::null_mut(), NonNull::as_ptr);
+    // SAFETY: T1: the node is alive, and its link is only ever shared.
+    let link = unsafe { T::link(node).as_ref() };
+    link.0.store(next, Ordering::Relaxed);
+}
+
+#[inline]
+fn next<T: Linked>(node: NonNull<T>) -> Option<NonNull<T>> {
+    // SAFETY: T1: the node is alive, and its link is only ever shared.
+    let link = unsafe { T::link(node).as_ref() };
+    NonNull::new(link.0.load(Ordering::Relaxed))
+}
+
+/// A first-in first-out queue of nodes, owned by one thread at a time.
+pub(crate) struct Fifo<T> {
+    head: Option<NonNull<T>>,
+    tail: Option<NonNull<T>>,
+    len: u32,
+}
+
+// SAFETY: T2: the queue owns the links of its nodes and goes to the other thread whole; it
+// never touches anything else of a node.
+unsafe impl<T: Linked> Send for Fifo<T> {}
+
+impl<T> Fifo<T> {
+    pub(crate) const fn new() -> Self {
+        Fifo {
+            head: None,
+            tail: None,
+            len: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head.is_none()
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+}
+
+impl<T: Linked> Fifo<T> {
+    /// Takes over a chain that was built newest first, and turns it round.
+    pub(crate) fn from_newest_first(newest: Option<NonNull<T>>) -> Self {
+        let mut fifo = Fifo::new();
+        let mut rest = newest;
+        while let Some(node) = rest {
+            rest = next(node);
+            fifo.push_front(node);
+        }
+        fifo
+    }
+
+    #[inline]
+    pub(crate) fn push_back(&mut self, node: NonNull<T>) {
+        set_next(node, None);
+        match self.tail.replace(node) {
+            Some(last) => set_next(last, Some(node)),
+            None => self.head = Some(node),
+        }
+        self.len += 1;
+    }
+
+    #[inline]
+    pub(crate) fn push_front(&mut self, node: NonNull<T>) {
+        set_next(node, self.head);
+        self.head = Some(node);
+        self.tail.get_or_insert(node);
+        self.len += 1;
+    }
+
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Option<NonNull<T>> {
+        let node = self.head?;
+        self.head = next(node);
+        if self.head.is_none() {
+            self.tail = None;
+        }
+        self.len -= 1;
+        Some(node)
+    }
+
+    /// Moves everything in `other` to the back.
+    pub(crate) fn append(&mut self, other: Fifo<T>) {
+        let Some(first) = other.head else { return };
+        match self.tail {
+            Some(last) => set_next(last, Some(first)),
+            None => self.head = Some(first),
+        }
+        self.tail = other.tail;
+        self.len += other.len;
+    }
+
+    /// Takes the first `n` nodes (all, if there are fewer) out, in their order. O(n).
+    pub(crate) fn split_front(&mut self, n: u32) -> Fifo<T> {
+        if n >= self.len {
+            return std::mem::take(self);
+        }
+        let mut front = Fifo::new();
+        for _ in 0..n {
+            if let Some(node) = self.pop_front() {
+                front.push_back(node);
+            }
+        }
+        front
+    }
+}
+
+impl<T> Default for Fifo<T> {
+    fn default() -> Self {
+        Fifo::new()
+    }
+}
+
+impl<T> fmt::Debug for Fifo<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fifo")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,22 @@
+//! The bottom shelf: data structures that know nothing of fibers.
+//!
+//! Owns: intrusive lists ([`list`]), a lock-free bitmap ([`bits`]), a small random generator
+//! ([`rng`]), cache-line padding ([`pad`]), the pause between two looks at a word
+//! ([`backoff`]), and the switch by which the model checker's mutants are turned on
+//! ([`mutant`]).
+//!
+//! Does not own: any policy, any thread, any system call.
+
+pub(crate) mod backoff;
+pub(crate) mod bits;
+#[expect(
+    unsafe_code,
+    reason = "intrusive links reached through raw node pointers"
+)]
+pub(crate) mod list;
+pub(crate) mod mutant;
+pub(crate) mod pad;
+pub(crate) mod rng;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! Seeded bugs: each protocol can be broken in one named place, so that its model is known
+//! to be able to fail.
+//!
+//! `RUSTFLAGS='--cfg loom --cfg pirn_mutant="ring_push_relaxed"'` turns one on. The list of
+//! names, with the model that catches each, is `docs/models.md`. In every other build both
+//! macros are constants that leave no trace.
+
+/// True in a build that seeds the bug of this name.
+macro_rules! mutant {
+    ($name:literal) => {
+        cfg!(pirn_mutant = $name)
+    };
+}
+pub(crate) use mutant;
+
+/// The given ordering; `Relaxed` in a build that seeds the bug of this name.
+macro_rules! or_relaxed {
+    ($order:expr, $name:literal) => {
+        if cfg!(pirn_mutant = $name) {
+            $crate::shim::atomic::Ordering::Relaxed
+        } else {
+            $order
+        }
+    };
+}
+pub(crate) use or_relaxed;

@@ -1,0 +1,201 @@
+//! Who is awake, who searches, and whom to wake. Knows workers by number and no queue.
+//!
+//! A worker is *awake*, *searching* (awake, counted here, looks into every queue for work) or
+//! *asleep* (its bit is set). Few search at a time, so that work that appears wakes at most
+//! one more; the rule that makes this enough is that a search never ends in silence.
+//!
+//! # The protocol
+//!
+//! Publisher, having put a fiber where others look (any store, any ordering):
+//! * P1. a `SeqCst` fence;
+//! * P2. if someone searches: done, that search will not miss it;
+//! * P3. if nobody sleeps: done, everyone looks again before sleeping;
+//! * P4. counts one searcher (0 → 1), clears one sleeper's bit, and wakes that worker, which
+//!   thereby searches. If the bits were all gone by then, it leaves again as a searcher does
+//!   (S3) and, if it was the last, starts over at P2.
+//!
+//! Worker that runs out of work:
+//! * S1. counts itself searching, unless enough do; looks everywhere.
+//! * S2. found something: uncounts itself, then a fence. *If it was the last searcher* it
+//!   wakes another (P2–P4) if more may be there, before it runs anything.
+//! * S3. found nothing: sets its bit, uncounts itself, then a fence. *If nobody searches now*
+//!   it looks everywhere once more.
+//! * S4. (whoever did not search at all) sets its bit, then a fence; *if nobody searches*, it
+//!   looks everywhere once more.
+//! * S5. sleeps; and as its first act after that, or instead, swaps its own bit away. If
+//!   the bit was gone, somebody claimed this worker: it is counted as searching and goes on
+//!   at S1's look, or at S2 if it has something else to run.
+//!
+//! # Why no wake is lost
+//! Claim: if a fiber is published and its publisher ends at P2 or P3, then some worker looks
+//! everywhere after the publication, before the last of the workers sleeps for good.
+//! * *P3, nobody asleep.* Let W be any worker that sleeps later. If W's bit was set before
+//!   the publisher's scan, P3 would have seen it: so P1 precedes W's fence of S3 or S4, and
+//!   all that W reads after that fence includes the publication. W looks again unless someone
+//!   searches: then see the next case.
+//! * *Somebody searches* (seen by the publisher at P2, or by W at S3/S4 with W's bit set).
+//!   Let Z be the last of the searchers to leave. Whoever saw the count above zero did so,
+//!   after a fence of its own, before Z's subtraction, which is before Z's fence: so Z sees
+//!   the publication, and W's bit. If Z leaves by S3, Z looks again itself. If it leaves by
+//!   S2, Z finds more queued and W's bit set, and wakes W.
+//! * *P4's phantom*: a publisher that counted a searcher and found no bit was believed by
+//!   others meanwhile. It leaves through the same fence, and if it was the last it looks at
+//!   the sleepers again, so it stands in for Z.
+//!
+//! All of this holds without a read-modify-write on a shared line by publishers that find a
+//! searcher or nobody asleep: fences order what `SeqCst` accesses would, and the model checker
+//! understands fences.
+//!
+//! What this does *not* cover: fibers that are published without P1–P4 because one more is
+//! no surplus yet. They have their own rule (sysmon looks for aged work while anyone
+//! sleeps), modelled in `models/idle.pml`.
+
+use crate::base::bits::AtomicBits;
+use crate::base::mutant::mutant;
+use crate::base::pad::CachePadded;
+use crate::shim::atomic::{AtomicUsize, Ordering, fence};
+
+/// The state of all workers of one dispatcher.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    workers: usize,
+    /// Bit w: worker w sleeps, or is about to, and nobody has claimed it. Read by
+    /// publishers, written only when someone sleeps or wakes.
+    sleepers: AtomicBits,
+    /// How many search, claimed workers that are not yet awake included.
+    searching: CachePadded<AtomicUsize>,
+}
+
+impl Idle {
+    /// All workers start awake.
+    pub(crate) fn new(workers: usize) -> Self {
+        Idle {
+            workers,
+            sleepers: AtomicBits::new(workers),
+            searching: CachePadded::new(AtomicUsize::new(0)),
+        }
+    }
+
+    /// S1. Counts the caller as searching; false: enough do.
+    pub(crate) fn try_search(&self) -> bool {
+        let most = (self.workers / 2).max(1);
+        let mut now = self.searching.load(Ordering::Relaxed);
+        while now < most {
+            match self.searching.compare_exchange_weak(
+                now,
+                now + 1,
+                Ordering::SeqCst,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return true,
+                Err(newer) => now = newer,
+            }
+        }
+        false
+    }
+
+    /// S2. The searching caller has work. True: it was the last searcher, and wakes another
+    /// if more may be queued, before it runs anything.
+    #[must_use = "the last searcher that finds work wakes another"]
+    pub(crate) fn found_work(&self) -> bool {
+        self.leave()
+    }
+
+    /// S3, S4. Worker `w` is about to sleep. True: nobody searches now, so the caller looks
+    /// everywhere once more before it sleeps.
+    #[must_use = "if nobody searches, look everywhere once more"]
+    pub(crate) fn announce(&self, w: usize, searching: bool) -> bool {
+        let was_set = self.sleepers.set(w);
+        debug_assert!(!was_set, "worker {w} announced twice");
+        if searching {
+            return self.leave();
+        }
+        self.announced_fence();
+        self.searching.load(Ordering::Relaxed) == 0
+    }
+
+    /// S5. Worker `w` is awake. True: it had been claimed, so it is counted as searching and
+    /// owes a search.
+    #[must_use = "a claimed worker owes a search"]
+    pub(crate) fn retract(&self, w: usize) -> bool {
+        !self.sleepers.clear(w)
+    }
+
+    /// P1–P4. Some worker that the caller must wake, already counted as searching; the
+    /// first at or after `from` (going round). None: someone searches, or nobody sleeps.
+    #[must_use = "a claimed worker must be woken"]
+    pub(crate) fn claim_sleeper(&self, from: usize) -> Option<usize> {
+        if !mutant!("idle_claim_unfenced") {
+            fence(Ordering::SeqCst); // P1
+        }
+        // ORDERING: Acquire, so that who sees the count fall to zero sees the bit of the
+        // sleeper that took it there (set before, in `announce`).
+        while self.searching.load(Ordering::Acquire) == 0 && self.sleepers.any() {
+            let counted = self.searching.compare_exchange(
+                0,
+                1,
+                Ordering::SeqCst,
+                Ordering::Relaxed,
+            );
+            if counted.is_err() {
+                return None;
+            }
+            let sleeper = self.sleepers.take_first(from);
+            if sleeper.is_some() || !self.leave() || mutant!("idle_phantom_searcher") {
+                return sleeper;
+            }
+        }
+        None
+    }
+
+    /// As [`Idle::claim_sleeper`], even though someone searches: for work that one more
+    /// worker is known to be good for.
+    #[must_use = "a claimed worker must be woken"]
+    pub(crate) fn claim_any(&self, from: usize) -> Option<usize> {
+        fence(Ordering::SeqCst);
+        while self.sleepers.any() {
+            self.searching.fetch_add(1, Ordering::SeqCst);
+            let sleeper = self.sleepers.take_first(from);
+            if sleeper.is_some() || !self.leave() {
+                return sleeper;
+            }
+        }
+        None
+    }
+
+    /// A hint, from one plain load (for up to 64 workers) of a line that is written only
+    /// when someone sleeps or wakes. Not P1–P3: no wake may be left out because of it
+    /// unless sysmon makes up for it.
+    #[inline]
+    pub(crate) fn sleepers_hint(&self) -> bool {
+        self.sleepers.any()
+    }
+
+    /// True if every worker had its bit set.
+    pub(crate) fn all_asleep(&self) -> bool {
+        self.sleeping() == self.workers
+    }
+
+    pub(crate) fn sleeping(&self) -> usize {
+        self.sleepers.count()
+    }
+
+    pub(crate) fn searching(&self) -> usize {
+        self.searching.load(Ordering::Relaxed)
+    }
+
+    /// Uncounts one searcher, with the fence of S2, S3 and P4. True: it was the last.
+    fn leave(&self) -> bool {
+        // ORDERING: SeqCst includes the release that the load of the count in
+        // `claim_sleeper` acquires.
+        let last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
+        self.announced_fence();
+        last
+    }
+
+    fn announced_fence(&self) {
+        if !mutant!("idle_announce_unfenced") {
+            fence(Ordering::SeqCst);
+        }
+    }
+}

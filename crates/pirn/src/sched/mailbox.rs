@@ -1,0 +1,191 @@
+//! A worker's address: what other threads touch to hand it a settled fiber and wake it.
+//!
+//! Type-stable: mailboxes come from a process-wide pool and are never freed, so a waker that
+//! is late touches a mailbox, if perhaps another worker's by then; the wake it gives that one
+//! is spurious and harmless.
+//!
+//! The inbox is one word:
+//!
+//! | word | meaning |
+//! |---|---|
+//! | 0 | empty, the owner is awake |
+//! | ASLEEP | empty, the owner sleeps or is about to |
+//! | a fiber | the newest of a chain through the headers' links |
+//!
+//! Because ASLEEP stands where the first fiber goes, the push that replaces it is the only
+//! one that wakes the owner, and a push is one compare-exchange in all. A chain only grows
+//! until the owner swaps it out whole, so a push that finds the newest it saw still there
+//! needs to know nothing else (no ABA).
+//!
+//! Owner's protocol: `prepare_sleep`; if true look everywhere else; then `parker().park()`
+//! or not; then `drain` (or `cancel_sleep`). A push that came in between has left a token in
+//! the parker: the next park may return at once.
+//!
+//! Invariants:
+//! * M1. Only the owner changes 0 to ASLEEP, and only the owner changes anything to 0.
+//! * M2. A fiber pushed while the word was ASLEEP comes with exactly one `unpark`, by its
+//!   pusher.
+
+use std::any::Any;
+use std::fmt;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+
+use crate::base::list::{Fifo, Linked, set_next};
+use crate::base::mutant::{mutant, or_relaxed};
+use crate::base::pad::CachePadded;
+use crate::shim::Lock;
+use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
+use crate::sys::parker::Parker;
+
+/// One worker's inbox, sleep word and dispatch count.
+pub(crate) struct Mailbox<T> {
+    /// Written by wakers; read by the owner each time it looks for remote wakes.
+    door: CachePadded<Door<T>>,
+    /// How many dispatches the owner has made: its plain store, sysmon's load.
+    pub(crate) epoch: CachePadded<AtomicU64>,
+}
+
+struct Door<T> {
+    /// See the table.
+    inbox: AtomicPtr<T>,
+    parker: Parker,
+}
+
+impl<T: Linked + 'static> Mailbox<T> {
+    /// Takes a mailbox that nobody owns, or makes one that lives for ever.
+    pub(crate) fn acquire() -> &'static Self {
+        let mut free = free().lock();
+        let known = free.iter().rposition(|mailbox| mailbox.is::<Self>());
+        match known.and_then(|i| free.swap_remove(i).downcast_ref()) {
+            Some(mailbox) => mailbox,
+            None => Box::leak(Box::new(Mailbox::new())),
+        }
+    }
+
+    /// Gives the mailbox back. The inbox is empty, and no fiber is settled on its owner any
+    /// more: what may still come is a late `unpark`.
+    pub(crate) fn release(&'static self) {
+        debug_assert!(
+            self.is_empty(),
+            "fibers in a mailbox that nobody will empty"
+        );
+        self.cancel_sleep();
+        free().lock().push(self);
+    }
+}
+
+impl<T: Linked> Mailbox<T> {
+    /// A mailbox outside the pool, for [`Mailbox::acquire`] and for models.
+    pub(crate) fn new() -> Self {
+        Mailbox {
+            door: CachePadded::new(Door {
+                inbox: AtomicPtr::new(ptr::null_mut()),
+                parker: Parker::new(),
+            }),
+            epoch: CachePadded::new(AtomicU64::new(0)),
+        }
+    }
+
+    /// Hands over a settled fiber. True: the owner was asleep, and this caller, nobody else,
+    /// must unpark it. One read-modify-write (more only if pushes collide).
+    #[inline]
+    pub(crate) fn push(&self, fiber: NonNull<T>) -> bool {
+        let inbox = &self.door.inbox;
+        let mut before = inbox.load(Ordering::Relaxed);
+        loop {
+            set_next(fiber, newest(before));
+            // ORDERING: Release pairs with the Acquire swap in `drain`; an older push in the
+            // chain is covered too, as this exchange continues its release sequence.
+            let order = or_relaxed!(Ordering::Release, "mailbox_push_relaxed");
+            match inbox.compare_exchange_weak(
+                before,
+                fiber.as_ptr(),
+                order,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return before == asleep(),
+                Err(now) => before = now,
+            }
+        }
+    }
+
+    /// *Owner.* Takes everything, oldest first, and is awake. Empty and awake: one load.
+    #[inline]
+    pub(crate) fn drain(&self) -> Fifo<T> {
+        let inbox = &self.door.inbox;
+        if inbox.load(Ordering::Relaxed).is_null() {
+            return Fifo::new();
+        }
+        // ORDERING: Acquire pairs with the Release in `push`.
+        Fifo::from_newest_first(newest(inbox.swap(ptr::null_mut(), Ordering::Acquire)))
+    }
+
+    /// True if no fiber is in the inbox; one plain load.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        newest(self.door.inbox.load(Ordering::Relaxed)).is_none()
+    }
+
+    /// *Owner.* From here on a push wakes. False: something is there already, drain it.
+    pub(crate) fn prepare_sleep(&self) -> bool {
+        if mutant!("mailbox_sleep_unchecked") {
+            let empty = self.is_empty();
+            if empty {
+                self.door.inbox.store(asleep(), Ordering::Relaxed);
+            }
+            return empty;
+        }
+        // ORDERING: Relaxed: the word itself is all that owner and pusher argue about.
+        self.door
+            .inbox
+            .compare_exchange(
+                ptr::null_mut(),
+                asleep(),
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            )
+            .is_ok()
+    }
+
+    /// *Owner.* Awake again; what was pushed meanwhile stays in the inbox.
+    pub(crate) fn cancel_sleep(&self) {
+        // A failure means awake already, or a push has cleared the mark.
+        let _ = self.door.inbox.compare_exchange(
+            asleep(),
+            ptr::null_mut(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+    }
+
+    pub(crate) fn parker(&self) -> &Parker {
+        &self.door.parker
+    }
+}
+
+impl<T> fmt::Debug for Mailbox<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mailbox")
+            .field("epoch", &self.epoch.load(Ordering::Relaxed))
+            .finish_non_exhaustive()
+    }
+}
+
+/// The chain that starts at this word.
+#[inline]
+fn newest<T>(word: *mut T) -> Option<NonNull<T>> {
+    NonNull::new(word).filter(|_| word != asleep())
+}
+
+/// Not a fiber: headers are aligned.
+#[inline]
+fn asleep<T>() -> *mut T {
+    ptr::without_provenance_mut(1)
+}
+
+/// Mailboxes that nobody owns, of every type of fiber.
+fn free() -> &'static Lock<Vec<&'static (dyn Any + Send + Sync)>> {
+    static FREE: OnceLock<Lock<Vec<&'static (dyn Any + Send + Sync)>>> = OnceLock::new();
+    FREE.get_or_init(Lock::default)
+}

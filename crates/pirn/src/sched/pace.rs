@@ -1,0 +1,54 @@
+//! Pace: how long fibers run here between two switches, as a moving average, and what
+//! follows from it: how often to look at the injector, how much queued work is surplus.
+//!
+//! Measured by one clock read for each round of [`ROUND`] dispatches, never per dispatch.
+
+use std::cell::Cell;
+
+/// Dispatches between two services (timers, inbox, own shard): as in Tokio and Go, a prime
+/// so that it does not fall in step with the fibers' own periods.
+pub(super) const ROUND: u32 = 61;
+
+/// Work that would take this long is worth another worker's wake-up: a futex wake across
+/// cores costs 30–60 µs on virtual machines.
+pub(super) const SURPLUS: u64 = 50_000;
+
+/// A queued fiber should not wait longer than this behind local work before the injector is
+/// asked. Arbitrary within Tokio's and Go's range; no measurement yet.
+const INJECTOR_LATENCY: u64 = 200_000;
+
+/// The average run of one fiber, in nanoseconds.
+pub(super) struct Pace {
+    run: Cell<u64>,
+    round_began: Cell<u64>,
+}
+
+impl Pace {
+    pub(super) fn new(now: u64) -> Pace {
+        Pace { run: Cell::new(1_000), round_began: Cell::new(now) }
+    }
+
+    /// Takes note of `dispatches` that ended at `now`.
+    pub(super) fn round(&self, dispatches: u32, now: u64) {
+        let spent = now.saturating_sub(self.round_began.replace(now));
+        let sample = spent / u64::from(dispatches.max(1));
+        // A weight of one eighth; at least a nanosecond, so that a product is never zero.
+        self.run.set(((self.run.get() * 7 + sample) / 8).max(1));
+    }
+
+    /// Forgets the time up to `now`: the worker did not run fibers meanwhile.
+    pub(super) fn resume(&self, now: u64) {
+        self.round_began.set(now);
+    }
+
+    /// Dispatches between two looks at the injector.
+    pub(super) fn injector_interval(&self) -> u32 {
+        (INJECTOR_LATENCY / self.run.get()).clamp(2, 127) as u32
+    }
+
+    /// Whether `queued` fibers are more than one worker should keep to itself.
+    #[inline]
+    pub(super) fn is_surplus(&self, queued: usize) -> bool {
+        queued as u64 * self.run.get() >= SURPLUS
+    }
+}

@@ -1,0 +1,60 @@
+//! A thread sleeps on a condition variable, with the futex's surface: the check of the word
+//! and the wake exclude each other through the mutex.
+
+use std::time::Instant;
+
+use crate::base::mutant::mutant;
+use crate::shim;
+use crate::shim::atomic::{AtomicU32, Ordering};
+use crate::shim::{Condvar, Mutex};
+
+/// Where the sleeper of one word lies.
+#[derive(Debug)]
+pub(crate) struct Bed {
+    /// Held from the look at the word until the sleeper is registered with `woken`.
+    lying_down: Mutex<()>,
+    woken: Condvar,
+}
+
+impl Bed {
+    pub(crate) fn new() -> Self {
+        Bed {
+            lying_down: Mutex::new(()),
+            woken: Condvar::new(),
+        }
+    }
+
+    /// Sleeps while `word` is `expected`, until woken, the deadline, or for no reason.
+    /// False: the deadline has passed.
+    pub(crate) fn sleep(
+        &self,
+        word: &AtomicU32,
+        expected: u32,
+        deadline: Option<Instant>,
+    ) -> bool {
+        let guard = self.lying_down.lock();
+        // LIVENESS: if the waker locks first, its change of the word is seen here; if it
+        // locks later, this thread is registered by then and hears it.
+        if word.load(Ordering::Relaxed) != expected {
+            return true;
+        }
+        match deadline {
+            None => {
+                drop(self.woken.wait(guard));
+                true
+            }
+            Some(at) => {
+                drop(self.woken.wait_until(guard, at));
+                shim::now() < at
+            }
+        }
+    }
+
+    /// Wakes the thread that sleeps on `word`, if one does.
+    pub(crate) fn wake(&self, _word: &AtomicU32) {
+        if !mutant!("parker_wake_unlocked") {
+            drop(self.lying_down.lock());
+        }
+        self.woken.notify_one();
+    }
+}

@@ -1,0 +1,102 @@
+//! The token: at most one is pending, a parked thread takes it, and a token left while its
+//! owner was awake lets the next `park` pass at once.
+//!
+//! | from | by | to | how |
+//! |---|---|---|---|
+//! | EMPTY | `park` | PARKED | subtract one, then sleep while the word is PARKED |
+//! | NOTIFIED | `park` | EMPTY | subtract one: the token is taken, no sleep |
+//! | NOTIFIED | `park`, woken | EMPTY | compare-exchange |
+//! | PARKED, NOTIFIED | `park_until`, at its deadline | EMPTY | swap |
+//! | EMPTY, NOTIFIED | `unpark` | NOTIFIED | swap |
+//! | PARKED | `unpark` | NOTIFIED | swap, then wake the sleeper |
+//!
+//! Only the owner parks; any thread unparks. A token may be left over from an earlier
+//! reason, so who parks re-checks what it waits for.
+
+use std::time::Instant;
+
+use crate::base::mutant::mutant;
+use crate::shim::atomic::{AtomicU32, Ordering};
+use crate::sys::parker::bed::Bed;
+
+/// Where one thread sleeps. Four bytes with a futex.
+#[derive(Debug)]
+pub(crate) struct Parker {
+    /// EMPTY, PARKED or NOTIFIED; see the table.
+    word: AtomicU32,
+    bed: Bed,
+}
+
+impl Parker {
+    pub(crate) fn new() -> Self {
+        Parker {
+            word: AtomicU32::new(EMPTY),
+            bed: Bed::new(),
+        }
+    }
+
+    /// Sleeps until there is a token, and takes it.
+    pub(crate) fn park(&self) {
+        if self.lie_down() {
+            return;
+        }
+        loop {
+            self.bed.sleep(&self.word, PARKED, None);
+            if self.take() {
+                return;
+            }
+        }
+    }
+
+    /// Sleeps until there is a token or the deadline has passed.
+    /// True: a token was taken. False: timed out.
+    pub(crate) fn park_until(&self, deadline: Instant) -> bool {
+        if self.lie_down() {
+            return true;
+        }
+        loop {
+            let in_time = self.bed.sleep(&self.word, PARKED, Some(deadline));
+            if self.take() {
+                return true;
+            }
+            if !in_time {
+                // ORDERING: as in `take`: a token may have come since.
+                return self.word.swap(EMPTY, Ordering::Acquire) == NOTIFIED;
+            }
+        }
+    }
+
+    /// Leaves a token, and wakes the owner if it sleeps.
+    pub(crate) fn unpark(&self) {
+        if mutant!("parker_skip_if_notified")
+            && self.word.load(Ordering::Relaxed) == NOTIFIED
+        {
+            return;
+        }
+        // ORDERING: Release pairs with the Acquire in `lie_down` and `take`. The swap is made
+        // even if a token is there already: the owner that takes it must see what was done
+        // before this call too.
+        if self.word.swap(NOTIFIED, Ordering::Release) == PARKED {
+            self.bed.wake(&self.word);
+        }
+    }
+
+    /// Subtracts one: NOTIFIED becomes EMPTY (true: the token is taken), EMPTY becomes PARKED.
+    fn lie_down(&self) -> bool {
+        // ORDERING: Acquire pairs with the Release in `unpark`.
+        self.word.fetch_sub(1, Ordering::Acquire) == NOTIFIED
+    }
+
+    /// NOTIFIED becomes EMPTY; false: there is no token, sleep on.
+    fn take(&self) -> bool {
+        // ORDERING: Acquire pairs with the Release in `unpark`.
+        self.word
+            .compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+}
+
+const NOTIFIED: u32 = 1;
+const EMPTY: u32 = 0;
+/// One less than EMPTY, so that lying down is one subtraction.
+const PARKED: u32 = u32::MAX;
