@@ -4,3 +4,4 @@ mod shim;
 mod base;
 mod sched;
 mod sys;
+mod timer;
