@@ -13,7 +13,7 @@ use crate::markdown::{quoted, table};
 pub(crate) const PATH: &str = "docs/features.md";
 
 /// What proves a promise.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Proof {
     /// `binary test::path`.
     Test(String),

@@ -7,13 +7,21 @@
     reason = "a program of plain threads, outside the runtime"
 )]
 
+mod bench;
+mod ci;
 mod command;
+mod examples;
 mod features;
 mod harness;
 mod markdown;
+mod model;
 mod options;
 mod repo;
+mod rows;
+mod rust_src;
+mod sanitize;
 mod source;
+mod stress;
 mod suite;
 mod tally;
 mod tidy;
@@ -27,8 +35,8 @@ use tally::{Tally, seconds};
 /// A command: its name, flags, valued options, what it does, what it says in the help.
 struct Command {
     name: &'static str,
-    flags: &'static [&'static str],
-    valued: &'static [&'static str],
+    /// Flags and options with a value; none when all arguments are handed on.
+    options: Option<(&'static [&'static str], &'static [&'static str])>,
     run: fn(&Options) -> Result<Tally, String>,
     help: &'static str,
 }
@@ -36,17 +44,57 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        flags: suite::FLAGS,
-        valued: suite::VALUED,
+        options: Some((suite::FLAGS, suite::VALUED)),
         run: suite::all,
-        help: "[name…] [--verbose] [--jobs N] [--timeout S]   all tests",
+        help: "[name…] [--verbose] [--jobs N] [--timeout S]: all tests",
+    },
+    Command {
+        name: "ci",
+        options: Some((&[], &[])),
+        run: ci::ci,
+        help: "[step…]: everything that must hold, quick bounds",
     },
     Command {
         name: "tidy",
-        flags: &[],
-        valued: &[],
+        options: Some((&[], &[])),
         run: |_| tidy::tidy(),
-        help: "the rules no compiler checks: layers, façades, budgets, unsafe, words",
+        help: "layers, façades, budgets, unsafe list, words, papers",
+    },
+    Command {
+        name: "rows",
+        options: Some((rows::FLAGS, rows::VALUED)),
+        run: rows::rows,
+        help: "[row…] [--names]: run the proof of every promise in docs/features.md",
+    },
+    Command {
+        name: "model",
+        options: Some((model::FLAGS, model::VALUED)),
+        run: model::model,
+        help: "[name…] [--quick] [--mutants]: loom, shuttle, Spin",
+    },
+    Command {
+        name: "stress",
+        options: Some((stress::FLAGS, stress::VALUED)),
+        run: stress::stress,
+        help: "[name…] [--minutes N | --repeat N] [--jobs N]: storms",
+    },
+    Command {
+        name: "asan",
+        options: Some((sanitize::FLAGS, sanitize::VALUED)),
+        run: sanitize::asan,
+        help: "[name…] [--quick]: tests under AddressSanitizer, leaks included",
+    },
+    Command {
+        name: "tsan",
+        options: Some((sanitize::FLAGS, sanitize::VALUED)),
+        run: sanitize::tsan,
+        help: "[name…] [--quick]: tests under ThreadSanitizer",
+    },
+    Command {
+        name: "bench",
+        options: None,
+        run: bench::bench,
+        help: "compare|guard …: measure against peers, or against the baseline",
     },
 ];
 
@@ -62,7 +110,11 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let start = Instant::now();
-    let ended = Options::parse(rest, command.flags, command.valued)
+    let options = match command.options {
+        Some((flags, valued)) => Options::parse(rest, flags, valued),
+        None => Ok(Options::words(rest)),
+    };
+    let ended = options
         .and_then(|options| (command.run)(&options))
         .and_then(|tally| tally.nonzero(name));
     match ended {

@@ -11,6 +11,26 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// Options with these flags set, for commands that call each other.
+    pub(crate) fn of(flags: &[&str]) -> Options {
+        let options = flags
+            .iter()
+            .map(|flag| ((*flag).to_owned(), None))
+            .collect();
+        Options {
+            words: Vec::new(),
+            options,
+        }
+    }
+
+    /// Everything as words: for a command that hands its arguments on.
+    pub(crate) fn words(args: &[String]) -> Options {
+        Options {
+            words: args.to_vec(),
+            options: Vec::new(),
+        }
+    }
+
     /// Reads `args`. An option in `valued` takes the next argument as its value.
     ///
     /// # Errors

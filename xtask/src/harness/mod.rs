@@ -11,4 +11,4 @@ mod run;
 
 pub(crate) use build::Build;
 pub(crate) use cases::{Case, cases};
-pub(crate) use run::{Ending, Run, run};
+pub(crate) use run::{Run, run};

@@ -25,6 +25,8 @@ pub(crate) struct Run {
     pub(crate) jobs: usize,
     /// Prints each test, not only what failed or was slow.
     pub(crate) verbose: bool,
+    /// Prints nothing: the caller expects failures.
+    pub(crate) quiet: bool,
 }
 
 impl Default for Run {
@@ -33,6 +35,7 @@ impl Default for Run {
             timeout: Duration::from_secs(300),
             jobs: 0,
             verbose: false,
+            quiet: false,
         }
     }
 }
@@ -153,10 +156,10 @@ fn one(job: &mut Job, how: Run) -> Result<Ending, String> {
         Some(status) => format!("FAILED ({status})"),
     };
     let slow = took > Duration::from_secs(20);
-    if how.verbose || slow || !passed {
+    if !how.quiet && (how.verbose || slow || !passed) {
         println!("    {:<7} {} {verdict}", seconds(took), job.id);
     }
-    if !passed {
+    if !passed && !how.quiet {
         print!("{}", indent(&output));
     }
     Ok(Ending {

@@ -1,8 +1,10 @@
 //! The papers keep up with the tree: every example is in README.md, every design note in the
-//! index, every promise in docs/features.md has a test or an issue.
+//! index, every seeded bug in docs/models.md, and every promise in docs/features.md has a
+//! test or an issue.
 
 use super::tree::{Finding, Tree};
 use crate::features;
+use crate::model;
 
 const README: &str = "README.md";
 const NOTES: &str = "docs/design/";
@@ -44,6 +46,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             ));
         }
     }
+    let mutants = model::check_mutants(&tree.files).into_iter();
+    findings.extend(mutants.map(|said| Finding::new("docs/models.md", 0, said)));
     match features::parse(tree.text(features::PATH).unwrap_or_default()) {
         Ok(rows) => {
             for row in rows.iter().filter(|row| row.is_pending()) {

@@ -22,32 +22,26 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         .collect();
     let mut expected = BTreeSet::new();
     for source in &tree.sources {
-        let in_src = source.path.contains("/src/");
-        for (line, code) in source
-            .lines
-            .iter()
-            .enumerate()
-            .map(|(at, l)| (at + 1, &l.code))
-        {
-            if code.contains("allow(unsafe_code") {
+        for item in attributed(source) {
+            if item.carries("allow(unsafe_code") {
                 let said = "`allow(unsafe_code)`: use `expect` on the `mod` line";
-                findings.push(Finding::new(&source.path, line, said));
+                findings.push(Finding::new(&source.path, item.line, said));
             }
-            if !code.contains("expect(unsafe_code") || source.is_test_file() || !in_src {
+            if !item.carries("expect(unsafe_code") || item.test {
                 continue;
             }
-            match module_below(source, line - 1) {
-                Some(Door { test: true, .. }) => {}
-                Some(Door { name, .. }) => {
+            match item.module() {
+                Some(name) => {
+                    let name = qualified(source, &name);
                     if !listed.contains(&name) {
                         let said = format!("module `{name}` is not in {LIST}");
-                        findings.push(Finding::new(&source.path, line, said));
+                        findings.push(Finding::new(&source.path, item.line, said));
                     }
                     expected.insert(name);
                 }
                 None => {
                     let said = "`expect(unsafe_code)` belongs on a `mod` line";
-                    findings.push(Finding::new(&source.path, line, said));
+                    findings.push(Finding::new(&source.path, item.line, said));
                 }
             }
         }
@@ -59,45 +53,71 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The module that an attribute stands on.
-#[derive(Debug)]
-struct Door {
-    /// `a::b`, named after its file where a path attribute picks one.
-    name: String,
+/// The attributes that stand together, and the first line of what they stand on.
+#[derive(Debug, Default)]
+struct Attributed {
+    /// Where the first attribute begins.
+    line: usize,
+    attributes: Vec<String>,
+    item: String,
+    /// In a test file, or under `#[cfg(test)]`.
     test: bool,
 }
 
-/// Reads on from the attribute at `at` (an index) to the `mod` line it belongs to.
-fn module_below(source: &Source, at: usize) -> Option<Door> {
-    let from = source.lines[..at]
-        .iter()
-        .rposition(|l| !l.code.trim_start().starts_with("#["))
-        .map_or(0, |above| above + 1);
-    let mut path = None;
-    for line in &source.lines[from..] {
-        let text = line.text.trim();
-        if let Some((_, rest)) = text.split_once("#[path = \"") {
-            path = rest.split_once(".rs\"").map(|(name, _)| name.to_owned());
-            continue;
-        }
-        let mut words = text.split_whitespace().skip_while(|w| w.starts_with("pub"));
-        if words.next() == Some("mod") {
-            let name = words.next()?.strip_suffix(';')?.to_owned();
-            return Some(Door {
-                name: qualified(source, path.unwrap_or(name)),
-                test: line.test,
-            });
-        }
-        if text.contains(" fn ") || text.starts_with("fn ") || text.contains("impl ") {
+impl Attributed {
+    fn carries(&self, what: &str) -> bool {
+        self.attributes.iter().any(|a| a.contains(what))
+    }
+
+    /// The module's name if the item is a `mod` line; that of its file if a path picks one.
+    fn module(&self) -> Option<String> {
+        let path = self.attributes.iter().find_map(|a| {
+            a.strip_prefix("#[path=\"")?
+                .split_once(".rs")
+                .map(|(name, _)| name)
+        });
+        let mut words = self
+            .item
+            .split_whitespace()
+            .skip_while(|w| w.starts_with("pub"));
+        if words.next() != Some("mod") {
             return None;
         }
+        let name = words.next()?.strip_suffix(';')?;
+        Some(path.unwrap_or(name).to_owned())
     }
-    None
+}
+
+/// Every group of attributes in a file.
+fn attributed(source: &Source) -> Vec<Attributed> {
+    let mut groups = Vec::new();
+    let mut group = Attributed::default();
+    let mut open = String::new();
+    for (at, line) in source.lines.iter().enumerate() {
+        let text = line.text.trim();
+        if open.is_empty() && !text.starts_with("#[") && !text.starts_with("#![") {
+            if !text.is_empty() && !group.attributes.is_empty() {
+                group.item = text.to_owned();
+                group.test = line.test || source.is_test_file();
+                groups.push(std::mem::take(&mut group));
+            }
+            continue;
+        }
+        if group.attributes.is_empty() && open.is_empty() {
+            group.line = at + 1;
+        }
+        open.extend(text.chars().filter(|c| !c.is_whitespace()));
+        let count = |c| open.matches(c).count();
+        if count('[') == count(']') && count('(') == count(')') {
+            group.attributes.push(std::mem::take(&mut open));
+        }
+    }
+    groups
 }
 
 /// Puts the parent modules of a file before a child's name; other crates than the library
 /// come first with their own name.
-fn qualified(source: &Source, name: String) -> String {
+fn qualified(source: &Source, name: &str) -> String {
     let (home, inside) = source
         .path
         .split_once("/src/")
@@ -115,7 +135,7 @@ fn qualified(source: &Source, name: String) -> String {
         full.push_str(part);
         full.push_str("::");
     }
-    full + &name
+    full + name
 }
 
 #[cfg(test)]
@@ -134,6 +154,8 @@ mod tests {
     fn a_listed_module_passes() {
         let text = format!("{EXPECT}\n#[cfg(x)]\npub(crate) mod b;\n");
         assert!(found("| `a::b` | r |\n", "crates/pirn/src/a/mod.rs", &text).is_empty());
+        let text = "#[expect(\n    unsafe_code,\n    reason = \"r\"\n)]\nmod b;\n";
+        assert!(found("| `a::b` | r |\n", "crates/pirn/src/a/mod.rs", text).is_empty());
         let text = format!("#[path = \"c.rs\"]\n{EXPECT}\nmod imp;\n");
         assert!(found("| `a::c` | r |\n", "crates/pirn/src/a/mod.rs", &text).is_empty());
         let text = format!("#[cfg(test)]\n{EXPECT}\nmod tests;\n");

@@ -1,0 +1,29 @@
+//! `cargo xtask bench`: hands over to the programs in bench/, which is a workspace of its own
+//! so that the peers it measures stay out of the library's lock file.
+//!
+//! `compare` prints pirn and its peers side by side; `guard` compares instruction counts
+//! with the baseline in the repository.
+
+use crate::command;
+use crate::options::Options;
+use crate::repo;
+use crate::tally::Tally;
+
+/// Runs `compare` or `guard` with the arguments that follow.
+///
+/// # Errors
+/// When the program is not named, or fails.
+pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
+    let (program, args) = match options.words.split_first() {
+        Some((name, args)) if matches!(name.as_str(), "compare" | "guard") => {
+            (name, args)
+        }
+        _ => return Err("say which: `bench compare …` or `bench guard …`".to_owned()),
+    };
+    let mut cargo = command::cargo();
+    cargo.args(["run", "--quiet", "--release", "--manifest-path"]);
+    cargo.arg(repo::root().join("bench/Cargo.toml"));
+    cargo.args(["--bin", program, "--"]).args(args);
+    command::run(&mut cargo)?;
+    Ok(Tally::PASS)
+}

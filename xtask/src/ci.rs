@@ -1,0 +1,127 @@
+//! `cargo xtask ci`: everything that must hold before a change is taken, in one go.
+//!
+//! Each step prints how many tests or checks it ran and how long it took, and fails when it
+//! ran none. A failing step does not hide the later ones: all run, and the last line sums up.
+
+use std::time::Instant;
+
+use crate::command;
+use crate::examples;
+use crate::model;
+use crate::options::Options;
+use crate::rows;
+use crate::sanitize;
+use crate::stress;
+use crate::suite;
+use crate::tally::{Tally, seconds};
+use crate::tidy;
+
+/// A step: what it is called, what it does.
+type Step = (&'static str, fn() -> Result<Tally, String>);
+
+const STEPS: &[Step] = &[
+    ("fmt", fmt),
+    ("clippy", clippy),
+    ("tidy", tidy::tidy),
+    ("test", || suite::unit_and_integration(&Options::default())),
+    ("fat", || suite::fat(&Options::default())),
+    ("doctest", suite::doc),
+    ("rustdoc", rustdoc),
+    ("examples", examples::examples),
+    ("model", || model::engines(&quick())),
+    ("shuttle", || model::shuttle(&quick())),
+    ("mutants", || model::mutants(&quick())),
+    ("rows", || rows::rows(&Options::of(&["names"]))),
+    ("asan", || sanitize::asan(&quick())),
+    ("tsan", || sanitize::tsan(&quick())),
+    ("stress", || stress::stress(&Options::default())),
+    ("deny", deny),
+];
+
+/// Runs every step, or the ones named.
+///
+/// # Errors
+/// When a named step does not exist.
+pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
+    if let Some(name) = options
+        .words
+        .iter()
+        .find(|w| STEPS.iter().all(|(n, _)| n != w))
+    {
+        let names: Vec<_> = STEPS.iter().map(|(name, _)| *name).collect();
+        return Err(format!("no step `{name}`; there are: {}", names.join(", ")));
+    }
+    let start = Instant::now();
+    let mut total = Tally::default();
+    let mut lines = Vec::new();
+    for (name, step) in STEPS {
+        if !options.words.is_empty() && !options.words.iter().any(|w| w == name) {
+            continue;
+        }
+        println!("== {name}");
+        let begun = Instant::now();
+        let ended = step();
+        let took = seconds(begun.elapsed());
+        let (tally, said) = match ended {
+            Ok(tally) => (tally, String::new()),
+            Err(said) => (Tally::FAIL, format!(": {said}")),
+        };
+        let line = format!("   {name:<9} {took:>8}   {tally}{said}");
+        println!("{line}");
+        lines.push(line);
+        total += tally;
+    }
+    println!("== all steps, {}", seconds(start.elapsed()));
+    for line in lines {
+        println!("{line}");
+    }
+    println!("{} passed, {} failed", total.passed, total.failed);
+    Ok(total)
+}
+
+fn quick() -> Options {
+    Options::of(&["quick"])
+}
+
+fn fmt() -> Result<Tally, String> {
+    command::run(command::cargo().args(["fmt", "--all", "--check"]))?;
+    Ok(Tally::PASS)
+}
+
+fn clippy() -> Result<Tally, String> {
+    let mut cargo = command::cargo();
+    cargo.args([
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-Dwarnings",
+    ]);
+    command::run(&mut cargo)?;
+    Ok(Tally::PASS)
+}
+
+fn rustdoc() -> Result<Tally, String> {
+    let mut cargo = command::cargo();
+    cargo.args([
+        "doc",
+        "--quiet",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+    ]);
+    command::run(cargo.env("RUSTDOCFLAGS", "-Dwarnings"))?;
+    Ok(Tally::PASS)
+}
+
+/// Licences and bans of the dependencies, where cargo-deny is installed.
+fn deny() -> Result<Tally, String> {
+    if !command::exists("cargo-deny") {
+        println!("    skipped: no cargo-deny on this machine");
+        return Ok(Tally::SKIP);
+    }
+    let mut cargo = command::cargo();
+    command::run(cargo.args(["deny", "check", "bans", "licenses", "sources"]))?;
+    Ok(Tally::PASS)
+}

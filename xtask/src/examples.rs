@@ -1,0 +1,158 @@
+//! Examples are tests: each says in its header how to run it and how its output ends.
+//!
+//! The header has one line of the form
+//! ```text
+//! Checked: `cargo run --example hello -- 3` ends with `hello from 3 fibers`.
+//! ```
+//! where `*` stands for what varies from run to run.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::command;
+use crate::markdown::quoted;
+use crate::repo;
+use crate::tally::Tally;
+
+const HOME: &str = "crates/pirn/examples/";
+/// No example needs longer with small arguments.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How one example is checked.
+#[derive(Debug, PartialEq, Eq)]
+struct Check {
+    name: String,
+    args: Vec<String>,
+    last_line: String,
+}
+
+/// Builds and runs every example of the library.
+///
+/// # Errors
+/// When one does not build, or does not say how it is checked.
+pub(crate) fn examples() -> Result<Tally, String> {
+    let files = repo::files()?;
+    let mut checks = Vec::new();
+    for file in files.iter().filter(|f| f.path.starts_with(HOME)) {
+        let name = file.path[HOME.len()..].trim_end_matches(".rs");
+        if !name.contains('/') {
+            checks.push(parse(name, &file.text)?);
+        }
+    }
+    if checks.is_empty() {
+        return Ok(Tally::default());
+    }
+    command::run(command::cargo().args([
+        "build",
+        "--quiet",
+        "-p",
+        "pirn",
+        "--examples",
+    ]))?;
+    let mut tally = Tally::default();
+    for check in checks {
+        let last = last_line(&check)?;
+        let ok = fits(&check.last_line, &last);
+        if ok {
+            println!("    ok      {}", check.name);
+        } else {
+            println!("    FAILED  {}: ended with `{last}`", check.name);
+        }
+        tally += if ok { Tally::PASS } else { Tally::FAIL };
+    }
+    Ok(tally)
+}
+
+/// The last line that is not empty; empty if it failed or ran out of time.
+fn last_line(check: &Check) -> Result<String, String> {
+    let path = repo::target(None).join("debug/examples").join(&check.name);
+    let mut child = Command::new(path)
+        .args(&check.args)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("{}: {e}", check.name))?;
+    let mut pipe = child.stdout.take().ok_or("no pipe")?;
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut pipe, &mut text).map(|_| text)
+    });
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
+            break Some(status);
+        }
+        if start.elapsed() > LIMIT {
+            child
+                .kill()
+                .and_then(|()| child.wait())
+                .map_err(|e| e.to_string())?;
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let text = reader.join().map_err(|_| "the reader panicked")?;
+    let text = text.map_err(|e| e.to_string())?;
+    let said = text
+        .lines()
+        .rfind(|l| !l.trim().is_empty())
+        .unwrap_or_default();
+    Ok(if status.is_some_and(|s| s.success()) {
+        said.to_owned()
+    } else {
+        String::new()
+    })
+}
+
+fn parse(name: &str, text: &str) -> Result<Check, String> {
+    let line = text
+        .lines()
+        .take_while(|line| line.starts_with("//!"))
+        .find(|line| line.contains("Checked: `cargo run"))
+        .ok_or_else(|| format!("example {name}: its header has no `Checked:` line"))?;
+    let [run, last_line] = quoted(line)[..] else {
+        return Err(format!("example {name}: cannot read `{line}`"));
+    };
+    if !run.split_whitespace().any(|word| word == name) {
+        return Err(format!("example {name}: `{run}` runs another"));
+    }
+    let args = run.split_once(" -- ").map_or("", |(_, args)| args);
+    Ok(Check {
+        name: name.to_owned(),
+        args: args.split_whitespace().map(str::to_owned).collect(),
+        last_line: last_line.to_owned(),
+    })
+}
+
+/// True when `text` is `pattern`, with any text in place of each `*`.
+fn fits(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((head, tail)) => text.strip_prefix(head).is_some_and(|rest| {
+            (0..=rest.len())
+                .filter(|at| rest.is_char_boundary(*at))
+                .any(|at| fits(tail, &rest[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_how_an_example_is_checked() {
+        let text = "//! Says hello.\n//!\n\
+            //! Checked: `cargo run --example hello -- 3 x` ends with `hello 3`.\n";
+        let check = parse("hello", text).unwrap();
+        assert_eq!((check.args.len(), check.last_line.as_str()), (2, "hello 3"));
+        assert!(parse("other", text).is_err());
+        assert!(parse("hello", "//! Says hello.\n").is_err());
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(fits("took * ms, * rounds", "took 12 ms, 3 rounds"));
+        assert!(!fits("took * ms", "took 12 s"));
+        assert!(!fits("", "x") && fits("*", ""));
+    }
+}

@@ -1,0 +1,178 @@
+//! Building and running the models of the library.
+//!
+//! loom models are unit tests named `model_…`; shuttle models are unit tests named
+//! `shuttle_…` and everything in `tests/model`. Both are built optimised, with assertions
+//! on, each in a target directory of its own.
+
+use std::time::Duration;
+
+use super::{mutants, spin};
+use crate::harness::{Build, Case, Run, cases, run};
+use crate::options::Options;
+use crate::repo;
+use crate::tally::Tally;
+
+/// Flags and valued options of the command.
+pub(crate) const FLAGS: &[&str] = &["quick", "mutants", "verbose"];
+pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
+
+/// How much of the space a run looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// Two preemptions; fixed seeds, few schedules.
+    Quick,
+    /// Three preemptions; many schedules.
+    Full,
+}
+
+impl Depth {
+    fn of(options: &Options) -> Depth {
+        if options.has("quick") {
+            Depth::Quick
+        } else {
+            Depth::Full
+        }
+    }
+
+    fn preemptions(self) -> &'static str {
+        match self {
+            Depth::Quick => "2",
+            Depth::Full => "3",
+        }
+    }
+
+    /// What a shuttle model is to multiply its own number of schedules by.
+    fn effort(self) -> &'static str {
+        match self {
+            Depth::Quick => "1",
+            Depth::Full => "20",
+        }
+    }
+}
+
+/// Which checker a model belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Loom,
+    Shuttle,
+    /// The ordinary build: a bug that a unit test catches.
+    Native,
+}
+
+impl Engine {
+    /// The engine of this name, as docs/models.md writes it.
+    pub(crate) fn named(name: &str) -> Option<Engine> {
+        match name {
+            "loom" => Some(Engine::Loom),
+            "shuttle" => Some(Engine::Shuttle),
+            "native" => Some(Engine::Native),
+            _ => None,
+        }
+    }
+
+    /// The build of the library under this engine, with further `--cfg`s for every crate.
+    pub(crate) fn build(self, depth: Depth, targets: &[&str], cfgs: &str) -> Build {
+        let mut args = vec!["--package", "pirn"];
+        args.extend_from_slice(targets);
+        let build =
+            Build::new(&args).env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
+        match self {
+            Engine::Loom => build
+                .lane("loom", &format!("--cfg loom{cfgs}"))
+                .env("LOOM_MAX_PREEMPTIONS", depth.preemptions()),
+            Engine::Shuttle => build
+                .lane("shuttle", &format!("--cfg shuttle{cfgs}"))
+                .env("PIRN_MODEL_EFFORT", depth.effort()),
+            Engine::Native => build.lane("native", cfgs.trim()),
+        }
+    }
+
+    /// True for a test that is one of this engine's models.
+    fn owns(self, case: &Case) -> bool {
+        match self {
+            Engine::Loom => case.name.contains("model_"),
+            Engine::Shuttle => {
+                case.name.contains("shuttle_") || case.binary.id == "pirn::model"
+            }
+            Engine::Native => false,
+        }
+    }
+
+    /// Builds this engine's models.
+    ///
+    /// # Errors
+    /// When they do not build.
+    pub(crate) fn models(self, depth: Depth) -> Result<Vec<Case>, String> {
+        let whole = repo::root().join("crates/pirn/tests/model").exists();
+        let targets: &[&str] = match self {
+            Engine::Shuttle if whole => &["--release", "--lib", "--test", "model"],
+            _ => &["--release", "--lib"],
+        };
+        let mut all = cases(&self.build(depth, targets, "").binaries()?)?;
+        all.retain(|case| self.owns(case) && !case.ignored);
+        Ok(all)
+    }
+}
+
+/// Runs every model of every checker, or those whose name contains one of the words; with
+/// `--mutants`, the seeded bugs instead.
+///
+/// # Errors
+/// When something does not build, or nothing ran.
+pub(crate) fn model(options: &Options) -> Result<Tally, String> {
+    if options.has("mutants") {
+        return mutants(options);
+    }
+    let mut tally = lane(Engine::Loom, options)?;
+    tally += lane(Engine::Shuttle, options)?;
+    tally += spin::spin(options)?;
+    tally.nonzero("models")
+}
+
+/// Every model of loom and shuttle, built for a quick run.
+///
+/// # Errors
+/// When they do not build.
+pub(crate) fn every() -> Result<Vec<Case>, String> {
+    let mut models = Engine::Loom.models(Depth::Quick)?;
+    models.extend(Engine::Shuttle.models(Depth::Quick)?);
+    Ok(models)
+}
+
+/// loom and Spin: exhaustive within bounds.
+///
+/// # Errors
+/// When something does not build, or nothing ran.
+pub(crate) fn engines(options: &Options) -> Result<Tally, String> {
+    let mut tally = lane(Engine::Loom, options)?.nonzero("loom")?;
+    tally += spin::spin(options)?;
+    Ok(tally)
+}
+
+/// shuttle: schedules from fixed seeds.
+///
+/// # Errors
+/// When something does not build, or nothing ran.
+pub(crate) fn shuttle(options: &Options) -> Result<Tally, String> {
+    lane(Engine::Shuttle, options)?.nonzero("shuttle")
+}
+
+fn lane(engine: Engine, options: &Options) -> Result<Tally, String> {
+    let mut models = engine.models(Depth::of(options))?;
+    models.retain(|case| options.picks(&case.name));
+    let (tally, _) = run(&models, how(options)?)?;
+    println!("    {engine:?}: {tally}");
+    Ok(tally)
+}
+
+/// Models take their time: ten minutes in a quick run, an hour otherwise.
+fn how(options: &Options) -> Result<Run, String> {
+    let minutes = if options.has("quick") { 10 } else { 60 };
+    let seconds = options.value("timeout")?.unwrap_or(minutes * 60);
+    Ok(Run {
+        timeout: Duration::from_secs(seconds),
+        jobs: options.value("jobs")?.unwrap_or(0),
+        verbose: true,
+        quiet: false,
+    })
+}

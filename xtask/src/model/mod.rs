@@ -1,0 +1,13 @@
+//! `cargo xtask model`: the shipped files under model checkers.
+//!
+//! * `lanes`: loom (one protocol, weak memory) and shuttle (the whole runtime, random
+//!   schedules), as builds of the library with another shim.
+//! * `spin`: protocols written down by hand, for what only Spin can ask: liveness.
+//! * `mutants`: seeded bugs; each must make the named model fail.
+
+mod lanes;
+mod mutants;
+mod spin;
+
+pub(crate) use lanes::{FLAGS, VALUED, engines, every, model, shuttle};
+pub(crate) use mutants::{check as check_mutants, mutants};

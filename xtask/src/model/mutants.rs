@@ -1,0 +1,195 @@
+//! Seeded bugs: a model that cannot fail proves nothing.
+//!
+//! docs/models.md has the table `Mutant | Engine | Caught by | What it breaks`. Each is built
+//! alone into the library (`--cfg pirn_mutant="name"`), and the tests named in its row run:
+//! at least one must fail. One that times out was caught too: a lost wake may show as a hang.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::lanes::{Depth, Engine};
+use crate::harness::{Case, Run, cases, run};
+use crate::markdown::{quoted, table};
+use crate::options::Options;
+use crate::repo::{self, File};
+use crate::tally::Tally;
+
+const PATH: &str = "docs/models.md";
+
+/// One row of the table.
+#[derive(Debug, PartialEq, Eq)]
+struct Mutant {
+    name: String,
+    engine: Engine,
+    /// Ends of test names; more than one where several models see it.
+    catchers: Vec<String>,
+}
+
+/// Builds each mutant and sees it caught; with words, those whose name contains one.
+///
+/// # Errors
+/// When one does not build, or names a test that is not there.
+pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
+    let depth = if options.has("quick") {
+        Depth::Quick
+    } else {
+        Depth::Full
+    };
+    let mut tally = Tally::default();
+    for mutant in parse(&repo::read(PATH)?)?
+        .iter()
+        .filter(|m| options.picks(&m.name))
+    {
+        let catchers = build(mutant, depth)?;
+        let how = Run {
+            timeout: Duration::from_secs(120),
+            quiet: true,
+            ..Run::default()
+        };
+        let (ran, endings) = run(&catchers, how)?;
+        match endings.iter().find(|ending| !ending.passed) {
+            Some(catcher) => {
+                println!("    caught  {} by {}", mutant.name, catcher.id);
+                tally += Tally::PASS;
+            }
+            None => {
+                println!(
+                    "    MISSED  {}: {} tests, all green",
+                    mutant.name, ran.passed
+                );
+                tally += Tally::FAIL;
+            }
+        }
+    }
+    println!("    mutants: {tally}");
+    tally.nonzero("mutants")
+}
+
+/// Builds one mutant; returns the tests that should catch it.
+fn build(mutant: &Mutant, depth: Depth) -> Result<Vec<Case>, String> {
+    let cfg = format!("pirn_mutant=\"{}\"", mutant.name);
+    let build = match mutant.engine {
+        // The whole runtime is an integration test away: every crate gets the flag.
+        Engine::Shuttle => {
+            let targets = &["--release", "--lib", "--test", "model"];
+            mutant
+                .engine
+                .build(depth, targets, &format!(" --cfg {cfg}"))
+        }
+        // Only the library is built anew: its dependencies stay as they are.
+        Engine::Loom | Engine::Native => {
+            let mut build =
+                mutant
+                    .engine
+                    .build(depth, &["--lib", "--profile", "bench"], "");
+            build.cfgs.push(cfg);
+            build
+        }
+    };
+    let mut chosen = cases(&build.binaries()?)?;
+    chosen.retain(|case| mutant.catchers.iter().any(|end| case.name.ends_with(end)));
+    if chosen.is_empty() {
+        return Err(format!(
+            "mutant {}: no such test: {:?}",
+            mutant.name, mutant.catchers
+        ));
+    }
+    Ok(chosen)
+}
+
+fn parse(text: &str) -> Result<Vec<Mutant>, String> {
+    let mut mutants = Vec::new();
+    for (line, row) in table(text, "Mutant") {
+        let bad = |what| format!("{PATH}:{line}: {what}");
+        let [name, engine, catchers, _] = row[..] else {
+            return Err(bad("a row has four columns"));
+        };
+        let name = *quoted(name).first().ok_or_else(|| bad("no name"))?;
+        mutants.push(Mutant {
+            name: name.to_owned(),
+            engine: Engine::named(engine).ok_or_else(|| bad("no such engine"))?,
+            catchers: quoted(catchers).into_iter().map(str::to_owned).collect(),
+        });
+    }
+    Ok(mutants)
+}
+
+/// Compares the seeds in the library with the table: each must be in both.
+pub(crate) fn check(files: &[File]) -> Vec<String> {
+    let text = files
+        .iter()
+        .find(|f| f.path == PATH)
+        .map_or("", |f| f.text.as_str());
+    let listed: BTreeSet<_> = match parse(text) {
+        Ok(mutants) => mutants.into_iter().map(|m| m.name).collect(),
+        Err(said) => return vec![said],
+    };
+    let library = files
+        .iter()
+        .filter(|f| f.path.starts_with("crates/pirn/src/"));
+    let seeded: BTreeSet<_> = library.flat_map(|file| seeds(&file.text)).collect();
+    let unlisted = seeded
+        .difference(&listed)
+        .map(|m| format!("`{m}` is not in {PATH}"));
+    let unseeded = listed
+        .difference(&seeded)
+        .map(|m| format!("`{m}` is seeded nowhere"));
+    unlisted.chain(unseeded).collect()
+}
+
+/// The names of the bugs seeded in a file.
+fn seeds(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+    {
+        for opener in ["mutant!(\"", "or_relaxed!(", "pirn_mutant = \""] {
+            for rest in line.split(opener).skip(1) {
+                // `or_relaxed!(Ordering::Release, "name")`: the name comes second.
+                let rest = if opener.ends_with('"') {
+                    Some(rest)
+                } else {
+                    rest.split_once('"').map(|(_, rest)| rest)
+                };
+                let name = rest
+                    .and_then(|rest| rest.split_once('"'))
+                    .map(|(name, _)| name);
+                found.extend(name.filter(|n| !n.is_empty()).map(str::to_owned));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "| Mutant | Engine | Caught by | What |\n|--|--|--|--|\n\
+        | `a` | loom | `model_x`, `model_y` | drops the re-check |\n";
+
+    #[test]
+    fn reads_the_table() {
+        let read = parse(TABLE).unwrap();
+        assert_eq!(read[0].name, "a");
+        assert_eq!(read[0].engine, Engine::Loom);
+        assert_eq!(read[0].catchers, ["model_x", "model_y"]);
+        assert!(parse(&TABLE.replace("loom", "luck")).is_err());
+    }
+
+    #[test]
+    fn seeds_and_table_agree_or_are_found() {
+        let file = |path: &str, text: &str| File {
+            path: path.into(),
+            text: text.into(),
+        };
+        let source = "if mutant!(\"a\") {\n x(or_relaxed!(Ordering::Release, \"b\"));\n\
+            // mutant!(\"c\")\n cfg!(pirn_mutant = \"d\")\n cfg!(pirn_mutant = $name)\n";
+        assert_eq!(seeds(source), ["a", "b", "d"]);
+        let files = [file(PATH, TABLE), file("crates/pirn/src/x.rs", source)];
+        assert_eq!(check(&files).len(), 2);
+        let files = [file(PATH, TABLE), file("crates/pirn/src/x.rs", "")];
+        assert_eq!(check(&files), ["`a` is seeded nowhere"]);
+    }
+}

@@ -1,0 +1,193 @@
+//! `cargo xtask rows`: every promise of docs/features.md is proven by the test it names.
+//!
+//! Runs each named test and model; a name that no binary holds is a failure, and so is a row
+//! without proof. With `--names` it only checks that what is named exists, which is what
+//! `ci` does after having run everything.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::features::{self, Proof, Row};
+use crate::harness::{Build, Case, cases, run};
+use crate::model;
+use crate::options::Options;
+use crate::repo;
+use crate::stress;
+use crate::suite;
+use crate::tally::Tally;
+
+/// Flags and valued options of the command.
+pub(crate) const FLAGS: &[&str] = &["names", "verbose"];
+pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
+
+/// Where the benches write their table; a case is named in a first column.
+const RESULTS: &str = "bench/RESULTS.md";
+/// How the names of storms begin: they run optimised.
+const STORMS: &str = "pirn::stress ";
+
+/// Checks every row, or those whose id is one of the words.
+///
+/// # Errors
+/// When the table cannot be read or something does not build.
+pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
+    let mut rows = features::parse(&repo::read(features::PATH)?)?;
+    rows.retain(|row| options.words.is_empty() || options.words.contains(&row.id));
+    let named: BTreeSet<_> = rows.iter().flat_map(|row| &row.proofs).collect();
+    let stage = Stage::build(&named)?;
+    let green = if options.has("names") {
+        stage.names(&named)
+    } else {
+        stage.run(&named, options)?
+    };
+    let mut tally = Tally::default();
+    for row in &rows {
+        let said = verdict(row, &green);
+        if !said.is_empty() {
+            println!("    FAILED  {}: {}", row.id, said.join("; "));
+        }
+        tally += if said.is_empty() {
+            Tally::PASS
+        } else {
+            Tally::FAIL
+        };
+    }
+    let waiting = rows.iter().filter(|row| is_issue(&row.proofs)).count();
+    println!(
+        "    {} rows, {waiting} of them wait for an issue alone",
+        rows.len()
+    );
+    tally.nonzero("rows")
+}
+
+fn is_issue(proofs: &[Proof]) -> bool {
+    proofs.iter().all(|p| matches!(p, Proof::Issue(_))) && !proofs.is_empty()
+}
+
+/// What is wrong with a row; nothing when it holds.
+fn verdict(row: &Row, green: &BTreeMap<Proof, bool>) -> Vec<String> {
+    if row.is_pending() {
+        return vec!["pending".to_owned()];
+    }
+    let mut said = Vec::new();
+    for proof in &row.proofs {
+        match (proof, green.get(proof)) {
+            (Proof::Issue(_), _) | (_, Some(true)) => {}
+            (_, Some(false)) => said.push(format!("{proof:?} is red")),
+            (_, None) => said.push(format!("{proof:?} does not exist")),
+        }
+    }
+    said
+}
+
+/// Everything that a proof may name, built.
+#[derive(Debug, Default)]
+struct Stage {
+    tests: Vec<Case>,
+    models: Vec<Case>,
+    benches: BTreeSet<String>,
+}
+
+impl Stage {
+    fn build(named: &BTreeSet<&Proof>) -> Result<Stage, String> {
+        let mut stage = Stage::default();
+        if named.iter().any(|p| matches!(p, Proof::Test(_))) {
+            stage.tests = cases(&Build::new(&["--workspace"]).binaries()?)?;
+            stage.tests.retain(|case| case.binary.id != "pirn::stress");
+        }
+        if named
+            .iter()
+            .any(|p| matches!(p, Proof::Test(n) if n.starts_with(STORMS)))
+        {
+            stage.tests.extend(stress::storms()?);
+        }
+        if named.iter().any(|p| matches!(p, Proof::Model(_))) {
+            stage.models = model::every()?;
+        }
+        if named.iter().any(|p| matches!(p, Proof::Bench(_))) {
+            stage.benches = first_column(&repo::read(RESULTS)?);
+        }
+        Ok(stage)
+    }
+
+    /// The test or model that a proof names.
+    fn case(&self, proof: &Proof) -> Option<&Case> {
+        match proof {
+            Proof::Test(id) => self.tests.iter().find(|case| case.id() == *id),
+            Proof::Model(end) => self.models.iter().find(|case| case.name.ends_with(end)),
+            Proof::Bench(_) | Proof::Issue(_) => None,
+        }
+    }
+
+    fn exists(&self, proof: &Proof) -> bool {
+        match proof {
+            Proof::Bench(name) => self.benches.contains(name),
+            _ => self.case(proof).is_some(),
+        }
+    }
+
+    /// Every proof that exists, as green.
+    fn names(&self, named: &BTreeSet<&Proof>) -> BTreeMap<Proof, bool> {
+        let here = named.iter().filter(|proof| self.exists(proof));
+        here.map(|proof| ((*proof).clone(), true)).collect()
+    }
+
+    /// Every proof that exists, with how its test ended.
+    fn run(
+        &self,
+        named: &BTreeSet<&Proof>,
+        options: &Options,
+    ) -> Result<BTreeMap<Proof, bool>, String> {
+        let mut green = self.names(named);
+        let (proofs, chosen): (Vec<&Proof>, Vec<Case>) = named
+            .iter()
+            .filter_map(|p| Some((*p, self.case(p)?.clone())))
+            .unzip();
+        let (tally, endings) = run(&chosen, suite::how(options)?)?;
+        println!("    tests and models: {tally}");
+        for (proof, ending) in proofs.into_iter().zip(endings) {
+            green.insert(proof.clone(), ending.passed);
+        }
+        Ok(green)
+    }
+}
+
+/// The first cells of all table rows, quotes taken off.
+fn first_column(text: &str) -> BTreeSet<String> {
+    let cell = |line: &str| {
+        let cell = line.trim().strip_prefix('|')?.split('|').next()?;
+        Some(cell.trim().trim_matches('`').to_owned())
+    };
+    text.lines().filter_map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(proofs: Vec<Proof>) -> Row {
+        Row {
+            id: "A1".into(),
+            line: 1,
+            proofs,
+        }
+    }
+
+    #[test]
+    fn a_row_holds_only_with_green_proofs() {
+        let (good, bad) = (Proof::Test("a b".into()), Proof::Test("a c".into()));
+        let green = BTreeMap::from([(good.clone(), true), (bad.clone(), false)]);
+        assert!(verdict(&row(vec![good.clone()]), &green).is_empty());
+        assert!(verdict(&row(vec![Proof::Issue(3)]), &green).is_empty());
+        assert_eq!(verdict(&row(vec![]), &green), ["pending"]);
+        assert_eq!(verdict(&row(vec![good, bad]), &green).len(), 1);
+        assert_eq!(
+            verdict(&row(vec![Proof::Model("m".into())]), &green).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn reads_the_cases_of_the_benches() {
+        let read = first_column("text\n| `steal` | 1 |\n| yield | 2 |\n");
+        assert!(read.contains("steal") && read.contains("yield"));
+    }
+}

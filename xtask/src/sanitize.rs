@@ -1,0 +1,147 @@
+//! `cargo xtask asan` and `cargo xtask tsan`: the tests with instrumented memory accesses.
+//!
+//! Both build the library with its hooks at the switch (`--cfg pirn_asan`, `pirn_tsan`) on
+//! the stable toolchain; ThreadSanitizer also instruments `std`, or correct programs would
+//! look racy. A quick run takes the unit and behaviour tests; a full one adds the tests that
+//! want the machine to themselves, and the storms.
+//!
+//! A checker that finds nothing may be deaf: tests named `seeded_…` plant a leak or a race,
+//! run in a process of their own, and must be reported.
+
+use crate::command;
+use crate::harness::{Build, Case, Run, cases, run};
+use crate::options::Options;
+use crate::rust_src;
+use crate::suite;
+use crate::tally::Tally;
+
+/// Flags and valued options of both commands.
+pub(crate) const FLAGS: &[&str] = &["quick", "verbose"];
+pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
+
+/// A seeded race may hide from one run: a switch is an ordering too.
+const TRIES: usize = 20;
+
+/// One sanitizer.
+#[derive(Debug, Clone, Copy)]
+enum Lane {
+    Address,
+    Thread,
+}
+
+impl Lane {
+    fn name(self) -> &'static str {
+        match self {
+            Lane::Address => "asan",
+            Lane::Thread => "tsan",
+        }
+    }
+
+    /// How its report on a seeded bug begins.
+    fn reports(self) -> &'static [&'static str] {
+        match self {
+            Lane::Address => &["ERROR: AddressSanitizer", "ERROR: LeakSanitizer"],
+            Lane::Thread => &["WARNING: ThreadSanitizer"],
+        }
+    }
+
+    fn build(self, targets: &[&str]) -> Result<Build, String> {
+        let host = host()?;
+        let mut args = vec!["--package", "pirn", "--target", &host];
+        args.extend_from_slice(targets);
+        if let Lane::Thread = self {
+            args.push("-Zbuild-std");
+        }
+        let build = Build::new(&args).env("RUSTC_BOOTSTRAP", "1");
+        Ok(match self {
+            Lane::Address => build
+                .lane("asan", "-Zsanitizer=address --cfg pirn_asan")
+                .env("ASAN_OPTIONS", "detect_leaks=1"),
+            Lane::Thread => build
+                .lane("tsan", "-Zsanitizer=thread --cfg pirn_tsan")
+                .env("__CARGO_TESTS_ONLY_SRC_ROOT", rust_src::library()?),
+        })
+    }
+}
+
+/// The tests under AddressSanitizer, leaks included.
+///
+/// # Errors
+/// When they do not build, or nothing ran.
+pub(crate) fn asan(options: &Options) -> Result<Tally, String> {
+    lane(Lane::Address, options)
+}
+
+/// The tests under ThreadSanitizer.
+///
+/// # Errors
+/// When they do not build, or nothing ran.
+pub(crate) fn tsan(options: &Options) -> Result<Tally, String> {
+    lane(Lane::Thread, options)
+}
+
+fn lane(lane: Lane, options: &Options) -> Result<Tally, String> {
+    let quick = options.has("quick");
+    let all = cases(&lane.build(&["--lib", "--test", "it"])?.binaries()?)?;
+    let (seeded, plain): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .filter(|case| options.picks(&case.name))
+        .partition(|case| case.name.contains("seeded_"));
+    let chosen: Vec<_> = plain
+        .into_iter()
+        .filter(|case| !(case.ignored || quick && case.is_alone()))
+        .collect();
+    let (mut tally, _) = run(&chosen, suite::how(options)?)?;
+    println!("    {}: {tally}", lane.name());
+    tally += caught(lane, &seeded)?;
+    if !quick {
+        let mut storms =
+            cases(&lane.build(&["--release", "--test", "stress"])?.binaries()?)?;
+        storms.retain(|storm| options.picks(&storm.name));
+        let (storms, _) = run(&storms, suite::how(options)?)?;
+        println!("    {} storms: {storms}", lane.name());
+        tally += storms;
+    }
+    tally.nonzero(lane.name())
+}
+
+/// Runs the seeded bugs; each must be reported.
+fn caught(lane: Lane, seeded: &[Case]) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    for case in seeded {
+        let mut found = None;
+        for attempt in 1..=TRIES {
+            let how = Run {
+                quiet: true,
+                ..Run::default()
+            };
+            let (_, endings) = run(std::slice::from_ref(case), how)?;
+            let is_report = |line: &str| lane.reports().iter().any(|r| line.contains(r));
+            if endings
+                .iter()
+                .any(|e| !e.passed && e.output.lines().any(is_report))
+            {
+                found = Some(attempt);
+                break;
+            }
+        }
+        match found {
+            Some(attempt) => println!("    caught  {} in run {attempt}", case.name),
+            None => println!("    MISSED  {} in {TRIES} runs", case.name),
+        }
+        tally += if found.is_some() {
+            Tally::PASS
+        } else {
+            Tally::FAIL
+        };
+    }
+    tally.nonzero("seeded bugs")
+}
+
+/// The triple of the machine that builds.
+fn host() -> Result<String, String> {
+    let text = command::output(command::program("rustc").arg("-vV"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("host: "));
+    line.map(str::to_owned)
+        .ok_or_else(|| "rustc does not name its host".to_owned())
+}

@@ -1,0 +1,94 @@
+//! `cargo xtask stress`: the storms, again and again.
+//!
+//! Storms are tests in `crates/pirn/tests/stress`, ignored by default because each does a
+//! million operations and more. They run optimised, one after the other, in rounds: a given
+//! number (`--repeat 50`), or until time is up (`--minutes 5`), one whole round at least.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Build, Case, Run, cases, run};
+use crate::options::Options;
+use crate::tally::{Tally, seconds};
+
+/// Flags and valued options of the command.
+pub(crate) const FLAGS: &[&str] = &["verbose"];
+pub(crate) const VALUED: &[&str] = &["minutes", "repeat", "timeout", "jobs"];
+
+/// Runs all storms, or those whose name contains one of the words.
+///
+/// # Errors
+/// When they do not build, or nothing ran.
+pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
+    let mut storms = storms()?;
+    storms.retain(|storm| options.picks(&storm.name));
+    let repeat: Option<usize> = options.value("repeat")?;
+    let minutes: f64 = options.value("minutes")?.unwrap_or(1.0);
+    let budget = Duration::from_secs_f64(minutes * 60.0);
+    let how = Run {
+        timeout: Duration::from_secs(options.value("timeout")?.unwrap_or(300)),
+        jobs: options.value("jobs")?.unwrap_or(1),
+        verbose: options.has("verbose"),
+        quiet: false,
+    };
+    let start = Instant::now();
+    let mut scores: BTreeMap<String, Score> = BTreeMap::new();
+    let mut tally = Tally::default();
+    let mut round = 0;
+    'rounds: while repeat.is_none_or(|n| round < n) {
+        for batch in storms.chunks(how.jobs.max(1)) {
+            if repeat.is_none() && round > 0 && start.elapsed() > budget {
+                break 'rounds;
+            }
+            let (ran, endings) = run(batch, how)?;
+            tally += ran;
+            for ending in endings {
+                scores
+                    .entry(ending.id)
+                    .or_default()
+                    .add(ending.passed, ending.took);
+            }
+        }
+        round += 1;
+        if storms.is_empty() {
+            break;
+        }
+    }
+    for (storm, score) in &scores {
+        println!(
+            "    {}/{} {storm}, {} at most",
+            score.passed,
+            score.runs,
+            score.longest()
+        );
+    }
+    tally.nonzero("stress")
+}
+
+/// Builds the storms.
+///
+/// # Errors
+/// When they do not build.
+pub(crate) fn storms() -> Result<Vec<Case>, String> {
+    let build = Build::new(&["--package", "pirn", "--release", "--test", "stress"]);
+    cases(&build.binaries()?)
+}
+
+#[derive(Debug, Default)]
+struct Score {
+    runs: usize,
+    passed: usize,
+    longest: Duration,
+}
+
+impl Score {
+    fn add(&mut self, passed: bool, took: Duration) {
+        self.runs += 1;
+        self.passed += usize::from(passed);
+        self.longest = self.longest.max(took);
+    }
+
+    fn longest(&self) -> String {
+        seconds(self.longest)
+    }
+}
