@@ -1,0 +1,130 @@
+//! Inflates raw deflate data.
+//!
+//! An inflater owns one state. [`Inflater::step`] serves a stream whose end nobody knows
+//! beforehand; [`Inflater::member`] a body whose length on both sides is known.
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use crate::gzip::{Damage, Flaw, Trailer};
+
+/// Inflates one stream after another.
+#[derive(Debug)]
+pub struct Inflater {
+    inflate: Decompress,
+}
+
+/// What one step of a stream did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// So many bytes of input were used; the output may or may not be full.
+    Used(usize),
+    /// So many bytes were used, and with them the stream ends.
+    Ended(usize),
+    /// Neither input was used nor output made: the input ended too early.
+    Starved,
+}
+
+impl Default for Inflater {
+    fn default() -> Self {
+        Inflater {
+            inflate: Decompress::new(false),
+        }
+    }
+}
+
+impl Inflater {
+    /// Gets ready for a new stream.
+    pub fn start(&mut self) {
+        self.inflate.reset(false);
+    }
+
+    /// Inflates from `input` into the spare capacity of `out`.
+    ///
+    /// # Errors
+    ///
+    /// The flaw, and how many bytes of `input` come before it.
+    pub fn step(
+        &mut self,
+        input: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Progress, (Flaw, usize)> {
+        let (before_in, before_out) = (self.inflate.total_in(), out.len());
+        let done = self
+            .inflate
+            .decompress_vec(input, out, FlushDecompress::None);
+        let used = (self.inflate.total_in() - before_in) as usize;
+        match done {
+            Ok(Status::StreamEnd) => Ok(Progress::Ended(used)),
+            Ok(_) if used == 0 && out.len() == before_out => Ok(Progress::Starved),
+            Ok(_) => Ok(Progress::Used(used)),
+            Err(error) => Err((Self::flaw(&error), used)),
+        }
+    }
+
+    /// Inflates a member's body: deflate data and trailer. `offset` is where the body
+    /// begins in the file, for the report; `plain` is how long the data must be.
+    pub fn member(
+        &mut self,
+        body: &[u8],
+        offset: u64,
+        plain: usize,
+        out: Vec<u8>,
+    ) -> Result<Inflated, Damage> {
+        let damage = |at: usize, flaw| Damage {
+            offset: offset + at as u64,
+            flaw,
+        };
+        let Some((data, trailer)) = body.split_last_chunk::<{ Trailer::LEN }>() else {
+            return Err(damage(0, Flaw::Index("member too short")));
+        };
+        let trailer = Trailer::decode(*trailer);
+        let mut bytes = out;
+        bytes.clear();
+        bytes.reserve(plain + SLACK);
+        self.start();
+        let done = self
+            .inflate
+            .decompress_vec(data, &mut bytes, FlushDecompress::Finish);
+        let used = self.inflate.total_in() as usize;
+        match done {
+            Ok(Status::StreamEnd) => {}
+            Ok(_) if bytes.len() > plain => {
+                return Err(damage(used, Flaw::Index("length differs from the record")));
+            }
+            Ok(_) => return Err(damage(used, Flaw::Index("stream exceeds its member"))),
+            Err(error) => return Err(damage(used, Self::flaw(&error))),
+        }
+        if used != data.len() {
+            return Err(damage(used, Flaw::Index("stream ends before its member")));
+        }
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&bytes);
+        if crc.clone().finalize() != trailer.crc {
+            return Err(damage(used, Flaw::Checksum));
+        }
+        if bytes.len() as u32 != trailer.len {
+            return Err(damage(used + 4, Flaw::Length));
+        }
+        if bytes.len() != plain {
+            return Err(damage(used, Flaw::Index("length differs from the record")));
+        }
+        Ok(Inflated { bytes, crc })
+    }
+
+    fn flaw(error: &flate2::DecompressError) -> Flaw {
+        Flaw::Deflate(error.message().unwrap_or("bad deflate data").to_owned())
+    }
+}
+
+/// A member's data, checked against its trailer.
+#[derive(Debug)]
+pub struct Inflated {
+    /// The data.
+    pub bytes: Vec<u8>,
+    /// Its checksum, ready to be combined.
+    pub crc: crc32fast::Hasher,
+}
+
+/// Spare room behind the data: the decoder's fast loop runs only while 258 bytes and a
+/// little more are left, and a stream that is too long shows itself by using it.
+const SLACK: usize = 320;

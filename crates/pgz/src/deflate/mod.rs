@@ -1,0 +1,20 @@
+//! Deflate blocks and members: the work that fibers do.
+//!
+//! * [`Level`]: gzip's -1 … -9 in terms of the library's efforts.
+//! * [`Packer`]: compresses one block after another, reusing its state.
+//! * [`Inflater`]: inflates a stream piece by piece, or a whole member at once.
+//! * [`Pool`]: where states and buffers rest between two blocks.
+//!
+//! The room computes; it neither reads nor writes nor waits.
+
+mod block;
+mod inflater;
+mod level;
+mod packer;
+mod pool;
+
+pub use block::{Block, DICTIONARY};
+pub use inflater::{Inflated, Inflater, Progress};
+pub use level::Level;
+pub use packer::{Closing, Packed, Packer};
+pub use pool::Pool;

@@ -1,0 +1,127 @@
+//! Files to read.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// An open file with what is known about it.
+#[derive(Debug)]
+pub struct Input {
+    /// The name it was opened by.
+    pub path: PathBuf,
+    /// The open file.
+    pub file: File,
+    /// Its facts at that moment.
+    pub facts: Metadata,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// A regular file.
+    Regular,
+    /// A directory.
+    Directory,
+    /// A device, socket or pipe.
+    Other,
+}
+
+/// Looks at a name before it is opened: opening a pipe that nobody writes would hang.
+///
+/// # Errors
+///
+/// Those of `stat`; with `follow` false a symbolic link is one, as for `O_NOFOLLOW`.
+pub fn kind(path: &Path, follow: bool) -> io::Result<InputKind> {
+    let facts = match follow {
+        true => fs::metadata(path)?,
+        false => fs::symlink_metadata(path)?,
+    };
+    if facts.is_symlink() {
+        return Err(rustix::io::Errno::LOOP.into());
+    }
+    Ok(match () {
+        () if facts.is_dir() => InputKind::Directory,
+        () if facts.is_file() => InputKind::Regular,
+        () => InputKind::Other,
+    })
+}
+
+impl Input {
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    ///
+    /// Those of `open` and `fstat`.
+    pub fn open(path: &Path, follow: bool) -> io::Result<Input> {
+        let mut flags = OFlags::NOCTTY;
+        if !follow {
+            flags |= OFlags::NOFOLLOW;
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(path)?;
+        let facts = file.metadata()?;
+        Ok(Input {
+            path: path.to_owned(),
+            file,
+            facts,
+        })
+    }
+
+    /// Modification time for a gzip header; 0 where the format cannot express it.
+    pub fn header_time(&self) -> u32 {
+        u32::try_from(self.facts.mtime()).unwrap_or(0)
+    }
+
+    /// Why gzip leaves such a file alone unless forced; `None` if it does not.
+    pub fn reason_to_leave(&self) -> Option<String> {
+        let mode = self.facts.mode();
+        let links = self.facts.nlink().saturating_sub(1);
+        if mode & SET_USER_ID != 0 {
+            Some("is set-user-ID on execution -- ignored".into())
+        } else if mode & SET_GROUP_ID != 0 {
+            Some("is set-group-ID on execution -- ignored".into())
+        } else if mode & STICKY != 0 {
+            Some("has the sticky bit set -- file ignored".into())
+        } else if links > 0 {
+            let s = if links == 1 { "" } else { "s" };
+            Some(format!("has {links} other link{s} -- file ignored"))
+        } else {
+            None
+        }
+    }
+
+    /// Whether the file is as long as it was when opened.
+    ///
+    /// # Errors
+    ///
+    /// Those of `fstat`.
+    pub fn unchanged(&self, read: u64) -> io::Result<bool> {
+        Ok(read == self.facts.len() && self.file.metadata()?.len() == read)
+    }
+
+    /// Removes the name, if it still stands for this file; `false` if it does not.
+    ///
+    /// # Errors
+    ///
+    /// Those of `lstat` and `unlink`.
+    pub fn remove(&self, follow: bool) -> io::Result<bool> {
+        let now = match follow {
+            true => fs::metadata(&self.path)?,
+            false => fs::symlink_metadata(&self.path)?,
+        };
+        if (now.dev(), now.ino()) != (self.facts.dev(), self.facts.ino()) {
+            return Ok(false);
+        }
+        fs::remove_file(&self.path)?;
+        Ok(true)
+    }
+}
+
+const SET_USER_ID: u32 = 0o4000;
+const SET_GROUP_ID: u32 = 0o2000;
+const STICKY: u32 = 0o1000;

@@ -1,0 +1,18 @@
+//! Files: what may be read, what the result is called, how it comes into being.
+//!
+//! * [`Input`]: a file opened for reading, with what is known about it.
+//! * [`Output`]: a temporary file in the target's directory that takes the target's name
+//!   only when it is complete. Everything else removes it: an error, a panic, a signal.
+//! * [`names`]: gzip's rules for suffixes.
+//! * [`cleanup`]: the one place that knows which temporary file is being written.
+//!
+//! The room knows nothing of compression and prints nothing.
+
+pub mod cleanup;
+pub mod names;
+
+mod input;
+mod output;
+
+pub use input::{Input, InputKind, kind};
+pub use output::{Output, Replace};

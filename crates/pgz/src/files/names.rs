@@ -1,0 +1,119 @@
+//! gzip's rules for suffixes.
+//!
+//! | compressed           | uncompressed |
+//! |----------------------|--------------|
+//! | `x` + the `-S` suffix | `x`         |
+//! | `x.gz` `x-gz` `x.z` `x-z` `x_z` | `x` |
+//! | `x.tgz` `x.taz`      | `x.tar`      |
+//!
+//! The built-in suffixes are compared without regard to case. A name that consists of
+//! the suffix alone has none.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// The suffix that a compressed file's name ends in, if it does.
+pub fn suffix_of<'a>(path: &'a Path, own: &OsStr) -> Option<&'a OsStr> {
+    let name = path.file_name()?.as_bytes();
+    let matching = |suffix: &[u8], fold: bool| {
+        let at = name.len().checked_sub(suffix.len()).filter(|&at| at > 0)?;
+        let tail = &name[at..];
+        let same = match fold {
+            true => tail.eq_ignore_ascii_case(suffix),
+            false => tail == suffix,
+        };
+        same.then_some(OsStr::from_bytes(tail))
+    };
+    matching(own.as_bytes(), false).or_else(|| {
+        BUILT_IN
+            .iter()
+            .find_map(|suffix| matching(suffix.as_bytes(), true))
+    })
+}
+
+/// What the compressed file is called.
+pub fn compressed(path: &Path, own: &OsStr) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(own);
+    name.into()
+}
+
+/// What the uncompressed file is called; `None` if the name has no known suffix.
+pub fn decompressed(path: &Path, own: &OsStr) -> Option<PathBuf> {
+    let suffix = suffix_of(path, own)?;
+    let whole = path.as_os_str().as_bytes();
+    let mut name = whole[..whole.len() - suffix.len()].to_vec();
+    let folded = suffix.as_bytes().to_ascii_lowercase();
+    if suffix != own && (folded == b".tgz" || folded == b".taz") {
+        name.extend_from_slice(b".tar");
+    }
+    Some(OsString::from_vec(name).into())
+}
+
+/// The names under which `-d path` looks for a file that is not there as given.
+pub fn candidates(path: &Path, own: &OsStr) -> Vec<PathBuf> {
+    if suffix_of(path, own).is_some() {
+        return Vec::new();
+    }
+    let mut tried = vec![compressed(path, own)];
+    for suffix in [".gz", ".z", "-z"] {
+        if OsStr::new(suffix) != own {
+            tried.push(compressed(path, OsStr::new(suffix)));
+        }
+    }
+    tried
+}
+
+/// The name a header suggests, if it is a safe one: its last component, in the directory
+/// of the compressed file.
+pub fn restored(path: &Path, stored: &[u8]) -> Option<PathBuf> {
+    let name = stored.rsplit(|&byte| byte == b'/').next()?;
+    if name.is_empty() || name == b"." || name == b".." {
+        return None;
+    }
+    Some(path.with_file_name(OsStr::from_bytes(name)))
+}
+
+const BUILT_IN: [&str; 7] = [".gz", ".z", ".taz", ".tgz", "-gz", "-z", "_z"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suffixes_are_taken_off_as_gzip_does() {
+        let gz = OsStr::new(".gz");
+        let plain = |name| decompressed(Path::new(name), gz);
+        for (packed, expected) in [
+            ("a.gz", "a"),
+            ("a-gz", "a"),
+            ("d/a.Z", "d/a"),
+            ("a_z", "a"),
+            ("A.GZ", "A"),
+            ("a.tgz", "a.tar"),
+            ("a.TAZ", "a.tar"),
+            ("d.gz/a.gz", "d.gz/a"),
+        ] {
+            assert_eq!(plain(packed), Some(expected.into()), "{packed}");
+        }
+        for name in ["a", ".gz", "d.gz/a", "agz", "a.gz2"] {
+            assert_eq!(plain(name), None, "{name}");
+        }
+        assert_eq!(
+            decompressed(Path::new("a.tgz"), OsStr::new(".tgz")),
+            Some("a".into()),
+            "an own suffix is only taken off"
+        );
+    }
+
+    #[test]
+    fn stored_names_stay_in_the_directory() {
+        let restore = |stored: &[u8]| restored(Path::new("d/x.gz"), stored);
+        assert_eq!(restore(b"a"), Some("d/a".into()));
+        assert_eq!(restore(b"/etc/passwd"), Some("d/passwd".into()));
+        for bad in [&b""[..], b"..", b"a/..", b"a/", b"."] {
+            assert_eq!(restore(bad), None);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A file that appears under its name only when it is complete.
+//!
+//! The data goes to `.pgz-<pid>-<n>.tmp` in the target's directory, readable by its owner
+//! alone. [`Output::commit`] gives it the input's mode, times and, where permitted, owner,
+//! and renames it. Dropping an output that was not committed removes the file.
+
+use std::fs::{self, File, FileTimes, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use super::cleanup;
+
+/// A file being written.
+#[derive(Debug)]
+pub struct Output {
+    temporary: PathBuf,
+    target: PathBuf,
+    file: File,
+    committed: bool,
+}
+
+/// Whether an existing target may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replace {
+    /// It may.
+    Allowed,
+    /// It may not: the commit fails with `AlreadyExists`.
+    Refused,
+}
+
+impl Output {
+    /// Creates the temporary file for `target`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `open`.
+    pub fn create(target: &Path) -> io::Result<Output> {
+        let mut number = 0;
+        loop {
+            let name = format!(".pgz-{}-{number}.tmp", std::process::id());
+            let temporary = target.with_file_name(name);
+            let opened = cleanup::create(&temporary, || {
+                OpenOptions::new()
+                    .write(true)
+                    .create_new(true)
+                    .mode(0o600)
+                    .open(&temporary)
+            });
+            match opened {
+                Ok(file) => {
+                    return Ok(Output {
+                        temporary,
+                        target: target.to_owned(),
+                        file,
+                        committed: false,
+                    });
+                }
+                // Left behind by a killed process with the same id.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < 100 => {
+                    number += 1;
+                }
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Gives the file its facts and its name. `time` replaces the modification time.
+    ///
+    /// # Errors
+    ///
+    /// Those of `rename`, and of `fchmod`; the file is then removed. A time that cannot
+    /// be set and an owner that may not be are no errors.
+    pub fn commit(
+        mut self,
+        facts: &Metadata,
+        time: Option<SystemTime>,
+        replace: Replace,
+    ) -> io::Result<()> {
+        // The owner first: a change of owner clears mode bits.
+        let owner = fchown(&self.file, Some(facts.uid()), Some(facts.gid()));
+        let mut mode = facts.mode() & 0o777;
+        if owner.is_err() && fchown(&self.file, None, Some(facts.gid())).is_err() {
+            // The file stays in our own group, which the input's group bits never meant.
+            mode &= !0o070;
+        }
+        self.file.set_permissions(Permissions::from_mode(mode))?;
+        let mut times = FileTimes::new();
+        if let Ok(accessed) = facts.accessed() {
+            times = times.set_accessed(accessed);
+        }
+        if let Some(modified) = time.or_else(|| facts.modified().ok()) {
+            times = times.set_modified(modified);
+        }
+        let _ = self.file.set_times(times);
+        cleanup::settle(|| self.rename(replace))?;
+        self.committed = true;
+        Ok(())
+    }
+
+    fn rename(&self, replace: Replace) -> io::Result<()> {
+        if replace == Replace::Allowed {
+            return fs::rename(&self.temporary, &self.target);
+        }
+        let flags = RenameFlags::NOREPLACE;
+        match renameat_with(CWD, &self.temporary, CWD, &self.target, flags) {
+            // A file system that cannot refuse by itself.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                if fs::symlink_metadata(&self.target).is_ok() {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                fs::rename(&self.temporary, &self.target)
+            }
+            done => Ok(done?),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.file.write(buf)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.committed {
+            let _ = cleanup::settle(|| fs::remove_file(&self.temporary));
+        }
+    }
+}

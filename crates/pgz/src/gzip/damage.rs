@@ -1,0 +1,63 @@
+//! What can be wrong with a compressed file, and where.
+//!
+//! A [`Damage`] is a flaw with the offset in the *compressed* file at which it was
+//! noticed. The text does not name the file: who reports it does.
+
+use std::fmt;
+
+/// A flaw and the place of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Offset in the compressed file, counted from 0.
+    pub offset: u64,
+    /// What is wrong there.
+    pub flaw: Flaw,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.flaw, self.offset)
+    }
+}
+
+/// The ways in which a compressed file can be wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// The first bytes are not those of a gzip file.
+    NotGzip,
+    /// The file ends inside a member, or `-i` blocks end without their end record.
+    Truncated,
+    /// Something other than zeros or another member follows the last member.
+    TrailingGarbage,
+    /// The header names a compression method other than deflate.
+    Method(u8),
+    /// The header has flag bits set that no version of the format defines.
+    Flags(u8),
+    /// The header's own checksum does not match.
+    HeaderChecksum,
+    /// The deflate data cannot be decoded; the text is the decoder's.
+    Deflate(String),
+    /// The data's checksum differs from the one stored.
+    Checksum,
+    /// The data's length differs from the one stored.
+    Length,
+    /// The block records of a `-i` file contradict what the file holds.
+    Index(&'static str),
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flaw::NotGzip => f.write_str("not in gzip format"),
+            Flaw::Truncated => f.write_str("unexpected end of file"),
+            Flaw::TrailingGarbage => f.write_str("trailing garbage"),
+            Flaw::Method(m) => write!(f, "unknown compression method {m}"),
+            Flaw::Flags(flags) => write!(f, "unknown header flags {flags:#04x}"),
+            Flaw::HeaderChecksum => f.write_str("header checksum mismatch"),
+            Flaw::Deflate(text) => write!(f, "invalid compressed data ({text})"),
+            Flaw::Checksum => f.write_str("invalid compressed data (checksum mismatch)"),
+            Flaw::Length => f.write_str("invalid compressed data (length mismatch)"),
+            Flaw::Index(what) => write!(f, "invalid block record ({what})"),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The extra field of `-i` files, by which each member says how long it is.
+//!
+//! A `-i` file is a series of ordinary gzip members, one for each block, and a last,
+//! empty one. Every member carries one subfield in its header's FEXTRA field; together
+//! they are the file's index. `docs/pgz-format.md` is the full description and the
+//! promise; a change of these bytes needs a new kind, never a new meaning.
+//!
+//! ```text
+//! subfield   'P' 'Z'  len u16
+//! block      kind=1  0 0 0   member u32   plain u32              len = 12
+//! end        kind=2  0 0 0   blocks u64   plain u64              len = 20
+//! ```
+//!
+//! `member` counts the whole member, header to trailer; all numbers little-endian.
+//! A subfield of another kind, length or with reserved bits set is ignored: the member
+//! is then read as any gzip reader would.
+
+/// What a `-i` member says about itself or, in the last one, about the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A member that holds one block.
+    Block {
+        /// Length of the member in the file, header and trailer included.
+        member: u32,
+        /// Length of the data in it.
+        plain: u32,
+    },
+    /// The empty member that ends the series.
+    End {
+        /// How many block members precede it.
+        blocks: u64,
+        /// The sum of their `plain`.
+        plain: u64,
+    },
+}
+
+impl Mark {
+    /// The subfield's two identifying bytes.
+    const ID: [u8; 2] = *b"PZ";
+
+    /// Encodes the subfield, which is the whole extra field.
+    pub fn encode(self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(4 + Self::END_LEN);
+        out.extend_from_slice(&Self::ID);
+        match self {
+            Mark::Block { member, plain } => {
+                out.extend_from_slice(&(Self::BLOCK_LEN as u16).to_le_bytes());
+                out.extend_from_slice(&[1, 0, 0, 0]);
+                out.extend_from_slice(&member.to_le_bytes());
+                out.extend_from_slice(&plain.to_le_bytes());
+            }
+            Mark::End { blocks, plain } => {
+                out.extend_from_slice(&(Self::END_LEN as u16).to_le_bytes());
+                out.extend_from_slice(&[2, 0, 0, 0]);
+                out.extend_from_slice(&blocks.to_le_bytes());
+                out.extend_from_slice(&plain.to_le_bytes());
+            }
+        }
+        out
+    }
+
+    /// Finds the mark among the subfields of an extra field.
+    pub fn find(extra: &[u8]) -> Option<Mark> {
+        let mut rest = extra;
+        while let [a, b, lo, hi, tail @ ..] = rest {
+            let len = usize::from(u16::from_le_bytes([*lo, *hi]));
+            let body = tail.get(..len)?;
+            if [*a, *b] == Self::ID {
+                return Self::decode(body);
+            }
+            rest = &tail[len..];
+        }
+        None
+    }
+
+    fn decode(body: &[u8]) -> Option<Mark> {
+        let (kind, numbers) = body.split_first_chunk::<4>()?;
+        match (kind, numbers.len() + 4) {
+            ([1, 0, 0, 0], Self::BLOCK_LEN) => {
+                let (member, plain) = numbers.split_first_chunk::<4>()?;
+                Some(Mark::Block {
+                    member: u32::from_le_bytes(*member),
+                    plain: u32::from_le_bytes(plain.try_into().ok()?),
+                })
+            }
+            ([2, 0, 0, 0], Self::END_LEN) => {
+                let (blocks, plain) = numbers.split_first_chunk::<8>()?;
+                Some(Mark::End {
+                    blocks: u64::from_le_bytes(*blocks),
+                    plain: u64::from_le_bytes(plain.try_into().ok()?),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    const BLOCK_LEN: usize = 12;
+    const END_LEN: usize = 20;
+}

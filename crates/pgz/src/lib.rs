@@ -1,0 +1,27 @@
+//! pgz: gzip on all cores.
+//!
+//! The program is `pgz`; this library holds its parts, for the program itself, for its
+//! tests and for `bench/`. **It is not an API**: names change without notice.
+//!
+//! | module       | owns                                                          |
+//! |--------------|---------------------------------------------------------------|
+//! | [`gzip`]     | the file format: headers, trailers, marks of `-i`, damage      |
+//! | [`deflate`]  | compressing and inflating single blocks, reusable states       |
+//! | [`pipeline`] | reader → blocks → writer, over an executor                     |
+//! | [`files`]    | inputs, outputs that appear when complete, suffixes, signals   |
+//! | [`tool`]     | the command line                                               |
+//!
+//! Each imports only from those above it.
+
+#![forbid(unsafe_code)]
+#![doc(hidden)]
+
+pub mod gzip;
+
+pub mod deflate;
+
+pub mod pipeline;
+
+pub mod files;
+
+pub mod tool;

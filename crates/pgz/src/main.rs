@@ -1,0 +1,7 @@
+//! The `pgz` program. All of it is in the library: see `pgz::tool`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    pgz::tool::main()
+}

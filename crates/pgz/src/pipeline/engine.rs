@@ -1,0 +1,86 @@
+//! An executor with its settings and pools: everything that lasts from file to file.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::Executor;
+use crate::deflate::{Block, Inflater, Level, Packer, Pool};
+
+/// The block sizes that `-b` accepts, in bytes.
+pub const BLOCK_SIZES: RangeInclusive<usize> = (32 << 10)..=(64 << 20);
+
+/// How to compress.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Compression level.
+    pub level: Level,
+    /// Bytes of input in one block.
+    pub block_size: usize,
+    /// Independent blocks, each a member with its own mark (`-i`).
+    pub independent: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            level: Level::default(),
+            block_size: 128 << 10,
+            independent: false,
+        }
+    }
+}
+
+/// Runs pipelines, one after another.
+#[derive(Debug)]
+pub struct Engine<E> {
+    pub(super) executor: E,
+    pub(super) settings: Settings,
+    pub(super) pools: Arc<Pools>,
+}
+
+/// Reusable states and buffers.
+#[derive(Debug)]
+pub(super) struct Pools {
+    pub(super) packers: Pool<Packer>,
+    pub(super) inflaters: Pool<Inflater>,
+    pub(super) blocks: Pool<Block>,
+    pub(super) buffers: Pool<Vec<u8>>,
+}
+
+impl<E: Executor> Engine<E> {
+    /// An engine that compresses with `settings`.
+    ///
+    /// # Panics
+    ///
+    /// If the block size is not one of [`BLOCK_SIZES`].
+    pub fn new(executor: E, settings: Settings) -> Engine<E> {
+        let Settings {
+            level, block_size, ..
+        } = settings;
+        assert!(BLOCK_SIZES.contains(&block_size), "block size out of range");
+        let workers = executor.workers();
+        let idle = window(workers) + 2;
+        let pools = Arc::new(Pools {
+            packers: Pool::new(workers, move || Packer::new(level)),
+            inflaters: Pool::new(workers + 1, Inflater::default),
+            blocks: Pool::new(idle, move || Block::with_room(block_size)),
+            buffers: Pool::new(idle, Vec::new),
+        });
+        Engine {
+            executor,
+            settings,
+            pools,
+        }
+    }
+
+    /// How many blocks may be under way at once.
+    pub(super) fn window(&self) -> usize {
+        window(self.executor.workers())
+    }
+}
+
+/// Two blocks for each worker, so that none idles while the oldest is written, and two
+/// more for the ends. At 128 KiB a block under way takes 0.3 MiB.
+fn window(workers: usize) -> usize {
+    2 * workers + 2
+}

@@ -1,0 +1,55 @@
+//! How a pipeline ends: with a tally, or with the failure that stopped it.
+
+use std::{fmt, io};
+
+use crate::gzip::{Damage, Header};
+
+/// Why a pipeline stopped. The text does not name the file: who reports it does, and
+/// `Write` concerns the output, the others the input.
+#[derive(Debug)]
+pub enum Failure {
+    /// The input could not be read.
+    Read(io::Error),
+    /// The output could not be written.
+    Write(io::Error),
+    /// The input is no intact gzip file.
+    Damage(Damage),
+    /// A part of the pipeline panicked; its message is already on standard error.
+    Panicked,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Read(error) | Failure::Write(error) => write!(f, "{}", plain(error)),
+            Failure::Damage(damage) => damage.fmt(f),
+            Failure::Panicked => f.write_str("internal error"),
+        }
+    }
+}
+
+/// An I/O error's text without the number that std puts behind it.
+pub(crate) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}
+
+/// What went through a pipeline.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Bytes of uncompressed data.
+    pub plain: u64,
+    /// Bytes of compressed data, headers and trailers included.
+    pub packed: u64,
+    /// How many of those are headers and trailers.
+    pub framing: u64,
+    /// CRC-32 of the uncompressed data.
+    pub crc: u32,
+    /// Decompression: the first member's header.
+    pub header: Option<Header>,
+    /// Decompression: zeros follow the last member.
+    pub padded: bool,
+}

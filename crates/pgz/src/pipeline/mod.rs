@@ -1,0 +1,36 @@
+//! From a reader to a writer, over all cores, in order and in bounded memory.
+//!
+//! ```text
+//! compress    source ──▶ job per block ──▶ [window] ──▶ sink          (+ CRC combine)
+//! decompress  source ──▶ [chunks] ──▶ decode stage ──▶ [pieces] ──▶ sink  (CRC, write)
+//!                                        └─▶ job per -i member ─┘
+//! ```
+//!
+//! `source` and `sink` are where reads and writes may block; everything between them
+//! computes. A bracket is a bounded channel: whoever is too fast waits there, so memory
+//! does not grow with the file, nor with a slow consumer.
+//!
+//! * [`Executor`]: the one seam. It says how jobs, stages and channels come about; the
+//!   tool runs on [`Fibers`], the benches compare with [`Threads`].
+//! * [`Engine`]: an executor, the settings and the pools; [`Engine::compress`] and
+//!   [`Engine::decompress`] are the two pipelines.
+//! * [`decode`]: the decode stage alone, without any executor (the fuzz target's door).
+//!
+//! When one side fails, its end of the channel closes and the other side stops at its
+//! next send; nothing is cancelled from outside, nothing is left running.
+
+mod compress;
+mod decode;
+mod decompress;
+mod engine;
+mod executor;
+mod failure;
+mod stream;
+pub mod threads;
+
+pub use decode::{Emit, Gone, Member, Outcome, Stop, decode};
+pub use engine::{BLOCK_SIZES, Engine, Settings};
+pub use executor::{Drain, Executor, Feed, Lost};
+pub(crate) use failure::plain;
+pub use failure::{Failure, Tally};
+pub use threads::Threads;

@@ -1,0 +1,26 @@
+//! The command line: what the user asked for, done file by file, with gzip's words and
+//! exit codes.
+//!
+//! * [`Options`]: the command line, settled.
+//! * [`Report`]: messages and the exit code.
+//! * [`Tool`]: one operand after another.
+//!
+//! Exit codes: 0 all well, 1 an error, 2 a warning and no error.
+
+mod args;
+mod compress;
+mod decompress;
+mod list;
+mod operand;
+mod options;
+mod progress;
+mod report;
+mod run;
+mod stats;
+
+use list::Listing;
+use operand::Tool;
+use options::Options;
+use report::Report;
+
+pub use run::main;

@@ -1,0 +1,228 @@
+//! One operand after another: finds out what it is and passes it on.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::options::{Mode, Options, Voice};
+use super::stats::Stats;
+use super::{Listing, Report};
+use crate::files::{Input, InputKind, Replace, kind, names};
+use crate::pipeline::{Engine, Failure, Threads, plain};
+
+/// The program's state from file to file.
+#[derive(Debug)]
+pub(super) struct Tool {
+    pub(super) options: Options,
+    pub(super) report: Report,
+    pub(super) engine: Engine<Threads>,
+    pub(super) listing: Listing,
+    pub(super) stats: Stats,
+    /// The directories being walked, to notice one that contains itself through a link.
+    walked: Vec<(u64, u64)>,
+}
+
+impl Tool {
+    pub(super) fn new(options: Options) -> Tool {
+        let executor = Threads::new(options.workers);
+        Tool {
+            report: Report::new(options.voice),
+            engine: Engine::new(executor, options.settings),
+            listing: Listing::new(options.voice),
+            stats: Stats::start(),
+            walked: Vec::new(),
+            options,
+        }
+    }
+
+    /// Does what there is to do with one operand.
+    pub(super) fn operand(&mut self, operand: &OsStr) {
+        if operand == "-" {
+            match self.options.mode {
+                Mode::Compress => self.compress_stdin(),
+                _ => self.decompress_stdin(),
+            }
+        } else {
+            self.path(Path::new(operand), true);
+        }
+    }
+
+    /// Prints what is left to print and gives the exit code.
+    pub(super) fn finish(mut self) -> ExitCode {
+        if self.options.mode == Mode::List
+            && let Err(error) = self.listing.totals()
+        {
+            self.report.error("stdout", plain(&error));
+        }
+        if self.options.stats {
+            self.stats.print(self.options.workers);
+        }
+        self.report.code()
+    }
+
+    /// `named`: the user named this path; it was not met in a directory.
+    fn path(&mut self, path: &Path, named: bool) {
+        let follow = self.options.follows_links();
+        match self.find(path, follow, named) {
+            Err((path, error)) => self.report.error(path.display(), plain(&error)),
+            Ok((path, InputKind::Directory)) => self.directory(&path),
+            Ok((path, InputKind::Other)) if !self.options.writes_no_files() => {
+                let text = "is not a directory or a regular file -- ignored";
+                self.report.warn(path.display(), text);
+            }
+            Ok((path, _)) => match Input::open(&path, follow) {
+                Err(error) => self.report.error(path.display(), plain(&error)),
+                Ok(input) => match self.options.mode {
+                    Mode::Compress => self.compress_file(&input),
+                    _ => self.decompress_file(&input),
+                },
+            },
+        }
+    }
+
+    /// The path as it is called on disk, and its kind. `pgz -d a` finds `a.gz`.
+    fn find(
+        &self,
+        path: &Path,
+        follow: bool,
+        named: bool,
+    ) -> Result<(PathBuf, InputKind), (PathBuf, io::Error)> {
+        let error = match kind(path, follow) {
+            Ok(kind) => return Ok((path.to_owned(), kind)),
+            Err(error) => error,
+        };
+        let tries = match self.options.mode {
+            Mode::Compress => Vec::new(),
+            _ if error.kind() == io::ErrorKind::NotFound && named => {
+                names::candidates(path, &self.options.suffix)
+            }
+            _ => Vec::new(),
+        };
+        for candidate in &tries {
+            if let Ok(kind) = kind(candidate, follow) {
+                return Ok((candidate.clone(), kind));
+            }
+        }
+        let named_in_error = tries.into_iter().next().unwrap_or_else(|| path.to_owned());
+        Err((named_in_error, error))
+    }
+
+    fn directory(&mut self, path: &Path) {
+        if !self.options.recursive {
+            self.report
+                .warn(path.display(), "is a directory -- ignored");
+            return;
+        }
+        if let Err(error) = self.walk(path) {
+            self.report.error(path.display(), plain(&error));
+        }
+    }
+
+    fn walk(&mut self, path: &Path) -> io::Result<()> {
+        let facts = fs::metadata(path)?;
+        let identity = (facts.dev(), facts.ino());
+        if self.walked.contains(&identity) {
+            return Err(rustix::io::Errno::LOOP.into());
+        }
+        // All names first: the files made here must not be met again.
+        let mut entries = fs::read_dir(path)?
+            .map(|entry| Ok(entry?.path()))
+            .collect::<io::Result<Vec<PathBuf>>>()?;
+        entries.sort_unstable();
+        self.walked.push(identity);
+        for entry in entries {
+            self.path(&entry, false);
+        }
+        self.walked.pop();
+        Ok(())
+    }
+
+    /// Whether `target` may be written, and whether something is replaced by it. Says so
+    /// if it may not.
+    pub(super) fn may_write(&mut self, target: &Path) -> Option<Replace> {
+        if self.options.force {
+            return Some(Replace::Allowed);
+        }
+        if fs::symlink_metadata(target).is_err() {
+            return Some(Replace::Refused);
+        }
+        if io::stdin().is_terminal() && self.confirms(target).unwrap_or(false) {
+            return Some(Replace::Allowed);
+        }
+        self.refuse_to_overwrite(target);
+        None
+    }
+
+    pub(super) fn refuse_to_overwrite(&mut self, target: &Path) {
+        self.report
+            .warn_always(target.display(), "already exists;\tnot overwritten");
+    }
+
+    fn confirms(&self, target: &Path) -> io::Result<bool> {
+        let mut stderr = io::stderr();
+        let question = "already exists; do you wish to overwrite (y or n)?";
+        write!(stderr, "pgz: {} {question} ", target.display())?;
+        stderr.flush()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        Ok(answer.trim_start().starts_with(['y', 'Y']))
+    }
+
+    /// Reports a pipeline's failure under the name of the side it concerns.
+    pub(super) fn failed(&mut self, input: &str, output: &str, failure: &Failure) {
+        let side = match failure {
+            Failure::Write(_) => output,
+            _ => input,
+        };
+        self.report.error(side, failure);
+    }
+
+    /// Removes the input of a finished file, unless it is to be kept.
+    pub(super) fn retire(&mut self, input: &Input) {
+        if self.options.keep {
+            return;
+        }
+        match input.remove(self.options.force) {
+            Ok(true) => {}
+            Ok(false) => {
+                self.report
+                    .warn(input.path.display(), "was replaced meanwhile -- kept");
+            }
+            Err(error) => self.report.warn(input.path.display(), plain(&error)),
+        }
+    }
+
+    /// The line `-v` prints for a file.
+    pub(super) fn outcome(&mut self, input: &Path, ratio: &str, output: impl ToString) {
+        let verb = if self.options.keep {
+            "created"
+        } else {
+            "replaced with"
+        };
+        let output = output.to_string();
+        self.report.done(format_args!(
+            "{}:\t{ratio} -- {verb} {output}",
+            input.display()
+        ));
+    }
+
+    pub(super) fn progress_visible(&self) -> bool {
+        self.options.voice != Voice::Quiet
+            && io::stderr().is_terminal()
+            && !(self.options.to_stdout && io::stdout().is_terminal())
+    }
+}
+
+/// Standard output as a plain file: std's own buffers by lines.
+pub(super) fn stdout() -> io::Result<File> {
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+}
+
+/// Standard input likewise.
+pub(super) fn stdin() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}

@@ -1,0 +1,68 @@
+//! What the user asked for.
+
+use std::ffi::OsString;
+
+use crate::pipeline::Settings;
+
+/// What to do with each file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Compress it.
+    Compress,
+    /// Decompress it (`-d`).
+    Decompress,
+    /// Decompress it and keep nothing (`-t`).
+    Test,
+    /// Print its sizes (`-l`).
+    List,
+}
+
+/// How much to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// Errors only (`-q`).
+    Quiet,
+    /// Errors and warnings.
+    Plain,
+    /// A line for each file as well (`-v`).
+    Verbose,
+}
+
+/// The command line, settled.
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) mode: Mode,
+    pub(super) voice: Voice,
+    /// Write to standard output (`-c`).
+    pub(super) to_stdout: bool,
+    /// Do not remove the input (`-k`).
+    pub(super) keep: bool,
+    /// Overwrite, follow links, write to a terminal (`-f`).
+    pub(super) force: bool,
+    /// Walk through directories (`-r`).
+    pub(super) recursive: bool,
+    /// Compressing: store name and time. Decompressing: restore them (`-n`, `-N`).
+    pub(super) names: bool,
+    /// Print the runtime's counters at the end (`--stats`).
+    pub(super) stats: bool,
+    /// Suffix of compressed files (`-S`).
+    pub(super) suffix: OsString,
+    /// How many blocks are worked on at once (`-p`).
+    pub(super) workers: usize,
+    /// Level, block size, independence.
+    pub(super) settings: Settings,
+    /// The files; `-` stands for standard input.
+    pub(super) operands: Vec<OsString>,
+}
+
+impl Options {
+    /// Whether nothing is written to files.
+    pub(super) fn writes_no_files(&self) -> bool {
+        self.to_stdout || matches!(self.mode, Mode::Test | Mode::List)
+    }
+
+    /// Whether a symbolic link stands for what it points to.
+    pub(super) fn follows_links(&self) -> bool {
+        self.force || self.writes_no_files()
+    }
+}

@@ -1,0 +1,48 @@
+//! What `--stats` prints.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use crate::pipeline::Tally;
+
+/// Sums over all files.
+#[derive(Debug)]
+pub(super) struct Stats {
+    started: Instant,
+    files: u64,
+    plain: u64,
+    packed: u64,
+}
+
+impl Stats {
+    pub(super) fn start() -> Stats {
+        Stats {
+            started: Instant::now(),
+            files: 0,
+            plain: 0,
+            packed: 0,
+        }
+    }
+
+    pub(super) fn count(&mut self, tally: &Tally) {
+        self.files += 1;
+        self.plain += tally.plain;
+        self.packed += tally.packed;
+    }
+
+    pub(super) fn print(&self, workers: usize) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        let speed = self.plain as f64 / seconds / 1e6;
+        let Stats {
+            files,
+            plain,
+            packed,
+            ..
+        } = self;
+        let _ = writeln!(
+            io::stderr(),
+            "pgz: {files} files, {plain} bytes uncompressed, {packed} compressed, \
+             {seconds:.3} s, {speed:.1} MB/s, {workers} workers"
+        );
+    }
+}
