@@ -1,0 +1,73 @@
+//! A worker's own stacks: taken and given without a lock or an atomic operation.
+//!
+//! The stack that came back last goes first: its top page is in the cache and its record in
+//! a register's reach. A full cache gives its older half to the pool in one go, so a worker
+//! that frees what others take pays for the pool's lock once per half a cache.
+
+use super::out_of_stacks::OutOfStacks;
+use super::pool::StackPool;
+use super::sanitizer;
+use super::stack::Stack;
+
+/// The stacks that one worker keeps at hand; all of the default size and of one pool.
+#[derive(Debug)]
+pub(crate) struct StackCache {
+    /// The stack that came last is the last.
+    stacks: Vec<Stack>,
+    max: usize,
+}
+
+impl StackCache {
+    /// Makes an empty cache for at most `max` stacks.
+    pub(crate) fn new(max: usize) -> StackCache {
+        StackCache { stacks: Vec::with_capacity(max), max }
+    }
+
+    /// Takes the stack that came back last, or one from the pool.
+    ///
+    /// # Errors
+    /// As [`StackPool::take`].
+    #[inline]
+    pub(crate) fn take(&mut self, pool: &StackPool) -> Result<Stack, OutOfStacks> {
+        match self.stacks.pop() {
+            Some(stack) => {
+                sanitizer::taken(&stack);
+                Ok(stack)
+            }
+            None => self.take_from(pool),
+        }
+    }
+
+    /// Keeps a stack of `pool`, or gives it there if it has another size.
+    #[inline]
+    pub(crate) fn give(&mut self, stack: Stack, pool: &StackPool) {
+        if stack.place().class != 0 || self.stacks.len() >= self.max {
+            return self.give_slowly(stack, pool);
+        }
+        sanitizer::given_back(&stack);
+        self.stacks.push(stack);
+    }
+
+    /// Gives all stacks to the pool they came from. To be called before the worker sleeps:
+    /// others may be out of stacks.
+    pub(crate) fn flush(&mut self, pool: &StackPool) {
+        pool.rest(self.stacks.drain(..));
+    }
+
+    #[cold]
+    fn take_from(&mut self, pool: &StackPool) -> Result<Stack, OutOfStacks> {
+        self.max = self.max.min(pool.cache_share());
+        pool.take()
+    }
+
+    #[cold]
+    fn give_slowly(&mut self, stack: Stack, pool: &StackPool) {
+        if stack.place().class != 0 || self.max == 0 {
+            return pool.give(stack);
+        }
+        let older = self.stacks.len() - self.max / 2;
+        pool.rest(self.stacks.drain(..older));
+        sanitizer::given_back(&stack);
+        self.stacks.push(stack);
+    }
+}

@@ -1,0 +1,132 @@
+//! All stacks of one size: its reservations, and its stacks at rest.
+//!
+//! Stacks come back *warm*: they keep their pages and their record. The warm ones form a
+//! row: the last to come is the first to go, since its pages are in the cache; the one that
+//! lay longest is the first to go cold, when there are more than `warm_max`.
+
+use std::collections::VecDeque;
+
+use super::extent::{Extent, Run, Slot, Virgin};
+use super::layout::Layout;
+use super::stack::Stack;
+
+/// The first reservation of a class has about this many bytes of address space.
+const FIRST_BYTES: usize = 128 * 1024 * 1024;
+
+/// No reservation has more: some systems count address space against a limit.
+const LARGEST_BYTES: usize = 16 * 1024 * 1024 * 1024;
+
+/// One size class; lives under the pool's lock.
+#[derive(Debug)]
+pub(super) struct Class {
+    layout: Layout,
+    warm: VecDeque<Stack>,
+    warm_max: usize,
+    /// All but the last one are open to the end.
+    extents: Vec<Extent>,
+}
+
+/// What a class has to offer.
+#[derive(Debug)]
+pub(super) enum Claim {
+    /// Ready for use.
+    Warm(Stack),
+    /// Open, without a record.
+    Cold(Slot),
+    /// To be opened first.
+    Virgin(Virgin),
+    /// Nothing: the class must grow.
+    Nothing,
+}
+
+/// How a class that has nothing to offer grows.
+#[derive(Debug)]
+pub(super) enum Growth {
+    /// Not at all: something has come back meanwhile.
+    Needless,
+    /// By opening more of its last reservation.
+    Open(Run),
+    /// By another reservation, number `number`, best of `slots` slots.
+    Reserve { number: u32, slots: usize },
+}
+
+impl Class {
+    pub(super) fn new(layout: Layout, warm_max: usize) -> Class {
+        Class { layout, warm: VecDeque::new(), warm_max, extents: Vec::new() }
+    }
+
+    pub(super) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Claims a stack: the warmest, else one that is cold, else a new one.
+    pub(super) fn claim(&mut self) -> Claim {
+        if let Some(stack) = self.warm.pop_back() {
+            return Claim::Warm(stack);
+        }
+        if let Some(slot) = self.extents.iter_mut().find_map(Extent::claim_cold) {
+            return Claim::Cold(slot);
+        }
+        match self.extents.iter_mut().find_map(Extent::claim_virgin) {
+            Some(virgin) => Claim::Virgin(virgin),
+            None => Claim::Nothing,
+        }
+    }
+
+    /// Says how to grow; `max` bounds the slots of the class.
+    pub(super) fn growth(&self, max: usize) -> Growth {
+        let has_slot = |extent: &Extent| extent.has_cold() || extent.has_virgin();
+        if !self.warm.is_empty() || self.extents.iter().any(has_slot) {
+            return Growth::Needless;
+        }
+        if let Some(run) = self.extents.last().and_then(Extent::closed_run) {
+            return Growth::Open(run);
+        }
+        let reserved: usize = self.extents.iter().map(Extent::slots).sum();
+        let first = FIRST_BYTES / self.layout.stride();
+        let largest = LARGEST_BYTES / self.layout.stride();
+        let slots = reserved.max(first).min(largest).min(max.saturating_sub(reserved));
+        // Fits: each reservation is a mapping, and systems allow far fewer.
+        Growth::Reserve { number: self.extents.len() as u32, slots: slots.max(1) }
+    }
+
+    /// Notes that the last reservation is open as far as `until`.
+    pub(super) fn opened(&mut self, until: usize) {
+        if let Some(last) = self.extents.last_mut() {
+            last.set_opened(until);
+        }
+    }
+
+    pub(super) fn add(&mut self, extent: Extent) {
+        self.extents.push(extent);
+    }
+
+    /// Takes back a virgin slot that could not be opened.
+    pub(super) fn unclaim(&mut self, virgin: Virgin) {
+        self.extents[virgin.place().extent as usize].unclaim(virgin);
+    }
+
+    /// Takes a stack back, warm.
+    pub(super) fn rest_warm(&mut self, stack: Stack) {
+        self.warm.push_back(stack);
+    }
+
+    /// Parts with the stack that lay longest, if there are too many warm ones. The caller
+    /// gives its pages back and then calls [`Class::rest_cold`].
+    pub(super) fn cool(&mut self) -> Option<Slot> {
+        if self.warm.len() <= self.warm_max {
+            return None;
+        }
+        let stack = self.warm.pop_front()?;
+        Some(self.extents[stack.place().extent as usize].reclaim(stack))
+    }
+
+    pub(super) fn rest_cold(&mut self, slot: Slot) {
+        self.extents[slot.place().extent as usize].rest_cold(slot);
+    }
+
+    /// Parts with the reservations.
+    pub(super) fn into_extents(self) -> Vec<Extent> {
+        self.extents
+    }
+}

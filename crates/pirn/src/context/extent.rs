@@ -1,0 +1,282 @@
+//! One reservation of address space, cut into slots of one layout.
+//!
+//! Reserved memory traps until it is opened. Where guards can be installed, slots are opened
+//! in runs, so a reservation is two mappings whatever the number of its stacks; where they
+//! cannot, each slot opens all but its guard and costs two mappings.
+//!
+//! A slot is *virgin* until it is first claimed, then *out* or resting in its class; a
+//! resting one that gave its pages back is *cold*: only a bit remembers it, since its record
+//! went with the pages. The lowest cold slot goes first, which keeps page tables few.
+//!
+//! # Invariants
+//! * E1. `base` starts a mapping of `slots` strides that lives until `release`.
+//! * E2. Slots below `opened` are readable and writable above their guards, unless they lie
+//!   in `unopened` or are virgin under [`Guarding::Protect`]; a slot is handed out only open
+//!   and guarded.
+//! * E3. A slot is cold, virgin, or held by exactly one value: a [`Virgin`], a [`Slot`] or a
+//!   `Stack` (S1). None of them can be copied, so whoever has one may do with the memory
+//!   what it allows.
+
+use std::io;
+use std::ptr::NonNull;
+
+use super::layout::Layout;
+use super::os::{self, Guarding};
+use super::region::Region;
+use super::stack::{Place, Stack, StackTop};
+use super::valgrind;
+
+/// Slots that are opened at once, at least; one system call then serves that many stacks.
+const OPENED_AT_ONCE: usize = 64;
+
+/// A reservation, owned by its size class.
+#[derive(Debug)]
+pub(super) struct Extent {
+    base: NonNull<u8>,
+    layout: Layout,
+    slots: usize,
+    guarding: Guarding,
+    /// Number of the class and, within it, of this reservation.
+    number: (u32, u32),
+    /// Slots `0..made` have been claimed at least once.
+    made: usize,
+    /// Slots `0..opened` may be claimed (E2).
+    opened: usize,
+    /// Claimed slots that could not be opened: the next virgins.
+    unopened: Vec<Virgin>,
+    /// Bit `i` is set iff slot `i` is cold.
+    cold: Vec<u64>,
+    cold_len: usize,
+    /// No word of `cold` below this one has a bit set.
+    cold_from: usize,
+    region: &'static Region,
+}
+
+// SAFETY: E1: the pointer names a mapping that belongs to the process, not to a thread.
+unsafe impl Send for Extent {}
+
+/// A slot that is claimed and open, and of which no handle exists.
+#[derive(Debug)]
+pub(super) struct Slot {
+    start: NonNull<u8>,
+    layout: Layout,
+    place: Place,
+}
+
+// SAFETY: E3: the only claim to the slot, whichever thread has it.
+unsafe impl Send for Slot {}
+
+/// A slot that is claimed and still closed.
+#[derive(Debug)]
+pub(super) struct Virgin {
+    slot: Slot,
+    guarding: Guarding,
+}
+
+/// Memory to be opened, outside the pool's lock, by [`Run::open`].
+#[derive(Debug)]
+pub(super) struct Run {
+    start: NonNull<u8>,
+    len: usize,
+    /// What `opened` becomes.
+    pub(super) until: usize,
+}
+
+impl Extent {
+    /// Reserves room for `slots` stacks, as reservation number `number` of its class.
+    ///
+    /// # Errors
+    /// What the system says when it has no such address space.
+    pub(super) fn reserve(
+        layout: Layout,
+        slots: usize,
+        guarding: Guarding,
+        number: (u32, u32),
+    ) -> io::Result<Extent> {
+        let len =
+            slots.checked_mul(layout.stride()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let base = os::reserve(len)?;
+        Ok(Extent {
+            base,
+            layout,
+            slots,
+            guarding,
+            number,
+            made: 0,
+            opened: match guarding {
+                Guarding::Install => 0,
+                Guarding::Protect => slots,
+            },
+            unopened: Vec::new(),
+            cold: vec![0; slots.div_ceil(64)],
+            cold_len: 0,
+            cold_from: 0,
+            region: Region::publish(base.as_ptr().expose_provenance(), layout, slots),
+        })
+    }
+
+    pub(super) fn slots(&self) -> usize {
+        self.slots
+    }
+
+    pub(super) fn has_cold(&self) -> bool {
+        self.cold_len > 0
+    }
+
+    pub(super) fn has_virgin(&self) -> bool {
+        self.made < self.opened || !self.unopened.is_empty()
+    }
+
+    /// Claims the lowest cold slot.
+    pub(super) fn claim_cold(&mut self) -> Option<Slot> {
+        if self.cold_len == 0 {
+            return None;
+        }
+        let word = (self.cold_from..self.cold.len()).find(|&w| self.cold[w] != 0)?;
+        let bit = self.cold[word].trailing_zeros() as usize;
+        self.cold[word] &= !(1 << bit);
+        self.cold_from = word;
+        self.cold_len -= 1;
+        Some(self.slot(word * 64 + bit))
+    }
+
+    /// Claims a slot that was never used.
+    pub(super) fn claim_virgin(&mut self) -> Option<Virgin> {
+        if let Some(virgin) = self.unopened.pop() {
+            return Some(virgin);
+        }
+        if self.made == self.opened {
+            return None;
+        }
+        let slot = self.slot(self.made);
+        self.made += 1;
+        self.region.set_made(self.made);
+        Some(Virgin { slot, guarding: self.guarding })
+    }
+
+    /// Takes back a virgin slot that could not be opened.
+    pub(super) fn unclaim(&mut self, virgin: Virgin) {
+        self.unopened.push(virgin);
+    }
+
+    /// Turns a handle back into the slot.
+    pub(super) fn reclaim(&self, stack: Stack) -> Slot {
+        self.slot(stack.place().slot as usize)
+    }
+
+    /// Notes that a slot has given its pages back.
+    pub(super) fn rest_cold(&mut self, slot: Slot) {
+        let index = slot.place.slot as usize;
+        self.cold[index / 64] |= 1 << (index % 64);
+        self.cold_from = self.cold_from.min(index / 64);
+        self.cold_len += 1;
+    }
+
+    /// Returns what is to be opened next: as much as is open already, so that system calls
+    /// become rare; `None` if all is open.
+    pub(super) fn closed_run(&self) -> Option<Run> {
+        let more = self.opened.max(OPENED_AT_ONCE).min(self.slots - self.opened);
+        (more > 0).then(|| Run {
+            start: self.start(self.opened),
+            len: more * self.layout.stride(),
+            until: self.opened + more,
+        })
+    }
+
+    pub(super) fn set_opened(&mut self, opened: usize) {
+        self.opened = opened;
+    }
+
+    /// Unmaps the reservation.
+    ///
+    /// # Safety
+    /// 1. No slot is out, and no claim or handle to a resting one will be used again.
+    pub(super) unsafe fn release(self) {
+        self.region.vacate();
+        // SAFETY: E1, 1: the whole mapping, and nobody uses it any more.
+        unsafe { os::release(self.base, self.slots * self.layout.stride()) };
+    }
+
+    /// Makes the claim to a slot whose last claim has just ended (E3).
+    fn slot(&self, index: usize) -> Slot {
+        let (class, extent) = self.number;
+        // Fits: 2^32 slots of the smallest layout exceed the address space.
+        let place = Place { class, extent, slot: index as u32 };
+        Slot { start: self.start(index), layout: self.layout, place }
+    }
+
+    fn start(&self, index: usize) -> NonNull<u8> {
+        debug_assert!(index < self.slots);
+        // SAFETY: E1: the slot lies within the mapping.
+        unsafe { self.base.add(index * self.layout.stride()) }
+    }
+}
+
+impl Run {
+    /// Makes the memory readable and writable.
+    ///
+    /// # Errors
+    /// What the system says when it has no memory for it.
+    pub(super) fn open(&self) -> io::Result<()> {
+        // SAFETY: E1, E2: within the mapping, and nobody has a slot there yet.
+        unsafe { os::open(self.start, self.len) }
+    }
+}
+
+impl Virgin {
+    pub(super) fn place(&self) -> Place {
+        self.slot.place
+    }
+
+    /// Opens and guards the slot.
+    ///
+    /// # Errors
+    /// The slot, and what the system says when it has no memory or no mapping to spare.
+    pub(super) fn open(self) -> Result<Slot, (Virgin, io::Error)> {
+        let Slot { start, layout, .. } = self.slot;
+        let limit = self.slot.limit();
+        let opened = match self.guarding {
+            // Memory that is locked cannot take an installed guard, but can be closed.
+            // SAFETY: E1, E3: the low end of a slot that only we may touch.
+            Guarding::Install => unsafe { os::install_guard(start, layout.guard) }
+                // SAFETY: as above.
+                .or_else(|_| unsafe { os::close(start, layout.guard) }),
+            // SAFETY: E1, E3: the rest of a slot that only we may touch.
+            Guarding::Protect => unsafe { os::open(limit, layout.size) },
+        };
+        match opened {
+            Ok(()) => {
+                valgrind::register_stack(limit.addr().get(), layout.size);
+                Ok(self.slot)
+            }
+            Err(error) => Err((self, error)),
+        }
+    }
+}
+
+impl Slot {
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Writes the record and makes the handle.
+    pub(super) fn into_stack(self) -> Stack {
+        let start = self.start.addr().get();
+        let offset = self.layout.top(start, self.place.slot as usize) - start;
+        // SAFETY: E1: the record lies within the slot.
+        let top = unsafe { self.start.add(offset) }.cast::<StackTop>();
+        // SAFETY: E2, E3: open, where the layout puts the record, and nobody else's.
+        unsafe { Stack::new(top, self.limit().addr().get(), self.place) }
+    }
+
+    /// Gives the slot's pages back to the system; it reads as zeros from then on.
+    pub(super) fn discard(&self) {
+        // SAFETY: E2, E3: mapped, and nobody looks at the memory.
+        unsafe { os::discard(self.limit(), self.layout.size) };
+    }
+
+    fn limit(&self) -> NonNull<u8> {
+        // SAFETY: E1: within the slot.
+        unsafe { self.start.add(self.layout.guard) }
+    }
+}

@@ -1,0 +1,61 @@
+//! Stacks and the switch between them: the only room that moves a stack pointer.
+//!
+//! Owns: the saved context of a fiber, the switch, the stacks with their guards, the pool
+//! and the worker's cache of stacks, the report of a stack overflow, and the word to the
+//! sanitizers. Does not own: who runs when (`sched`), what a fiber is (`fiber`).
+//!
+//! A worker's side starts as [`Context::empty`]; a fiber's side is prepared on a stack. A
+//! switch saves here and goes on there; the last one away from a stack is [`exit`]. No stack
+//! is given back before the switch away from it has ended, on the stack switched to.
+//!
+//! Two backends have the same surface: our own switch on x86-64, and corosensei on other
+//! targets and by the feature `corosensei`.
+//!
+//! This door picks the backend; `os` and `sanitizer` are doors of their own.
+
+mod cache;
+mod class;
+#[expect(unsafe_code, reason = "opens, guards and gives back the memory of slots")]
+mod extent;
+mod layout;
+#[expect(unsafe_code, reason = "system calls on memory and signals")]
+mod os;
+mod out_of_stacks;
+mod overflow;
+#[expect(unsafe_code, reason = "unmaps the reservations when no stack is out")]
+mod pool;
+#[expect(unsafe_code, reason = "a list that a signal handler reads")]
+mod region;
+#[expect(unsafe_code, reason = "calls into the sanitizers' runtime")]
+mod sanitizer;
+#[expect(unsafe_code, reason = "reaches the record at the top of a stack")]
+mod stack;
+
+#[cfg(all(target_arch = "x86_64", unix, not(feature = "corosensei")))]
+#[path = "switch_x86_64.rs"]
+#[expect(unsafe_code, reason = "assembly that changes stacks")]
+mod switch;
+#[cfg(not(all(target_arch = "x86_64", unix, not(feature = "corosensei"))))]
+#[path = "switch_corosensei.rs"]
+#[expect(unsafe_code, reason = "a coroutine on a stack of ours")]
+mod switch;
+
+#[cfg(target_arch = "x86_64")]
+#[path = "valgrind_x86_64.rs"]
+#[expect(unsafe_code, reason = "an instruction sequence that valgrind knows")]
+mod valgrind;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "valgrind_none.rs"]
+mod valgrind;
+
+pub(crate) use cache::StackCache;
+pub(crate) use os::check_shadow_stack;
+pub(crate) use out_of_stacks::OutOfStacks;
+pub(crate) use overflow::{SignalWriter, install_overflow_handler};
+pub(crate) use pool::{StackConfig, StackPool};
+pub(crate) use stack::Stack;
+pub(crate) use switch::{Context, Entry, Frame, exit, switch};
+
+#[cfg(all(test, not(loom), not(shuttle)))]
+#[expect(unsafe_code, reason = "drives contexts by hand")]
+mod tests;

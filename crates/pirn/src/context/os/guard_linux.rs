@@ -1,0 +1,92 @@
+//! Guards by `MADV_GUARD_INSTALL` (Linux 6.13): a page that traps without a mapping of its
+//! own, so that a million stacks fit below `vm.max_map_count`.
+//!
+//! The answer of the system call is not to be trusted: emulators accept advice they do not
+//! know and do nothing. So one guard is installed for a trial, and a system call that writes
+//! into it must fail.
+
+use std::io;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+
+use super::map;
+
+/// How the low end of a stack is made to trap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::context) enum Guarding {
+    /// By a guard in open memory, which costs no mapping.
+    Install,
+    /// By leaving it closed, which costs a mapping.
+    Protect,
+}
+
+/// Not in the libc crate for every target.
+const MADV_GUARD_INSTALL: i32 = 102;
+
+/// Returns the best way that works here; tries once per process.
+pub(in crate::context) fn guarding() -> Guarding {
+    static WORKS: OnceLock<bool> = OnceLock::new();
+    match *WORKS.get_or_init(|| trial().is_ok_and(|trapped| trapped)) {
+        true => Guarding::Install,
+        false => Guarding::Protect,
+    }
+}
+
+/// Installs a guard in open memory, whose contents are lost.
+///
+/// # Errors
+/// `EINVAL` if the kernel does not know guards, or the memory is locked.
+///
+/// # Safety
+/// 1. `start..start + len` are open pages of a reservation that only the caller uses.
+pub(in crate::context) unsafe fn install_guard(
+    start: NonNull<u8>,
+    len: usize,
+) -> io::Result<()> {
+    // SAFETY: 1.
+    let result =
+        unsafe { libc::madvise(start.as_ptr().cast(), len, MADV_GUARD_INSTALL) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Asks for small pages only; a kernel without huge ones refuses, and that is fine.
+///
+/// # Safety
+/// 1. `start..start + len` is a mapping that only the caller uses.
+pub(super) unsafe fn no_huge_pages(start: *mut u8, len: usize) {
+    // SAFETY: 1; advice changes no contents.
+    unsafe { libc::madvise(start.cast(), len, libc::MADV_NOHUGEPAGE) };
+}
+
+/// Returns whether a system call fails to write into a page with a guard.
+fn trial() -> io::Result<bool> {
+    let len = map::page_size();
+    let page = map::reserve(len)?;
+    // SAFETY: the page is ours alone.
+    let guarded = unsafe { map::open(page, len) }
+        // SAFETY: as above, and open.
+        .and_then(|()| unsafe { install_guard(page, len) });
+    let trapped = guarded.map(|()| !kernel_can_write(page.as_ptr()));
+    // SAFETY: the whole reservation, used no more.
+    unsafe { map::release(page, len) };
+    trapped
+}
+
+/// Lets the kernel write a byte to `page`, through a pipe.
+fn kernel_can_write(page: *mut u8) -> bool {
+    let mut ends = [0; 2];
+    // SAFETY: the array has room for the two ends.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        // Nothing is proven, so nothing is relied on.
+        return true;
+    }
+    // SAFETY: reads one byte of a static.
+    let written = unsafe { libc::write(ends[1], ptr::from_ref(&0_u8).cast(), 1) };
+    // SAFETY: one byte to a page of ours; if it traps, the call fails.
+    let read = unsafe { libc::read(ends[0], page.cast(), 1) };
+    for end in ends {
+        // SAFETY: opened above, used by nobody else.
+        unsafe { libc::close(end) };
+    }
+    written != 1 || read >= 0
+}

@@ -1,0 +1,38 @@
+//! Systems without guards that cost no mapping: the low end of a stack stays closed.
+
+use std::io;
+use std::ptr::NonNull;
+
+/// How the low end of a stack is made to trap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::context) enum Guarding {
+    /// By a guard in open memory, which costs no mapping.
+    Install,
+    /// By leaving it closed, which costs a mapping.
+    Protect,
+}
+
+/// Returns the best way that works here.
+pub(in crate::context) fn guarding() -> Guarding {
+    Guarding::Protect
+}
+
+/// Refuses: there are no such guards.
+///
+/// # Errors
+/// Always `Unsupported`; the caller closes the memory instead.
+///
+/// # Safety
+/// None; the twin that does something has a contract.
+pub(in crate::context) unsafe fn install_guard(
+    _start: NonNull<u8>,
+    _len: usize,
+) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Does nothing: no huge pages to be kept away.
+///
+/// # Safety
+/// None; the twin that does something has a contract.
+pub(super) unsafe fn no_huge_pages(_start: *mut u8, _len: usize) {}

@@ -1,0 +1,107 @@
+//! Memory by `mmap`: reserved without access, opened piece by piece, given back by page.
+
+use std::io;
+use std::ops::Range;
+use std::ptr::{self, NonNull};
+
+use super::guard;
+
+/// Returns the size of a page.
+pub(in crate::context) fn page_size() -> usize {
+    // SAFETY: asks for a constant of the system.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
+/// Reserves `len` bytes that trap and count against no limit on memory.
+///
+/// # Errors
+/// `ENOMEM` if the address space, or the number of mappings, is used up.
+pub(in crate::context) fn reserve(len: usize) -> io::Result<NonNull<u8>> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping at an address the system chooses touches nothing of ours.
+    let start =
+        unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // A huge page would make every stack of the page resident.
+    // SAFETY: advice on a mapping that nobody else has.
+    unsafe { guard::no_huge_pages(start.cast(), len) };
+    NonNull::new(start.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+/// Unmaps what [`reserve`] mapped.
+///
+/// # Safety
+/// 1. `start..start + len` is one whole reservation that nobody uses any more.
+pub(in crate::context) unsafe fn release(start: NonNull<u8>, len: usize) {
+    // SAFETY: 1.
+    let result = unsafe { libc::munmap(start.as_ptr().cast(), len) };
+    debug_assert_eq!(result, 0, "munmap: {}", io::Error::last_os_error());
+}
+
+/// Makes memory readable and writable.
+///
+/// # Errors
+/// `ENOMEM` if there is no memory for it, or no mapping to spare.
+///
+/// # Safety
+/// 1. `start..start + len` are pages of a reservation that are used by nobody but the caller.
+pub(in crate::context) unsafe fn open(start: NonNull<u8>, len: usize) -> io::Result<()> {
+    // SAFETY: 1.
+    unsafe { protect(start, len, libc::PROT_READ | libc::PROT_WRITE) }
+}
+
+/// Makes memory trap.
+///
+/// # Errors
+/// `ENOMEM` if there is no mapping to spare.
+///
+/// # Safety
+/// As [`open`].
+pub(in crate::context) unsafe fn close(start: NonNull<u8>, len: usize) -> io::Result<()> {
+    // SAFETY: as the caller says.
+    unsafe { protect(start, len, libc::PROT_NONE) }
+}
+
+/// Gives pages back; they read as zeros when touched again.
+///
+/// # Safety
+/// As [`open`], and the pages are open.
+pub(in crate::context) unsafe fn discard(start: NonNull<u8>, len: usize) {
+    // SAFETY: as the caller says. A refusal (locked memory) leaves the pages as they are,
+    // which is the same to whoever takes the slot next.
+    unsafe { libc::madvise(start.as_ptr().cast(), len, libc::MADV_DONTNEED) };
+}
+
+/// Returns the start of the lowest page in `range` that is in memory; `None` if none is, or
+/// if the system does not say.
+pub(in crate::context) fn lowest_resident(range: Range<usize>) -> Option<usize> {
+    const PAGES: usize = 128;
+    let page = page_size();
+    let mut resident = [0; PAGES];
+    let start = range.start / page * page;
+    for run in (start..range.end).step_by(PAGES * page) {
+        let len = (range.end - run).min(PAGES * page);
+        let address = ptr::without_provenance_mut(run);
+        // SAFETY: only asks about the pages; the vector has room for a byte for each.
+        let result = unsafe { libc::mincore(address, len, resident.as_mut_ptr().cast()) };
+        if result != 0 {
+            return None;
+        }
+        let pages = &resident[..len.div_ceil(page)];
+        if let Some(first) = pages.iter().position(|&flags: &u8| flags & 1 != 0) {
+            return Some(run + first * page);
+        }
+    }
+    None
+}
+
+/// # Safety
+/// As [`open`].
+unsafe fn protect(start: NonNull<u8>, len: usize, rights: i32) -> io::Result<()> {
+    // SAFETY: as the caller says.
+    let result = unsafe { libc::mprotect(start.as_ptr().cast(), len, rights) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

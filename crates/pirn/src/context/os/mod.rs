@@ -1,0 +1,30 @@
+//! What stacks ask of the operating system; every line that is particular to one is here.
+//!
+//! `map`: memory. `guard`: guards that cost no mapping, where the kernel has them. `signal`:
+//! the handler of faults. `shadow_stack`: whether the processor keeps return addresses of
+//! its own.
+
+#[path = "map_unix.rs"]
+mod map;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[path = "guard_linux.rs"]
+mod guard;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[path = "guard_none.rs"]
+mod guard;
+
+#[path = "signal_unix.rs"]
+mod signal;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[path = "shadow_stack_linux.rs"]
+mod shadow_stack;
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+#[path = "shadow_stack_none.rs"]
+mod shadow_stack;
+
+pub(super) use guard::{Guarding, guarding, install_guard};
+pub(super) use map::{close, discard, lowest_resident, open, page_size, release, reserve};
+pub(crate) use shadow_stack::check_shadow_stack;
+pub(super) use signal::{abort, on_fault, write_stderr};

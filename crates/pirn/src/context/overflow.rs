@@ -1,0 +1,74 @@
+//! The report of a stack overflow: who, where spawned, how large the stack is; then abort,
+//! as std does for threads.
+//!
+//! Everything here runs inside a signal handler, on the small alternate stack: no allocation,
+//! no lock, a fixed buffer, one `write`.
+
+use std::fmt::{self, Write};
+use std::sync::OnceLock;
+
+use super::{os, region};
+
+/// Says who `owner` is, as in `fiber 'conn' (spawned at src/main.rs:10)`; without a full
+/// stop or a line break. Runs inside a signal handler.
+type Describe = fn(owner: *const (), out: &mut SignalWriter);
+
+static DESCRIBE: OnceLock<Describe> = OnceLock::new();
+
+/// Has overflows of fiber stacks reported from now on; other faults go to the handler that
+/// was there before. `describe` is called with the owner of the stack that overflowed
+/// (`Stack::set_owner`), never null. Only the first call counts.
+pub(crate) fn install_overflow_handler(describe: Describe) {
+    // ORDERING: `OnceLock` publishes; the handler is installed after.
+    if DESCRIBE.set(describe).is_ok() {
+        os::on_fault(report_overflow);
+    }
+}
+
+/// Text of bounded length, written without allocation; what does not fit is cut off.
+#[derive(Debug)]
+pub(crate) struct SignalWriter {
+    text: [u8; SignalWriter::CAPACITY],
+    len: usize,
+}
+
+impl SignalWriter {
+    const CAPACITY: usize = 512;
+
+    pub(super) fn new() -> SignalWriter {
+        SignalWriter { text: [0; SignalWriter::CAPACITY], len: 0 }
+    }
+
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text[..self.len]
+    }
+}
+
+impl Write for SignalWriter {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = &mut self.text[self.len..];
+        let len = text.len().min(room.len());
+        room[..len].copy_from_slice(&text.as_bytes()[..len]);
+        self.len += len;
+        if len == text.len() { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
+/// Reports and aborts if `address` lies in the guard of a stack that is in use.
+fn report_overflow(address: usize) {
+    let Some(overflow) = region::overflow_at(address) else { return };
+    let mut out = SignalWriter::new();
+    // What does not fit is cut off, so results need no look.
+    let _ = out.write_str("\n");
+    match DESCRIBE.get() {
+        Some(describe) if !overflow.owner.is_null() => describe(overflow.owner, &mut out),
+        _ => drop(out.write_str("a fiber")),
+    }
+    let _ = write!(
+        out,
+        " overflowed its {} KiB stack; raise Builder::stack_size or PIRN_STACK_SIZE\n",
+        overflow.size / 1024
+    );
+    os::write_stderr(out.text());
+    os::abort();
+}

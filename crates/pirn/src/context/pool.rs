@@ -1,0 +1,273 @@
+//! The pool of stacks: bounded, shared by the workers of a runtime.
+//!
+//! Owns every stack that no fiber and no worker's cache holds, and the memory of all. One
+//! short lock guards the lists; system calls are made outside of it, and whoever makes the
+//! pool grow holds `growing`, so that a crowd that finds it empty grows it once.
+//!
+//! A stack that comes back stays warm, pages and all. Each size class keeps at most as many
+//! bytes of warm stacks as `cache` stacks of the default size have; beyond that the stacks
+//! that lay longest give their pages back and go cold. So memory follows a burst down at
+//! once, and a load that stays within the bound makes no system call. (Pages are given back
+//! with `MADV_DONTNEED`: `MADV_FREE` would be lazier but leave the memory in the books.)
+//!
+//! The bound `max_stacks` counts every stack outside the pool, whatever its size, those in
+//! workers' caches included; a cache holds at most a 64th of it, so that what one worker
+//! hoards cannot starve the others.
+//!
+//! # Invariants
+//! * P1. `out` is the number of stacks claimed and not yet given back; at most `max_stacks`.
+//! * P2. The reservations are unmapped only when `out` is 0; else they are left mapped for
+//!   good, since some fiber may still stand on its stack.
+
+use std::io;
+
+use super::class::{Claim, Class, Growth};
+use super::extent::{Extent, Slot, Virgin};
+use super::layout::Layout;
+use super::os::{self, Guarding};
+use super::out_of_stacks::OutOfStacks;
+use super::sanitizer;
+use super::stack::Stack;
+use crate::shim::{Lock, Mutex};
+
+/// Stacks that go cold between two looks at the lock.
+const COOLED_AT_ONCE: usize = 16;
+
+/// A cache holds at most `max_stacks` divided by this.
+const CACHE_SHARE: usize = 64;
+
+/// What a pool is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StackConfig {
+    /// Bytes of a default stack; raised to 16 KiB and rounded up to pages.
+    pub(crate) size: usize,
+    /// Stacks that may be outside the pool at once.
+    pub(crate) max_stacks: usize,
+    /// Stacks of the default size that the pool keeps warm.
+    pub(crate) cache: usize,
+}
+
+/// The stacks of a runtime.
+#[derive(Debug)]
+pub(crate) struct StackPool {
+    config: StackConfig,
+    page: usize,
+    guarding: Guarding,
+    /// Held by whoever makes a class grow, system calls included.
+    growing: Mutex<()>,
+    state: Lock<State>,
+}
+
+/// Slots on their way to rest cold.
+type Cooling = [Option<Slot>; COOLED_AT_ONCE];
+
+#[derive(Debug)]
+struct State {
+    out: usize,
+    /// Number 0 has the default size; the others come with the first request.
+    classes: Vec<Class>,
+}
+
+impl StackPool {
+    /// Makes an empty pool; address space is reserved when the first stack is taken.
+    ///
+    /// # Errors
+    /// `InvalidInput` if no address space could hold a stack of that size.
+    pub(crate) fn new(config: StackConfig) -> io::Result<StackPool> {
+        StackPool::with_guarding(config, os::guarding())
+    }
+
+    pub(super) fn with_guarding(
+        config: StackConfig,
+        guarding: Guarding,
+    ) -> io::Result<StackPool> {
+        let page = os::page_size();
+        let layout = Layout::new(config.size, page).ok_or_else(|| {
+            let message = format!("a stack of {} bytes is too large", config.size);
+            io::Error::new(io::ErrorKind::InvalidInput, message)
+        })?;
+        let state = State { out: 0, classes: vec![Class::new(layout, config.cache)] };
+        Ok(StackPool {
+            config,
+            page,
+            guarding,
+            growing: Mutex::new(()),
+            state: Lock::new(state),
+        })
+    }
+
+    /// Takes a stack of the default size.
+    ///
+    /// # Errors
+    /// [`OutOfStacks`] if the bound is reached or the system refuses.
+    pub(crate) fn take(&self) -> Result<Stack, OutOfStacks> {
+        self.take_from(0)
+    }
+
+    /// Takes a stack of `size` bytes, rounded up as the default size is.
+    ///
+    /// # Errors
+    /// As [`StackPool::take`].
+    pub(crate) fn take_sized(&self, size: usize) -> Result<Stack, OutOfStacks> {
+        let layout = Layout::new(size, self.page)
+            .ok_or(OutOfStacks::System { errno: libc::ENOMEM })?;
+        self.take_from(self.state.lock().class_of(layout, &self.config))
+    }
+
+    /// Takes back a stack that [`take`](StackPool::take) or
+    /// [`take_sized`](StackPool::take_sized) of this pool returned, by whatever thread.
+    pub(crate) fn give(&self, stack: Stack) {
+        sanitizer::given_back(&stack);
+        self.rest(std::iter::once(stack));
+    }
+
+    /// Returns how many stacks are out, those in workers' caches included.
+    pub(crate) fn in_use(&self) -> usize {
+        self.state.lock().out
+    }
+
+    /// Returns how many stacks a worker's cache may hold.
+    #[inline]
+    pub(super) fn cache_share(&self) -> usize {
+        self.config.max_stacks / CACHE_SHARE
+    }
+
+    fn take_from(&self, class: usize) -> Result<Stack, OutOfStacks> {
+        loop {
+            let claim = self.state.lock().claim(class, self.config.max_stacks)?;
+            let stack = match claim {
+                Claim::Warm(stack) => stack,
+                Claim::Cold(slot) => slot.into_stack(),
+                Claim::Virgin(virgin) => self.open(virgin)?.into_stack(),
+                Claim::Nothing => {
+                    self.grow(class)?;
+                    continue;
+                }
+            };
+            sanitizer::taken(&stack);
+            return Ok(stack);
+        }
+    }
+
+    #[cold]
+    fn open(&self, virgin: Virgin) -> Result<Slot, OutOfStacks> {
+        virgin.open().map_err(|(virgin, error)| {
+            let mut state = self.state.lock();
+            state.out -= 1;
+            state.classes[virgin.place().class as usize].unclaim(virgin);
+            OutOfStacks::system(&error)
+        })
+    }
+
+    #[cold]
+    fn grow(&self, class: usize) -> Result<(), OutOfStacks> {
+        let _growing = self.growing.lock();
+        let (growth, layout) = {
+            let state = self.state.lock();
+            let class = &state.classes[class];
+            (class.growth(self.config.max_stacks), class.layout())
+        };
+        match growth {
+            Growth::Needless => {}
+            Growth::Open(run) => {
+                run.open().map_err(|error| OutOfStacks::system(&error))?;
+                self.state.lock().classes[class].opened(run.until);
+            }
+            Growth::Reserve { number, slots } => {
+                // Fits: a program has few sizes of stacks.
+                let number = (class as u32, number);
+                let extent = self.reserve(layout, slots, number)?;
+                self.state.lock().classes[class].add(extent);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reserves `slots` slots, or as many as the system lets us have.
+    fn reserve(
+        &self,
+        layout: Layout,
+        mut slots: usize,
+        number: (u32, u32),
+    ) -> Result<Extent, OutOfStacks> {
+        loop {
+            match Extent::reserve(layout, slots, self.guarding, number) {
+                Ok(extent) => return Ok(extent),
+                Err(_) if slots > 1 => slots /= 2,
+                Err(error) => return Err(OutOfStacks::system(&error)),
+            }
+        }
+    }
+
+    /// Takes stacks back, the one that was used last at the end; those that are too many
+    /// give their pages back.
+    pub(super) fn rest(&self, stacks: impl Iterator<Item = Stack>) {
+        let mut cooling = self.state.lock().rest(stacks);
+        while let Some(slots) = cooling {
+            slots.iter().flatten().for_each(Slot::discard);
+            let mut state = self.state.lock();
+            for slot in slots.into_iter().flatten() {
+                state.classes[slot.place().class as usize].rest_cold(slot);
+            }
+            cooling = state.cool();
+        }
+    }
+}
+
+impl Drop for StackPool {
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        if state.out > 0 {
+            return;
+        }
+        for extent in state.classes.drain(..).flat_map(Class::into_extents) {
+            // SAFETY: P1, P2: nothing is out, and the handles at rest went with the class.
+            unsafe { extent.release() };
+        }
+    }
+}
+
+impl State {
+    fn claim(&mut self, class: usize, max: usize) -> Result<Claim, OutOfStacks> {
+        if self.out >= max {
+            return Err(OutOfStacks::cap(max));
+        }
+        let claim = self.classes[class].claim();
+        if !matches!(claim, Claim::Nothing) {
+            self.out += 1;
+        }
+        Ok(claim)
+    }
+
+    /// Returns the number of the class with that layout, which is made if it is new.
+    fn class_of(&mut self, layout: Layout, config: &StackConfig) -> usize {
+        if let Some(known) = self.classes.iter().position(|c| c.layout() == layout) {
+            return known;
+        }
+        let warm_max = config.cache.saturating_mul(config.size) / layout.size;
+        self.classes.push(Class::new(layout, warm_max));
+        self.classes.len() - 1
+    }
+
+    fn rest(&mut self, stacks: impl Iterator<Item = Stack>) -> Option<Cooling> {
+        for stack in stacks {
+            self.out -= 1;
+            self.classes[stack.place().class as usize].rest_warm(stack);
+        }
+        self.cool()
+    }
+
+    /// Parts with some stacks that are to go cold; `None` if all may stay warm.
+    fn cool(&mut self) -> Option<Cooling> {
+        let mut too_many = self.classes.iter_mut().flat_map(|class| {
+            std::iter::from_fn(move || class.cool())
+        });
+        let first = too_many.next()?;
+        let mut cooling = Cooling::default();
+        cooling[0] = Some(first);
+        for (place, slot) in cooling[1..].iter_mut().zip(too_many) {
+            *place = Some(slot);
+        }
+        Some(cooling)
+    }
+}

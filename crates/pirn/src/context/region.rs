@@ -1,0 +1,153 @@
+//! The list of all reservations of the process, for the one reader that may take no lock:
+//! the overflow handler.
+//!
+//! Nodes are leaked and used again, never freed, so the handler may walk the list at any
+//! moment. A pool fills a node when it maps a reservation and vacates it before unmapping.
+//!
+//! # Invariants
+//! * R1. A node, once linked, stays linked and allocated.
+//! * R2. `base` is not 0 iff the node describes a mapped reservation; it is stored last and
+//!   cleared first. Nodes change hands only by the exchange 0 → CLAIMED.
+//! * R3. Slots below `made` have been handed out before, so their records are mapped.
+
+use std::ptr;
+// Not from `shim`: a signal handler reads these words, and a model must never drive it.
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use super::layout::Layout;
+use super::stack::{self, StackTop};
+
+/// Marks a node that is being filled; no mapping starts there.
+const CLAIMED: usize = 1;
+
+static FIRST: AtomicPtr<Region> = AtomicPtr::new(ptr::null_mut());
+
+/// One reservation as the overflow handler sees it.
+#[derive(Debug)]
+pub(super) struct Region {
+    base: AtomicUsize,
+    slots: AtomicUsize,
+    size: AtomicUsize,
+    guard: AtomicUsize,
+    made: AtomicUsize,
+    next: AtomicPtr<Region>,
+}
+
+/// What the handler learns about a fault in a guard.
+#[derive(Debug)]
+pub(super) struct Overflow {
+    /// Null if the stack has none, or has been given back.
+    pub(super) owner: *const (),
+    /// Size of the stack in bytes, as it was asked for.
+    pub(super) size: usize,
+}
+
+impl Region {
+    /// Makes `slots` slots at `base` known to the handler; none of them is made yet.
+    pub(super) fn publish(base: usize, layout: Layout, slots: usize) -> &'static Region {
+        let region = vacant().unwrap_or_else(link_new);
+        region.slots.store(slots, Ordering::Relaxed);
+        region.size.store(layout.size, Ordering::Relaxed);
+        region.guard.store(layout.guard, Ordering::Relaxed);
+        region.made.store(0, Ordering::Relaxed);
+        // ORDERING: pairs with the Acquire load in `overflow_at`.
+        region.base.store(base, Ordering::Release);
+        region
+    }
+
+    /// Notes that the slots below `made` have been handed out (R3).
+    pub(super) fn set_made(&self, made: usize) {
+        self.made.store(made, Ordering::Relaxed);
+    }
+
+    /// Makes the reservation unknown again; call it before unmapping.
+    pub(super) fn vacate(&self) {
+        // ORDERING: pairs with the Acquire exchange in `vacant`.
+        self.base.store(0, Ordering::Release);
+    }
+
+    fn overflow_at(&self, fault: usize) -> Option<Overflow> {
+        // ORDERING: pairs with the Release store in `publish`.
+        let base = self.base.load(Ordering::Acquire);
+        let layout = Layout {
+            size: self.size.load(Ordering::Relaxed),
+            guard: self.guard.load(Ordering::Relaxed),
+        };
+        let index = fault.checked_sub(base)?.checked_div(layout.stride())?;
+        if base <= CLAIMED || index >= self.slots.load(Ordering::Relaxed) {
+            return None;
+        }
+        let slot = base + index * layout.stride();
+        let made = index < self.made.load(Ordering::Relaxed);
+        if fault >= layout.limit(slot) || !made {
+            return None;
+        }
+        let top = ptr::with_exposed_provenance::<StackTop>(layout.top(slot, index));
+        // SAFETY: R2, R3: the slot has been opened, so its record is mapped.
+        let owner = unsafe { stack::owner_at(top) };
+        Some(Overflow { owner, size: layout.size })
+    }
+}
+
+/// Returns whose guard `fault` lies in; `None` if in none of ours. Takes no lock and calls
+/// nothing: fit for a signal handler.
+pub(super) fn overflow_at(fault: usize) -> Option<Overflow> {
+    // ORDERING: pairs with the Release exchange in `link_new`.
+    let mut next = FIRST.load(Ordering::Acquire);
+    loop {
+        // SAFETY: R1: linked nodes stay allocated.
+        let region = unsafe { next.as_ref() }?;
+        if let Some(overflow) = region.overflow_at(fault) {
+            return Some(overflow);
+        }
+        next = region.next.load(Ordering::Acquire);
+    }
+}
+
+/// Claims a node that a dropped pool has left.
+fn vacant() -> Option<&'static Region> {
+    // ORDERING: pairs with the Release exchange in `link_new`.
+    let mut next = FIRST.load(Ordering::Acquire);
+    loop {
+        // SAFETY: R1: linked nodes stay allocated.
+        let region = unsafe { next.as_ref() }?;
+        // ORDERING: pairs with the Release store in `Region::vacate`.
+        let claim = region.base.compare_exchange(
+            0,
+            CLAIMED,
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        );
+        if claim.is_ok() {
+            return Some(region);
+        }
+        next = region.next.load(Ordering::Acquire);
+    }
+}
+
+/// Links a new node, claimed.
+fn link_new() -> &'static Region {
+    let region: &'static Region = Box::leak(Box::new(Region {
+        base: AtomicUsize::new(CLAIMED),
+        slots: AtomicUsize::new(0),
+        size: AtomicUsize::new(0),
+        guard: AtomicUsize::new(0),
+        made: AtomicUsize::new(0),
+        next: AtomicPtr::new(ptr::null_mut()),
+    }));
+    let mut first = FIRST.load(Ordering::Relaxed);
+    loop {
+        region.next.store(first, Ordering::Relaxed);
+        let node = ptr::from_ref(region).cast_mut();
+        // ORDERING: pairs with the Acquire loads in `overflow_at` and `vacant`.
+        match FIRST.compare_exchange_weak(
+            first,
+            node,
+            Ordering::Release,
+            Ordering::Relaxed,
+        ) {
+            Ok(_) => return region,
+            Err(now) => first = now,
+        }
+    }
+}

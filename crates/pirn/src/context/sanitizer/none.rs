@@ -1,0 +1,65 @@
+//! No sanitizer: nothing to tell.
+
+use crate::context::stack::Stack;
+use crate::context::switch::{Context, Entry};
+
+/// What a context keeps for a sanitizer: nothing.
+#[derive(Debug)]
+pub(in crate::context) struct Side;
+
+impl Side {
+    pub(in crate::context) const fn new() -> Side {
+        Side
+    }
+}
+
+/// Prepares the side data of a context that will start `entry` on `stack`; returns what to
+/// start in its place.
+#[inline(always)]
+pub(in crate::context) fn prepare(
+    _context: &mut Context,
+    _stack: &Stack,
+    entry: Entry,
+    arg: *mut (),
+) -> (Entry, *mut ()) {
+    (entry, arg)
+}
+
+/// To be called before a switch from `_from` to `_to`.
+///
+/// # Safety
+/// None here; the twins reach into both contexts.
+#[inline(always)]
+pub(in crate::context) unsafe fn leave(_from: *mut Context, _to: *mut Context) {}
+
+/// To be called before the last switch away from `_from`.
+///
+/// # Safety
+/// None here; the twins reach into both contexts.
+#[inline(always)]
+pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, _to: *mut Context) {
+}
+
+/// To be called when a switch has come back to `_here`.
+///
+/// # Safety
+/// None here; the twins reach into the context.
+#[inline(always)]
+pub(in crate::context) unsafe fn arrive(_here: *mut Context) {}
+
+/// To be called when a stack leaves the pool or a cache.
+#[inline(always)]
+pub(in crate::context) fn taken(_stack: &Stack) {}
+
+/// To be called when a stack comes back.
+#[inline(always)]
+pub(in crate::context) fn given_back(_stack: &Stack) {}
+
+/// Assembly to be run on the old stack right before the switch.
+macro_rules! hook {
+    () => {
+        ""
+    };
+}
+#[allow(unused_imports, reason = "the corosensei backend has no assembly of ours")]
+pub(in crate::context) use hook;

@@ -1,0 +1,176 @@
+//! The switch by the crate corosensei: targets other than x86-64, and the feature
+//! `corosensei`.
+//!
+//! corosensei is asymmetric: a coroutine suspends to whoever resumed it. So here a worker's
+//! context switches to a fiber's, and a fiber's only back to the worker's context that
+//! resumed it; no fiber switches to another. Control words of the floating-point unit are
+//! not part of a context, and a suspended one does not say where it stands.
+//!
+//! # Invariants
+//! * C1. `fiber` is null for a worker's own side; else it points to the record that
+//!   `prepare` put at the top of the fiber's stack, valid until the fiber is left.
+
+use std::mem::ManuallyDrop;
+use std::num::NonZeroUsize;
+use std::ptr;
+
+use corosensei::stack::StackPointer;
+use corosensei::{Coroutine, Yielder};
+
+use super::sanitizer::{self, Side};
+use super::stack::Stack;
+
+/// What a prepared context calls first. It must never return or unwind; it ends in [`exit`].
+pub(crate) type Entry = unsafe extern "C" fn(arg: *mut ()) -> !;
+
+/// A thread of execution that is not running: a fiber's or a worker's own.
+#[derive(Debug)]
+pub(crate) struct Context {
+    fiber: *mut Fiber,
+    pub(super) side: Side,
+}
+
+// SAFETY: C1: a suspended context may be resumed by any thread; what its frames hold is the
+// affair of whoever lets it migrate.
+unsafe impl Send for Context {}
+
+/// Where a suspended context stands, for an unwinder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// Address at which it goes on.
+    pub(crate) ip: usize,
+    /// Stack pointer there.
+    pub(crate) sp: usize,
+    /// Frame pointer there; 0 ends the chain.
+    pub(crate) fp: usize,
+}
+
+/// The record at the top of a fiber's stack.
+#[repr(align(16))]
+struct Fiber {
+    coroutine: ManuallyDrop<Coroutine<(), (), (), Piece>>,
+    /// Set by the fiber when it starts.
+    yielder: *const Yielder<(), ()>,
+    /// Set by the fiber right before its last suspension.
+    left: bool,
+}
+
+/// The part of a stack below the record.
+struct Piece {
+    base: StackPointer,
+    limit: StackPointer,
+}
+
+// SAFETY: the piece lies on one of our stacks, whose guard is below `limit` and which is far
+// larger than the least size.
+unsafe impl corosensei::stack::Stack for Piece {
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.limit
+    }
+}
+
+impl Context {
+    /// Returns a context that has nothing to go on with: a worker's own side, which the
+    /// first switch away fills, or a fiber that has yet to be prepared.
+    pub(crate) const fn empty() -> Context {
+        Context { fiber: ptr::null_mut(), side: Side::new() }
+    }
+
+    /// Makes the first switch to this context call `entry(arg)` on `stack`.
+    ///
+    /// # Safety
+    /// 1. `stack` stays taken, and is used by nothing else, until the switch away by `exit`
+    ///    has ended.
+    /// 2. The context stays where it is until then.
+    /// 3. `entry` may be called with `arg`, once, on whatever thread switches here first.
+    pub(crate) unsafe fn prepare(&mut self, stack: &Stack, entry: Entry, arg: *mut ()) {
+        let (entry, arg) = sanitizer::prepare(self, stack, entry, arg);
+        // SAFETY: 1: the top of a stack that nobody uses; a record is far smaller.
+        let fiber = unsafe { stack.base().cast::<Fiber>().sub(1) };
+        // The lowest page is not used: where the stack starts at 0 there is none.
+        let limit = NonZeroUsize::new(stack.range().start).unwrap_or(NonZeroUsize::MIN);
+        let piece = Piece { base: fiber.addr(), limit };
+        let body = move |yielder: &Yielder<(), ()>, ()| {
+            // SAFETY: C1.
+            unsafe { (*fiber.as_ptr()).yielder = yielder };
+            // SAFETY: 3; corosensei calls this once.
+            unsafe { entry(arg) }
+        };
+        let record = Fiber {
+            coroutine: ManuallyDrop::new(Coroutine::with_stack(piece, body)),
+            yielder: ptr::null(),
+            left: false,
+        };
+        // SAFETY: as above.
+        unsafe { fiber.write(record) };
+        self.fiber = fiber.as_ptr();
+    }
+
+    /// Returns where the context goes on: not known with this backend.
+    pub(crate) fn frame(&self) -> Option<Frame> {
+        None
+    }
+}
+
+/// Suspends the running context into `save` and goes on with `to`. Returns when some thread
+/// switches to `save`.
+///
+/// # Safety
+/// 1. Both point to contexts that stay where they are while they are suspended, and that
+///    nobody else reads or writes meanwhile.
+/// 2. `to` is prepared or suspended, and is no other's to resume; `save` is not `to`.
+/// 3. What the caller keeps over the call may be used on the thread that switches back.
+/// 4. One of them is a worker's side; if it is `to`, it was the last to switch to `save`.
+#[inline]
+pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
+    // SAFETY: 1.
+    unsafe { sanitizer::leave(save, to) };
+    // SAFETY: 1.
+    let fiber = unsafe { (*to).fiber };
+    if fiber.is_null() {
+        // SAFETY: 4: `save` is a fiber that runs.
+        unsafe { suspend(save) };
+    } else {
+        // SAFETY: C1, 2.
+        let coroutine = unsafe { &mut (*fiber).coroutine };
+        coroutine.resume(());
+        // SAFETY: C1; the fiber is suspended again.
+        if unsafe { (*fiber).left } {
+            // SAFETY: what `exit` promises: nothing on the stack is to be dropped.
+            unsafe { coroutine.force_reset() };
+            // SAFETY: 1.
+            unsafe { (*to).fiber = ptr::null_mut() };
+        }
+    }
+    // SAFETY: 1.
+    unsafe { sanitizer::arrive(save) };
+}
+
+/// Leaves the running context for good and goes on with `to`; `save` is free to be prepared
+/// again. Nothing on this stack is dropped.
+///
+/// # Safety
+/// 1. As for [`switch`].
+/// 2. The stack is given back only by code that runs on `to`.
+pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
+    // SAFETY: 1.
+    unsafe { sanitizer::leave_for_good(save, to) };
+    // SAFETY: C1.
+    unsafe { (*(*save).fiber).left = true };
+    // SAFETY: 1: `save` is a fiber that runs.
+    unsafe { suspend(save) };
+    unreachable!("a context that was left has been resumed")
+}
+
+/// # Safety
+/// 1. `running` is the context of the fiber that calls.
+unsafe fn suspend(running: *mut Context) {
+    // SAFETY: 1, C1.
+    let yielder = unsafe { (*(*running).fiber).yielder };
+    // SAFETY: 1: the fiber has started, so the yielder is set and lives on its stack.
+    unsafe { &*yielder }.suspend(());
+}

@@ -1,0 +1,93 @@
+//! A fiber for tests: a closure on a stack, resumed by hand.
+
+use std::cell::UnsafeCell;
+
+use crate::context::{Context, Stack, StackConfig, StackPool, exit, switch};
+
+/// A closure on a stack of its own, and the side of the thread that drives it.
+pub(super) struct Ride {
+    stack: Option<Stack>,
+    sides: Box<Sides>,
+}
+
+/// Both contexts and the closure; stays where it is while the fiber lives.
+pub(super) struct Sides {
+    fiber: UnsafeCell<Context>,
+    driver: UnsafeCell<Context>,
+    body: Option<Body>,
+    done: bool,
+}
+
+type Body = Box<dyn FnOnce(&Sides) + Send>;
+
+// SAFETY: one side runs at a time; the tests hand a ride over as a whole.
+unsafe impl Send for Ride {}
+
+/// Returns a pool for tests: stacks of 256 KiB, 16 of them kept warm.
+pub(super) fn pool(max_stacks: usize) -> StackPool {
+    StackPool::new(StackConfig { size: 256 * 1024, max_stacks, cache: 16 })
+        .expect("a pool of default stacks")
+}
+
+impl Ride {
+    pub(super) fn new(stack: Stack, body: impl FnOnce(&Sides) + Send + 'static) -> Ride {
+        let mut sides = Box::new(Sides {
+            fiber: UnsafeCell::new(Context::empty()),
+            driver: UnsafeCell::new(Context::empty()),
+            body: Some(Box::new(body)),
+            done: false,
+        });
+        let arg = (&raw mut *sides).cast();
+        // SAFETY: the stack and the box live in the ride until the fiber is done.
+        unsafe { sides.fiber.get_mut().prepare(&stack, start, arg) };
+        Ride { stack: Some(stack), sides }
+    }
+
+    /// Lets the fiber run until it pauses or ends; true if it has not ended.
+    pub(super) fn resume(&mut self) -> bool {
+        assert!(!self.sides.done, "the fiber has ended");
+        // SAFETY: the fiber is suspended; we are its only driver.
+        unsafe { switch(self.sides.driver.get(), self.sides.fiber.get()) };
+        !self.sides.done
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        // SAFETY: the fiber is suspended while somebody else can call this.
+        unsafe { &*self.sides.fiber.get() }
+    }
+
+    pub(super) fn stack(&self) -> &Stack {
+        self.stack.as_ref().expect("taken only by `finish`")
+    }
+
+    /// Returns the stack of a fiber that has ended.
+    pub(super) fn finish(mut self) -> Stack {
+        while self.resume() {}
+        self.stack.take().expect("taken only here")
+    }
+}
+
+impl Sides {
+    /// Suspends the fiber.
+    #[inline(always)]
+    pub(super) fn pause(&self) {
+        // SAFETY: called on the fiber, which the driver waits for.
+        unsafe { switch(self.fiber.get(), self.driver.get()) };
+    }
+}
+
+unsafe extern "C" fn start(arg: *mut ()) -> ! {
+    let sides = arg.cast::<Sides>();
+    // SAFETY: the ride keeps the box; only this side touches the closure.
+    let body = unsafe { (*sides).body.take() }.expect("a fiber starts once");
+    // SAFETY: as above.
+    body(unsafe { &*sides });
+    // SAFETY: as above.
+    unsafe { (*sides).done = true };
+    // SAFETY: nothing is left on this stack.
+    let fiber = unsafe { (*sides).fiber.get() };
+    // SAFETY: as above.
+    let driver = unsafe { (*sides).driver.get() };
+    // SAFETY: the driver waits for us.
+    unsafe { exit(fiber, driver) }
+}
