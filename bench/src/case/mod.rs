@@ -1,0 +1,12 @@
+//! What is measured: the cases, the rows that each of them fills, and the targets.
+//!
+//! Nothing here runs anything. `table` is the one list that the harness, the report and
+//! the command line read; a new case starts there.
+
+mod bound;
+mod row;
+mod table;
+
+pub use bound::{Bound, Stat};
+pub use row::{Row, Unit};
+pub use table::{Case, Kind, find, table};

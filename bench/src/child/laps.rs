@@ -1,0 +1,71 @@
+//! Timed rounds: warm-up first, then one sample for each.
+
+use std::time::Instant;
+
+use super::{Job, sample};
+
+/// Drives the rounds of a job from a loop in any kind of code, `async` or not:
+/// `while laps.begin() { work; laps.end(); }`.
+#[derive(Debug)]
+pub struct Laps {
+    warmups: u64,
+    rounds: u64,
+    started: Option<Instant>,
+    times: Vec<f64>,
+}
+
+impl Laps {
+    /// The rounds that `job` asks for.
+    pub fn new(job: &Job) -> Laps {
+        Laps {
+            warmups: job.warmups,
+            rounds: job.rounds,
+            started: None,
+            times: Vec::new(),
+        }
+    }
+
+    /// Starts the clock of the next round; false when all are done.
+    pub fn begin(&mut self) -> bool {
+        if self.times.len() as u64 == self.warmups + self.rounds {
+            return false;
+        }
+        self.started = Some(Instant::now());
+        true
+    }
+
+    /// Stops the clock of this round.
+    pub fn end(&mut self) {
+        let started = self.started.take().expect("begin comes before end");
+        self.times.push(started.elapsed().as_nanos() as f64);
+    }
+
+    /// Prints nanoseconds for each of `operations` in a round, as `op`.
+    pub fn per_operation(&self, operations: u64) {
+        self.print("op", |nanos| nanos / operations as f64);
+    }
+
+    /// Prints the first round as `cold` and the others as `warm`, per operation.
+    pub fn cold_and_warm(&self, operations: u64) {
+        for (index, nanos) in self.times.iter().enumerate() {
+            let series = if index == 0 { "cold" } else { "warm" };
+            sample(series, nanos / operations as f64);
+        }
+    }
+
+    /// Prints whole rounds in milliseconds as `total`, each multiplied by `scale`.
+    pub fn milliseconds(&self, scale: f64) {
+        self.print("total", |nanos| nanos * 1e-6 * scale);
+    }
+
+    /// Prints millions of operations in a second as `rate`.
+    pub fn rate(&self, operations: u64) {
+        self.print("rate", |nanos| operations as f64 * 1e3 / nanos);
+    }
+
+    fn print(&self, series: &str, value: impl Fn(f64) -> f64) {
+        for nanos in &self.times[self.warmups as usize..] {
+            sample(series, value(*nanos));
+        }
+    }
+}

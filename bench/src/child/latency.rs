@@ -1,0 +1,107 @@
+//! Single latencies: from a moment on one thread to a moment on another.
+
+use std::hint::spin_loop;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{Job, sample};
+
+/// The moment when something started, written on one thread and awaited on another.
+#[derive(Debug, Default)]
+pub struct Stamp(AtomicU64);
+
+impl Stamp {
+    /// A stamp without a moment.
+    pub const fn new() -> Stamp {
+        Stamp(AtomicU64::new(0))
+    }
+
+    /// Writes this moment.
+    pub fn mark(&self) {
+        // ORDERING: Release pairs with the Acquire load in `get`, so that what the marking
+        // thread did before is done when the waiting one goes on.
+        self.0.store(now(), Ordering::Release);
+    }
+
+    /// The moment, once written.
+    pub fn get(&self) -> Option<u64> {
+        // ORDERING: Acquire pairs with the Release store in `mark`.
+        let at = self.0.load(Ordering::Acquire);
+        (at != 0).then_some(at)
+    }
+
+    /// Forgets the moment.
+    pub fn clear(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Computes until the moment is written or `limit` nanoseconds after `from` have gone.
+    /// Gives the nanoseconds from `from` to the moment, at most `limit`.
+    pub fn spin(&self, from: u64, limit: u64) -> u64 {
+        loop {
+            if let Some(at) = self.get() {
+                return at.saturating_sub(from).min(limit);
+            }
+            if now() - from >= limit {
+                return limit;
+            }
+            spin_loop();
+        }
+    }
+}
+
+/// The latencies of a job, warm-up left out.
+#[derive(Debug)]
+pub struct Latency {
+    warmups: u64,
+    count: u64,
+    seen: Vec<u64>,
+}
+
+impl Latency {
+    /// Space for as many as `job` asks for.
+    pub fn new(job: &Job) -> Latency {
+        let count = job.warmups + job.n;
+        Latency {
+            warmups: job.warmups,
+            count,
+            seen: Vec::with_capacity(count as usize),
+        }
+    }
+
+    /// Whether more are wanted.
+    pub fn more(&self) -> bool {
+        (self.seen.len() as u64) < self.count
+    }
+
+    /// Keeps one.
+    pub fn push(&mut self, nanos: u64) {
+        self.seen.push(nanos);
+    }
+
+    /// Prints all as `latency`.
+    pub fn print(&self) {
+        for nanos in &self.seen[self.warmups as usize..] {
+            sample("latency", *nanos as f64);
+        }
+    }
+
+    /// The clock that stamps use, in nanoseconds; never 0.
+    pub fn now() -> u64 {
+        now()
+    }
+}
+
+/// Keeps this thread computing for `duration`.
+pub fn spin_for(duration: Duration) {
+    let until = Instant::now() + duration;
+    while Instant::now() < until {
+        spin_loop();
+    }
+}
+
+fn now() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
+}

@@ -1,0 +1,18 @@
+//! The child's side: one case of one peer, told by arguments, answered by plain lines.
+//!
+//! The parent starts the program as `compare child PEER CASE WORKERS N WARMUPS ROUNDS
+//! STACK`. The answer is one sample a line, `SERIES NUMBER`, or `skip REASON` when the
+//! peer has no such case. The programs of other languages take the same arguments after
+//! the peer's name and answer alike.
+
+mod job;
+mod laps;
+mod latency;
+mod memory;
+mod outcome;
+
+pub use job::Job;
+pub use laps::Laps;
+pub use latency::{Latency, Stamp, spin_for};
+pub use memory::{Footprint, peak_mib, report_parked};
+pub use outcome::{Outcome, Skip, sample};

@@ -1,0 +1,90 @@
+//! Where and on what the figures were taken.
+
+use std::fs;
+use std::process::Command;
+
+use serde::Serialize;
+
+/// The facts that belong beside every figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machine {
+    /// The processor's model.
+    pub processor: String,
+    /// How many of them.
+    pub processors: usize,
+    /// Memory in GiB.
+    pub memory_gib: u64,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The compiler.
+    pub compiler: String,
+    /// The commit, with `+` when the tree had changes beyond it.
+    pub commit: String,
+    /// The command that was given.
+    pub command: String,
+}
+
+impl Machine {
+    /// The facts of this run.
+    pub fn here() -> Machine {
+        let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let kib: u64 = value(&meminfo, "MemTotal").parse().unwrap_or(0);
+        let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let commit = ask("git", &["rev-parse", "--short", "HEAD"]);
+        let changed = !ask("git", &["status", "--porcelain", "-uno"]).is_empty();
+        Machine {
+            processor: value_line(&cpuinfo, "model name"),
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_gib: (kib + (1 << 19)) >> 20,
+            kernel: kernel.trim().to_owned(),
+            compiler: ask("rustc", &["--version"]),
+            commit: if changed {
+                format!("{commit}+")
+            } else {
+                commit
+            },
+            command: command(),
+        }
+    }
+}
+
+/// The command line with the program's name alone, not its path.
+fn command() -> String {
+    let mut words = std::env::args();
+    let program = words.next().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or_default().to_owned();
+    std::iter::once(name)
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// What a program prints, trimmed; nothing if it is missing.
+fn ask(program: &str, arguments: &[&str]) -> String {
+    let directory = env!("CARGO_MANIFEST_DIR");
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .output();
+    output.map_or(String::new(), |output| {
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    })
+}
+
+fn value_line(text: &str, name: &str) -> String {
+    let line = text.lines().find(|line| line.starts_with(name));
+    let value = line
+        .and_then(|line| line.split_once(':'))
+        .map(|(_, value)| value.trim());
+    value.unwrap_or("unknown").to_owned()
+}
+
+/// The first word of the value.
+fn value(text: &str, name: &str) -> String {
+    value_line(text, name)
+        .split(' ')
+        .next()
+        .unwrap_or_default()
+        .to_owned()
+}

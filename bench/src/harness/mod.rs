@@ -1,0 +1,20 @@
+//! The parent's side: starts children in turn, collects what they print.
+//!
+//! Repetitions go round robin: floors, then every case with every peer, then again from
+//! the start, the peers rotated by one. So a slow minute of the machine hits all alike.
+
+mod answer;
+mod launch;
+mod machine;
+mod plan;
+mod results;
+mod rounds;
+mod stats;
+
+pub use answer::{Answer, Status};
+pub use launch::{Limits, launch};
+pub use machine::Machine;
+pub use plan::Plan;
+pub use results::{Cell, Results};
+pub use rounds::{Programs, run};
+pub use stats::Summary;

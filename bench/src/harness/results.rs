@@ -1,0 +1,77 @@
+//! All samples of a run, by case and peer.
+
+use std::collections::BTreeMap;
+
+use super::{Answer, Status, Summary};
+
+/// What one peer did in one case, all repetitions together.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// How its last child ended; `None` before the first.
+    pub status: Option<Status>,
+    series: BTreeMap<String, Vec<f64>>,
+}
+
+impl Cell {
+    /// A cell before its first child.
+    pub fn new() -> Cell {
+        Cell {
+            status: None,
+            series: BTreeMap::new(),
+        }
+    }
+
+    /// Adds what a child printed.
+    pub fn add(&mut self, answer: Answer) {
+        self.status = Some(answer.status);
+        for (series, value) in answer.samples {
+            self.series.entry(series).or_default().push(value);
+        }
+    }
+
+    /// Whether another child makes sense: not after a skip or a failure.
+    pub fn wants_more(&self) -> bool {
+        matches!(self.status, None | Some(Status::Done))
+    }
+
+    /// The distribution of one series.
+    pub fn summary(&self, series: &str) -> Option<Summary> {
+        self.series
+            .get(series)
+            .and_then(|values| Summary::of(values))
+    }
+}
+
+impl Default for Cell {
+    fn default() -> Cell {
+        Cell::new()
+    }
+}
+
+/// The floors and one cell for each case and peer.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The floors, one series for each.
+    pub floors: Cell,
+    cells: Vec<Vec<Cell>>,
+}
+
+impl Results {
+    /// Empty cells for that many cases and peers.
+    pub fn new(cases: usize, peers: usize) -> Results {
+        Results {
+            floors: Cell::new(),
+            cells: vec![vec![Cell::new(); peers]; cases],
+        }
+    }
+
+    /// The cell of a case and a peer, by their places in the plan.
+    pub fn cell(&self, case: usize, peer: usize) -> &Cell {
+        &self.cells[case][peer]
+    }
+
+    /// The same, to add to it.
+    pub fn cell_mut(&mut self, case: usize, peer: usize) -> &mut Cell {
+        &mut self.cells[case][peer]
+    }
+}

@@ -1,0 +1,91 @@
+//! The round robin.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::case::{Case, Kind};
+use crate::peers::{Peer, Program};
+use crate::tools::pgz;
+
+use super::{Answer, Limits, Plan, Results, Status, launch};
+
+/// The programs of peers that are not in this one: where they are, or why they are not.
+#[derive(Debug)]
+pub struct Programs {
+    /// This program.
+    pub here: PathBuf,
+    /// Built from `bench/go`.
+    pub go: Result<PathBuf, String>,
+    /// Built from `bench/boost`.
+    pub boost: Result<PathBuf, String>,
+    /// The gzip programs and their corpus.
+    pub pgz: Result<pgz::Setup, String>,
+}
+
+/// Runs the plan, telling the progress line by line.
+pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results {
+    let mut results = Results::new(plan.cases.len(), plan.peers.len());
+    for repetition in 0..plan.repetitions {
+        let of = plan.repetitions;
+        progress(&format!("repetition {} of {of}: floors", repetition + 1));
+        results.floors.add(floors(plan, programs));
+        for (at, case) in plan.cases.iter().enumerate() {
+            progress(&format!(
+                "repetition {} of {of}: {}",
+                repetition + 1,
+                case.name
+            ));
+            for turn in 0..plan.peers.len() {
+                let peer = (turn + repetition) % plan.peers.len();
+                if results.cell(at, peer).wants_more() {
+                    let answer = one(plan, programs, case, plan.peers[peer]);
+                    results.cell_mut(at, peer).add(answer);
+                }
+            }
+        }
+    }
+    results
+}
+
+fn floors(plan: &Plan, programs: &Programs) -> Answer {
+    let mut command = Command::new(&programs.here);
+    command.args(["child", "floors"]);
+    launch(
+        command,
+        Limits {
+            processors: 2,
+            time: plan.patience(),
+        },
+    )
+}
+
+fn one(plan: &Plan, programs: &Programs, case: &Case, peer: &Peer) -> Answer {
+    if let Kind::Pgz { level, pipe } = case.kind {
+        return match &programs.pgz {
+            Ok(setup) => setup.measure(peer.name, level, pipe, case.workers),
+            Err(reason) => Answer::empty(Status::Skipped(reason.clone())),
+        };
+    }
+    let (program, name) = match &peer.program {
+        Program::Here(_) => (Ok(&programs.here), Some(peer.name)),
+        Program::Go => (programs.go.as_ref(), None),
+        Program::Boost => (programs.boost.as_ref(), None),
+        Program::Gzip => (Err(&pgz::ONLY_GZIP.to_owned()), None),
+    };
+    let program = match program {
+        Ok(program) => program,
+        Err(reason) => return Answer::empty(Status::Skipped(reason.clone())),
+    };
+    let mut command = Command::new(program);
+    if let Some(name) = name {
+        command.args(["child", name]);
+    }
+    command.args(plan.job(case).arguments(case));
+    launch(
+        command,
+        Limits {
+            processors: case.workers,
+            time: plan.patience(),
+        },
+    )
+}

@@ -1,0 +1,78 @@
+//! chili: fork-join only, so the cases that are trees of joins.
+
+use std::array;
+use std::num::NonZero;
+
+use chili::{Config, Scope, ThreadPool};
+
+use crate::case::Kind;
+use crate::child::{Job, Laps, Outcome, Skip};
+
+/// How chili is used.
+pub(super) const NOTE: &str = "`Scope::join`; a join runs inline unless a worker is idle";
+
+pub(super) fn run(job: &Job) -> Outcome {
+    match job.kind {
+        Kind::SpawnJoin => spawn_join(job),
+        Kind::Skynet => skynet(job),
+        _ => return Err(Skip("fork-join only")),
+    }
+    Ok(())
+}
+
+fn pool(job: &Job) -> ThreadPool {
+    ThreadPool::with_config(Config {
+        thread_count: NonZero::new(job.workers),
+        ..Config::default()
+    })
+}
+
+fn spawn_join(job: &Job) {
+    let pool = pool(job);
+    let mut scope = pool.scope();
+    let mut laps = Laps::new(job);
+    while laps.begin() {
+        for _ in 0..job.n {
+            std::hint::black_box(scope.join(|_| {}, |_| {}));
+        }
+        laps.end();
+    }
+    laps.per_operation(job.n);
+}
+
+fn skynet(job: &Job) {
+    let pool = pool(job);
+    let mut scope = pool.scope();
+    let mut laps = Laps::new(job);
+    while laps.begin() {
+        let sum = node(&mut scope, 0, job.n);
+        laps.end();
+        assert_eq!(sum, job.n * (job.n - 1) / 2);
+    }
+    laps.milliseconds(1.0);
+}
+
+fn node(scope: &mut Scope<'_>, number: u64, leaves: u64) -> u64 {
+    if leaves == 1 {
+        return number;
+    }
+    let below = leaves / 10;
+    let children: [u64; 10] = array::from_fn(|index| number + index as u64 * below);
+    siblings(scope, &children, below)
+}
+
+/// Ten children by joins of two: chili knows no other shape.
+fn siblings(scope: &mut Scope<'_>, children: &[u64], leaves: u64) -> u64 {
+    match children {
+        [] => 0,
+        [one] => node(scope, *one, leaves),
+        many => {
+            let (left, right) = many.split_at(many.len() / 2);
+            let (a, b) = scope.join(
+                |scope| siblings(scope, left, leaves),
+                |scope| siblings(scope, right, leaves),
+            );
+            a + b
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The list of peers.
+
+use crate::child::{Job, Outcome};
+
+#[cfg(feature = "pirn")]
+use super::pirn;
+use super::{chili, crossbeam, may, rayon, smol, threads, tokio};
+
+/// Where a peer's cases are.
+#[derive(Clone, Copy, Debug)]
+pub enum Program {
+    /// In this program.
+    Here(fn(&Job) -> Outcome),
+    /// In the Go program under `bench/go`.
+    Go,
+    /// In the C++ program under `bench/boost`.
+    Boost,
+    /// A gzip program, for those cases alone.
+    Gzip,
+}
+
+/// One column of the comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    /// The name on the command line and in the tables.
+    pub name: &'static str,
+    /// Where its cases are.
+    pub program: Program,
+    /// How it was used, for the reader of the tables.
+    pub note: &'static str,
+}
+
+/// The name of the runtime that the limits speak of.
+pub const OURS: &str = "pirn";
+
+/// All peers in the order of the tables.
+pub fn all() -> &'static [Peer] {
+    PEERS
+}
+
+const fn here(name: &'static str, run: fn(&Job) -> Outcome, note: &'static str) -> Peer {
+    Peer {
+        name,
+        program: Program::Here(run),
+        note,
+    }
+}
+
+const fn gzip(name: &'static str, note: &'static str) -> Peer {
+    Peer {
+        name,
+        program: Program::Gzip,
+        note,
+    }
+}
+
+const PEERS: &[Peer] = &[
+    #[cfg(feature = "pirn")]
+    here(OURS, pirn::run_work_stealing, pirn::NOTE),
+    #[cfg(feature = "pirn")]
+    here(
+        "pirn-sq",
+        pirn::run_single_queue,
+        "the same with `Scheduler::SingleQueue`",
+    ),
+    here("threads", threads::run, threads::NOTE),
+    here("crossbeam", crossbeam::run, crossbeam::NOTE),
+    here("rayon", rayon::run, rayon::NOTE),
+    here("chili", chili::run, chili::NOTE),
+    here("tokio", tokio::run_multi_thread, tokio::NOTE),
+    here(
+        "tokio-ct",
+        tokio::run_current_thread,
+        "tokio's single-threaded runtime",
+    ),
+    here("smol", smol::run, smol::NOTE),
+    here("may", may::run, may::NOTE),
+    Peer {
+        name: "go",
+        program: Program::Go,
+        note: "goroutines, `sync.WaitGroup` and channels; GOMAXPROCS = workers",
+    },
+    Peer {
+        name: "boost",
+        program: Program::Boost,
+        note: "Boost.Fiber: round robin on one worker, work stealing on two",
+    },
+    gzip(
+        "pgz-threads",
+        "pgz on plain threads, the same stages and deflate",
+    ),
+    gzip("pigz", "Debian's pigz"),
+    gzip("serial", "one thread, the deflate that pgz uses"),
+];

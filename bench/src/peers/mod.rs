@@ -1,0 +1,19 @@
+//! The peers: each file writes the cases of `case::table` once more, as users of that
+//! library would write them well.
+//!
+//! Every file has the same shape: `NOTE` says what it does where that is not obvious, `run`
+//! picks the case, one function for each case follows in the order of the table. A case
+//! that a library cannot express is skipped with the reason, never imitated.
+
+mod chili;
+mod crossbeam;
+mod list;
+mod may;
+#[cfg(feature = "pirn")]
+mod pirn;
+mod rayon;
+mod smol;
+mod threads;
+mod tokio;
+
+pub use list::{OURS, Peer, Program, all};

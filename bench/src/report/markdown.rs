@@ -1,0 +1,83 @@
+//! The report as Markdown, for `RESULTS.md`.
+
+use std::fmt::Write;
+
+use super::sheet::{Block, Sheet};
+use super::text::{number, verdict};
+
+/// The whole report.
+pub fn markdown(sheet: &Sheet) -> String {
+    let machine = &sheet.machine;
+    let mut page = String::new();
+    let facts = [
+        (
+            "machine",
+            format!("{} × {}", machine.processors, machine.processor),
+        ),
+        ("memory", format!("{} GiB", machine.memory_gib)),
+        ("kernel", format!("Linux {}", machine.kernel)),
+        ("compiler", machine.compiler.clone()),
+        ("commit", format!("`{}`", machine.commit)),
+        ("command", format!("`{}`", machine.command)),
+        ("repetitions", sheet.repetitions.to_string()),
+    ];
+    for (name, value) in facts {
+        let _ = writeln!(page, "* {name}: {value}");
+    }
+    if sheet.quick {
+        let _ = writeln!(page, "* quick: sizes are a tenth of those named");
+    }
+    let _ = writeln!(
+        page,
+        "\n## Floors of this run\n\n| floor | ns | |\n|---|---:|---|"
+    );
+    for floor in &sheet.floors {
+        let value = number(floor.summary.median);
+        let _ = writeln!(page, "| {} | {value} | {} |", floor.name, floor.title);
+    }
+    let _ = writeln!(page, "\n## Cases");
+    for block in &sheet.blocks {
+        page.push_str(&section(block));
+    }
+    let _ = writeln!(page, "\n## How each peer was used\n\n| peer | |\n|---|---|");
+    for (peer, note) in &sheet.peers {
+        let _ = writeln!(page, "| {peer} | {note} |");
+    }
+    page
+}
+
+fn section(block: &Block) -> String {
+    let mut page = format!(
+        "\n### {}: {}\n\n{}, {}; workers: {}, warm-up rounds: {}\n\n",
+        block.case, block.title, block.row, block.unit, block.workers, block.warmups,
+    );
+    page.push_str("| peer | median | p95 | p99 | samples | × best |\n");
+    page.push_str("|---|---:|---:|---:|---:|---:|\n");
+    for line in &block.lines {
+        let summary = line.summary;
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} | {} | {} |",
+            line.peer,
+            number(summary.median),
+            number(summary.p95),
+            number(summary.p99),
+            summary.samples,
+            line.times_best
+                .map_or(String::new(), |times| format!("{times:.2}")),
+        );
+    }
+    page.push('\n');
+    for limit in &block.limits {
+        let _ = writeln!(page, "* target {}", verdict(limit, block.unit));
+    }
+    if !block.absent.is_empty() {
+        let absent: Vec<_> = block
+            .absent
+            .iter()
+            .map(|(peer, why)| format!("{peer} ({why})"))
+            .collect();
+        let _ = writeln!(page, "* without: {}", absent.join(", "));
+    }
+    page
+}

@@ -1,0 +1,15 @@
+//! What a reader gets: the same report as aligned text, Markdown or JSON.
+//!
+//! `sheet` turns results into words and numbers once; the three writers only lay them out.
+
+mod json;
+mod markdown;
+mod sheet;
+mod text;
+mod verdict;
+
+pub use json::json;
+pub use markdown::markdown;
+pub use sheet::{Block, FloorLine, Line, Sheet};
+pub use text::text;
+pub use verdict::{Limit, limits};

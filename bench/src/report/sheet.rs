@@ -1,0 +1,159 @@
+//! The report before layout.
+
+use serde::Serialize;
+
+use crate::case::{Case, Row, Unit};
+use crate::floors::FLOORS;
+use crate::harness::{Machine, Plan, Results, Status, Summary};
+use crate::peers::OURS;
+
+use super::verdict::{Limit, limits};
+
+/// Everything that is printed.
+#[derive(Debug, Serialize)]
+pub struct Sheet {
+    /// Where and on what.
+    pub machine: Machine,
+    /// Whether rounds were a tenth of their size.
+    pub quick: bool,
+    /// How often each case ran.
+    pub repetitions: usize,
+    /// The floors of this run.
+    pub floors: Vec<FloorLine>,
+    /// One for each row of each case.
+    pub blocks: Vec<Block>,
+    /// Name and note of each peer.
+    pub peers: Vec<(&'static str, &'static str)>,
+}
+
+/// One floor.
+#[derive(Debug, Serialize)]
+pub struct FloorLine {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// In nanoseconds.
+    pub summary: Summary,
+}
+
+/// One row of one case with all peers.
+#[derive(Debug, Serialize)]
+pub struct Block {
+    /// The case's name.
+    pub case: &'static str,
+    /// The case's title.
+    pub title: &'static str,
+    /// The row's title.
+    pub row: &'static str,
+    /// The unit of all numbers.
+    pub unit: &'static str,
+    /// How many workers every peer had.
+    pub workers: usize,
+    /// Rounds before the first sample, in every child.
+    pub warmups: u64,
+    /// Peers with numbers, the best first.
+    pub lines: Vec<Line>,
+    /// Peers without, and why.
+    pub absent: Vec<(&'static str, String)>,
+    /// What pirn must keep and whether it did.
+    pub limits: Vec<Limit>,
+    /// What peers did elsewhere, for comparison.
+    pub region: Vec<(&'static str, f64)>,
+}
+
+/// One peer in one row.
+#[derive(Debug, Serialize)]
+pub struct Line {
+    /// The peer.
+    pub peer: &'static str,
+    /// Its numbers.
+    pub summary: Summary,
+    /// The median as a multiple of the best peer's, pirn not counted among them.
+    pub times_best: Option<f64>,
+}
+
+impl Sheet {
+    /// Words and numbers for `results`.
+    pub fn new(plan: &Plan, results: &Results, machine: Machine) -> Sheet {
+        let floors = FLOORS.iter().filter_map(|floor| {
+            let summary = results.floors.summary(floor.name)?;
+            Some(FloorLine {
+                name: floor.name,
+                title: floor.title,
+                summary,
+            })
+        });
+        let blocks = plan.cases.iter().enumerate().flat_map(|(at, case)| {
+            case.rows
+                .iter()
+                .map(move |row| block(plan, results, at, case, row))
+        });
+        Sheet {
+            machine,
+            quick: plan.quick,
+            repetitions: plan.repetitions,
+            floors: floors.collect(),
+            blocks: blocks.collect(),
+            peers: plan
+                .peers
+                .iter()
+                .map(|peer| (peer.name, peer.note))
+                .collect(),
+        }
+    }
+}
+
+fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> Block {
+    let mut lines = Vec::new();
+    let mut absent = Vec::new();
+    for (place, peer) in plan.peers.iter().enumerate() {
+        let cell = results.cell(at, place);
+        match (cell.summary(row.series), &cell.status) {
+            (Some(summary), _) => {
+                lines.push(Line {
+                    peer: peer.name,
+                    summary,
+                    times_best: None,
+                });
+            }
+            (None, Some(Status::Skipped(reason) | Status::Failed(reason))) => {
+                absent.push((peer.name, reason.clone()));
+            }
+            (None, _) => absent.push((peer.name, "no samples".to_owned())),
+        }
+    }
+    rank(&mut lines, row.unit);
+    Block {
+        case: case.name,
+        title: case.title,
+        row: row.title,
+        unit: row.unit.name(),
+        workers: case.workers,
+        warmups: case.warmups,
+        limits: limits(row, &lines, &results.floors),
+        lines,
+        absent,
+        region: row.region.to_vec(),
+    }
+}
+
+/// Sorts the best first and fills in the ratios.
+fn rank(lines: &mut [Line], unit: Unit) {
+    lines.sort_by(|a, b| a.summary.median.total_cmp(&b.summary.median));
+    if unit.more_is_better() {
+        lines.reverse();
+    }
+    let best = lines
+        .iter()
+        .find(|line| !is_ours(line.peer))
+        .map(|line| line.summary.median);
+    for line in lines {
+        line.times_best = best.map(|best| line.summary.median / best);
+    }
+}
+
+/// Whether the peer is pirn with either scheduler.
+pub(super) fn is_ours(peer: &str) -> bool {
+    peer.starts_with(OURS)
+}

@@ -1,0 +1,128 @@
+//! The report as aligned text for a terminal.
+
+use std::fmt::Write;
+
+use super::sheet::{Block, Sheet};
+use super::verdict::Limit;
+
+/// The whole report.
+pub fn text(sheet: &Sheet) -> String {
+    let mut page = String::new();
+    let machine = &sheet.machine;
+    let _ = writeln!(
+        page,
+        "{} × {}, {} GiB, Linux {}, {}\ncommit {} · {} · {} repetitions{}",
+        machine.processors,
+        machine.processor,
+        machine.memory_gib,
+        machine.kernel,
+        machine.compiler,
+        machine.commit,
+        machine.command,
+        sheet.repetitions,
+        if sheet.quick {
+            " · QUICK: sizes are a tenth of those named"
+        } else {
+            ""
+        },
+    );
+    let _ = writeln!(page, "\nfloors of this run, ns");
+    for floor in &sheet.floors {
+        let value = number(floor.summary.median);
+        let _ = writeln!(page, "  {:<18} {value:>10}  {}", floor.name, floor.title);
+    }
+    for block in &sheet.blocks {
+        page.push_str(&section(block));
+    }
+    let _ = writeln!(page, "\nhow each peer was used");
+    for (peer, note) in &sheet.peers {
+        let _ = writeln!(page, "  {peer:<12} {note}");
+    }
+    page
+}
+
+fn section(block: &Block) -> String {
+    let mut page = format!(
+        "\n{}: {} · {} · {}, {} warm-up\n",
+        block.case,
+        block.title,
+        block.row,
+        if block.workers == 1 {
+            "1 worker".to_owned()
+        } else {
+            format!("{} workers", block.workers)
+        },
+        block.warmups,
+    );
+    let _ = writeln!(
+        page,
+        "  {:<12} {:>10} {:>10} {:>10}  {:<5} {:>7} {:>8}",
+        "", "median", "p95", "p99", "", "samples", "× best"
+    );
+    for line in &block.lines {
+        let summary = line.summary;
+        let times = line
+            .times_best
+            .map_or(String::new(), |times| format!("{times:.2}"));
+        let _ = writeln!(
+            page,
+            "  {:<12} {:>10} {:>10} {:>10}  {:<5} {:>7} {times:>8}",
+            line.peer,
+            number(summary.median),
+            number(summary.p95),
+            number(summary.p99),
+            block.unit,
+            summary.samples,
+        );
+    }
+    for (peer, reason) in &block.absent {
+        let _ = writeln!(page, "  {peer:<12} {:>10}  {reason}", "–");
+    }
+    for limit in &block.limits {
+        let _ = writeln!(page, "  target {}", verdict(limit, block.unit));
+    }
+    if !block.region.is_empty() {
+        let seen: Vec<_> = block
+            .region
+            .iter()
+            .map(|(peer, value)| format!("{peer} {value}"))
+            .collect();
+        let _ = writeln!(page, "  seen elsewhere: {} {}", seen.join(", "), block.unit);
+    }
+    page
+}
+
+/// A limit with its number and whether it was kept, in one line.
+pub(super) fn verdict(limit: &Limit, unit: &str) -> String {
+    let value = limit.value.map_or(String::new(), |value| {
+        format!(" = {} {unit}", number(value))
+    });
+    let outcome = match (limit.kept, limit.times) {
+        (Some(true), Some(times)) => format!("kept, {times:.2} of it"),
+        (Some(false), Some(times)) => format!("MISSED, {times:.2} of it"),
+        _ => "not judged".to_owned(),
+    };
+    format!("{}{value}: {outcome}", limit.text)
+}
+
+/// Three significant digits or whole numbers.
+pub(super) fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 => group(value.round() as i64),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// Thousands apart.
+fn group(value: i64) -> String {
+    let digits = value.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) && !grouped.ends_with('-') {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

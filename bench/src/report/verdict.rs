@@ -1,0 +1,157 @@
+//! The limits of a row, held against what pirn did.
+
+use serde::Serialize;
+
+use crate::case::{Bound, Row, Stat};
+use crate::harness::Cell;
+use crate::peers::OURS;
+
+use super::sheet::{Line, is_ours};
+
+/// One limit of one row.
+#[derive(Debug, Serialize)]
+pub struct Limit {
+    /// In words.
+    pub text: String,
+    /// The number that it comes to in this run, if what it refers to ran.
+    pub value: Option<f64>,
+    /// What pirn did, as a multiple of that number.
+    pub times: Option<f64>,
+    /// Whether that keeps the limit.
+    pub kept: Option<bool>,
+}
+
+/// All limits of `row`, from the numbers of one run.
+pub fn limits(row: &Row, lines: &[Line], floors: &Cell) -> Vec<Limit> {
+    row.bounds
+        .iter()
+        .map(|bound| limit(row, bound, lines, floors))
+        .collect()
+}
+
+fn limit(row: &Row, bound: &Bound, lines: &[Line], floors: &Cell) -> Limit {
+    let median = |name: &str| {
+        lines
+            .iter()
+            .find(|line| line.peer == name)
+            .map(|line| line.summary.median)
+    };
+    let sign = if row.unit.more_is_better() {
+        "≥"
+    } else {
+        "≤"
+    };
+    let (text, value) = match *bound {
+        Bound::Peer(peer, factor) => (
+            format!("{sign} {factor} × {peer}"),
+            median(peer).map(|value| value * factor),
+        ),
+        Bound::Best(except, factor) => {
+            let best = lines
+                .iter()
+                .find(|line| !is_ours(line.peer) && !except.contains(&line.peer));
+            let but = except.join(" and ");
+            let text = format!("{sign} {factor} × the best peer but {but}");
+            (text, best.map(|line| line.summary.median * factor))
+        }
+        Bound::Floor(floor, factor) => {
+            let value = floors.summary(floor).map(|summary| summary.median * factor);
+            (format!("{sign} {factor} × {floor}"), value)
+        }
+        Bound::Fixed(stat, value) => {
+            let of = if stat == Stat::P99 { "p99 " } else { "" };
+            (
+                format!("{of}{sign} {value} {}", row.unit.name()),
+                Some(value),
+            )
+        }
+    };
+    let ours =
+        lines
+            .iter()
+            .find(|line| line.peer == OURS)
+            .map(|line| match bound.stat() {
+                Stat::Median => line.summary.median,
+                Stat::P99 => line.summary.p99,
+            });
+    let times = ours.zip(value).map(|(ours, value)| ours / value);
+    let keeps = |times: f64| {
+        if row.unit.more_is_better() {
+            times >= 1.0
+        } else {
+            times <= 1.0
+        }
+    };
+    Limit {
+        text,
+        value,
+        times,
+        kept: times.map(keeps),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Unit;
+    use crate::harness::Summary;
+
+    fn line(peer: &'static str, median: f64) -> Line {
+        let summary = Summary {
+            median,
+            p95: median,
+            p99: median,
+            samples: 1,
+        };
+        Line {
+            peer,
+            summary,
+            times_best: None,
+        }
+    }
+
+    fn row(unit: Unit, bounds: &'static [Bound]) -> Row {
+        Row {
+            series: "op",
+            title: "",
+            unit,
+            bounds,
+            region: &[],
+        }
+    }
+
+    #[test]
+    fn a_ratio_to_a_peer_is_kept_from_below() {
+        let row = row(Unit::Ns, &[Bound::Peer("tokio", 0.5)]);
+        let lines = [line(OURS, 40.0), line("tokio", 100.0)];
+        assert_eq!(limits(&row, &lines, &Cell::new())[0].kept, Some(true));
+        let lines = [line(OURS, 60.0), line("tokio", 100.0)];
+        assert_eq!(limits(&row, &lines, &Cell::new())[0].kept, Some(false));
+    }
+
+    #[test]
+    fn a_rate_is_kept_from_above() {
+        let row = row(Unit::MopsPerS, &[Bound::Fixed(Stat::Median, 10.0)]);
+        assert_eq!(
+            limits(&row, &[line(OURS, 9.0)], &Cell::new())[0].kept,
+            Some(false)
+        );
+        assert_eq!(
+            limits(&row, &[line(OURS, 11.0)], &Cell::new())[0].kept,
+            Some(true)
+        );
+    }
+
+    #[test]
+    fn the_best_leaves_out_the_named_and_our_own() {
+        let row = row(Unit::Ms, &[Bound::Best(&["rayon"], 0.5)]);
+        let lines = [line("rayon", 1.0), line("pirn-sq", 2.0), line("go", 10.0)];
+        assert_eq!(limits(&row, &lines, &Cell::new())[0].value, Some(5.0));
+    }
+
+    #[test]
+    fn without_the_peer_there_is_no_verdict() {
+        let row = row(Unit::Ns, &[Bound::Peer("tokio", 0.5)]);
+        assert_eq!(limits(&row, &[line(OURS, 1.0)], &Cell::new())[0].kept, None);
+    }
+}
