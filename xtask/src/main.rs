@@ -70,7 +70,7 @@ const COMMANDS: &[Command] = &[
         name: "model",
         options: Some((model::FLAGS, model::VALUED)),
         run: model::model,
-        help: "[name…] [--quick] [--mutants]: loom, shuttle, Spin",
+        help: "[name…] [--quick] [--engine loom|shuttle|spin] [--mutants]: models",
     },
     Command {
         name: "stress",

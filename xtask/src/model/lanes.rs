@@ -14,7 +14,7 @@ use crate::tally::Tally;
 
 /// Flags and valued options of the command.
 pub(crate) const FLAGS: &[&str] = &["quick", "mutants", "verbose"];
-pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
+pub(crate) const VALUED: &[&str] = &["engine", "jobs", "timeout"];
 
 /// How much of the space a run looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,11 +123,29 @@ pub(crate) fn model(options: &Options) -> Result<Tally, String> {
     if options.has("mutants") {
         return mutants(options);
     }
-    let mut tally = lane(Engine::Loom, options)?;
-    tally += lane(Engine::Shuttle, options)?;
-    tally += spin::spin(options)?;
+    let only: Option<String> = options.value("engine")?;
+    let mut tally = Tally::default();
+    for (name, engine) in ENGINES {
+        if only.as_ref().is_some_and(|only| only != name) {
+            continue;
+        }
+        // One that does not build must not hide the others.
+        tally += engine(options).unwrap_or_else(|said| {
+            println!("    FAILED  {name}: {said}");
+            Tally::FAIL
+        });
+    }
     tally.nonzero("models")
 }
+
+/// One checker's run.
+type Lane = fn(&Options) -> Result<Tally, String>;
+
+const ENGINES: &[(&str, Lane)] = &[
+    ("loom", |options| lane(Engine::Loom, options)),
+    ("shuttle", |options| lane(Engine::Shuttle, options)),
+    ("spin", spin::spin),
+];
 
 /// Every model of loom and shuttle, built for a quick run.
 ///

@@ -103,7 +103,7 @@ fn run(path: &Path, name: &str, search: &Search) -> Result<Found, String> {
         .arg(path);
     must(spin.current_dir(&dir))?;
     let mut gcc = command::program("gcc");
-    gcc.args(["-O2", "-w", "-o", "pan", "pan.c"]);
+    gcc.args(["-O2", "-w", "-DNFAIR=4", "-o", "pan", "pan.c"]);
     match &search.what {
         What::Safety => gcc.args(["-DSAFETY", "-DNOCLAIM"]),
         What::Progress => gcc.arg("-DNP"),
