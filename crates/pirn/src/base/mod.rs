@@ -9,6 +9,7 @@
 
 pub(crate) mod backoff;
 pub(crate) mod bits;
+pub(crate) mod clock;
 #[expect(
     unsafe_code,
     reason = "intrusive links reached through raw node pointers"
@@ -19,4 +20,4 @@ pub(crate) mod pad;
 pub(crate) mod rng;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -101,8 +101,6 @@ counters! {
     parks,
     /// Sleeping workers that this one woke for work that others could take.
     wakes,
-    /// Sleeping workers woken because work had aged. Counted by the monitor.
-    aged_wakes,
     /// Fibers that had to wait for a stack.
     stack_waits,
     /// Safety nets that had to act; anything but zero is a bug of the runtime.

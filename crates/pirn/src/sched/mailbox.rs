@@ -29,12 +29,11 @@
 use std::any::Any;
 use std::fmt;
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
 
 use crate::base::list::{Fifo, Linked, set_next};
 use crate::base::mutant::{mutant, or_relaxed};
 use crate::base::pad::CachePadded;
-use crate::shim::Lock;
+use crate::shim::StaticLock;
 use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::sys::parker::Parker;
 
@@ -55,7 +54,7 @@ struct Door<T> {
 impl<T: Linked + 'static> Mailbox<T> {
     /// Takes a mailbox that nobody owns, or makes one that lives for ever.
     pub(crate) fn acquire() -> &'static Self {
-        let mut free = free().lock();
+        let mut free = FREE.lock();
         let known = free.iter().rposition(|mailbox| mailbox.is::<Self>());
         match known.and_then(|i| free.swap_remove(i).downcast_ref()) {
             Some(mailbox) => mailbox,
@@ -71,7 +70,7 @@ impl<T: Linked + 'static> Mailbox<T> {
             "fibers in a mailbox that nobody will empty"
         );
         self.cancel_sleep();
-        free().lock().push(self);
+        FREE.lock().push(self);
     }
 }
 
@@ -185,7 +184,5 @@ fn asleep<T>() -> *mut T {
 }
 
 /// Mailboxes that nobody owns, of every type of fiber.
-fn free() -> &'static Lock<Vec<&'static (dyn Any + Send + Sync)>> {
-    static FREE: OnceLock<Lock<Vec<&'static (dyn Any + Send + Sync)>>> = OnceLock::new();
-    FREE.get_or_init(Lock::default)
-}
+static FREE: StaticLock<Vec<&'static (dyn Any + Send + Sync)>> =
+    StaticLock::new(Vec::new());

@@ -1,14 +1,31 @@
-//! Runs fibers on workers.
+//! The scheduler: workers, the queues between them, who runs what and who is woken.
+//!
+//! Owns everything between "this fiber may run" and "it runs". Does not own waiting
+//! (`wait`), which reaches it through the trait `fiber::Schedule` only. No queue of this
+//! module is visible outside of it.
+//!
+//! Read `worker` first (the loop), then `find`, `place`, `rest`.
 
+pub(crate) mod counters;
+mod find;
 pub(crate) mod idle;
 pub(crate) mod injector;
 pub(crate) mod mailbox;
+mod monitor;
 pub(crate) mod next;
-#[expect(
-    unsafe_code,
-    reason = "slots handed between owner and thieves by positions"
-)]
+mod pace;
+#[expect(unsafe_code, reason = "passes on the contract of a pinned timer")]
+pub(crate) mod place;
+#[expect(unsafe_code, reason = "describes headers")]
+pub(crate) mod pool;
+mod quiet;
+#[expect(unsafe_code, reason = "the worker's own generator behind its thread")]
+mod rest;
+#[expect(unsafe_code, reason = "slots handed between owner and thieves by positions")]
 pub(crate) mod ring;
+mod shutdown;
+#[expect(unsafe_code, reason = "fields that only the worker's own thread reaches")]
+mod worker;
 
 #[cfg(test)]
 mod tests;

@@ -28,12 +28,20 @@ use crate::base::mutant::{mutant, or_relaxed};
 use crate::shim::atomic::{AtomicPtr, Ordering};
 
 /// What can stand in the slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NextItem<T> {
     /// Never run: may be stolen.
     Fresh(NonNull<T>),
     /// Bound to this worker.
     Settled(NonNull<T>),
+}
+
+impl<T> NextItem<T> {
+    #[inline(always)]
+    pub(crate) fn fiber(self) -> NonNull<T> {
+        match self {
+            NextItem::Fresh(fiber) | NextItem::Settled(fiber) => fiber,
+        }
+    }
 }
 
 /// The slot. Calls marked *owner* come from one thread; it is the caller's to keep to that.
@@ -83,6 +91,13 @@ impl<T> Next<T> {
         self.0.load(Ordering::Relaxed).addr()
     }
 
+    /// *Anyone.* As `look`, but 0 also for a fiber that may not be stolen.
+    #[inline]
+    pub(crate) fn look_fresh(&self) -> usize {
+        let seen = self.look();
+        if seen & FRESH == 0 { 0 } else { seen }
+    }
+
     /// *Thief.* Takes the fiber, if the slot still is as `seen` and that was a fresh one.
     pub(crate) fn steal(&self, seen: usize) -> Option<NonNull<T>> {
         if seen & FRESH == 0 {
@@ -105,6 +120,25 @@ impl<T> Next<T> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.look() == 0
+    }
+}
+
+impl<T> PartialEq for NextItem<T> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (NextItem::Fresh(a), NextItem::Fresh(b)) => a == b,
+            (NextItem::Settled(a), NextItem::Settled(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl<T> fmt::Debug for NextItem<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NextItem::Fresh(fiber) => f.debug_tuple("Fresh").field(fiber).finish(),
+            NextItem::Settled(fiber) => f.debug_tuple("Settled").field(fiber).finish(),
+        }
     }
 }
 

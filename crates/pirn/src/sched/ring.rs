@@ -66,9 +66,14 @@ unsafe impl<T> Send for Ring<T> {}
 
 impl<T> Ring<T> {
     pub(crate) fn new() -> Self {
+        Ring::starting_at(0)
+    }
+
+    /// An empty ring whose positions begin at `start`; tests begin close to the wrap.
+    pub(super) fn starting_at(start: u32) -> Self {
         Ring {
-            head: CachePadded::new(AtomicU64::new(0)),
-            tail: CachePadded::new(AtomicU32::new(0)),
+            head: CachePadded::new(AtomicU64::new(pack(start, start))),
+            tail: CachePadded::new(AtomicU32::new(start)),
             slots: std::array::from_fn(|_| UnsafeCell::new(MaybeUninit::uninit())),
         }
     }
@@ -158,6 +163,7 @@ impl<T> Ring<T> {
     /// 128: returns the oldest and how many were taken in all; the others are in `dst`.
     /// None: nothing is here, another thief is at it, or `dst` is more than half full.
     pub(crate) fn steal_into(&self, dst: &Ring<T>) -> Option<(NonNull<T>, u32)> {
+        debug_assert!(!std::ptr::eq(self, dst), "a thief that robs itself");
         let dst_tail = dst.tail.load(Ordering::Relaxed);
         // ORDERING: Acquire as in `push`: the owner of `dst` is about to write its slots.
         let (dst_steal, _) = unpack(dst.head.load(Ordering::Acquire));

@@ -27,6 +27,14 @@ impl<T> Lock<T> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// The value; the model takes the lock all the same.
+    ///
+    /// # Safety
+    /// Nobody else can reach the lock while the result is used.
+    pub(crate) unsafe fn unshared(&self) -> impl std::ops::DerefMut<Target = T> {
+        self.lock()
+    }
+
     pub(crate) fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -111,4 +119,20 @@ pub(crate) fn now() -> Instant {
 
 pub(crate) fn seed() -> u64 {
     1
+}
+
+/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and
+/// nothing happens under this lock that a model could interleave.
+#[derive(Debug)]
+pub(crate) struct StaticLock<T>(std::sync::Mutex<T>);
+
+impl<T> StaticLock<T> {
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub(crate) const fn new(value: T) -> Self {
+        StaticLock(std::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
 }

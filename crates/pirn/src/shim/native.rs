@@ -106,6 +106,16 @@ impl<T> Lock<T> {
         }
     }
 
+    /// The value without taking the lock.
+    ///
+    /// # Safety
+    /// Nobody else can reach the lock while the result is used.
+    #[inline(always)]
+    pub(crate) unsafe fn unshared(&self) -> impl DerefMut<Target = T> {
+        // SAFETY: L1: there is no guard, by the caller's promise.
+        unsafe { &mut *self.value.get() }
+    }
+
     pub(crate) fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -231,4 +241,20 @@ pub(crate) fn now() -> Instant {
 pub(crate) fn seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0_u64)
+}
+
+/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and
+/// nothing happens under this lock that a model could interleave.
+#[derive(Debug)]
+pub(crate) struct StaticLock<T>(std::sync::Mutex<T>);
+
+impl<T> StaticLock<T> {
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub(crate) const fn new(value: T) -> Self {
+        StaticLock(std::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
 }

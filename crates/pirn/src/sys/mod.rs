@@ -3,7 +3,11 @@
 //! Owns: putting a thread to sleep and waking it ([`parker`]).
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
+#[expect(unsafe_code, reason = "madvise")]
+mod memory;
 pub(crate) mod parker;
+
+pub(crate) use memory::advise_huge;
 
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,150 @@
+//! [`blocking`]: runs a closure on a thread that may block, while the caller parks.
+//!
+//! Owns: a process-wide pool of plain threads, made when needed, ended when idle. A job lies
+//! on the stack of whoever waits for it.
+//!
+//! Invariants:
+//! * G1. A job is queued once, run once, and lives until its caller has been woken, which is
+//!   the last thing that is done with it.
+
+use std::cell::UnsafeCell;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use crate::fiber::Ticket;
+use crate::fiber::entry::Panic;
+use crate::shim::{self, Condvar, Mutex};
+use crate::wait::park::{park, ticket};
+use crate::wait::{Reason, Spec};
+
+/// The most threads at once; further jobs queue.
+const LIMIT: usize = 64;
+
+/// How long a thread stays without work.
+const KEEP: Duration = Duration::from_secs(10);
+
+/// A closure that waits to be run, on its caller's stack.
+struct Job<F, T> {
+    closure: UnsafeCell<Option<F>>,
+    result: UnsafeCell<Option<Result<T, Panic>>>,
+    caller: Ticket,
+}
+
+/// A job whose types are forgotten.
+struct Order {
+    job: NonNull<()>,
+    run: unsafe fn(NonNull<()>),
+}
+
+// SAFETY: G1: the order is the one right to run the job, and `F: Send` was asked for.
+unsafe impl Send for Order {}
+
+#[derive(Default)]
+struct Queue {
+    orders: VecDeque<Order>,
+    threads: usize,
+    idle: usize,
+    made: u64,
+}
+
+struct Threads {
+    queue: Mutex<Queue>,
+    work: Condvar,
+}
+
+static THREADS: LazyLock<Threads> =
+    LazyLock::new(|| Threads { queue: Mutex::new(Queue::default()), work: Condvar::new() });
+
+/// Runs `f` on a thread where blocking harms nobody, and returns its result.
+///
+/// For calls that block in the system or compute for long in code that knows nothing of
+/// fibers. `f` may borrow. At most 64 such calls run at once, in the whole process; more
+/// wait their turn.
+///
+/// # Panics
+/// With the panic of `f`.
+///
+/// # Cancellation
+/// Not an interruption point: returns only when `f` has ended. Parks a fiber, blocks a plain
+/// thread. If the system has no thread to give and none is there, `f` runs in place.
+#[track_caller]
+pub fn blocking<F, T>(f: F) -> T
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    let job = Job {
+        closure: UnsafeCell::new(Some(f)),
+        result: UnsafeCell::new(None),
+        caller: ticket(),
+    };
+    let order = Order { job: NonNull::from(&job).cast(), run: run::<F, T> };
+    match THREADS.submit(order) {
+        Ok(()) => {
+            let _ = park(job.caller, &Spec::of(Reason::Blocking));
+        }
+        // SAFETY: G1: refused, so this is the one right to run it.
+        Err(order) => unsafe { (order.run)(order.job) },
+    }
+    let result = job.result.into_inner().expect("woken after the job was done");
+    result.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+unsafe fn run<F: FnOnce() -> T, T>(job: NonNull<()>) {
+    // SAFETY: G1: alive until the caller is woken, below.
+    let job = unsafe { job.cast::<Job<F, T>>().as_ref() };
+    // SAFETY: G1: one party runs it, and the caller looks only after it was woken.
+    let f = unsafe { (*job.closure.get()).take() }.expect("a job is run once");
+    let result = catch_unwind(AssertUnwindSafe(f));
+    // SAFETY: as above.
+    unsafe { *job.result.get() = Some(result) };
+    // The ticket is copied out: the job is gone the moment its caller runs.
+    let caller = job.caller;
+    caller.wake();
+}
+
+impl Threads {
+    /// Queues a job; gives it back if there is no thread to run it.
+    fn submit(&'static self, order: Order) -> Result<(), Order> {
+        let mut queue = self.queue.lock();
+        if queue.idle < queue.orders.len() + 1 && queue.threads < LIMIT {
+            queue.made += 1;
+            let name = format!("pirn-blocking-{}", queue.made);
+            queue.threads += 1;
+            if shim::thread::spawn(name, || self.work()).is_err() {
+                queue.threads -= 1;
+                if queue.threads == 0 {
+                    return Err(order);
+                }
+            }
+        }
+        queue.orders.push_back(order);
+        drop(queue);
+        self.work.notify_one();
+        Ok(())
+    }
+
+    fn work(&self) {
+        let mut queue = self.queue.lock();
+        loop {
+            if let Some(order) = queue.orders.pop_front() {
+                drop(queue);
+                // SAFETY: G1: taken out of the queue, so this is the one right to run it.
+                unsafe { (order.run)(order.job) };
+                queue = self.queue.lock();
+                continue;
+            }
+            let until = shim::now() + KEEP;
+            queue.idle += 1;
+            queue = self.work.wait_until(queue, until);
+            queue.idle -= 1;
+            if queue.orders.is_empty() && shim::now() >= until {
+                queue.threads -= 1;
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Cancellation: what an interrupted call reports.
+
+pub use crate::wait::Interrupt;

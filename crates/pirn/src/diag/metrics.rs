@@ -1,0 +1,53 @@
+//! Metrics: a snapshot of what a runtime has done.
+
+use std::fmt;
+
+use crate::sched::counters::Counters;
+use crate::sched::pool::Pool;
+
+/// What a runtime has done since it started; not one moment in time while it runs.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// Each worker's part.
+    pub workers: Vec<WorkerMetrics>,
+    /// The sum over all workers; `spawned` includes fibers that other threads spawned.
+    pub total: Counters,
+    /// Workers woken because work had waited without being taken.
+    pub aged_wakes: u64,
+    /// Fibers that wait for a stack at this moment.
+    pub waiting_for_stack: usize,
+}
+
+/// What one worker has done.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WorkerMetrics {
+    /// The worker's number, from 0.
+    pub index: usize,
+    /// Its counters.
+    pub counters: Counters,
+}
+
+impl Metrics {
+    pub(crate) fn of(pool: &Pool) -> Metrics {
+        let mut total = Counters::default();
+        let mut workers = Vec::new();
+        for (index, counters) in pool.counters().into_iter().enumerate() {
+            total.merge(&counters);
+            workers.push(WorkerMetrics { index, counters });
+        }
+        total.spawned += pool.spawned_outside();
+        let aged_wakes = pool.aged_wakes();
+        Metrics { workers, total, aged_wakes, waiting_for_stack: pool.starved() }
+    }
+}
+
+impl fmt::Display for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<24}{}", "workers", self.workers.len())?;
+        write!(f, "{}", self.total)?;
+        writeln!(f, "{:<24}{}", "aged_wakes", self.aged_wakes)?;
+        writeln!(f, "{:<24}{}", "waiting_for_stack", self.waiting_for_stack)
+    }
+}

@@ -1,0 +1,7 @@
+//! Diagnostics: reads everything, changes nothing.
+
+mod metrics;
+
+pub use crate::sched::counters::Counters;
+pub use crate::wait::Reason;
+pub use metrics::{Metrics, WorkerMetrics};

@@ -1,0 +1,168 @@
+//! The one door to the runtime's thread-local: which fiber runs here, and on what.
+//!
+//! Invariants:
+//! * C1. All access goes through [`local`], which the compiler can neither inline nor prove
+//!   free of effects, so two calls with a suspension between them are two reads. (Not
+//!   inlined alone is not enough: with one codegen unit or fat LTO the optimiser infers
+//!   that such a function always returns the same address and merges the calls.)
+//! * C2. The reference is not kept across a suspension point. In settled mode that is a
+//!   matter of hygiene, since a started fiber stays on its thread; under free migration it
+//!   is a matter of soundness.
+//! * C3. `Local` has no destructor, so it can be reached while the thread's other
+//!   thread-locals are being destroyed.
+
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr;
+
+use super::header::{FiberPtr, Header};
+use super::schedule::InPerson;
+use super::slab::{self, Magazines};
+use crate::context::{self, Context};
+use crate::shim::thread_local_const;
+
+/// What a thread knows about itself.
+pub(crate) struct Local {
+    /// The fiber that runs here; none on a thread's own stack.
+    fiber: Cell<Option<FiberPtr>>,
+    /// The header that this thread has borrowed to wait in person.
+    person: Cell<Option<FiberPtr>>,
+    /// Where a fiber goes when it suspends; null unless this thread is a worker.
+    host: Cell<*mut Context>,
+    /// The worker of `sched` that this thread is; null on other threads.
+    worker: Cell<*const ()>,
+    /// Operations that the running fiber may still complete before it must yield.
+    budget: Cell<u32>,
+    pub(super) magazines: Magazines,
+}
+
+thread_local_const! {
+    static LOCAL: Local = Local::new()
+}
+
+/// The thread's own record (C1, C2).
+#[inline(never)]
+pub(crate) fn local() -> &'static Local {
+    let mut here: *const Local = LOCAL.with(ptr::from_ref);
+    // SAFETY: an empty instruction that the compiler must assume to change `here` (C1).
+    unsafe {
+        std::arch::asm!("/* {0} */", inout(reg) here, options(nostack, preserves_flags));
+    }
+    // SAFETY: C3: the record lives as long as its thread, and the caller is on that thread.
+    unsafe { &*here }
+}
+
+impl Local {
+    const fn new() -> Self {
+        Local {
+            fiber: Cell::new(None),
+            person: Cell::new(None),
+            host: Cell::new(ptr::null_mut()),
+            worker: Cell::new(ptr::null()),
+            budget: Cell::new(0),
+            magazines: Magazines::new(),
+        }
+    }
+
+    /// The fiber that runs here; none on a thread's own stack, a worker's included.
+    #[inline(always)]
+    pub(crate) fn fiber(&self) -> Option<FiberPtr> {
+        self.fiber.get()
+    }
+
+    /// Set by a worker around each dispatch.
+    #[inline(always)]
+    pub(crate) fn set_fiber(&self, fiber: Option<FiberPtr>) {
+        self.fiber.set(fiber);
+    }
+
+    #[inline(always)]
+    pub(crate) fn worker(&self) -> *const () {
+        self.worker.get()
+    }
+
+    /// Makes this thread a worker.
+    pub(crate) fn become_worker(&self, worker: *const (), host: *mut Context) {
+        self.worker.set(worker);
+        self.host.set(host);
+    }
+
+    #[inline(always)]
+    pub(crate) fn refill_budget(&self, operations: u32) {
+        self.budget.set(operations);
+    }
+
+    /// Takes one operation from the budget; true if it was the last one.
+    #[inline(always)]
+    pub(crate) fn spend(&self) -> bool {
+        let left = self.budget.get().wrapping_sub(1);
+        self.budget.set(left);
+        left == 0
+    }
+}
+
+/// Runs `fiber` on this thread until it suspends. Workers only.
+///
+/// # Safety
+/// The caller is a worker on its own stack and owns `fiber`, whose context is prepared or
+/// suspended.
+#[inline]
+pub(crate) unsafe fn resume(local: &Local, fiber: FiberPtr) {
+    // SAFETY: H1.
+    let context = unsafe { fiber.as_ref() }.context.get();
+    // SAFETY: the caller's promise; the host context is this worker's own.
+    unsafe { context::switch(local.host.get(), context) };
+}
+
+/// Leaves the running fiber; returns when a worker resumes it.
+///
+/// # Safety
+/// The caller runs on a fiber that something will make ready again, and holds no lock.
+#[inline]
+pub(crate) unsafe fn suspend(local: &Local, fiber: FiberPtr) {
+    // SAFETY: H1.
+    let context = unsafe { fiber.as_ref() }.context.get();
+    // SAFETY: the caller's promise; the host is the worker that resumed this fiber.
+    unsafe { context::switch(context, local.host.get()) };
+}
+
+/// Leaves the running fiber for good.
+///
+/// # Safety
+/// As [`suspend`], and nothing will resume the fiber.
+pub(crate) unsafe fn leave(local: &Local, fiber: FiberPtr) -> ! {
+    // SAFETY: H1.
+    let context = unsafe { fiber.as_ref() }.context.get();
+    // SAFETY: the caller's promise.
+    unsafe { context::exit(context, local.host.get()) }
+}
+
+/// The fiber that runs here; on a thread's own stack, the header that stands for the
+/// thread, borrowed from the slab the first time and given back when the thread ends.
+#[inline]
+pub(crate) fn identity(local: &Local) -> FiberPtr {
+    match local.fiber.get().or(local.person.get()) {
+        Some(fiber) => fiber,
+        None => borrow_identity(local),
+    }
+}
+
+#[cold]
+fn borrow_identity(local: &Local) -> FiberPtr {
+    let header = slab::alloc(local, 0, Location::caller(), 1);
+    // SAFETY: H1, H2: just allocated, so this thread owns it.
+    unsafe { header.as_ref() }.set_home(&InPerson);
+    local.person.set(Some(header));
+    slab::at_thread_exit();
+    header
+}
+
+/// Ends the loan of a plain thread's header.
+pub(super) fn give_identity_back(local: &Local) {
+    if let Some(header) = local.person.take() {
+        // SAFETY: H1.
+        super::local::destroy(unsafe { header.as_ref() });
+        // SAFETY: the thread owns the one reference made in `borrow_identity`.
+        unsafe { Header::release(header) };
+    }
+}

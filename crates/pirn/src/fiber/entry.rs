@@ -1,0 +1,244 @@
+//! Birth and end of a fiber: the closure goes into the header unboxed, the outcome comes
+//! back out of it.
+//!
+//! Owns: the type-erased table of what can be done with a payload, the function at the
+//! root of each fiber's stack, and the order of things at the end. Everything of the
+//! user's (closure, result, fiber-locals, panic payload) is run or dropped on the fiber's
+//! own stack and before its joiners are told.
+//!
+//! The end, in order: 1. the closure has returned or panicked and its outcome lies in the
+//! payload; 2. fiber-locals are dropped; 3. under the join lock: if the handle is gone the
+//! outcome is dropped (outside the lock) first, then `done` is set and every joiner claimed;
+//! 4. the joiners are enqueued; 5. the end hook tells the scope; 6. the fiber leaves its
+//! stack; 7. on the worker's stack: the state word says Done, the stack goes back to the
+//! cache, the runtime's reference is given up.
+
+use std::any::Any;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::ptr::NonNull;
+
+use super::current::{self, Local};
+use super::header::{EndHook, FiberPtr, Header, Outcome};
+use super::slab;
+
+/// What can be done with a payload whose types are forgotten.
+pub(crate) struct Vtable {
+    /// Takes the closure out, runs it (or drops it if the fiber has been cancelled before
+    /// it ever ran), and leaves the outcome.
+    run: unsafe fn(FiberPtr),
+    /// Drops the result that lies in the payload.
+    drop_value: unsafe fn(FiberPtr),
+}
+
+/// A panic as it lies in a payload.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
+struct Types<F, T>(PhantomData<(F, T)>);
+
+impl Vtable {
+    /// The table of a header that holds nothing.
+    pub(super) fn none() -> &'static Vtable {
+        &Types::<fn(), ()>::TABLE
+    }
+}
+
+impl<F: FnOnce() -> T, T> Types<F, T> {
+    const TABLE: Vtable = Vtable { run: run::<F, T>, drop_value: drop_value::<T> };
+
+    /// The least class whose payload takes both the closure and the result; what fits in
+    /// none is boxed, and then the least class is enough for it.
+    const CLASS: u8 = {
+        let closure = class_for::<F>();
+        let result = class_for::<T>();
+        if closure > result { closure } else { result }
+    };
+}
+
+const fn class_for<V>() -> u8 {
+    let mut class = 0;
+    while (class as usize) < slab::CLASSES {
+        if fits::<V>(class) {
+            return class;
+        }
+        class += 1;
+    }
+    0
+}
+
+/// Whether `V` lies in the payload itself, and not in a box.
+const fn fits<V>(class: u8) -> bool {
+    size_of::<V>() <= Header::payload_size(class) && align_of::<V>() <= align_of::<Header>()
+}
+
+/// Makes a fresh fiber out of `f`, with one reference for the runtime and one for a handle.
+///
+/// # Safety
+/// The fiber is run (or dropped) before anything that `f` or its result borrows ends, and
+/// on a thread that may take `f`.
+#[inline]
+pub(crate) unsafe fn fresh<F: FnOnce() -> T, T>(
+    local: &Local,
+    location: &'static Location<'static>,
+    f: F,
+) -> FiberPtr {
+    let fiber = slab::alloc(local, Types::<F, T>::CLASS, location, 2);
+    // SAFETY: H1, H2: just allocated.
+    unsafe { fiber.as_ref() }.vtable.set(&Types::<F, T>::TABLE);
+    // SAFETY: H5: a fresh header's payload is free.
+    unsafe { put(fiber, f) };
+    fiber
+}
+
+/// # Safety
+/// The payload is free and the caller's (H5).
+#[inline(always)]
+unsafe fn put<V>(fiber: FiberPtr, value: V) {
+    // SAFETY: H1.
+    let class = unsafe { fiber.as_ref() }.class;
+    let place = Header::payload(fiber);
+    if fits::<V>(0) || fits::<V>(class) {
+        // SAFETY: fits the payload, which is the caller's.
+        unsafe { place.cast::<V>().write(value) };
+    } else {
+        // SAFETY: a thin pointer fits every payload.
+        unsafe { place.cast::<Box<V>>().write(Box::new(value)) };
+    }
+}
+
+/// # Safety
+/// The payload holds a `V` put there by [`put`], and is the caller's (H5).
+#[inline(always)]
+pub(crate) unsafe fn take<V>(fiber: FiberPtr) -> V {
+    // SAFETY: H1.
+    let class = unsafe { fiber.as_ref() }.class;
+    let place = Header::payload(fiber);
+    if fits::<V>(0) || fits::<V>(class) {
+        // SAFETY: the caller's promise.
+        unsafe { place.cast::<V>().read() }
+    } else {
+        // SAFETY: the caller's promise.
+        *unsafe { place.cast::<Box<V>>().read() }
+    }
+}
+
+unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
+    // SAFETY: H1, H5: the closure lies there until the fiber takes it, here.
+    let (header, f) = unsafe { (fiber.as_ref(), take::<F>(fiber)) };
+    let result = if header.state.is_cancelled() {
+        catch_unwind(AssertUnwindSafe(|| drop(f))).map(|()| None)
+    } else {
+        // UNWIND: whatever a panic leaves broken is the closure's own or was shared with it
+        // knowingly; the joiner is told, as with `std::thread`.
+        catch_unwind(AssertUnwindSafe(|| Some(f())))
+    };
+    let outcome = match result {
+        Ok(Some(value)) => {
+            // SAFETY: H5: the closure has been taken out.
+            unsafe { put::<T>(fiber, value) };
+            Outcome::Value
+        }
+        Ok(None) => Outcome::NotRun,
+        Err(panic) => {
+            // SAFETY: as above.
+            unsafe { put::<Panic>(fiber, panic) };
+            Outcome::Panicked
+        }
+    };
+    header.outcome.set(outcome);
+}
+
+unsafe fn drop_value<T>(fiber: FiberPtr) {
+    // SAFETY: the caller found Outcome::Value, and the payload is its own (H5).
+    drop(unsafe { take::<T>(fiber) });
+}
+
+/// Drops what the payload holds. UNWIND: a panic in the value's destructor ends it.
+///
+/// # Safety
+/// The caller owns the outcome (H5).
+pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    let outcome = header.outcome.replace(Outcome::Taken);
+    let _ = catch_unwind(AssertUnwindSafe(|| match outcome {
+        // SAFETY: H5, and the outcome says what lies there.
+        Outcome::Value => unsafe { (header.vtable.get().drop_value)(fiber) },
+        // SAFETY: as above.
+        Outcome::Panicked => drop(unsafe { take::<Panic>(fiber) }),
+        Outcome::Pending | Outcome::NotRun | Outcome::Taken => {}
+    }));
+}
+
+/// The root of every fiber's stack.
+///
+/// # Safety
+/// `arg` is a fresh fiber's header; the caller is a worker that has just switched here.
+pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
+    // SAFETY: the worker passes a header.
+    let fiber = unsafe { NonNull::new_unchecked(arg.cast::<Header>()) };
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: called once, on the fiber.
+    unsafe { (header.vtable.get().run)(fiber) };
+    super::local::destroy(header);
+    publish(fiber);
+    header.ended.set(true);
+    // SAFETY: nothing of this stack is needed any more and no queue holds the fiber.
+    unsafe { current::leave(current::local(), fiber) }
+}
+
+/// Steps 3 to 5 of the end.
+fn publish(fiber: FiberPtr) {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    let keep = header.keeps_panic.get() && header.outcome.get() == Outcome::Panicked;
+    let mut join = header.join.lock();
+    if join.detached && !keep && owes_drop(header.outcome.get()) {
+        drop(join);
+        // SAFETY: H5: detached, so the outcome is the fiber's own to drop.
+        unsafe { drop_outcome(fiber) };
+        join = header.join.lock();
+    }
+    join.done = true;
+    let first = join.waiters.claim_first(|()| {});
+    // LIVENESS: `done` is set, so nobody joins the queue any more; whoever is in it is told
+    // below, one by one, each outside the lock.
+    let mut more = !join.waiters.is_empty();
+    drop(join);
+    if let Some(joiner) = first {
+        joiner.enqueue();
+    }
+    while more {
+        let mut join = header.join.lock();
+        let next = join.waiters.claim_first(|()| {});
+        more = !join.waiters.is_empty();
+        drop(join);
+        if let Some(joiner) = next {
+            joiner.enqueue();
+        }
+    }
+    if let Some(EndHook { call, data }) = header.on_end.get() {
+        // SAFETY: the scope that set the hook waits until this call has counted the fiber.
+        unsafe { call(data, fiber) };
+    }
+}
+
+fn owes_drop(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Value | Outcome::Panicked)
+}
+
+/// Ends a fresh fiber that no runtime takes: its closure is dropped here, unrun.
+#[cold]
+pub(crate) fn refuse(fiber: FiberPtr) {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // Cancelled before it ran: `run` drops the closure. Nobody waits, so nothing to enqueue.
+    header.state.cancel();
+    // SAFETY: the fiber is in no queue, so the caller owns it.
+    unsafe { (header.vtable.get().run)(fiber) };
+    publish(fiber);
+    header.state.finish();
+    // SAFETY: the runtime's reference, which no runtime has taken.
+    unsafe { Header::release(fiber) };
+}

@@ -1,0 +1,381 @@
+//! The header: everything the runtime knows about one fiber, in one pooled block.
+//!
+//! Owns: the layout, and which party may touch which field. Does not own: the meaning of
+//! the state word (`state`), allocation (`slab`), the closure's types (`entry`).
+//!
+//! ```text
+//! line 0  state · link · context · stack · home · vtable · refs   every dispatch and wake
+//! line 1  join lock, joiners · end hook · spawn location · label   spawn, end, join
+//! line 2  started links · locals · reason · class, generation      start, end, diagnostics
+//! line 3… payload: the closure, later the outcome                  64 B in the least class
+//! ```
+//!
+//! Invariants:
+//! * H1. Type-stable: the memory of a header is a header, initialised, until the process
+//!   ends. Any pointer to one may be dereferenced for its atomics at any time.
+//! * H2. Every plain field belongs to the *owner*: the spawner until it publishes the
+//!   fiber, then whoever took it from a queue, then the fiber and its worker, which are one
+//!   thread. Ownership moves only through a queue or a claim, both of which order it.
+//! * H3. `home` is written before the fiber parks for the first time and read by the winner
+//!   of a claim on Parked; the park and the claim of the state word order the two.
+//! * H4. `refs` counts the runtime (one, from spawn to the end) and every handle. At zero
+//!   nobody can name the fiber but stale tickets, and the header goes back to its slab.
+//! * H5. The payload holds the closure until the fiber takes it out to run it, afterwards
+//!   what `outcome` says; from `join.done` on it belongs to the join handle.
+
+use std::cell::{Cell, UnsafeCell};
+use std::mem::MaybeUninit;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use super::entry::Vtable;
+use super::local::Locals;
+use super::schedule::Schedule;
+use super::slab;
+use super::state::{Epoch, StateWord};
+use super::ticket::{Ticket, Wake};
+use super::waiter::WaitQueue;
+use crate::base::list::{DoublyLinked, Link, Linked, Links};
+use crate::context::{Context, Stack};
+use crate::shim::Lock;
+use crate::shim::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
+use crate::sys::parker::Parker;
+
+/// How the fiber's closure ended, and so what the payload holds.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The closure itself, or nothing yet.
+    Pending,
+    /// The closure's result.
+    Value,
+    /// The payload of its panic.
+    Panicked,
+    /// Nothing: the closure was dropped unrun.
+    NotRun,
+    /// Nothing: the outcome was there and has been taken or dropped.
+    Taken,
+}
+
+/// What the end of a fiber and the holder of its handle agree on.
+pub(crate) struct Join {
+    /// The outcome is in the payload (H5).
+    pub(crate) done: bool,
+    /// Nobody will ask for the outcome.
+    pub(crate) detached: bool,
+    pub(crate) waiters: WaitQueue<()>,
+}
+
+/// Called on the fiber's own stack when it has ended, after its joiners were told.
+#[derive(Copy, Clone)]
+pub(crate) struct EndHook {
+    pub(crate) call: unsafe fn(data: *const (), fiber: NonNull<Header>),
+    pub(crate) data: *const (),
+}
+
+/// What only some fibers have.
+#[derive(Debug, Default)]
+pub(crate) struct Label {
+    pub(crate) name: Option<std::borrow::Cow<'static, str>>,
+    pub(crate) stack_size: Option<usize>,
+}
+
+/// One fiber.
+#[repr(C, align(64))]
+pub(crate) struct Header {
+    pub(crate) state: StateWord,
+    link: Link<Header>,
+    /// Where the fiber goes on; meaningless while it runs. Owner.
+    pub(crate) context: UnsafeCell<Context>,
+    /// None while fresh and after the end. Owner.
+    pub(crate) stack: UnsafeCell<Option<Stack>>,
+    /// Who enqueues it; set when it settles (H3).
+    home: Cell<Option<&'static dyn Schedule>>,
+    pub(crate) vtable: Cell<&'static Vtable>,
+    refs: AtomicU32,
+    /// Where a plain thread, or a fiber that must block its thread, sleeps.
+    pub(crate) gate: Parker,
+
+    pub(crate) join: Lock<Join>,
+    pub(crate) on_end: Cell<Option<EndHook>>,
+    /// Where it was spawned. Constant while the fiber lives; atomic, so that a report may
+    /// read it though the fiber may have ended.
+    location: AtomicPtr<Location<'static>>,
+    /// Constant while the fiber lives.
+    pub(crate) label: Cell<Option<NonNull<Label>>>,
+
+    started: Links<Header>,
+    /// Owner.
+    pub(crate) locals: Cell<Option<NonNull<Locals>>>,
+    /// What it waits for, as a number of `wait::Reason`. Written by the owner, read by
+    /// diagnostics.
+    pub(crate) reason: AtomicU32,
+    /// Counts the fibers that have lived here; with `index` it makes the identity.
+    generation: AtomicU32,
+    index: u32,
+    pub(crate) class: u8,
+    /// Owner, then the handle (H5).
+    pub(crate) outcome: Cell<Outcome>,
+    /// A panic stays in the payload for the scope to raise, though nobody joins. Owner.
+    pub(crate) keeps_panic: Cell<bool>,
+    /// Set by the fiber when it leaves its stack for good, read by its worker. Owner.
+    pub(crate) ended: Cell<bool>,
+}
+
+/// Bytes from the start of a header to its payload.
+pub(crate) const PAYLOAD_OFFSET: usize = size_of::<Header>();
+
+/// A pointer that may be dereferenced for atomics at any time (H1).
+pub(crate) type FiberPtr = NonNull<Header>;
+
+// SAFETY: H2: plain fields are reached by their owner only; the rest is atomic or locked.
+unsafe impl Sync for Header {}
+
+// SAFETY: the link is a field of the header, used by one queue at a time (H2).
+unsafe impl Linked for Header {
+    #[inline(always)]
+    fn link(node: NonNull<Self>) -> NonNull<Link<Self>> {
+        // SAFETY: H1: in bounds of a valid header.
+        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).link) }
+    }
+}
+
+// SAFETY: as above; these links are used by the list of started fibers only.
+unsafe impl DoublyLinked for Header {
+    #[inline(always)]
+    fn links(node: NonNull<Self>) -> NonNull<Links<Self>> {
+        // SAFETY: H1: in bounds of a valid header.
+        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).started) }
+    }
+}
+
+impl Header {
+    /// The header of a block that has never held a fiber.
+    pub(super) fn vacant(class: u8, index: u32) -> Header {
+        Header {
+            state: StateWord::new(),
+            link: Link::new(),
+            context: UnsafeCell::new(Context::empty()),
+            stack: UnsafeCell::new(None),
+            home: Cell::new(None),
+            vtable: Cell::new(Vtable::none()),
+            refs: AtomicU32::new(0),
+            gate: Parker::new(),
+            join: Lock::new(Join { done: false, detached: false, waiters: WaitQueue::new() }),
+            on_end: Cell::new(None),
+            location: AtomicPtr::new(std::ptr::from_ref(Location::caller()).cast_mut()),
+            label: Cell::new(None),
+            started: Links::new(),
+            locals: Cell::new(None),
+            reason: AtomicU32::new(0),
+            generation: AtomicU32::new(0),
+            index,
+            class,
+            outcome: Cell::new(Outcome::Pending),
+            keeps_panic: Cell::new(false),
+            ended: Cell::new(false),
+        }
+    }
+
+    /// Makes a block out of the slab a new fiber with `refs` references. The one place
+    /// that resets, so nothing of the last fiber shows through.
+    #[inline]
+    pub(super) fn renew(&self, location: &'static Location<'static>, refs: u32) {
+        self.state.recycle();
+        self.home.set(None);
+        // ORDERING: Relaxed: nobody else holds the header; publishing it is the release.
+        self.refs.store(refs, Ordering::Relaxed);
+        {
+            // SAFETY: H4: no reference to this header is left, so nobody holds the lock.
+            let mut join = unsafe { self.join.unshared() };
+            join.done = false;
+            join.detached = false;
+        }
+        self.on_end.set(None);
+        self.location.store(std::ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
+        self.label.set(None);
+        let generation = self.generation.load(Ordering::Relaxed);
+        self.generation.store(generation.wrapping_add(1), Ordering::Relaxed);
+        self.outcome.set(Outcome::Pending);
+        self.keeps_panic.set(false);
+        self.ended.set(false);
+    }
+
+    /// Where the closure and the outcome live. The provenance covers the whole block.
+    #[inline(always)]
+    pub(crate) fn payload(fiber: FiberPtr) -> *mut MaybeUninit<u8> {
+        // SAFETY: H1: a block of a slab is at least as long as its header.
+        unsafe { fiber.as_ptr().cast::<MaybeUninit<u8>>().add(PAYLOAD_OFFSET) }
+    }
+
+    /// Bytes of payload that blocks of this class have.
+    #[inline(always)]
+    pub(crate) const fn payload_size(class: u8) -> usize {
+        slab::block_size(class) - PAYLOAD_OFFSET
+    }
+
+    /// A number that no other fiber of this process has, until 2^32 fibers have lived in
+    /// the same block.
+    pub(crate) fn id(&self) -> u64 {
+        u64::from(self.generation.load(Ordering::Relaxed)) << 32 | u64::from(self.index)
+    }
+
+    /// Where the fiber was spawned.
+    pub(crate) fn location(&self) -> &'static Location<'static> {
+        // SAFETY: only ever set to references that are valid for ever.
+        unsafe { &*self.location.load(Ordering::Relaxed) }
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        // SAFETY: H2: the label is constant while the fiber lives, and a handle holds it.
+        self.label.get().and_then(|label| unsafe { label.as_ref() }.name.as_deref())
+    }
+
+    pub(crate) fn stack_size(&self) -> Option<usize> {
+        // SAFETY: as in `name`.
+        self.label.get().and_then(|label| unsafe { label.as_ref() }.stack_size)
+    }
+
+    /// Fresh: spawned and never run, so it has no stack and no home yet. Owner.
+    #[inline(always)]
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.home.get().is_none()
+    }
+
+    /// Settles the fiber, or moves a thread's way of sleeping. Owner, never while parked.
+    #[inline(always)]
+    pub(crate) fn set_home(&self, home: &'static dyn Schedule) {
+        self.home.set(Some(home));
+    }
+
+    #[inline(always)]
+    pub(crate) fn home(&self) -> &'static dyn Schedule {
+        self.home.get().expect("only a started fiber can wait or be woken")
+    }
+
+    /// The right to wake the owner from the wait it is about to begin. Owner.
+    #[inline(always)]
+    pub(crate) fn ticket(fiber: FiberPtr) -> Ticket {
+        // SAFETY: H1.
+        Ticket::new(fiber, unsafe { fiber.as_ref() }.state.epoch())
+    }
+
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.state.epoch()
+    }
+
+    /// One more reference. The caller holds one.
+    pub(crate) fn retain(&self) {
+        // ORDERING: Relaxed: a new reference is made from one that exists (as in `Arc`).
+        let refs = self.refs.fetch_add(1, Ordering::Relaxed);
+        assert!(refs < u32::MAX / 2, "too many handles to one fiber");
+    }
+
+    /// Gives one reference back; the last one recycles the header.
+    ///
+    /// # Safety
+    /// The caller owns the reference and does not use it again.
+    #[inline]
+    pub(crate) unsafe fn release(fiber: FiberPtr) {
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        // PERF: a sole owner needs no read-modify-write: nobody else can add a reference.
+        // ORDERING: Acquire: pairs with the Release decrement of whoever was second to last.
+        if header.refs.load(Ordering::Acquire) != 1 {
+            // ORDERING: Release: what this holder did comes before the header's recycling.
+            if header.refs.fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            fence(Ordering::Acquire);
+        }
+        if let Some(label) = header.label.take() {
+            // SAFETY: made by `Box::leak` in `set_label`; H4: nobody else can reach it.
+            drop(unsafe { Box::from_raw(label.as_ptr()) });
+        }
+        slab::free(fiber);
+    }
+
+    /// Names the fiber. Before it is published.
+    pub(crate) fn set_label(&self, label: Label) {
+        self.label.set(Some(NonNull::from(Box::leak(Box::new(label)))));
+    }
+}
+
+/// A counted reference to a header: what every public handle holds.
+#[derive(Debug)]
+pub(crate) struct FiberRef(FiberPtr);
+
+// SAFETY: H1, H4: the count keeps the identity, H2 guards the rest.
+unsafe impl Send for FiberRef {}
+// SAFETY: as above.
+unsafe impl Sync for FiberRef {}
+
+impl FiberRef {
+    /// Takes over one reference.
+    ///
+    /// # Safety
+    /// The caller owns one that nobody else will release.
+    pub(crate) unsafe fn from_owned(fiber: FiberPtr) -> FiberRef {
+        FiberRef(fiber)
+    }
+
+    /// A further reference to a fiber that the caller knows to be referenced.
+    pub(crate) fn of(fiber: FiberPtr) -> FiberRef {
+        // SAFETY: H1.
+        unsafe { fiber.as_ref() }.retain();
+        FiberRef(fiber)
+    }
+
+    #[inline(always)]
+    pub(crate) fn ptr(&self) -> FiberPtr {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: H1.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Gives the token; wakes the fiber if it waits for one.
+    pub(crate) fn unpark(&self) {
+        if self.header().state.unpark() {
+            Wake::of(self.0).enqueue();
+        }
+    }
+
+    /// Asks the fiber to stop: interrupts its current wait and all later ones.
+    pub(crate) fn cancel(&self) {
+        if self.header().state.cancel() {
+            Wake::of(self.0).enqueue();
+        }
+    }
+}
+
+impl Clone for FiberRef {
+    fn clone(&self) -> Self {
+        FiberRef::of(self.0)
+    }
+}
+
+impl Drop for FiberRef {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: this reference is owned and ends here.
+        unsafe { Header::release(self.0) };
+    }
+}
+
+impl std::fmt::Debug for Header {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Header").field("id", &self.id()).finish_non_exhaustive()
+    }
+}
+
+/// Writes who owns a stack, for a report from a signal handler: no allocation, no lock.
+pub(crate) fn describe_owner(owner: NonNull<()>, out: &mut dyn std::fmt::Write) {
+    // SAFETY: H1; stacks are owned by headers (`sched::worker`).
+    let header = unsafe { owner.cast::<Header>().as_ref() };
+    let name = header.name().unwrap_or("unnamed");
+    let location = header.location();
+    let _ = write!(out, "fiber {} '{name}' (spawned at {location})", header.id());
+}

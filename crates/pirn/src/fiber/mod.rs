@@ -1,0 +1,27 @@
+//! What a fiber is: its header, its state word, its life from closure to outcome.
+//!
+//! Does not own: how a fiber comes to wait (`wait`) or to run (`sched`). The one thing that
+//! it asks of them is the trait [`Schedule`].
+
+#[expect(unsafe_code, reason = "the thread-local and the switch to and from a fiber")]
+pub(crate) mod current;
+#[expect(unsafe_code, reason = "type-erased closures and results")]
+pub(crate) mod entry;
+#[expect(unsafe_code, reason = "fields owned by protocol, not by borrow")]
+pub(crate) mod header;
+#[expect(unsafe_code, reason = "values that live as long as their fiber")]
+mod local;
+#[expect(unsafe_code, reason = "the contract of a pinned timer; a gate behind a header")]
+pub(crate) mod schedule;
+#[expect(unsafe_code, reason = "carves headers out of raw chunks")]
+mod slab;
+pub(crate) mod state;
+#[expect(unsafe_code, reason = "reads headers that may have been recycled")]
+pub(crate) mod ticket;
+#[expect(unsafe_code, reason = "waiters live on the stacks of those who wait")]
+pub(crate) mod waiter;
+
+pub(crate) use header::{FiberPtr, FiberRef, Header, Outcome, describe_owner};
+pub use local::FiberLocal;
+pub(crate) use schedule::{InPerson, Schedule};
+pub use ticket::Ticket;

@@ -1,0 +1,68 @@
+//! The seam: what a fiber asks of whoever runs it.
+//!
+//! Waiting wakes workers and workers run waiters; this trait is the one place where that
+//! knot is cut. It is stated in the terms of `fiber` and implemented by `sched` (for
+//! settled fibers, by the mailbox of their worker) and here, by [`InPerson`], for plain
+//! threads, which park themselves.
+
+use std::ptr::NonNull;
+
+use super::current::Local;
+use super::header::Header;
+use super::ticket::Ticket;
+use crate::timer::Timer;
+
+/// Where a fiber lives once it has been started.
+pub(crate) trait Schedule: Sync {
+    /// Takes a fiber whose wait the caller has claimed, and sees to it that it runs again.
+    /// Any thread; called exactly once for each claim of a parked fiber.
+    fn schedule(&self, fiber: NonNull<Header>);
+
+    /// Puts the running fiber behind everything that is ready where it lives. The caller
+    /// suspends next.
+    fn requeue(&self, local: &Local, fiber: NonNull<Header>);
+
+    /// Arms `timer` to claim its ticket at `deadline` (nanoseconds of `shim` time).
+    ///
+    /// # Safety
+    /// Called on the thread that runs the fiber; `timer` stays pinned until it has fired or
+    /// was disarmed.
+    unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64);
+
+    /// Takes `timer` back; false if it has fired.
+    ///
+    /// # Safety
+    /// Called on the thread that armed it.
+    unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>) -> bool;
+
+    /// Whether other fibers wait for the thread that runs this one. Asked by a fiber that
+    /// blocks its thread in place.
+    fn others_wait(&self) -> bool;
+}
+
+/// The home of a plain thread, and of a fiber while it blocks its thread in place: whoever
+/// is woken sleeps on the gate of its own header.
+pub(crate) struct InPerson;
+
+impl Schedule for InPerson {
+    fn schedule(&self, fiber: NonNull<Header>) {
+        // SAFETY: H1.
+        unsafe { fiber.as_ref() }.gate.unpark();
+    }
+
+    fn requeue(&self, _local: &Local, _fiber: NonNull<Header>) {
+        unreachable!("a thread has no queue to go to the back of");
+    }
+
+    unsafe fn arm(&self, _timer: NonNull<Timer<Ticket>>, _deadline: u64) {
+        unreachable!("a thread sleeps with a timeout of its own");
+    }
+
+    unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>) -> bool {
+        unreachable!("a thread sleeps with a timeout of its own");
+    }
+
+    fn others_wait(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,198 @@
+//! Where headers come from: per-thread magazines over one process-wide store per class.
+//!
+//! Owns: the memory of all headers. Blocks are carved from chunks, are never given back to
+//! the system, and keep their class for ever, so a stale ticket always points to a header
+//! (H1). A magazine serves its thread without atomics; magazines trade with the store in
+//! batches, so fibers that are born on one thread and die on another cost one lock for each
+//! batch.
+//!
+//! Invariants:
+//! * B1. A free block is in exactly one list: a magazine or the store of its class.
+
+use std::alloc::{self as system, Layout, handle_alloc_error};
+use std::cell::UnsafeCell;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use super::current::{self, Local};
+use super::header::{FiberPtr, Header};
+use crate::base::list::Fifo;
+use crate::shim::{StaticLock, thread_local_const};
+
+/// Classes of blocks, by size in bytes.
+const BLOCKS: [usize; CLASSES] = [256, 512, 1024];
+pub(crate) const CLASSES: usize = 3;
+
+/// How many blocks a magazine trades with the store at once.
+const BATCH: u32 = 64;
+
+/// A magazine gives a batch back when it holds this many. Larger than a burst that a worker
+/// spawns and another ends; arbitrary, no measurement yet.
+const FULL: u32 = 512;
+
+/// The first chunk of a class is small, so that a process with few fibers stays small; later
+/// ones are huge pages.
+const FIRST_CHUNK: usize = 64 << 10;
+const CHUNK: usize = 2 << 20;
+
+/// Bytes in a block of `class`.
+#[inline(always)]
+pub(crate) const fn block_size(class: u8) -> usize {
+    BLOCKS[class as usize]
+}
+
+/// The free blocks of one thread, a list for each class.
+pub(super) struct Magazines([UnsafeCell<Fifo<Header>>; CLASSES]);
+
+impl Magazines {
+    pub(super) const fn new() -> Self {
+        Magazines([const { UnsafeCell::new(Fifo::new()) }; CLASSES])
+    }
+}
+
+/// What all threads share, for one class.
+struct Store {
+    free: Fifo<Header>,
+    /// The rest of the newest chunk.
+    chunk: Option<(NonNull<u8>, usize)>,
+    chunks: u32,
+}
+
+// SAFETY: blocks carry no ties to a thread.
+unsafe impl Send for Store {}
+
+/// All classes, and the number that the next block will carry.
+struct Stores {
+    classes: [Store; CLASSES],
+    next_index: u32,
+}
+
+static STORES: StaticLock<Stores> = StaticLock::new(Stores {
+    classes: [const { Store { free: Fifo::new(), chunk: None, chunks: 0 } }; CLASSES],
+    next_index: 0,
+});
+
+/// Takes a block of `class` and makes it a fiber with `refs` references.
+#[inline]
+pub(crate) fn alloc(
+    local: &Local,
+    class: u8,
+    location: &'static Location<'static>,
+    refs: u32,
+) -> FiberPtr {
+    let magazine = local.magazines.0[class as usize].get();
+    // SAFETY: the magazine is this thread's own, and nothing below re-enters it.
+    let block = match unsafe { (*magazine).pop_front() } {
+        Some(block) => block,
+        None => refill(local, class),
+    };
+    // SAFETY: H1; B1: it was in the magazine and is now in no list.
+    unsafe { block.as_ref() }.renew(location, refs);
+    block
+}
+
+/// Gives back the block of a fiber that nobody names any more.
+#[inline]
+pub(crate) fn free(fiber: FiberPtr) {
+    // SAFETY: H1.
+    let class = unsafe { fiber.as_ref() }.class;
+    let local = current::local();
+    // SAFETY: the magazine is this thread's own, and nothing below re-enters it.
+    let magazine = unsafe { &mut *local.magazines.0[class as usize].get() };
+    magazine.push_front(fiber);
+    if magazine.len() > FULL {
+        spill(magazine, class);
+    }
+}
+
+#[cold]
+fn refill(local: &Local, class: u8) -> FiberPtr {
+    at_thread_exit();
+    let mut batch = STORES.lock().take(class, BATCH);
+    let block = batch.pop_front().expect("a batch is never empty");
+    // SAFETY: as in `alloc`.
+    unsafe { (*local.magazines.0[class as usize].get()).append(batch) };
+    block
+}
+
+#[cold]
+fn spill(magazine: &mut Fifo<Header>, class: u8) {
+    let cold = magazine.len() - FULL / 2;
+    let keep = magazine.split_front(magazine.len() - cold);
+    let rest = std::mem::replace(magazine, keep);
+    STORES.lock().classes[class as usize].free.append(rest);
+}
+
+/// Has the thread's blocks given back to the store when it ends.
+pub(super) fn at_thread_exit() {
+    // A thread that is past its destructors keeps what it takes from now on: a batch of
+    // headers lost with a thread that allocates in a destructor.
+    let _ = FLUSH.try_with(|_| ());
+}
+
+/// Gives the thread's blocks back when dropped.
+struct Flush;
+
+thread_local_const! {
+    static FLUSH: Flush = Flush
+}
+
+impl Drop for Flush {
+    fn drop(&mut self) {
+        let local = current::local();
+        current::give_identity_back(local);
+        for (class, magazine) in local.magazines.0.iter().enumerate() {
+            // SAFETY: the thread's own magazine; nothing below re-enters it.
+            let blocks = std::mem::replace(unsafe { &mut *magazine.get() }, Fifo::new());
+            if !blocks.is_empty() {
+                STORES.lock().classes[class].free.append(blocks);
+            }
+        }
+    }
+}
+
+impl Stores {
+    fn take(&mut self, class: u8, n: u32) -> Fifo<Header> {
+        let store = &mut self.classes[class as usize];
+        if !store.free.is_empty() {
+            return store.free.split_front(n);
+        }
+        let mut batch = Fifo::new();
+        for _ in 0..n {
+            let start = store.carve(block_size(class));
+            let header = start.cast::<Header>();
+            // SAFETY: the block is exclusively ours, large enough and aligned to 64.
+            unsafe { header.write(Header::vacant(class, self.next_index)) };
+            self.next_index += 1;
+            batch.push_back(header);
+        }
+        batch
+    }
+}
+
+impl Store {
+    /// Cuts the next block off the newest chunk.
+    fn carve(&mut self, block: usize) -> NonNull<u8> {
+        let (start, left) = match self.chunk {
+            Some((start, left)) if left >= block => (start, left),
+            _ => self.grow(),
+        };
+        // SAFETY: `left >= block`, so this stays within the chunk or one past its end.
+        self.chunk = Some((unsafe { start.add(block) }, left - block));
+        start
+    }
+
+    fn grow(&mut self) -> (NonNull<u8>, usize) {
+        let size = if self.chunks == 0 { FIRST_CHUNK } else { CHUNK };
+        self.chunks += 1;
+        let layout = Layout::from_size_align(size, size).expect("powers of two");
+        // SAFETY: the size is not zero.
+        let Some(start) = NonNull::new(unsafe { system::alloc(layout) }) else {
+            handle_alloc_error(layout)
+        };
+        if size == CHUNK {
+            crate::sys::advise_huge(start, size);
+        }
+        (start, size)
+    }
+}

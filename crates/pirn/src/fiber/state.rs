@@ -1,0 +1,339 @@
+//! The state word: who may run a fiber, and who has won the right to wake it.
+//!
+//! One `AtomicU64` decides everything that two threads can disagree about. Nobody outside
+//! this file touches the atomic; every transition is a method that says what the caller
+//! owes next.
+//!
+//! ```text
+//!  63                                   20 19            8  7  6  5  4  3   2..0
+//! +---------------------------------------+---------------+--+--+--+--+---+-------+
+//! | epoch (44): names the current wait    | claim code 12 |C |T |AC|AT| - | state |
+//! +---------------------------------------+---------------+--+--+--+--+---+-------+
+//!   C  CANCEL          sticky: every interruptible wait is refused
+//!   T  TOKEN           the one token of `unpark`, as in std
+//!   AC ACCEPTS_CANCEL  the current wait ends when C is set     (meaningful in Parked)
+//!   AT ACCEPTS_TOKEN   the current wait ends when T is set     (meaningful in Parked)
+//! ```
+//!
+//! | state | public names | meaning |
+//! |---|---|---|
+//! | Active | Init, Ready, Running | has an owner: a queue, a worker or itself. Which one of the three it is, only the owner knows; wakers need not |
+//! | Parking | Parking | free migration only: left the fiber, not yet off its stack |
+//! | Parked | Parked | suspended; the next claim must enqueue it |
+//! | Done | Done, Cancelled | off its stack for good |
+//!
+//! | from | to | who | how | epoch |
+//! |---|---|---|---|---|
+//! | Active, e | Parked, e | owner | CAS (`park`) | same |
+//! | Active, e | Active, e+1 | waker with ticket e, or the owner | CAS (`claim`) | +1 |
+//! | Parked, e | Active, e+1 | waker with ticket e, canceller, unparker | CAS | +1 |
+//! | Parked, e | Active, e | owner that blocks its thread in place | CAS (`unpark_self`) | same |
+//! | Active | Done, e+1 | its worker, off the fiber's stack | store | +1 |
+//! | Done | Active | allocator, no handle left | store | same |
+//!
+//! Invariants:
+//! * S1. A *ticket* is (header, epoch). At most one claim succeeds for one epoch, because
+//!   every claim adds one to it. So a second waker, a stale waker and a waker of a recycled
+//!   header all fail the same CAS, and validity is never tested apart from the claim.
+//! * S2. The epoch never decreases while the process lives, recycling included.
+//! * S3. Whoever turns Parked into Active (and only that party) enqueues the fiber, once.
+//! * S4. Every claim is a release, every `park` an acquire read-modify-write of the same
+//!   word: what a waker wrote before its claim is visible to the fiber that finds itself
+//!   claimed.
+//!
+//! LIVENESS: no wake is lost. A waker holds ticket e, the fiber is about to park with e.
+//! If the claim comes first, `park` finds e+1 and does not park. If `park` comes first, the
+//! claim finds Parked and its winner enqueues. There is no third order, since both are
+//! read-modify-writes of one word. The same holds for the token and for cancellation, whose
+//! bits live in this word. (With the state and a "wake pending" latch in two words there
+//! *is* a third order; the model `two_words_lose_a_wake` shows it.)
+//!
+//! Rejected: an epoch counted up at the start of a wait. It costs a second
+//! read-modify-write for each wait; naming the *next* wait by the current epoch is free.
+
+use crate::shim::atomic::{AtomicU64, Ordering};
+
+/// The word itself; one in each header.
+#[derive(Debug)]
+pub(crate) struct StateWord(AtomicU64);
+
+/// Names one wait of one fiber.
+#[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Epoch(u64);
+
+/// What ended a wait: the index of the case that won, or one of the reserved values.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) struct Code(u16);
+
+/// What may end the wait that is about to begin, besides a claim.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) struct Accepts {
+    pub(crate) cancel: bool,
+    pub(crate) token: bool,
+}
+
+/// What a waker owes after its attempt to claim.
+#[must_use]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// The fiber was parked and is now the caller's to enqueue (S3).
+    Parked,
+    /// The fiber has not parked yet and will find the claim by itself.
+    Active,
+    /// Somebody else ended this wait: nothing happened.
+    Stale,
+}
+
+/// What the owner found when it tried to park.
+#[must_use]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Parked {
+    /// Parked: suspend now; who resumes it has claimed it.
+    Yes,
+    /// A claim came first; the code says which.
+    Claimed(Code),
+}
+
+const STATE: u64 = 0b111;
+const ACTIVE: u64 = 0;
+const PARKED: u64 = 2;
+const DONE: u64 = 3;
+const ACCEPTS_TOKEN: u64 = 1 << 4;
+const ACCEPTS_CANCEL: u64 = 1 << 5;
+const TOKEN: u64 = 1 << 6;
+const CANCEL: u64 = 1 << 7;
+const CODE_SHIFT: u32 = 8;
+const CODE: u64 = 0xFFF << CODE_SHIFT;
+const EPOCH_SHIFT: u32 = 20;
+const EPOCH_ONE: u64 = 1 << EPOCH_SHIFT;
+
+impl Code {
+    pub(crate) const TIMED_OUT: Code = Code(0xFFF);
+    pub(crate) const CANCELLED: Code = Code(0xFFE);
+    pub(crate) const TOKEN: Code = Code(0xFFD);
+
+    /// The code of a plain wake, or of case `index` of a wait on several things.
+    pub(crate) const fn case(index: u16) -> Code {
+        assert!(index < 0xFF0);
+        Code(index)
+    }
+}
+
+impl StateWord {
+    /// An active word at the first epoch.
+    pub(crate) fn new() -> Self {
+        StateWord(AtomicU64::new(ACTIVE))
+    }
+
+    /// Names the wait that its owner is in or will enter next. Owner only.
+    #[inline]
+    pub(crate) fn epoch(&self) -> Epoch {
+        // ORDERING: Relaxed: the owner reads what it or a claim against it wrote last; a
+        // claim that is missed here is found by `park`.
+        Epoch(self.0.load(Ordering::Relaxed) >> EPOCH_SHIFT)
+    }
+
+    /// Tries to win the right to end wait `epoch`. Any thread.
+    #[inline]
+    pub(crate) fn claim(&self, epoch: Epoch, code: Code) -> Claim {
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            if stale(word, epoch) || word & STATE == DONE {
+                return Claim::Stale;
+            }
+            match self.cas(word, claimed(word, code), claim_order()) {
+                Ok(_) if word & STATE == PARKED => return Claim::Parked,
+                Ok(_) => return Claim::Active,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Parks the owner unless something that the wait accepts came first. Owner only.
+    ///
+    /// A refused park consumes what refused it: the wait `epoch` is over either way.
+    #[inline]
+    pub(crate) fn park(&self, epoch: Epoch, accepts: Accepts) -> Parked {
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            let (next, answer) = if stale(word, epoch) {
+                // ORDERING: the read-modify-write (of the same value) acquires what the
+                // claimer wrote; pairs with the release in `claim`.
+                (word, Parked::Claimed(code(word)))
+            } else if accepts.cancel && word & CANCEL != 0 {
+                (claimed(word, Code::CANCELLED), Parked::Claimed(Code::CANCELLED))
+            } else if accepts.token && word & TOKEN != 0 {
+                (claimed(word, Code::TOKEN) & !TOKEN, Parked::Claimed(Code::TOKEN))
+            } else {
+                (parked(word, accepts), Parked::Yes)
+            };
+            match self.cas(word, next, park_order()) {
+                Ok(_) => return answer,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Says how the wait that was parked ended. Owner only, after it was resumed.
+    #[inline]
+    pub(crate) fn code(&self) -> Code {
+        // ORDERING: Relaxed: the enqueue that made the owner run again is the fence.
+        code(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Takes the owner back from Parked without ending the wait; false if a claim won.
+    /// Only for an owner that sleeps in place on its own thread.
+    pub(crate) fn unpark_self(&self, epoch: Epoch) -> bool {
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            if stale(word, epoch) || word & STATE != PARKED {
+                return false;
+            }
+            match self.cas(word, word & !STATE | ACTIVE, Ordering::AcqRel) {
+                Ok(_) => return true,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Gives the token. True: the fiber was parked for it and is the caller's to enqueue.
+    pub(crate) fn unpark(&self) -> bool {
+        self.signal(TOKEN, ACCEPTS_TOKEN, Code::TOKEN)
+    }
+
+    /// Sets CANCEL. True: the fiber's wait ends by it and the caller must enqueue it.
+    pub(crate) fn cancel(&self) -> bool {
+        self.signal(CANCEL, ACCEPTS_CANCEL, Code::CANCELLED)
+    }
+
+    fn signal(&self, bit: u64, accepts: u64, code: Code) -> bool {
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            if word & STATE == DONE {
+                return false;
+            }
+            let ends = word & STATE == PARKED && word & accepts != 0;
+            let next = match (ends, bit == TOKEN) {
+                (true, true) => claimed(word, code),
+                (true, false) => claimed(word, code) | bit,
+                // ORDERING: written even if the bit is set already: the token hands over
+                // what this thread wrote, and a plain load would hand over nothing.
+                (false, _) => word | bit,
+            };
+            match self.cas(word, next, Ordering::AcqRel) {
+                Ok(_) => return ends,
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Consumes the token if it is there; true if it was. Owner only.
+    pub(crate) fn take_token(&self) -> bool {
+        let mut word = self.0.load(Ordering::Relaxed);
+        while word & TOKEN != 0 {
+            match self.cas(word, word & !TOKEN, Ordering::AcqRel) {
+                Ok(_) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
+    /// Whether cancellation has been asked for.
+    #[inline]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & CANCEL != 0
+    }
+
+    /// Ends the fiber's life. Its worker only, after it has left the fiber's stack.
+    #[inline]
+    pub(crate) fn finish(&self) {
+        let word = self.0.load(Ordering::Relaxed);
+        debug_assert_eq!(word & STATE, ACTIVE, "only a running fiber can end");
+        // ORDERING: Release: pairs with the Acquire load in `is_done`. A plain store may
+        // overwrite a concurrent token or cancel bit, and nobody is left to read either.
+        self.0.store((word & !(CODE | 0xFF)).wrapping_add(EPOCH_ONE) | DONE, Ordering::Release);
+    }
+
+    /// Whether the fiber has left its stack for good.
+    pub(crate) fn is_done(&self) -> bool {
+        self.0.load(Ordering::Acquire) & STATE == DONE
+    }
+
+    /// Whether the fiber is suspended. For diagnostics and tests: stale when it returns.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & STATE == PARKED
+    }
+
+    /// Makes the word active for the next fiber of this header. No other reference exists.
+    pub(crate) fn recycle(&self) {
+        let word = self.0.load(Ordering::Relaxed);
+        // ORDERING: Relaxed: whatever queue or handle publishes the new fiber releases it.
+        // S2: a stale ticket may still be compared with this word, so the epoch goes on.
+        self.0.store(word & !(CODE | 0xFF) | ACTIVE, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn cas(&self, word: u64, next: u64, order: Ordering) -> Result<u64, u64> {
+        debug_assert!(legal(word, next), "illegal transition {word:#x} -> {next:#x}");
+        self.0.compare_exchange_weak(word, next, order, Ordering::Relaxed)
+    }
+}
+
+/// ORDERING: a claim releases the waker's writes to the fiber and acquires the fiber's
+/// writes (its waiter) for the waker.
+#[inline(always)]
+fn claim_order() -> Ordering {
+    if cfg!(pirn_mutant = "claim_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
+}
+
+/// ORDERING: `park` releases the fiber's saved state to the waker that will enqueue it, and
+/// acquires what a claimer wrote.
+#[inline(always)]
+fn park_order() -> Ordering {
+    if cfg!(pirn_mutant = "park_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
+}
+
+#[inline(always)]
+fn stale(word: u64, epoch: Epoch) -> bool {
+    if cfg!(pirn_mutant = "epoch_ignored") {
+        return false;
+    }
+    word >> EPOCH_SHIFT != epoch.0
+}
+
+#[inline(always)]
+fn code(word: u64) -> Code {
+    Code(((word & CODE) >> CODE_SHIFT) as u16)
+}
+
+/// The word after a claim: active, next epoch, the winner's code.
+#[inline(always)]
+fn claimed(word: u64, code: Code) -> u64 {
+    let kept = word & !(STATE | CODE | ACCEPTS_TOKEN | ACCEPTS_CANCEL);
+    kept.wrapping_add(EPOCH_ONE) | u64::from(code.0) << CODE_SHIFT | ACTIVE
+}
+
+#[inline(always)]
+fn parked(word: u64, accepts: Accepts) -> u64 {
+    let mut next = word & !(STATE | ACCEPTS_TOKEN | ACCEPTS_CANCEL) | PARKED;
+    if accepts.token {
+        next |= ACCEPTS_TOKEN;
+    }
+    if accepts.cancel {
+        next |= ACCEPTS_CANCEL;
+    }
+    next
+}
+
+/// The legality matrix: which words may follow which.
+fn legal(word: u64, next: u64) -> bool {
+    let same_epoch = word >> EPOCH_SHIFT == next >> EPOCH_SHIFT;
+    match (word & STATE, next & STATE) {
+        (ACTIVE, ACTIVE) => true,
+        (ACTIVE, PARKED) => same_epoch,
+        (PARKED, ACTIVE) => true,
+        (PARKED, PARKED) => same_epoch,
+        _ => false,
+    }
+}

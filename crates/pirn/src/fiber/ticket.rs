@@ -1,0 +1,111 @@
+//! Tickets: one-shot rights to wake a fiber (or a plain thread that waits like one).
+
+use std::hash::{Hash, Hasher};
+use std::ptr::NonNull;
+
+use super::header::Header;
+use super::state::{Claim, Code, Epoch};
+
+/// The right to end one wait of one fiber, once.
+///
+/// Copies are equal: the first one used wins, the others do nothing, however late they
+/// come, because headers are never given back to the system and every wait has an epoch of
+/// its own (S1, S2 in `fiber::state`). So a ticket is safe to keep and to use anywhere.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub struct Ticket {
+    fiber: NonNull<Header>,
+    epoch: Epoch,
+}
+
+// SAFETY: H1 (`fiber::header`): headers are type-stable and never freed, and a ticket
+// reaches nothing of a header but its atomic state word until it has won the claim.
+unsafe impl Send for Ticket {}
+// SAFETY: as above; a ticket has no interior state.
+unsafe impl Sync for Ticket {}
+
+/// The duty to enqueue a fiber whose wait has been claimed while it was parked.
+///
+/// Kept apart from the claim because a waker claims and transfers under the lock of the
+/// thing that is waited for, and enqueues after it has let go of that lock.
+#[must_use = "a claimed fiber that nobody enqueues sleeps for ever"]
+#[derive(Debug)]
+pub(crate) struct Wake(Option<NonNull<Header>>);
+
+// SAFETY: H1, H3: the claim made this the only party that may enqueue the fiber.
+unsafe impl Send for Wake {}
+
+impl Ticket {
+    pub(crate) fn new(fiber: NonNull<Header>, epoch: Epoch) -> Self {
+        Ticket { fiber, epoch }
+    }
+
+    pub(crate) fn epoch(self) -> Epoch {
+        self.epoch
+    }
+
+    pub(crate) fn fiber(self) -> NonNull<Header> {
+        self.fiber
+    }
+
+    /// Tries to end the wait with `code`; `None` if it was over already.
+    #[inline]
+    pub(crate) fn claim(self, code: Code) -> Option<Wake> {
+        // SAFETY: H1: the header is valid memory for ever.
+        let header = unsafe { self.fiber.as_ref() };
+        match header.state.claim(self.epoch, code) {
+            Claim::Parked => Some(Wake(Some(self.fiber))),
+            Claim::Active => Some(Wake(None)),
+            Claim::Stale => None,
+        }
+    }
+
+    /// Ends the wait that this ticket stands for and makes its fiber ready.
+    ///
+    /// Returns false, and does nothing, if that wait has ended already, for whatever
+    /// reason. Works from any thread, never blocks.
+    pub fn wake(self) -> bool {
+        self.wake_with(Code::case(0))
+    }
+
+    /// As [`wake`](Ticket::wake), with the code that the waiting fiber will read.
+    #[inline]
+    pub(crate) fn wake_with(self, code: Code) -> bool {
+        match self.claim(code) {
+            Some(wake) => {
+                wake.enqueue();
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl Wake {
+    /// The duty left by a token or a cancellation that ended a parked wait.
+    pub(crate) fn of(fiber: NonNull<Header>) -> Wake {
+        Wake(Some(fiber))
+    }
+
+    /// Hands the fiber to its scheduler, or wakes the thread that waits in person.
+    #[inline]
+    pub(crate) fn enqueue(self) {
+        if let Some(fiber) = self.0 {
+            // SAFETY: H1: valid memory; H3: the claim ordered `home` before this read.
+            let header = unsafe { fiber.as_ref() };
+            header.home().schedule(fiber);
+        }
+    }
+}
+
+impl Hash for Ticket {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.fiber.hash(state);
+        self.epoch.hash(state);
+    }
+}
+
+impl std::fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ticket").field("epoch", &self.epoch).finish_non_exhaustive()
+    }
+}

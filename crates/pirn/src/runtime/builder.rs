@@ -1,0 +1,186 @@
+//! Configuring a runtime.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use super::environment::{self, Environment};
+use super::global;
+use super::instance::Runtime;
+use super::overflow;
+use crate::context::{self, StackConfig};
+use crate::sched::pool::{Config, Pool, Scheduler};
+
+/// The default size of a stack. Its address range is reserved; memory is taken page by page
+/// as it is touched.
+const STACK_SIZE: usize = 256 << 10;
+
+/// Smaller stacks cannot even report a panic.
+const LEAST_STACK: usize = 16 << 10;
+
+/// Idle stacks that a runtime keeps with their memory before it gives memory back.
+const STACK_CACHE: usize = 256;
+
+/// Configures a [`Runtime`]. What is set here wins over the environment.
+#[must_use]
+pub struct Builder {
+    name: String,
+    workers: Option<usize>,
+    stack_size: Option<usize>,
+    stack_cache: usize,
+    max_stacks: usize,
+    scheduler: Scheduler,
+    on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
+    on_thread_stop: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+/// Why a runtime did not become the default one.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InstallError {
+    /// There is a default runtime already, installed or made on first use.
+    Exists,
+    /// The runtime could not be made.
+    Io(io::Error),
+}
+
+impl Builder {
+    /// A builder with everything at its default.
+    pub fn new() -> Builder {
+        Builder {
+            name: "pirn".to_owned(),
+            workers: None,
+            stack_size: None,
+            stack_cache: STACK_CACHE,
+            max_stacks: usize::MAX,
+            scheduler: Scheduler::default(),
+            on_thread_start: None,
+            on_thread_stop: None,
+        }
+    }
+
+    /// The prefix of its threads' names; by default `pirn`.
+    pub fn name(mut self, name: impl Into<String>) -> Builder {
+        self.name = name.into();
+        self
+    }
+
+    /// How many workers run fibers; by default as many as the process may use cores.
+    /// Overrides `PIRN_WORKERS`. At most 1024.
+    pub fn workers(mut self, workers: usize) -> Builder {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// Bytes of stack for each fiber, by default 256 KiB; at least 16 KiB. Overrides
+    /// `PIRN_STACK_SIZE`. Memory is taken only as a stack is touched.
+    pub fn stack_size(mut self, bytes: usize) -> Builder {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// How many idle stacks keep their memory; by default 256.
+    pub fn stack_cache(mut self, stacks: usize) -> Builder {
+        self.stack_cache = stacks;
+        self
+    }
+
+    /// How many stacks there may be at once, which is how many fibers can have started and
+    /// not ended. Further fibers queue until a stack is free. By default unlimited.
+    pub fn max_stacks(mut self, stacks: usize) -> Builder {
+        self.max_stacks = stacks;
+        self
+    }
+
+    /// Which scheduler; by default work stealing.
+    pub fn scheduler(mut self, scheduler: Scheduler) -> Builder {
+        self.scheduler = scheduler;
+        self
+    }
+
+    /// Called on each worker's thread before it runs its first fiber.
+    pub fn on_thread_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
+        self.on_thread_start = Some(Arc::new(hook));
+        self
+    }
+
+    /// Called on each worker's thread after it has run its last fiber.
+    pub fn on_thread_stop(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
+        self.on_thread_stop = Some(Arc::new(hook));
+        self
+    }
+
+    /// Makes the runtime and starts its first worker.
+    ///
+    /// # Errors
+    /// * Kind `InvalidInput`: a value set here, or a `PIRN_*` variable, cannot be used; the
+    ///   message names it.
+    /// * Kind `Unsupported`: the CPU's shadow stack is active in this process.
+    /// * What the system says when it has no memory or no thread to give.
+    pub fn build(self) -> io::Result<Runtime> {
+        let environment = Environment::read()?;
+        context::check_shadow_stack()?;
+        overflow::install();
+        let workers = match self.workers.or(environment.workers) {
+            Some(workers) => environment::check_workers("workers", workers)?,
+            None => std::thread::available_parallelism()?.get().min(environment::MOST_WORKERS),
+        };
+        let size = match self.stack_size.or(environment.stack_size) {
+            Some(size) => environment::check_stack_size("stack_size", size, LEAST_STACK)?,
+            None => STACK_SIZE,
+        };
+        let pool = Pool::start(Config {
+            name: self.name,
+            workers,
+            scheduler: self.scheduler,
+            stacks: StackConfig { size, max_stacks: self.max_stacks, cache: self.stack_cache },
+            on_thread_start: self.on_thread_start,
+            on_thread_stop: self.on_thread_stop,
+        })?;
+        Ok(Runtime::of(pool))
+    }
+
+    /// Makes the runtime and has it be the default one of the process.
+    ///
+    /// # Errors
+    /// If there is a default runtime already, or as [`build`](Self::build).
+    pub fn install(self) -> Result<(), InstallError> {
+        global::install(self)
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder::new()
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("name", &self.name)
+            .field("workers", &self.workers)
+            .field("stack_size", &self.stack_size)
+            .field("scheduler", &self.scheduler)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for InstallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InstallError::Exists => f.write_str("there is a default runtime already"),
+            InstallError::Io(error) => write!(f, "the default runtime could not be made: {error}"),
+        }
+    }
+}
+
+impl Error for InstallError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            InstallError::Exists => None,
+            InstallError::Io(error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The environment: read when a runtime is built, every value checked.
+
+use std::env;
+use std::io;
+
+/// The most workers a runtime can have.
+pub(super) const MOST_WORKERS: usize = 1024;
+
+/// What the environment asks for.
+#[derive(Debug, Default)]
+pub(super) struct Environment {
+    pub(super) workers: Option<usize>,
+    pub(super) stack_size: Option<usize>,
+}
+
+impl Environment {
+    pub(super) fn read() -> io::Result<Environment> {
+        Ok(Environment {
+            workers: number("PIRN_WORKERS")?
+                .map(|n| check_workers("PIRN_WORKERS", n))
+                .transpose()?,
+            stack_size: size("PIRN_STACK_SIZE")?,
+        })
+    }
+}
+
+/// `workers` if a runtime can have that many; else an error that says who asked.
+pub(super) fn check_workers(who: &str, workers: usize) -> io::Result<usize> {
+    if (1..=MOST_WORKERS).contains(&workers) {
+        return Ok(workers);
+    }
+    Err(invalid(format!("{who} is {workers}; it must be from 1 to {MOST_WORKERS}")))
+}
+
+/// `bytes` if fibers can live on so small a stack; else an error that says who asked.
+pub(super) fn check_stack_size(who: &str, bytes: usize, least: usize) -> io::Result<usize> {
+    const MOST: usize = 1 << 40;
+    if (least..=MOST).contains(&bytes) {
+        return Ok(bytes);
+    }
+    Err(invalid(format!("{who} is {bytes} bytes; it must be from {least} to {MOST}")))
+}
+
+fn number(name: &str) -> io::Result<Option<usize>> {
+    let Some(text) = text(name)? else { return Ok(None) };
+    match text.trim().parse() {
+        Ok(n) => Ok(Some(n)),
+        Err(_) => Err(invalid(format!("{name} is '{text}'; it must be a number"))),
+    }
+}
+
+/// A number of bytes, with K, M or G for powers of 1024.
+fn size(name: &str) -> io::Result<Option<usize>> {
+    let Some(text) = text(name)? else { return Ok(None) };
+    let wrong = || {
+        invalid(format!("{name} is '{text}'; it must be a number of bytes, as in 65536 or 64K"))
+    };
+    let trimmed = text.trim();
+    let (digits, unit) = match trimmed.char_indices().last() {
+        Some((at, 'k' | 'K')) => (&trimmed[..at], 1 << 10),
+        Some((at, 'm' | 'M')) => (&trimmed[..at], 1 << 20),
+        Some((at, 'g' | 'G')) => (&trimmed[..at], 1 << 30),
+        _ => (trimmed, 1),
+    };
+    let n: usize = digits.parse().map_err(|_| wrong())?;
+    n.checked_mul(unit).map(Some).ok_or_else(wrong)
+}
+
+fn text(name: &str) -> io::Result<Option<String>> {
+    match env::var(name) {
+        Ok(text) => Ok(Some(text)),
+        Err(env::VarError::NotPresent) => Ok(None),
+        Err(env::VarError::NotUnicode(_)) => {
+            Err(invalid(format!("{name} is not valid Unicode")))
+        }
+    }
+}
+
+fn invalid(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}

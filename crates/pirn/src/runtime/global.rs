@@ -1,0 +1,47 @@
+//! The default runtime: made on first use, or installed before that.
+
+use std::time::Duration;
+
+use super::builder::{Builder, InstallError};
+use super::handle::Handle;
+use super::instance::{Runtime, Unfinished};
+use crate::shim::StaticLock;
+
+static DEFAULT: StaticLock<Option<Runtime>> = StaticLock::new(None);
+
+/// The default runtime's handle.
+///
+/// # Panics
+/// If it has to be made and cannot be; the text is that of `Builder::build`.
+pub(super) fn handle() -> Handle {
+    let mut default = DEFAULT.lock();
+    if let Some(runtime) = &*default {
+        return runtime.handle();
+    }
+    match Builder::new().build() {
+        Ok(runtime) => default.insert(runtime).handle(),
+        Err(error) => {
+            drop(default);
+            panic!("the default runtime could not be made: {error}")
+        }
+    }
+}
+
+pub(super) fn install(builder: Builder) -> Result<(), InstallError> {
+    let mut default = DEFAULT.lock();
+    if default.is_some() {
+        return Err(InstallError::Exists);
+    }
+    *default = Some(builder.build().map_err(InstallError::Io)?);
+    Ok(())
+}
+
+/// Shuts the default runtime down, as [`Runtime::shutdown`]. `Ok` if there is none. The next
+/// use of a default runtime makes a new one.
+///
+/// # Errors
+/// The fibers that have not ended in time.
+pub fn shutdown_default(timeout: Duration) -> Result<(), Unfinished> {
+    let runtime = DEFAULT.lock().take();
+    runtime.map_or(Ok(()), |runtime| runtime.shutdown(timeout))
+}

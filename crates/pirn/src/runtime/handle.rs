@@ -1,0 +1,187 @@
+//! Handles: how threads and fibers reach a runtime.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{Location, resume_unwind};
+use std::sync::Arc;
+
+use super::global;
+use crate::diag::Metrics;
+use crate::fiber::current;
+use crate::fiber::entry;
+use crate::sched::place;
+use crate::sched::pool::Pool;
+use crate::scope::{Scope, scope_in};
+use crate::spawn::{JoinError, JoinHandle, Joined};
+use crate::wait::{How, Interrupt, Reason, Spec};
+
+/// A reference to a runtime. Cheap to clone; does not keep the runtime from ending.
+#[derive(Clone)]
+pub struct Handle {
+    pool: Arc<Pool>,
+}
+
+std::thread_local! {
+    /// The runtimes that this thread has entered, innermost last.
+    static ENTERED: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `f` on a fiber and returns its result: at once on the calling fiber, if there is one;
+/// from a plain thread, which waits, on a fiber of the current runtime (see
+/// [`Handle::current`]).
+///
+/// # Panics
+/// With the panic of `f`; or if there is no runtime and none can be made.
+///
+/// ```
+/// let mut sum = 0;
+/// pirn::run(|| {
+///     let half = pirn::spawn(|| (1..=50).sum::<i32>());
+///     sum = (51..=100).sum::<i32>() + half.join().unwrap();
+/// });
+/// assert_eq!(sum, 5050);
+/// ```
+#[track_caller]
+pub fn run<F, T>(f: F) -> T
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    if current::local().fiber().is_some() {
+        return f();
+    }
+    Handle::current().run(f)
+}
+
+impl Handle {
+    pub(super) fn of(pool: Arc<Pool>) -> Handle {
+        Handle { pool }
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// The runtime of the calling fiber; else the one that the thread has entered; else the
+    /// default one, made now if need be.
+    ///
+    /// # Panics
+    /// If the default runtime has to be made and cannot be.
+    #[must_use]
+    #[track_caller]
+    pub fn current() -> Handle {
+        Handle::try_current().unwrap_or_else(global::handle)
+    }
+
+    /// As [`current`](Self::current), without the default.
+    #[must_use]
+    pub fn try_current() -> Option<Handle> {
+        match place::pool_of(current::local()) {
+            Some(pool) => Some(Handle::of(Arc::clone(pool))),
+            None => ENTERED.with_borrow(|entered| entered.last().cloned()),
+        }
+    }
+
+    /// Runs `f` on a fiber of this runtime and returns its result. Blocks a plain thread,
+    /// parks a fiber of another runtime, and on a fiber of this one calls `f` at once.
+    ///
+    /// # Panics
+    /// With the panic of `f`, or if the runtime has been shut down.
+    ///
+    /// # Cancellation
+    /// Not an interruption point: `f` may borrow, so this returns only when it has ended.
+    #[track_caller]
+    pub fn run<F, T>(&self, f: F) -> T
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        let local = current::local();
+        if local.fiber().is_some() && self.pool.is_current() {
+            return f();
+        }
+        // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
+        // of the fiber.
+        let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
+        if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
+            entry::refuse(fiber);
+        }
+        // SAFETY: J1: the handle's reference, of result type `T`.
+        let joined = unsafe { Joined::<T>::new(fiber) };
+        let _ = joined.wait(&Spec::of(Reason::Run));
+        match joined.take() {
+            Ok(value) => value,
+            Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
+            Err(_) => panic!("the runtime has been shut down"),
+        }
+    }
+
+    /// Spawns a fiber on this runtime, as [`spawn`](crate::spawn()).
+    #[track_caller]
+    pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let local = current::local();
+        // SAFETY: `F` and `T` are `Send` and borrow nothing.
+        let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
+        if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
+            entry::refuse(fiber);
+        }
+        // SAFETY: J1: the handle's reference, of result type `T`.
+        unsafe { JoinHandle::new(fiber) }
+    }
+
+    /// A scope whose fibers run on this runtime, as [`scope`](crate::scope()).
+    #[track_caller]
+    pub fn scope<'env, F, T>(&self, f: F) -> T
+    where
+        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+    {
+        scope_in(Arc::clone(&self.pool), f)
+    }
+
+    /// Has `f`, and what it calls on this thread, use this runtime where no fiber says
+    /// otherwise.
+    pub fn enter<T>(&self, f: impl FnOnce() -> T) -> T {
+        struct Leave;
+        impl Drop for Leave {
+            fn drop(&mut self) {
+                ENTERED.with_borrow_mut(|entered| drop(entered.pop()));
+            }
+        }
+        ENTERED.with_borrow_mut(|entered| entered.push(self.clone()));
+        let _leave = Leave;
+        f()
+    }
+
+    /// What the runtime has done so far.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.pool)
+    }
+
+    /// Waits until no fiber of this runtime is left but those that wait here.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under.
+    ///
+    /// # Cancellation
+    /// An interruption point.
+    pub fn wait_idle(&self) -> Result<(), Interrupt> {
+        match self.pool.wait_idle() {
+            How::Cancelled => Err(Interrupt::Cancelled),
+            How::Woken(_) | How::TimedOut | How::Token => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("name", &self.pool.name())
+            .field("workers", &self.pool.workers())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+//! A runtime as a value: it ends when it is dropped.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::ops::Deref;
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::builder::Builder;
+use super::handle::Handle;
+use crate::sched::pool::{Left, Pool};
+use crate::shim;
+
+/// A set of workers that run fibers.
+///
+/// Most programs need none of their own: [`spawn`](crate::spawn()) and
+/// [`run`](crate::run) make a default one. Several may coexist, and their fibers may use the
+/// same channels and locks.
+///
+/// Dropping a runtime takes no more fibers from outside and waits until every fiber has
+/// ended, those included that its fibers still spawn. Dropped by one of its own fibers, it
+/// cancels all of them and does not wait.
+pub struct Runtime {
+    handle: Handle,
+    /// `shutdown` has been called: nothing is left for `drop` to do.
+    ended: bool,
+}
+
+/// The fibers that a shutdown had to leave.
+#[derive(Debug)]
+pub struct Unfinished {
+    fibers: Vec<UnfinishedFiber>,
+}
+
+/// One fiber that did not end in time. It keeps its worker's thread.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct UnfinishedFiber {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Where it was spawned.
+    pub spawned_at: &'static Location<'static>,
+}
+
+impl Runtime {
+    /// Makes a runtime with everything at its default.
+    ///
+    /// # Errors
+    /// As [`Builder::build`].
+    pub fn new() -> io::Result<Runtime> {
+        Builder::new().build()
+    }
+
+    /// Configures a runtime.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    pub(super) fn of(pool: Arc<Pool>) -> Runtime {
+        Runtime { handle: Handle::of(pool), ended: false }
+    }
+
+    /// A handle to this runtime, to be passed around.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Takes no more fibers, cancels those that are there and waits for them, for at most
+    /// `timeout`. A fiber that has not started is dropped unrun; one that has started is
+    /// interrupted in its present wait and in all later ones.
+    ///
+    /// # Errors
+    /// The fibers that have not ended. They go on, on threads that nobody waits for. At once,
+    /// with no fibers listed, when called by one of the runtime's own fibers, which cannot
+    /// wait for its own end; the runtime ends by itself then.
+    pub fn shutdown(mut self, timeout: Duration) -> Result<(), Unfinished> {
+        self.ended = true;
+        let pool = self.handle.pool();
+        if pool.is_current() {
+            pool.abandon();
+            return Err(Unfinished { fibers: Vec::new() });
+        }
+        let now = shim::now();
+        let deadline = now.checked_add(timeout).unwrap_or(now + FOREVER);
+        match pool.shut_down(deadline) {
+            Ok(()) => Ok(()),
+            Err(left) => Err(Unfinished { fibers: left.into_iter().map(describe).collect() }),
+        }
+    }
+}
+
+/// A time that no caller sees the end of, and that every clock can express.
+const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
+fn describe(left: Left) -> UnfinishedFiber {
+    UnfinishedFiber { name: left.name, spawned_at: left.spawned_at }
+}
+
+impl Deref for Runtime {
+    type Target = Handle;
+
+    fn deref(&self) -> &Handle {
+        &self.handle
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        let pool = self.handle.pool();
+        if self.ended {
+            return;
+        }
+        if pool.is_current() {
+            pool.abandon();
+        } else {
+            pool.drain();
+        }
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Runtime").field(&self.handle).finish()
+    }
+}
+
+impl Unfinished {
+    /// The fibers, as far as they could be told. Of a worker that computes or sits in a
+    /// system call only the fiber that it runs is known.
+    #[must_use]
+    pub fn fibers(&self) -> &[UnfinishedFiber] {
+        &self.fibers
+    }
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} fibers did not end in time", self.fibers.len())?;
+        for fiber in &self.fibers {
+            let name = fiber.name.as_deref().unwrap_or("unnamed");
+            write!(f, "; '{name}' (spawned at {})", fiber.spawned_at)?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for Unfinished {}

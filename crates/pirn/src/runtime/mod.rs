@@ -1,0 +1,17 @@
+//! Runtimes: making, naming and ending a set of workers.
+
+mod builder;
+mod environment;
+mod global;
+#[expect(unsafe_code, reason = "runs a borrowing closure on another stack and waits")]
+mod handle;
+mod instance;
+mod overflow;
+mod testing;
+
+pub use crate::sched::pool::Scheduler;
+pub use builder::{Builder, InstallError};
+pub use global::shutdown_default;
+pub use handle::{Handle, run};
+pub use instance::{Runtime, Unfinished, UnfinishedFiber};
+pub use testing::test;

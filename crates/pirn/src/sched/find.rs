@@ -1,0 +1,161 @@
+//! Where a worker finds its next fiber, while it has something of its own to look at.
+//!
+//! Order (D8): every n dispatches the injector, every [`ROUND`] dispatches a service; else
+//! the `next` slot (at most three in a row), then ready list and ring in alternation, then
+//! the inbox, the own injector shard, any shard, the timers. Stealing and sleeping are in
+//! `rest`.
+
+use super::next::NextItem;
+use super::pace::ROUND;
+use super::pool::Scheduler;
+use super::worker::Worker;
+use crate::base::clock;
+use crate::base::list::Fifo;
+use crate::fiber::{FiberPtr, Header};
+
+/// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do
+/// not shut out the rest.
+const STREAK: u32 = 3;
+
+/// The most that is fetched from the injector at once.
+const BATCH: u32 = 64;
+
+impl Worker {
+    /// The next fiber to run, without looking at other workers.
+    #[inline]
+    pub(super) fn find(&self) -> Option<FiberPtr> {
+        let left = self.until_service.get();
+        if left == 0 {
+            if let Some(fiber) = self.serve() {
+                return Some(fiber);
+            }
+        } else {
+            self.until_service.set(left - 1);
+        }
+        let found = match self.take_next() {
+            Some(fiber) => Some(fiber),
+            None => self.take_queued(),
+        };
+        match found {
+            Some(fiber) if !self.searching.get() => Some(fiber),
+            Some(fiber) => {
+                self.pass_search_on();
+                Some(fiber)
+            }
+            None => self.find_further(),
+        }
+    }
+
+    #[inline(always)]
+    fn take_next(&self) -> Option<FiberPtr> {
+        let next = &self.remote().next;
+        let streak = self.streak.get();
+        if streak < STREAK {
+            if let Some(item) = next.take() {
+                self.streak.set(streak + 1);
+                self.remote().counters.next_hits.increment();
+                return Some(item.fiber());
+            }
+        } else if let Some(item) = next.take() {
+            self.put_back(item);
+        }
+        self.streak.set(0);
+        None
+    }
+
+    #[inline(always)]
+    fn take_queued(&self) -> Option<FiberPtr> {
+        let ring_first = self.ring_first.get();
+        self.ring_first.set(!ring_first);
+        let ring = &self.remote().ring;
+        if ring_first {
+            ring.pop().or_else(|| self.pop_ready())
+        } else {
+            self.pop_ready().or_else(|| ring.pop())
+        }
+    }
+
+    /// Puts a fiber that was due by the slot behind the others.
+    #[cold]
+    pub(super) fn put_back(&self, item: NextItem<Header>) {
+        match item {
+            NextItem::Fresh(fiber) => self.keep_fresh(fiber),
+            NextItem::Settled(fiber) => self.make_ready(fiber),
+        }
+    }
+
+    /// What is due every round: the inbox, the timers, the injector, and a look at the
+    /// pool's phase.
+    #[cold]
+    fn serve(&self) -> Option<FiberPtr> {
+        let interval = self.pace.injector_interval();
+        let now = clock::now();
+        self.pace.round(ROUND.min(interval), now);
+        self.until_service.set(ROUND.min(interval) - 1);
+        self.notice_phase();
+        self.open_mailbox();
+        self.fire_timers(now);
+        let since = self.since_injector.get() + ROUND.min(interval);
+        if since < interval {
+            self.since_injector.set(since);
+            return None;
+        }
+        self.since_injector.set(0);
+        // One fiber only: it runs before the local work, the rest comes in its turn.
+        let pool = &self.pool;
+        if pool.injector.is_empty() {
+            return None;
+        }
+        let fiber = pool.injector.pop_any(self.index, 1).pop_front()?;
+        self.remote().counters.injector_batches.increment();
+        if self.searching.get() {
+            self.pass_search_on();
+        }
+        Some(fiber)
+    }
+
+    /// The places that cost more than a look at the worker's own queues.
+    #[cold]
+    fn find_further(&self) -> Option<FiberPtr> {
+        self.notice_phase();
+        self.open_mailbox();
+        self.fire_timers(clock::now());
+        let found = match self.pop_ready() {
+            Some(fiber) => Some(fiber),
+            None => self.fetch(),
+        };
+        if found.is_some() && self.searching.get() {
+            self.pass_search_on();
+        }
+        found
+    }
+
+    /// Fetches a fair share of the injector: the own shard first, then the others.
+    pub(super) fn fetch(&self) -> Option<FiberPtr> {
+        let injector = &self.pool.injector;
+        let queued = injector.len();
+        if queued == 0 {
+            return None;
+        }
+        if self.pool.scheduler() == Scheduler::SingleQueue {
+            return injector.pop_batch(0, 1).pop_front();
+        }
+        let share = queued / self.pool.workers() + 1;
+        let room = self.remote().ring.free_slots();
+        let n = (share as u32).min(BATCH).min(room + 1);
+        let mut batch = injector.pop_batch(self.index, n);
+        if batch.is_empty() {
+            batch = injector.pop_any(self.index, n);
+        }
+        let first = batch.pop_front()?;
+        self.remote().counters.injector_batches.increment();
+        self.keep_batch(batch);
+        Some(first)
+    }
+
+    fn keep_batch(&self, mut batch: Fifo<Header>) {
+        while let Some(fiber) = batch.pop_front() {
+            self.keep_fresh(fiber);
+        }
+    }
+}

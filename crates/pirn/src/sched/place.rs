@@ -1,0 +1,193 @@
+//! Where a fiber is put: fresh ones at spawn, settled ones when they are woken.
+//!
+//! A spawn goes to the spawner's own `next` slot, and what was there moves to the ring, so
+//! short-lived fibers run hot and in the same place. Two rules send work elsewhere. *Share*:
+//! a worker that carries clearly more started fibers than the least loaded one hands its
+//! fresh fibers to the injector. *Surplus*: only when the queue here is worth another
+//! worker's wake-up is one woken; what is less than that and still there after a while is
+//! the monitor's to see.
+
+use std::sync::Arc;
+
+use super::mailbox::Mailbox;
+use super::next::NextItem;
+use super::pool::{Phase, Pool, Scheduler};
+use super::worker::Worker;
+use crate::base::list::Fifo;
+use crate::fiber::current::{self, Local};
+use crate::fiber::{FiberPtr, Header, Schedule, Ticket};
+use crate::shim::atomic::Ordering;
+use crate::timer::Timer;
+
+/// Spawns between two comparisons of this worker's share with the others'.
+const PLACEMENT: u32 = 64;
+
+/// Queues a fresh fiber in `pool`; gives it back if the pool takes none any more.
+#[inline]
+pub(crate) fn spawn(pool: &Arc<Pool>, local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr> {
+    match Worker::of(local) {
+        Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.spawn(fiber),
+        _ if pool.admit() => {
+            pool.inject(fiber);
+            Ok(())
+        }
+        _ => Err(fiber),
+    }
+}
+
+/// The pool whose fiber or worker this thread runs.
+#[inline]
+pub(crate) fn pool_of(local: &Local) -> Option<&Arc<Pool>> {
+    Worker::of(local).map(|worker| &worker.pool)
+}
+
+/// Queues a fresh fiber with the pool that this thread works for. `Err` if this thread is
+/// no worker, or the pool takes no fibers any more.
+#[inline]
+pub(crate) fn spawn_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr> {
+    match Worker::of(local) {
+        Some(worker) => worker.spawn(fiber),
+        None => Err(fiber),
+    }
+}
+
+impl Worker {
+    #[inline]
+    fn spawn(&self, fiber: FiberPtr) -> Result<(), FiberPtr> {
+        let remote = self.remote();
+        if self.pool.phase() >= Phase::Cancelled {
+            return Err(fiber);
+        }
+        remote.counters.spawned.increment();
+        if self.pool.scheduler() == Scheduler::SingleQueue {
+            self.pool.injector.push(0, fiber);
+            self.pool.wake_one(self.index);
+            return Ok(());
+        }
+        let left = self.until_placement.get();
+        if left == 0 {
+            self.compare_shares();
+        } else {
+            self.until_placement.set(left - 1);
+        }
+        if self.overloaded.get() {
+            self.place_elsewhere(fiber);
+            return Ok(());
+        }
+        match remote.next.put(NextItem::Fresh(fiber)) {
+            None => {}
+            Some(NextItem::Fresh(evicted)) => self.keep_fresh(evicted),
+            Some(NextItem::Settled(evicted)) => self.make_ready(evicted),
+        }
+        if self.pool.idle.sleepers_hint() {
+            self.offer_surplus();
+        }
+        Ok(())
+    }
+
+    /// Puts a fresh fiber at the end of the ring.
+    #[inline]
+    pub(super) fn keep_fresh(&self, fiber: FiberPtr) {
+        if let Err(fiber) = self.remote().ring.push(fiber) {
+            self.overflow(fiber);
+        }
+    }
+
+    #[cold]
+    fn overflow(&self, fiber: FiberPtr) {
+        let remote = self.remote();
+        remote.counters.overflows.increment();
+        let mut batch = Fifo::new();
+        remote.ring.push_overflow(fiber, |moved| batch.push_back(moved));
+        if !batch.is_empty() {
+            self.pool.injector.push_batch(self.index, batch);
+        }
+    }
+
+    /// Wakes a sleeper if the queue here is worth it; else has the monitor keep an eye on
+    /// it.
+    #[cold]
+    pub(super) fn offer_surplus(&self) {
+        let queued = self.remote().ring.len() as usize + self.pool.injector.shard_len(self.index);
+        if self.pace.is_surplus(queued) {
+            if self.pool.wake_one(self.index + 1) {
+                self.remote().counters.wakes.increment();
+            }
+        } else {
+            self.pool.monitor.attend();
+        }
+    }
+
+    #[cold]
+    fn compare_shares(&self) {
+        self.until_placement.set(PLACEMENT - 1);
+        let settled = |remote: &super::pool::Remote| remote.settled.load(Ordering::Relaxed);
+        let own = settled(self.remote());
+        let least = self.pool.remotes.iter().map(settled).min().unwrap_or(own);
+        self.overloaded.set(own > 2 * least + 8);
+    }
+
+    #[cold]
+    fn place_elsewhere(&self, fiber: FiberPtr) {
+        self.remote().counters.placed_elsewhere.increment();
+        self.pool.injector.push(self.index, fiber);
+        if self.pool.wake_one(self.index + 1) {
+            self.remote().counters.wakes.increment();
+        }
+    }
+
+    /// A fiber of this worker has been woken by this worker.
+    #[inline]
+    fn wake_here(&self, local: &Local, fiber: FiberPtr) {
+        if local.fiber().is_none() {
+            // Woken by the worker itself (a timer, the mailbox): nothing hot about it.
+            self.make_ready(fiber);
+            return;
+        }
+        match self.remote().next.put(NextItem::Settled(fiber)) {
+            None => {}
+            Some(NextItem::Fresh(evicted)) => self.keep_fresh(evicted),
+            Some(NextItem::Settled(evicted)) => self.make_ready(evicted),
+        }
+    }
+}
+
+/// The home of a settled fiber: the mailbox of its worker.
+impl Schedule for Mailbox<Header> {
+    #[inline]
+    fn schedule(&self, fiber: FiberPtr) {
+        let local = current::local();
+        match Worker::of(local) {
+            Some(worker) if std::ptr::eq(worker.remote().mailbox, self) => {
+                worker.wake_here(local, fiber);
+            }
+            _ => {
+                if self.push(fiber) {
+                    self.parker().unpark();
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn requeue(&self, local: &Local, fiber: FiberPtr) {
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        worker.make_ready(fiber);
+    }
+
+    unsafe fn arm(&self, timer: std::ptr::NonNull<Timer<Ticket>>, deadline: u64) {
+        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.arm(timer, deadline) };
+    }
+
+    unsafe fn disarm(&self, timer: std::ptr::NonNull<Timer<Ticket>>) -> bool {
+        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.disarm(timer) }
+    }
+
+    fn others_wait(&self) -> bool {
+        Worker::of(current::local()).is_some_and(Worker::others_wait)
+    }
+}

@@ -1,0 +1,211 @@
+//! What a worker does when nothing is queued for it: search, spin, sleep.
+//!
+//! Owns: this worker's side of the sleep protocol (`idle` has the other side and the proof)
+//! and the stealing sweep.
+//!
+//! One visit: 1. search the other workers, unless enough do; 2. spin for a little, if that
+//! has paid lately; 3. announce sleep, shut the mailbox; 4. look everywhere once more;
+//! 5. sleep until woken or until a timer is due; 6. open the mailbox, take back the
+//! announcement; whoever finds that it was claimed owes a search.
+
+use std::time::Duration;
+
+use super::next::NextItem;
+use super::pool::Scheduler;
+use super::worker::Worker;
+use crate::base::backoff::Backoff;
+use crate::base::clock;
+use crate::fiber::FiberPtr;
+use crate::shim;
+use crate::shim::atomic::Ordering;
+
+/// A searcher that leaves work behind that is too young to take looks again after this.
+const YOUNG: Duration = Duration::from_micros(50);
+
+/// How long a worker spins before it sleeps, when spinning pays: about what the wake-up of
+/// a sleeping thread costs on a good machine.
+const SPIN: u64 = 10_000;
+
+/// A sleep shorter than this would have been better spent spinning.
+const SHORT: u64 = 100_000;
+
+/// What the sweep over the other workers came to.
+enum Sweep {
+    Found(FiberPtr),
+    /// Nothing to take, but some worker's `next` slot is taken.
+    Young,
+    Nothing,
+}
+
+impl Worker {
+    /// Comes back when there may be something to run.
+    pub(super) fn rest(&self) {
+        if !self.searching.get() {
+            self.searching.set(self.pool.idle.try_search());
+        }
+        let mut young = false;
+        if self.searching.get() {
+            match self.sweep() {
+                Sweep::Found(fiber) => {
+                    self.pass_search_on();
+                    self.run_first(fiber);
+                    return;
+                }
+                Sweep::Young => young = true,
+                Sweep::Nothing => {}
+            }
+        }
+        if self.spin() {
+            return;
+        }
+        self.sleep(young);
+    }
+
+    /// One look into every other worker's ring, from a random one on, and at what has been
+    /// found to be aged in their `next` slots.
+    fn sweep(&self) -> Sweep {
+        let pool = &self.pool;
+        let workers = pool.workers();
+        if workers == 1 || pool.scheduler() == Scheduler::SingleQueue {
+            return Sweep::Nothing;
+        }
+        let counters = &self.remote().counters;
+        counters.steal_attempts.increment();
+        // SAFETY: K1.
+        let start = unsafe { &mut *self.rng.get() }.below(workers);
+        let victims = (0..workers).map(|i| (start + i) % workers).filter(|&v| v != self.index);
+        let mut young = false;
+        for victim in victims {
+            let remote = &pool.remotes[victim];
+            if let Some((fiber, n)) = remote.ring.steal_into(&self.remote().ring) {
+                counters.steals.increment();
+                counters.stolen.add(u64::from(n));
+                return Sweep::Found(fiber);
+            }
+            let seen = remote.next.look_fresh();
+            if seen == 0 {
+                continue;
+            }
+            // ORDERING: Relaxed: the monitor's opinion; `steal` compares the slot itself.
+            if seen == remote.aged.load(Ordering::Relaxed)
+                && let Some(fiber) = remote.next.steal(seen)
+            {
+                counters.steals.increment();
+                counters.stolen.increment();
+                return Sweep::Found(fiber);
+            }
+            young = true;
+        }
+        if young { Sweep::Young } else { Sweep::Nothing }
+    }
+
+    /// Has `fiber`, found elsewhere, run next.
+    fn run_first(&self, fiber: FiberPtr) {
+        self.streak.set(0);
+        if let Some(item) = self.remote().next.put(NextItem::Fresh(fiber)) {
+            self.put_back(item);
+        }
+    }
+
+    /// Ends this worker's search because it has found something to run. If it was the last
+    /// to search and more may be there, another is woken to go on.
+    #[cold]
+    pub(super) fn pass_search_on(&self) {
+        self.searching.set(false);
+        if self.pool.idle.found_work() && self.leaves_work() {
+            if self.pool.wake_one(self.index + 1) {
+                self.remote().counters.wakes.increment();
+            }
+        }
+    }
+
+    /// Whether there is work that another worker should be woken for.
+    fn leaves_work(&self) -> bool {
+        let pool = &self.pool;
+        !pool.injector.is_empty()
+            || pool.remotes.iter().any(|remote| self.pace.is_surplus(remote.ring.len() as usize))
+    }
+
+    /// Whether a look around, without taking anything, shows something to do.
+    fn sees_work(&self) -> bool {
+        let remote = self.remote();
+        !remote.mailbox.is_empty()
+            || !self.pool.injector.is_empty()
+            || (self.pool.scheduler() == Scheduler::WorkStealing && self.pool.has_visible_work())
+    }
+
+    /// Watches for work while spinning has paid lately. True if some came.
+    fn spin(&self) -> bool {
+        if self.patience.get() <= 0 || self.pool.workers() == 1 {
+            return false;
+        }
+        let mut backoff = Backoff::new();
+        let until = clock::now() + SPIN;
+        loop {
+            for _ in 0..16 {
+                if self.sees_work() {
+                    self.patience.set((self.patience.get() + 1).min(8));
+                    return true;
+                }
+                backoff.pause();
+            }
+            let now = clock::now();
+            if now >= until || self.next_timer().is_some_and(|at| at <= now) {
+                self.patience.set(self.patience.get() - 2);
+                return false;
+            }
+        }
+    }
+
+    fn sleep(&self, young: bool) {
+        let idle = &self.pool.idle;
+        let remote = self.remote();
+        let _ = idle.announce(self.index, self.searching.replace(false));
+        // LIVENESS: from here on every publisher sees this worker as a sleeper, and what
+        // was published before is seen below (S3, S4 of `idle`).
+        if remote.mailbox.prepare_sleep() {
+            let skip = cfg!(pirn_mutant = "sleep_without_recheck");
+            if skip || (!self.sees_work() && !self.must_notice()) {
+                self.sleep_now(young);
+            }
+        }
+        self.open_mailbox();
+        remote.mailbox.cancel_sleep();
+        if idle.retract(self.index) {
+            self.searching.set(true);
+        }
+        self.pace.resume(clock::now());
+    }
+
+    fn sleep_now(&self, young: bool) {
+        let remote = self.remote();
+        remote.counters.parks.increment();
+        if self.pool.quiet.is_watched() {
+            self.pool.quiet.check(&self.pool);
+        }
+        let began = clock::now();
+        let timer = self.next_timer().and_then(clock::instant);
+        let again = young.then(|| shim::now() + YOUNG);
+        let until = match (timer, again) {
+            (Some(timer), Some(again)) => Some(timer.min(again)),
+            (timer, again) => timer.or(again),
+        };
+        match until {
+            None => remote.mailbox.parker().park(),
+            Some(until) => {
+                remote.mailbox.parker().park_until(until);
+            }
+        }
+        let slept = clock::now() - began;
+        if slept < SHORT && !young {
+            self.patience.set((self.patience.get() + 1).min(8));
+        } else if slept > 10 * SHORT {
+            self.patience.set(0);
+        }
+    }
+
+    /// Whether the pool wants something of this worker, or a timer is due.
+    fn must_notice(&self) -> bool {
+        self.unnoticed_phase() || self.next_timer().is_some_and(|at| at <= clock::now())
+    }
+}

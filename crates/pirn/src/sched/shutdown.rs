@@ -1,0 +1,100 @@
+//! The end of a pool, in numbered steps.
+//!
+//! 1. Admission is closed: for threads outside (Draining), or for everyone, and every
+//!    started fiber is cancelled (Cancelled).
+//! 2. The pool drains: whoever shuts it down waits until no fiber is left, or its time is
+//!    up.
+//! 3. The pool stops: workers without started fibers end and are joined. A worker that
+//!    still has some reports them and goes on for as long as they live: their stacks may be
+//!    borrowed from, and only this thread can resume them.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::place::pool_of;
+use super::pool::{Left, Phase, Pool};
+use super::quiet::live;
+use super::worker::Worker;
+use crate::fiber::current;
+use crate::shim;
+use crate::shim::atomic::Ordering;
+use crate::wait::{How, Reason, Spec};
+
+/// How long workers have to report what they could not end. One that computes or sits in a
+/// system call does not answer; its running fiber is named all the same.
+const REPORT: Duration = Duration::from_millis(50);
+
+impl Pool {
+    /// Lets everything end that has been admitted, then stops. For ever, if need be.
+    pub(crate) fn drain(self: &Arc<Self>) {
+        self.enter(Phase::Draining);
+        self.quiet.wait(self, false, None, Spec::of(Reason::Idle));
+        self.stop();
+    }
+
+    /// Cancels everything, waits until `deadline` and stops.
+    ///
+    /// # Errors
+    /// The fibers that have not ended.
+    pub(crate) fn shut_down(self: &Arc<Self>, deadline: Instant) -> Result<(), Vec<Left>> {
+        self.enter(Phase::Cancelled);
+        self.quiet.wait(self, false, Some(deadline), Spec::of(Reason::Idle));
+        let left = self.stop();
+        if left.is_empty() { Ok(()) } else { Err(left) }
+    }
+
+    /// Cancels everything and lets go: called from a fiber of the pool itself, which cannot
+    /// wait for its own end. The workers stop when nothing is left.
+    pub(crate) fn abandon(self: &Arc<Self>) {
+        self.enter(Phase::Cancelled);
+        let pool = Arc::clone(self);
+        let name = format!("{}-shutdown", self.name());
+        let waiter = shim::thread::spawn(name, move || {
+            pool.quiet.wait(&pool, false, None, Spec::of(Reason::Idle));
+            pool.stop();
+        });
+        // Without a thread to wait, the workers stay, asleep, until the process ends.
+        drop(waiter);
+    }
+
+    /// Waits until no fiber but the caller is left. `Err` when the wait was cancelled.
+    pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
+        let own = self.is_current() && current::local().fiber().is_some();
+        self.quiet.wait(self, own, None, Spec::interruptible(Reason::Idle))
+    }
+
+    /// Whether the caller runs on one of this pool's threads.
+    pub(crate) fn is_current(self: &Arc<Self>) -> bool {
+        pool_of(current::local()).is_some_and(|pool| Arc::ptr_eq(pool, self))
+    }
+
+    fn stop(self: &Arc<Self>) -> Vec<Left> {
+        let alive = live(self) > 0;
+        self.enter(Phase::Stopped);
+        if !alive {
+            self.join_threads(&[]);
+            return Vec::new();
+        }
+        #[expect(clippy::disallowed_methods, reason = "the shutting thread waits for reports")]
+        std::thread::sleep(REPORT);
+        let mut left = std::mem::take(&mut *self.reports.lock());
+        for (worker, remote) in self.remotes.iter().enumerate() {
+            let settled = remote.settled.load(Ordering::Relaxed);
+            let reported = left.iter().filter(|left| left.worker == worker).count();
+            if settled > reported {
+                left.extend(Left::running(worker, remote));
+            }
+        }
+        let mut stuck: Vec<usize> = left.iter().map(|left| left.worker).collect();
+        stuck.dedup();
+        self.join_threads(&stuck);
+        left
+    }
+}
+
+impl Worker {
+    /// Whether the pool has entered a phase that this worker has not acted on.
+    pub(super) fn unnoticed_phase(&self) -> bool {
+        self.seen_phase() != self.pool.phase()
+    }
+}

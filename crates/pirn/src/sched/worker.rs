@@ -1,0 +1,365 @@
+//! A worker: one OS thread that runs fibers.
+//!
+//! Owns: the loop, what only this thread touches (ready list, stacks, timers, the list of
+//! started fibers), the first run and the end of a fiber. Does not own: where a fiber is
+//! found (`find`), where one is put (`place`), when the thread sleeps (`rest`).
+//!
+//! Invariants:
+//! * K1. A `Worker` lives on its own thread's stack and is reached through that thread's
+//!   `Local` only, so its fields need neither atomics nor locks. Each access to a field is
+//!   one short borrow that calls nothing that could borrow the same field again.
+//! * K2. Fibers run between two accesses, never during one.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::pace::Pace;
+use super::pool::{Left, Phase, Pool, Remote};
+use crate::base::clock;
+use crate::base::list::{Fifo, List};
+use crate::base::rng::Rng;
+use crate::context::{Context, OutOfStacks, StackCache};
+use crate::fiber::current::{self, Local};
+use crate::fiber::entry::fiber_main;
+use crate::fiber::{FiberPtr, Header, Ticket};
+use crate::shim::{self, atomic::Ordering};
+use crate::timer::{Timer, Wheel};
+
+/// Operations that a fiber may complete in one run before it must yield.
+const BUDGET: u32 = 128;
+
+/// Stacks that a worker keeps for itself. A burst deeper than this trades with the pool;
+/// arbitrary, no measurement yet.
+const STACKS: usize = 64;
+
+/// One worker.
+pub(crate) struct Worker {
+    pub(super) pool: Arc<Pool>,
+    pub(super) index: usize,
+    host: UnsafeCell<Context>,
+    /// Settled fibers that may run.
+    ready: UnsafeCell<Fifo<Header>>,
+    stacks: UnsafeCell<StackCache>,
+    wheel: UnsafeCell<Wheel<Ticket>>,
+    /// Fibers that have started here and not ended.
+    started: UnsafeCell<List<Header>>,
+    pub(super) rng: UnsafeCell<Rng>,
+    pub(super) pace: Pace,
+    /// Dispatches until the next service.
+    pub(super) until_service: Cell<u32>,
+    /// Dispatches since the last look at the injector.
+    pub(super) since_injector: Cell<u32>,
+    /// Dispatches out of the `next` slot in a row.
+    pub(super) streak: Cell<u32>,
+    /// Whether the ring, rather than the ready list, is asked first the next time.
+    pub(super) ring_first: Cell<bool>,
+    /// Counted by `Idle` as searching.
+    pub(super) searching: Cell<bool>,
+    /// Spawns until the share of this worker is compared with the others'.
+    pub(super) until_placement: Cell<u32>,
+    /// Whether fresh fibers are better off elsewhere.
+    pub(super) overloaded: Cell<bool>,
+    pub(super) patience: Cell<i32>,
+    /// The phase that this worker has acted on.
+    seen: Cell<Phase>,
+    reported: Cell<bool>,
+}
+
+/// The body of a worker's thread.
+pub(super) fn main(pool: Arc<Pool>, index: usize) {
+    let worker = Worker::new(pool, index);
+    let local = current::local();
+    local.become_worker((&raw const worker).cast(), worker.host.get());
+    if let Some(hook) = &worker.pool.config.on_thread_start {
+        hook();
+    }
+    worker.run(local);
+    if let Some(hook) = &worker.pool.config.on_thread_stop {
+        hook();
+    }
+    local.become_worker(ptr::null(), ptr::null_mut());
+}
+
+impl Worker {
+    fn new(pool: Arc<Pool>, index: usize) -> Worker {
+        let now = clock::now();
+        Worker {
+            index,
+            host: UnsafeCell::new(Context::empty()),
+            ready: UnsafeCell::new(Fifo::new()),
+            stacks: UnsafeCell::new(StackCache::new(STACKS)),
+            wheel: UnsafeCell::new(Wheel::new(now)),
+            started: UnsafeCell::new(List::new()),
+            rng: UnsafeCell::new(Rng::new(shim::seed())),
+            pace: Pace::new(now),
+            until_service: Cell::new(0),
+            since_injector: Cell::new(0),
+            streak: Cell::new(0),
+            ring_first: Cell::new(false),
+            searching: Cell::new(false),
+            until_placement: Cell::new(0),
+            overloaded: Cell::new(false),
+            patience: Cell::new(0),
+            seen: Cell::new(Phase::Open),
+            reported: Cell::new(false),
+            pool,
+        }
+    }
+
+    /// The worker that this thread is, if it is one.
+    #[inline(always)]
+    pub(super) fn of(local: &Local) -> Option<&Worker> {
+        // SAFETY: K1: set by `main` to a worker that outlives the loop, cleared after it.
+        unsafe { local.worker().cast::<Worker>().as_ref() }
+    }
+
+    /// What the others see of this worker.
+    #[inline(always)]
+    pub(super) fn remote(&self) -> &Remote {
+        &self.pool.remotes[self.index]
+    }
+
+    fn run(&self, local: &Local) {
+        loop {
+            match self.find() {
+                Some(fiber) => self.dispatch(local, fiber),
+                None if self.may_end() => break,
+                None => self.rest(),
+            }
+        }
+    }
+
+    /// Runs `fiber` until it suspends or ends.
+    #[inline]
+    fn dispatch(&self, local: &Local, fiber: FiberPtr) {
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        if header.is_fresh() && !self.start(fiber) {
+            return;
+        }
+        let remote = self.remote();
+        remote.counters.dispatched.increment();
+        remote.running.store(fiber.as_ptr(), Ordering::Relaxed);
+        local.refill_budget(BUDGET);
+        local.set_fiber(Some(fiber));
+        // SAFETY: the fiber came out of a queue, so this worker owns it, and it has settled
+        // here, so its context is suspended or prepared.
+        unsafe { current::resume(local, fiber) };
+        local.set_fiber(None);
+        if header.ended.get() {
+            self.finish(fiber);
+        }
+    }
+
+    /// Settles a fresh fiber here; false if there is no stack for it, and it waits.
+    #[inline]
+    fn start(&self, fiber: FiberPtr) -> bool {
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        // SAFETY: K1.
+        let stacks = unsafe { &mut *self.stacks.get() };
+        let stack = match header.stack_size() {
+            None => stacks.take(&self.pool.stacks),
+            Some(size) => self.pool.stacks.take_sized(size),
+        };
+        let stack = match stack {
+            Ok(stack) => stack,
+            Err(why) => {
+                self.starve(fiber, &why);
+                return false;
+            }
+        };
+        let remote = self.remote();
+        header.set_home(remote.mailbox);
+        // SAFETY: the stack is held by the header until the fiber has left it.
+        unsafe { stack.set_owner(fiber.as_ptr().cast()) };
+        // SAFETY: H2: a fresh fiber's context is its owner's.
+        let context = unsafe { &mut *header.context.get() };
+        // SAFETY: the stack is unused; `fiber_main` takes a header.
+        unsafe { context.prepare(&stack, fiber_main, fiber.as_ptr().cast()) };
+        // SAFETY: H2.
+        unsafe { *header.stack.get() = Some(stack) };
+        // SAFETY: K1; a header is pinned (H1) and is unlinked in `finish`.
+        unsafe { (*self.started.get()).push_back(fiber) };
+        remote.settled.store(remote.settled.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        remote.counters.started.increment();
+        if self.seen.get() >= Phase::Cancelled {
+            // An active fiber: there is nothing to enqueue.
+            header.state.cancel();
+        }
+        true
+    }
+
+    /// Step 7 of a fiber's end (`fiber::entry`): it has left its stack.
+    #[inline]
+    fn finish(&self, fiber: FiberPtr) {
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        header.state.finish();
+        // SAFETY: K1; linked in `start`.
+        unsafe { (*self.started.get()).remove(fiber) };
+        // SAFETY: H2: the fiber has ended, so its worker owns the field.
+        let stack = unsafe { (*header.stack.get()).take() }.expect("a started fiber has a stack");
+        if header.stack_size().is_none() {
+            // SAFETY: K1.
+            unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
+        } else {
+            self.pool.stacks.give(stack);
+        }
+        let remote = self.remote();
+        remote.settled.store(remote.settled.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        remote.counters.completed.increment();
+        // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
+        unsafe { Header::release(fiber) };
+        if !self.pool.starved.is_empty() {
+            self.feed();
+        }
+        if self.pool.quiet.is_watched() {
+            self.pool.quiet.check(&self.pool);
+        }
+    }
+
+    /// Puts a fresh fiber aside until a stack comes free.
+    #[cold]
+    fn starve(&self, fiber: FiberPtr, why: &OutOfStacks) {
+        self.remote().counters.stack_waits.increment();
+        self.pool.starved.push(fiber, why);
+        // LIVENESS: a stack that came free before the fiber was on the list is free now.
+        if let Ok(stack) = self.pool.stacks.take() {
+            self.pool.stacks.give(stack);
+            self.feed();
+        }
+    }
+
+    /// A stack has come free: one of the fibers that wait for one may run here.
+    #[cold]
+    fn feed(&self) {
+        if let Some(fiber) = self.pool.starved.pop() {
+            self.keep_fresh(fiber);
+        }
+    }
+
+    /// Appends to the ready list.
+    #[inline(always)]
+    pub(super) fn make_ready(&self, fiber: FiberPtr) {
+        // SAFETY: K1.
+        unsafe { (*self.ready.get()).push_back(fiber) };
+    }
+
+    #[inline(always)]
+    pub(super) fn pop_ready(&self) -> Option<FiberPtr> {
+        // SAFETY: K1.
+        unsafe { (*self.ready.get()).pop_front() }
+    }
+
+    #[inline(always)]
+    pub(super) fn has_ready(&self) -> bool {
+        // SAFETY: K1.
+        !unsafe { &*self.ready.get() }.is_empty()
+    }
+
+    /// Moves what other threads have woken to the ready list.
+    pub(super) fn open_mailbox(&self) {
+        let mailbox = self.remote().mailbox;
+        if !mailbox.is_empty() {
+            let woken = mailbox.drain();
+            self.remote().counters.remote_wakes.add(u64::from(woken.len()));
+            // SAFETY: K1.
+            unsafe { (*self.ready.get()).append(woken) };
+        }
+    }
+
+    /// Wakes the fibers whose time has come by `now`.
+    pub(super) fn fire_timers(&self, now: u64) {
+        // SAFETY: K1: firing claims tickets and fills the ready list; it does not come back
+        // to the wheel.
+        let wheel = unsafe { &mut *self.wheel.get() };
+        wheel.advance(now, |ticket| {
+            let wake = ticket.claim(crate::fiber::state::Code::TIMED_OUT);
+            if let Some(wake) = wake {
+                wake.enqueue();
+            }
+        });
+    }
+
+    /// When the next timer is due.
+    pub(super) fn next_timer(&self) -> Option<u64> {
+        // SAFETY: K1.
+        unsafe { &*self.wheel.get() }.next_deadline()
+    }
+
+    /// # Safety
+    /// As `Schedule::arm`.
+    pub(super) unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) {
+        // SAFETY: K1; the caller's promise.
+        unsafe { (*self.wheel.get()).arm(timer, deadline) };
+    }
+
+    /// # Safety
+    /// As `Schedule::disarm`.
+    pub(super) unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>) -> bool {
+        // SAFETY: K1; the caller's promise.
+        unsafe { (*self.wheel.get()).disarm(timer) }
+    }
+
+    /// Whether anything but the running fiber wants this thread.
+    pub(super) fn others_wait(&self) -> bool {
+        let remote = self.remote();
+        self.has_ready()
+            || !remote.mailbox.is_empty()
+            || !remote.next.is_empty()
+            || self.next_timer().is_some_and(|at| at <= clock::now())
+    }
+
+    /// Acts on a change of the pool's phase: cancels what has started here, or reports it.
+    pub(super) fn notice_phase(&self) {
+        let phase = self.pool.phase();
+        if phase != self.seen.replace(phase) && phase >= Phase::Cancelled {
+            self.each_started(|fiber| {
+                // SAFETY: H1.
+                if unsafe { fiber.as_ref() }.state.cancel() {
+                    crate::fiber::ticket::Wake::of(fiber).enqueue();
+                }
+            });
+        }
+        if phase == Phase::Stopped && !self.reported.replace(true) {
+            let mut left = Vec::new();
+            self.each_started(|fiber| left.push(Left::of(self.index, fiber)));
+            self.pool.reports.lock().extend(left);
+        }
+    }
+
+    /// The phase that this worker has acted on.
+    pub(super) fn seen_phase(&self) -> Phase {
+        self.seen.get()
+    }
+
+    fn each_started(&self, mut f: impl FnMut(FiberPtr)) {
+        // SAFETY: K1: `f` runs no fiber, so the list stays as it is.
+        let started = unsafe { &*self.started.get() };
+        started.iter().for_each(&mut f);
+    }
+
+    /// Nothing is queued here; may the thread end? Not while a fiber that has started here
+    /// lives: it could not be resumed anywhere else.
+    fn may_end(&self) -> bool {
+        // SAFETY: K1.
+        self.pool.phase() == Phase::Stopped && unsafe { &*self.started.get() }.is_empty()
+    }
+}
+
+impl Left {
+    /// Describes a started fiber. On its worker.
+    fn of(worker: usize, fiber: FiberPtr) -> Left {
+        // SAFETY: H1; the fiber lives, so its label and location are constant.
+        let header = unsafe { fiber.as_ref() };
+        Left {
+            worker,
+            id: header.id(),
+            name: header.name().map(str::to_owned),
+            spawned_at: header.location(),
+            reason: header.reason.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! [`scope`]: fibers that may borrow from the frame that spawns them.
+//!
+//! Owns: the count of a scope's children and the panics that nobody has joined.
+//!
+//! Invariants:
+//! * R1. `scope` does not return, nor unwind, before every child has called [`child_ended`].
+//!   So what children borrow from `'env`, and the scope itself, outlive them.
+//! * R2. A child touches nothing of the scope after it has freed the lock in
+//!   [`child_ended`]: the parent may be gone by then. The duty to wake the parent is taken
+//!   along, and needs only the parent's header.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fiber::entry::{self, Panic};
+use crate::fiber::header::EndHook;
+use crate::fiber::waiter::WaitQueue;
+use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
+use crate::runtime::Handle;
+use crate::sched::place;
+use crate::sched::pool::Pool;
+use crate::shim::Lock;
+use crate::spawn::{Builder, Fiber, JoinError, Joined, Rejected, SpawnError};
+use crate::spawn::{deadline_in, take_back};
+use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, spend, wait_in};
+
+/// What a scope's children and its owner share.
+struct Children {
+    alive: usize,
+    waiters: WaitQueue<()>,
+    /// Children that have panicked, oldest first; the payload is still in the header unless
+    /// somebody has joined them.
+    panicked: Vec<FiberRef>,
+}
+
+/// A scope to spawn fibers in; see [`scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    children: Lock<Children>,
+    pool: Arc<Pool>,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// Owns the right to join a fiber of a scope.
+///
+/// Dropping it lets the fiber go on; the scope waits for it all the same.
+pub struct ScopedJoinHandle<'scope, T> {
+    joined: Joined<T>,
+    scope: PhantomData<&'scope ()>,
+}
+
+/// Runs `f` with a scope in which it may spawn fibers that borrow local variables, waits
+/// for all of them, and returns what `f` returned.
+///
+/// As [`std::thread::scope`], with fibers. The scope ends when all of its fibers have
+/// ended, in every case: also when `f` panics or the caller is interrupted.
+///
+/// # Panics
+/// With the payload of the first child that panicked and was not joined; else with the
+/// panic of `f`.
+///
+/// # Cancellation
+/// Waiting for the children is not an interruption point.
+///
+/// ```
+/// let mut parts = [1, 2, 3, 4];
+/// pirn::scope(|s| {
+///     for part in &mut parts {
+///         s.spawn(move || *part *= 10);
+///     }
+/// });
+/// assert_eq!(parts, [10, 20, 30, 40]);
+/// ```
+#[track_caller]
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    scope_in(Arc::clone(Handle::current().pool()), f)
+}
+
+pub(crate) fn scope_in<'env, F, T>(pool: Arc<Pool>, f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let scope = Scope {
+        children: Lock::new(Children {
+            alive: 0,
+            waiters: WaitQueue::new(),
+            panicked: Vec::new(),
+        }),
+        pool,
+        scope: PhantomData,
+        env: PhantomData,
+    };
+    // UNWIND: the body's panic is kept until its children have ended (R1).
+    let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    let _ = scope.wait_for_children(&Spec::of(Reason::Scope));
+    let first = scope.first_panic();
+    match (first, result) {
+        (Some(panic), _) | (None, Err(panic)) => resume_unwind(panic),
+        (None, Ok(value)) => value,
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Spawns a fiber in this scope.
+    ///
+    /// If the scope's runtime has been shut down, `f` is dropped and the handle joins as
+    /// [`NotRun`](crate::spawn::JoinError::NotRun).
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let fiber = self.fresh(Builder::new(), f);
+        if let Err(fiber) = place::spawn(&self.pool, current::local(), fiber) {
+            entry::refuse(fiber);
+        }
+        ScopedJoinHandle::new(fiber)
+    }
+
+    /// Spawns a fiber in this scope, unless the scope's runtime has been shut down.
+    ///
+    /// # Errors
+    /// Gives `f` back.
+    #[track_caller]
+    pub fn try_spawn<F, T>(
+        &'scope self,
+        f: F,
+    ) -> Result<ScopedJoinHandle<'scope, T>, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        Builder::new().spawn_scoped(self, f)
+    }
+
+    /// Waits for all children that have been spawned so far, and those they spawn.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under.
+    ///
+    /// # Cancellation
+    /// An interruption point.
+    #[track_caller]
+    pub fn wait(&self) -> Result<(), Interrupt> {
+        match self.wait_for_children(&Spec::interruptible(Reason::Scope)) {
+            How::Cancelled => Err(Interrupt::Cancelled),
+            _ => {
+                spend();
+                Ok(())
+            }
+        }
+    }
+
+    /// As [`wait`](Self::wait), for at most `limit`; false if children are left then.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under.
+    ///
+    /// # Cancellation
+    /// An interruption point.
+    #[track_caller]
+    pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
+        let spec = Spec::interruptible(Reason::Scope).until(deadline_in(limit));
+        match self.wait_for_children(&spec) {
+            How::Cancelled => Err(Interrupt::Cancelled),
+            How::TimedOut => Ok(false),
+            _ => Ok(true),
+        }
+    }
+
+    /// How many children have not ended.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.children.lock().alive
+    }
+
+    /// Whether all children have ended.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[track_caller]
+    fn fresh<F, T>(&'scope self, builder: Builder, f: F) -> FiberPtr
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.children.lock().alive += 1;
+        // SAFETY: R1: what `F` and `T` borrow lives for `'scope`, which is longer than the
+        // child.
+        let fiber = unsafe { builder.fresh(current::local(), Location::caller(), f) };
+        // SAFETY: H1; not published yet.
+        let header = unsafe { fiber.as_ref() };
+        header.keeps_panic.set(true);
+        let data = (&raw const self.children).cast();
+        header.on_end.set(Some(EndHook { call: child_ended, data }));
+        fiber
+    }
+
+    fn wait_for_children(&self, spec: &Spec) -> How {
+        let waited = wait_in(
+            &self.children,
+            |children| &mut children.waiters,
+            spec,
+            |children| if children.alive == 0 { Attempt::Done(()) } else { Attempt::Wait(()) },
+        );
+        match waited {
+            Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
+            Waited::Ended(how, ()) => how,
+        }
+    }
+
+    /// Takes the oldest panic that nobody has joined; the others are dropped.
+    fn first_panic(&self) -> Option<Panic> {
+        let panicked = std::mem::take(&mut self.children.lock().panicked);
+        let mut first = None;
+        for child in panicked {
+            if child.header().outcome.get() != Outcome::Panicked {
+                continue;
+            }
+            if first.is_some() {
+                // SAFETY: H5: the child has ended, and no handle of it is left in use.
+                unsafe { entry::drop_outcome(child.ptr()) };
+                continue;
+            }
+            child.header().outcome.set(Outcome::Taken);
+            // SAFETY: H5: as above, and the outcome was a panic.
+            first = Some(unsafe { entry::take::<Panic>(child.ptr()) });
+        }
+        first
+    }
+}
+
+/// The end hook of a scope's children.
+///
+/// # Safety
+/// `data` points to the `Children` of the scope that `fiber` was counted in.
+unsafe fn child_ended(data: *const (), fiber: FiberPtr) {
+    // SAFETY: R1: the scope waits for this very call.
+    let children = unsafe { &*data.cast::<Lock<Children>>() };
+    // SAFETY: H1.
+    let panicked = unsafe { fiber.as_ref() }.outcome.get() == Outcome::Panicked;
+    let mut children = children.lock();
+    if panicked {
+        children.panicked.push(FiberRef::of(fiber));
+    }
+    children.alive -= 1;
+    let mut wakes = Vec::new();
+    let mut first = None;
+    if children.alive == 0 {
+        first = children.waiters.claim_first(|()| {});
+        while let Some(wake) = children.waiters.claim_first(|()| {}) {
+            wakes.push(wake);
+        }
+    }
+    drop(children);
+    for wake in first.into_iter().chain(wakes) {
+        wake.enqueue();
+    }
+}
+
+impl Builder {
+    /// Spawns the fiber in a scope, as [`Scope::try_spawn`].
+    ///
+    /// # Errors
+    /// Gives `f` back if the scope's runtime has been shut down.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, F, T>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        f: F,
+    ) -> Result<ScopedJoinHandle<'scope, T>, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let fiber = scope.fresh(self, f);
+        match place::spawn(&scope.pool, current::local(), fiber) {
+            Ok(()) => Ok(ScopedJoinHandle::new(fiber)),
+            Err(fiber) => {
+                // SAFETY: refused, so it is in no queue and still holds an `F`.
+                let f = unsafe { take_back(fiber) };
+                scope.children.lock().alive -= 1;
+                Err(SpawnError::new(f, Rejected::ShutDown))
+            }
+        }
+    }
+}
+
+impl<T> ScopedJoinHandle<'_, T> {
+    fn new(fiber: FiberPtr) -> Self {
+        // SAFETY: J1: called once for each fresh fiber, with its result type.
+        ScopedJoinHandle { joined: unsafe { Joined::new(fiber) }, scope: PhantomData }
+    }
+
+    /// Waits for the fiber to end and returns its result. A panic that is returned here is
+    /// not raised again by the scope.
+    ///
+    /// # Errors
+    /// As [`JoinHandle::join`](crate::JoinHandle::join).
+    ///
+    /// # Cancellation
+    /// An interruption point, but not for a fiber that has finished.
+    #[track_caller]
+    pub fn join(self) -> Result<T, JoinError> {
+        match self.joined.wait(&Spec::interruptible(Reason::Join)) {
+            How::Cancelled => Err(JoinError::Interrupted(Interrupt::Cancelled)),
+            _ => {
+                let result = self.joined.take();
+                spend();
+                result
+            }
+        }
+    }
+
+    /// Waits for the fiber to end and keeps the handle.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under. A finished fiber is `Ok` all the same.
+    ///
+    /// # Cancellation
+    /// An interruption point, but not for a fiber that has finished.
+    #[track_caller]
+    pub fn wait(&self) -> Result<(), Interrupt> {
+        match self.joined.wait(&Spec::interruptible(Reason::Join)) {
+            How::Cancelled => Err(Interrupt::Cancelled),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits for at most `limit`, and gives the handle back if the fiber still runs then.
+    ///
+    /// # Errors
+    /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
+    ///
+    /// # Cancellation
+    /// An interruption point.
+    #[track_caller]
+    pub fn join_timeout(self, limit: Duration) -> Result<Result<T, JoinError>, Self> {
+        let spec = Spec::interruptible(Reason::Join).until(deadline_in(limit));
+        match self.joined.wait(&spec) {
+            How::TimedOut => Err(self),
+            How::Cancelled => Ok(Err(JoinError::Interrupted(Interrupt::Cancelled))),
+            _ => Ok(self.joined.take()),
+        }
+    }
+
+    /// Whether the fiber has ended, so that joining it does not wait.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.joined.is_finished()
+    }
+
+    /// Asks the fiber to stop, as [`JoinHandle::cancel`](crate::JoinHandle::cancel).
+    pub fn cancel(&self) {
+        self.joined.fiber().cancel();
+    }
+
+    /// The fiber, for its name, its identity and [`unpark`](Fiber::unpark).
+    #[must_use]
+    pub fn fiber(&self) -> &Fiber {
+        self.joined.fiber()
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("alive", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedJoinHandle").field("fiber", self.fiber()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,163 @@
+//! Spawning: the plain function and the builder.
+
+use std::borrow::Cow;
+use std::panic::Location;
+
+use super::error::{Rejected, SpawnError};
+use super::join::JoinHandle;
+use crate::fiber::current::{self, Local};
+use crate::fiber::entry;
+use crate::fiber::header::{EndHook, Label};
+use crate::fiber::{FiberPtr, Header};
+use crate::runtime::Handle;
+use crate::sched::place;
+
+/// Spawns a fiber that runs `f`, on the runtime of the calling fiber, or on the runtime
+/// that the thread has [entered](Handle::enter), or on the default one.
+///
+/// The new fiber starts on any of the runtime's workers and stays on the one that started
+/// it. It inherits nothing from the caller. If the runtime has been shut down, `f` is
+/// dropped and the handle joins as [`NotRun`](super::JoinError::NotRun).
+///
+/// # Panics
+/// If there is no runtime yet and the default one cannot be made (see
+/// [`Runtime::new`](crate::Runtime::new)).
+///
+/// ```
+/// let child = pirn::spawn(|| 6 * 7);
+/// assert_eq!(child.join().unwrap(), 42);
+/// ```
+#[inline]
+#[track_caller]
+pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let local = current::local();
+    // SAFETY: `F` and `T` are `Send` and borrow nothing.
+    let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
+    publish(local, fiber, None);
+    // SAFETY: J1: the reference for the handle, made just above, of result type `T`.
+    unsafe { JoinHandle::new(fiber) }
+}
+
+/// Configures a fiber before it is spawned.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Builder {
+    label: Label,
+}
+
+impl Builder {
+    /// A builder with nothing set.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// Names the fiber in reports: of a stack overflow, of a shutdown that had to leave it.
+    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Builder {
+        self.label.name = Some(name.into());
+        self
+    }
+
+    /// Gives the fiber a stack of at least `bytes`, instead of its runtime's default.
+    pub fn stack_size(mut self, bytes: usize) -> Builder {
+        self.label.stack_size = Some(bytes);
+        self
+    }
+
+    /// Spawns the fiber, as [`spawn`] does.
+    ///
+    /// # Errors
+    /// Gives `f` back if the runtime has been shut down.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> Result<JoinHandle<T>, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(f) }
+    }
+
+    /// Spawns the fiber without asking how long what it borrows lives.
+    ///
+    /// # Errors
+    /// Gives `f` back if the runtime has been shut down.
+    ///
+    /// # Safety
+    /// Whatever `f` and its result borrow outlives the fiber: the caller joins it before,
+    /// also when unwinding.
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> Result<JoinHandle<T>, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        let local = current::local();
+        // SAFETY: the caller's promise.
+        let fiber = unsafe { self.fresh(local, Location::caller(), f) };
+        let queued = match place::pool_of(local) {
+            Some(_) => place::spawn_here(local, fiber),
+            None => place::spawn(Handle::current().pool(), local, fiber),
+        };
+        match queued {
+            // SAFETY: J1, as in `spawn`.
+            Ok(()) => Ok(unsafe { JoinHandle::new(fiber) }),
+            // SAFETY: refused, so it is in no queue and still holds an `F`.
+            Err(fiber) => Err(SpawnError::new(unsafe { take_back(fiber) }, Rejected::ShutDown)),
+        }
+    }
+
+    /// # Safety
+    /// As `entry::fresh`.
+    pub(crate) unsafe fn fresh<F: FnOnce() -> T, T>(
+        self,
+        local: &Local,
+        location: &'static Location<'static>,
+        f: F,
+    ) -> FiberPtr {
+        // SAFETY: the caller's promise.
+        let fiber = unsafe { entry::fresh(local, location, f) };
+        if self.label.name.is_some() || self.label.stack_size.is_some() {
+            // SAFETY: H1; not published yet.
+            unsafe { fiber.as_ref() }.set_label(self.label);
+        }
+        fiber
+    }
+}
+
+/// Queues a fresh fiber where the caller's fibers go; a refused one is dropped unrun.
+#[inline]
+pub(crate) fn publish(local: &Local, fiber: FiberPtr, hook: Option<EndHook>) {
+    if hook.is_some() {
+        // SAFETY: H1; not published yet.
+        unsafe { fiber.as_ref() }.on_end.set(hook);
+    }
+    if let Err(fiber) = place::spawn_here(local, fiber) {
+        publish_from_outside(local, fiber);
+    }
+}
+
+#[cold]
+fn publish_from_outside(local: &Local, fiber: FiberPtr) {
+    let handle = Handle::current();
+    if let Err(fiber) = place::spawn(handle.pool(), local, fiber) {
+        entry::refuse(fiber);
+    }
+}
+
+/// Undoes `fresh` for a fiber that was refused: both references and the closure come back.
+///
+/// # Safety
+/// The fiber was made from an `F` and is in no queue.
+pub(crate) unsafe fn take_back<F>(fiber: FiberPtr) -> F {
+    // SAFETY: the caller's promise.
+    let f = unsafe { entry::take::<F>(fiber) };
+    for _ in 0..2 {
+        // SAFETY: the runtime's reference and the handle's; nobody else has one.
+        unsafe { Header::release(fiber) };
+    }
+    f
+}

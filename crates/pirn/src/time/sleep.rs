@@ -1,0 +1,56 @@
+//! Sleeping until a moment, by a timer on the worker's own wheel.
+
+use std::time::{Duration, Instant};
+
+use crate::shim;
+use crate::wait::park::{park, ticket};
+use crate::wait::{How, Interrupt, Reason, Spec, interrupted, yield_now};
+
+/// The present moment on the clock that all of pirn's timers go by.
+#[must_use]
+pub fn now() -> Instant {
+    shim::now()
+}
+
+/// Waits for at least `duration`; at most about a tenth of a millisecond longer on an idle
+/// machine.
+///
+/// A duration of zero yields. One that the clock cannot express waits until interrupted.
+///
+/// # Errors
+/// The interrupt that ended the sleep early.
+///
+/// # Cancellation
+/// An interruption point. Parks a fiber, blocks a plain thread.
+#[track_caller]
+pub fn sleep(duration: Duration) -> Result<(), Interrupt> {
+    let now = now();
+    wait_until(now, now.checked_add(duration))
+}
+
+/// Waits until `at`, or yields if that is past.
+///
+/// # Errors
+/// The interrupt that ended the sleep early.
+///
+/// # Cancellation
+/// An interruption point. Parks a fiber, blocks a plain thread.
+#[track_caller]
+pub fn sleep_until(at: Instant) -> Result<(), Interrupt> {
+    wait_until(now(), Some(at))
+}
+
+fn wait_until(now: Instant, at: Option<Instant>) -> Result<(), Interrupt> {
+    if let Some(interrupt) = interrupted() {
+        return Err(interrupt);
+    }
+    if at.is_some_and(|at| at <= now) {
+        yield_now();
+        return Ok(());
+    }
+    let spec = Spec::interruptible(Reason::Sleep).until(at);
+    match park(ticket(), &spec).how {
+        How::Cancelled => Err(Interrupt::Cancelled),
+        How::TimedOut | How::Woken(_) | How::Token => Ok(()),
+    }
+}

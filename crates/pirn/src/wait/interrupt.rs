@@ -1,0 +1,59 @@
+//! Interrupts: why an interruptible call came back without having done its work.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+/// The surrounding token or deadline ended before the call could do its work.
+///
+/// An interrupted call did nothing and gives back what it was given. Interrupts are sticky:
+/// every later interruptible call of the same fiber reports them too, until the scope,
+/// deadline or shield that they belong to is left.
+#[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
+pub enum Interrupt {
+    /// The fiber, its scope or its runtime has been cancelled.
+    Cancelled,
+    /// A surrounding deadline has passed.
+    TimedOut,
+}
+
+impl Interrupt {
+    /// Finds an interrupt in an error or in anything that it was caused by, inside
+    /// [`io::Error`] included.
+    pub fn of(error: &(dyn Error + 'static)) -> Option<Interrupt> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            if let Some(found) = error.downcast_ref::<Interrupt>() {
+                return Some(*found);
+            }
+            let inside = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            next = match inside {
+                Some(inside) => Some(inside),
+                None => error.source(),
+            };
+        }
+        None
+    }
+}
+
+impl fmt::Display for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Interrupt::Cancelled => "the fiber was cancelled",
+            Interrupt::TimedOut => "the surrounding deadline has passed",
+        })
+    }
+}
+
+impl Error for Interrupt {}
+
+/// Never of kind `Interrupted`, which many loops of `std` retry without end.
+impl From<Interrupt> for io::Error {
+    fn from(interrupt: Interrupt) -> io::Error {
+        let kind = match interrupt {
+            Interrupt::Cancelled => io::ErrorKind::Other,
+            Interrupt::TimedOut => io::ErrorKind::TimedOut,
+        };
+        io::Error::new(kind, interrupt)
+    }
+}

@@ -1,0 +1,240 @@
+//! Parking: the one place where a fiber stops running of its own accord.
+//!
+//! Owns: the step from "published where wakers will look" to "not running", for fibers, for
+//! plain threads, and for fibers that must not leave their thread. Does not own: where a
+//! waiter is published (`queue`, or the room's own structure), nor who wakes.
+//!
+//! A caller takes a [`ticket`], publishes it under the lock of whatever it waits for, looks
+//! once more whether it still has to wait, and calls [`park`]. Whatever `park` returns, the
+//! ticket is spent. [`End::early`] tells whether the caller still has to take the lock once
+//! before it touches what a waker may be handing over (W3 in `fiber::waiter`).
+//!
+//! A fiber that is unwinding (`std::thread::panicking()`) blocks its thread in place: the
+//! panic count of `std` is per thread, and another fiber on this thread would see it. Only
+//! if others have waited behind it for [`PATIENCE`] does it switch all the same.
+
+use std::pin::pin;
+use std::ptr::NonNull;
+use std::thread::panicking;
+use std::time::{Duration, Instant};
+
+use super::interrupt::Interrupt;
+use super::reason::Reason;
+use crate::base::clock;
+use crate::fiber::current::{self, Local};
+use crate::fiber::state::{Accepts, Claim, Code, Parked};
+use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
+use crate::shim;
+use crate::shim::atomic::Ordering;
+use crate::timer::Timer;
+
+/// How long an unwinding fiber blocks its thread while others wait behind it.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// What is waited for, and what else may end the wait.
+#[derive(Debug, Copy, Clone)]
+pub(crate) struct Spec {
+    pub(crate) reason: Reason,
+    pub(crate) deadline: Option<Instant>,
+    /// Cancellation ends the wait.
+    pub(crate) interruptible: bool,
+    /// The token of `unpark` ends the wait.
+    pub(crate) token: bool,
+}
+
+impl Spec {
+    /// A wait that only a waker ends.
+    pub(crate) const fn of(reason: Reason) -> Spec {
+        Spec { reason, deadline: None, interruptible: false, token: false }
+    }
+
+    /// A wait that cancellation ends too.
+    pub(crate) const fn interruptible(reason: Reason) -> Spec {
+        Spec { interruptible: true, ..Spec::of(reason) }
+    }
+
+    pub(crate) const fn until(self, deadline: Option<Instant>) -> Spec {
+        Spec { deadline, ..self }
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts { cancel: self.interruptible, token: self.token }
+    }
+}
+
+/// How a wait ended.
+#[must_use]
+#[derive(Debug, Copy, Clone)]
+pub(crate) struct End {
+    pub(crate) how: How,
+    /// The claim came before the fiber had parked, so its waker may still be at work.
+    pub(crate) early: bool,
+}
+
+/// Who ended a wait.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum How {
+    /// A waker, with the code of its case.
+    Woken(Code),
+    /// The wait's own deadline.
+    TimedOut,
+    /// Cancellation.
+    Cancelled,
+    /// The token of `unpark`, which is consumed.
+    Token,
+}
+
+impl End {
+    fn new(code: Code, early: bool) -> End {
+        let how = match code {
+            Code::TIMED_OUT => How::TimedOut,
+            Code::CANCELLED => How::Cancelled,
+            Code::TOKEN => How::Token,
+            code => How::Woken(code),
+        };
+        End { how, early }
+    }
+}
+
+/// The right to wake the caller from the wait that it is about to begin.
+#[inline]
+pub(crate) fn ticket() -> Ticket {
+    Header::ticket(current::identity(current::local()))
+}
+
+/// The interrupt that the caller's fiber is under, if any. Interruptible calls ask before
+/// they try anything.
+#[inline]
+pub(crate) fn interrupted() -> Option<Interrupt> {
+    let fiber = current::local().fiber()?;
+    // SAFETY: H1.
+    let cancelled = unsafe { fiber.as_ref() }.state.is_cancelled();
+    cancelled.then_some(Interrupt::Cancelled)
+}
+
+/// Suspends the caller until somebody ends the wait that `ticket` stands for.
+pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
+    let local = current::local();
+    // SAFETY: H1.
+    let header = unsafe { ticket.fiber().as_ref() };
+    header.reason.store(spec.reason as u32, Ordering::Relaxed);
+    let end = if local.fiber().is_none() {
+        park_thread(header, ticket, spec)
+    } else if panicking() {
+        park_in_place(local, header, ticket, spec)
+    } else {
+        park_fiber(local, header, ticket, spec)
+    };
+    header.reason.store(0, Ordering::Relaxed);
+    end
+}
+
+/// Lets everything else that is ready run first; a plain thread gives its core away.
+#[inline]
+pub(crate) fn yield_now() {
+    let local = current::local();
+    match local.fiber() {
+        Some(fiber) if !panicking() => requeue(local, fiber),
+        _ => shim::thread::yield_now(),
+    }
+}
+
+/// Counts one completed operation; the last one of a fiber's budget makes it yield, so that
+/// a fiber whose operations never have to wait cannot keep its worker for ever.
+#[inline]
+pub(crate) fn spend() {
+    if current::local().spend() {
+        yield_now();
+    }
+}
+
+#[inline]
+fn requeue(local: &Local, fiber: FiberPtr) {
+    // SAFETY: H1.
+    let home = unsafe { fiber.as_ref() }.home();
+    home.requeue(local, fiber);
+    // SAFETY: the fiber is in its worker's queue; no lock is held here.
+    unsafe { current::suspend(local, fiber) };
+}
+
+fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
+    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts()) {
+        return End::new(code, true);
+    }
+    // LIVENESS: from here on a claim enqueues this fiber with its own worker, which is this
+    // thread and so cannot resume it before it has left its stack.
+    match spec.deadline {
+        // SAFETY: parked: whoever claims the ticket makes the fiber ready again.
+        None => unsafe { current::suspend(local, ticket.fiber()) },
+        Some(deadline) => {
+            let timer = pin!(Timer::new(ticket));
+            let timer = NonNull::from(timer.as_ref().get_ref());
+            let home = header.home();
+            // SAFETY: on the fiber's worker; the timer stays in this frame until disarmed.
+            unsafe { home.arm(timer, clock::nanos(deadline)) };
+            // SAFETY: as above.
+            unsafe { current::suspend(local, ticket.fiber()) };
+            // SAFETY: a started fiber is still on the worker that armed the timer.
+            unsafe { home.disarm(timer) };
+        }
+    }
+    End::new(header.state.code(), false)
+}
+
+fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
+    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts()) {
+        return End::new(code, true);
+    }
+    let woken = match spec.deadline {
+        None => {
+            header.gate.park();
+            true
+        }
+        Some(deadline) => header.gate.park_until(deadline),
+    };
+    if !woken {
+        give_up(header, ticket);
+    }
+    End::new(header.state.code(), false)
+}
+
+/// Ends a parked wait by its deadline. If a waker was faster, waits for the waker's enqueue:
+/// it may still be handing something over.
+fn give_up(header: &Header, ticket: Ticket) {
+    match header.state.claim(ticket.epoch(), Code::TIMED_OUT) {
+        Claim::Parked => {}
+        Claim::Active | Claim::Stale => header.gate.park(),
+    }
+}
+
+#[cold]
+fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
+    let home = header.home();
+    header.set_home(&InPerson);
+    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts()) {
+        header.set_home(home);
+        return End::new(code, true);
+    }
+    loop {
+        let slice = shim::now() + PATIENCE;
+        let until = spec.deadline.map_or(slice, |deadline| deadline.min(slice));
+        if header.gate.park_until(until) {
+            break;
+        }
+        if spec.deadline.is_some_and(|deadline| deadline <= shim::now()) {
+            give_up(header, ticket);
+            break;
+        }
+        if home.others_wait() {
+            if header.state.unpark_self(ticket.epoch()) {
+                header.set_home(home);
+                return park_fiber(local, header, ticket, spec);
+            }
+            // A waker has claimed the wait and will open the gate.
+            header.gate.park();
+            break;
+        }
+    }
+    header.set_home(home);
+    End::new(header.state.code(), false)
+}

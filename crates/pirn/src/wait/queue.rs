@@ -1,0 +1,62 @@
+//! Waiting in a queue: what nearly every room does, as one safe function.
+//!
+//! A room keeps its state and its wait queues in one [`Lock`]. [`wait_in`] tries the room's
+//! operation under the lock and, if that cannot be done now, joins one of the queues in the
+//! same critical section, frees the lock, parks, and takes the waiter out again. The waiter
+//! never leaves this function's frame, which is what makes the whole of it safe (W2).
+
+use std::ptr::NonNull;
+
+use super::park::{End, How, Spec, park, ticket};
+use crate::fiber::state::Code;
+use crate::fiber::waiter::{WaitQueue, Waiter};
+use crate::shim::Lock;
+
+/// What a room's attempt under its lock came to.
+pub(crate) enum Attempt<R, P> {
+    /// Done; nothing to wait for.
+    Done(R),
+    /// Not now: wait, and let a waker hand over through this.
+    Wait(P),
+}
+
+/// How [`wait_in`] ended.
+pub(crate) enum Waited<R, P> {
+    /// The attempt succeeded at once.
+    Done(R),
+    /// The wait ended so, and this is what the payload has become.
+    Ended(How, P),
+}
+
+/// Tries `attempt` under `lock`; if it has to wait, waits in `queue` as `spec` says.
+///
+/// A waker that claims the waiter under the lock (`WaitQueue::claim_first`) may hand over
+/// through the payload; the payload comes back whichever way the wait ended.
+#[inline]
+pub(crate) fn wait_in<S, P, R>(
+    lock: &Lock<S>,
+    queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
+    spec: &Spec,
+    attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
+) -> Waited<R, P> {
+    let mut state = lock.lock();
+    let payload = match attempt(&mut state) {
+        Attempt::Done(result) => return Waited::Done(result),
+        Attempt::Wait(payload) => payload,
+    };
+    let ticket = ticket();
+    let waiter = Waiter::new(ticket, Code::case(0), payload);
+    let place = NonNull::from(&waiter);
+    // SAFETY: the lock is held; W2: taken out below, before this frame ends, and nothing in
+    // between unwinds.
+    unsafe { queue(&mut state).push(place) };
+    drop(state);
+    let End { how, early } = park(ticket, spec);
+    if early || !matches!(how, How::Woken(_)) {
+        // A waker may still hold the lock and our payload (W3), or we are still linked.
+        let mut state = lock.lock();
+        // SAFETY: the lock is held; the waiter was pushed to this queue.
+        unsafe { queue(&mut state).remove(place) };
+    }
+    Waited::Ended(how, waiter.into_payload())
+}

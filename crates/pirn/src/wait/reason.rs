@@ -1,0 +1,34 @@
+//! Why a fiber waits: data for diagnostics, never part of a protocol.
+
+/// What a parked fiber waits for.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+#[repr(u32)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A token from `unpark`.
+    Park = 1,
+    /// A moment in time.
+    Sleep,
+    /// The end of another fiber.
+    Join,
+    /// The end of all fibers of a scope.
+    Scope,
+    /// The result of a closure that runs elsewhere.
+    Run,
+    /// A closure on a thread that may block.
+    Blocking,
+    /// A runtime without fibers.
+    Idle,
+    /// A mutex.
+    Mutex,
+    /// A condition variable.
+    Condvar,
+    /// A wait group.
+    WaitGroup,
+    /// Room in a channel, or a receiver.
+    Send,
+    /// A value from a channel.
+    Recv,
+    /// A primitive of the user's own.
+    Waitable,
+}

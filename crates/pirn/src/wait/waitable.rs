@@ -1,0 +1,83 @@
+//! Waiting for things that are not ours: the contract for user-made primitives.
+
+use super::interrupt::Interrupt;
+use super::park::{How, Spec, interrupted, park, spend, ticket};
+use super::reason::Reason;
+use crate::fiber::Ticket;
+use crate::fiber::state::Code;
+
+/// Something that fibers and threads can wait for, with [`on`].
+///
+/// The three functions are called without any lock of the runtime held and may take locks
+/// of their own for short. None of them may block.
+pub trait Waitable {
+    /// What a completed wait yields.
+    type Output;
+
+    /// Completes now if that is possible, without waiting.
+    fn try_complete(&self) -> Option<Self::Output>;
+
+    /// Remembers `ticket` for whoever makes completion possible, who calls
+    /// [`Ticket::wake`] on it. False if completion is possible by now: nothing is
+    /// remembered and [`try_complete`](Waitable::try_complete) is asked again.
+    ///
+    /// From a return of true on, every event that makes completion possible wakes the
+    /// ticket, until [`unpublish`](Waitable::unpublish).
+    fn publish(&self, ticket: Ticket) -> bool;
+
+    /// Forgets `ticket`. Called once after each successful `publish`, also when the ticket
+    /// has been used; must not mind that it is gone already.
+    fn unpublish(&self, ticket: Ticket);
+}
+
+/// Waits until `waitable` completes.
+///
+/// # Errors
+/// The interrupt that ended the wait; nothing has been completed then.
+///
+/// # Cancellation
+/// An interruption point. Parks a fiber, blocks a plain thread.
+#[track_caller]
+pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
+    loop {
+        if let Some(interrupt) = interrupted() {
+            return Err(interrupt);
+        }
+        if let Some(output) = waitable.try_complete() {
+            spend();
+            return Ok(output);
+        }
+        let ticket = ticket();
+        if !waitable.publish(ticket) {
+            continue;
+        }
+        let published = Published { waitable, ticket };
+        if let Some(output) = waitable.try_complete() {
+            drop(published);
+            spend();
+            return Ok(output);
+        }
+        let end = park(ticket, &Spec::interruptible(Reason::Waitable));
+        drop(published);
+        if end.how == How::Cancelled {
+            return Err(Interrupt::Cancelled);
+        }
+    }
+}
+
+/// A ticket that is out; dropping it calls it back and makes it worthless, also when the
+/// user's code unwinds.
+struct Published<'a, W: Waitable + ?Sized> {
+    waitable: &'a W,
+    ticket: Ticket,
+}
+
+impl<W: Waitable + ?Sized> Drop for Published<'_, W> {
+    fn drop(&mut self) {
+        self.waitable.unpublish(self.ticket);
+        // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
+        if let Some(wake) = self.ticket.claim(Code::case(0)) {
+            wake.enqueue();
+        }
+    }
+}
