@@ -1,0 +1,8 @@
+//! What must not compile: borrows that could outlive their frame, values that could change
+//! threads, guards that could move. Beside each case are the compiler's words for it.
+#![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
+
+#[test]
+fn unsound_programs_do_not_compile() {
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+}

@@ -1,0 +1,8 @@
+//! `run` hands its closure to a worker: what it borrows must be `Sync`.
+
+use std::rc::Rc;
+
+fn main() {
+    let shared = Rc::new(1);
+    pirn::run(|| drop(Rc::clone(&shared)));
+}
