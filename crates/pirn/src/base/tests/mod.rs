@@ -1,1 +1,21 @@
-//! Tests of this room.
+//! Tests of this room, and what the tests of other rooms borrow from it: [`node`], the
+//! stand-in for a fiber, and `explore`, which runs a model.
+
+#[expect(
+    unsafe_code,
+    reason = "a node's payload and links, as a header has them"
+)]
+pub(crate) mod node;
+
+#[cfg(loom)]
+pub(crate) mod explore;
+#[cfg(loom)]
+mod model_bits;
+
+#[cfg(not(any(loom, shuttle)))]
+mod bits;
+#[cfg(not(any(loom, shuttle)))]
+#[expect(unsafe_code, reason = "insertion into a doubly linked list")]
+mod list;
+#[cfg(not(any(loom, shuttle)))]
+mod numbers;

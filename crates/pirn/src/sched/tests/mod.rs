@@ -1,1 +1,21 @@
-//! Tests of this room.
+//! Tests of this room: `model_*` under loom, the others on the machine.
+
+#[cfg(loom)]
+mod model_idle;
+#[cfg(loom)]
+mod model_mailbox;
+#[cfg(loom)]
+mod model_next;
+#[cfg(loom)]
+mod model_ring;
+
+#[cfg(not(any(loom, shuttle)))]
+mod idle;
+#[cfg(not(any(loom, shuttle)))]
+mod injector;
+#[cfg(not(any(loom, shuttle)))]
+mod mailbox;
+#[cfg(not(any(loom, shuttle)))]
+mod next;
+#[cfg(not(any(loom, shuttle)))]
+mod ring;

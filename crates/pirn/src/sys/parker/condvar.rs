@@ -39,15 +39,11 @@ impl Bed {
             return true;
         }
         match deadline {
-            None => {
-                drop(self.woken.wait(guard));
-                true
-            }
-            Some(at) => {
-                drop(self.woken.wait_until(guard, at));
-                shim::now() < at
-            }
+            Some(at) if at <= shim::now() => return false,
+            Some(at) => drop(self.woken.wait_until(guard, at)),
+            None => drop(self.woken.wait(guard)),
         }
+        deadline.is_none_or(|at| shim::now() < at)
     }
 
     /// Wakes the thread that sleeps on `word`, if one does.

@@ -1,1 +1,7 @@
-//! Tests of this room.
+//! Tests of this room: `model_*` under loom, the others on the machine.
+
+#[cfg(loom)]
+mod model_parker;
+
+#[cfg(not(any(loom, shuttle)))]
+mod parker;

@@ -1,0 +1,103 @@
+//! The mailbox: who wakes, in which order, where it comes from.
+
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::list::Fifo;
+use crate::base::tests::node::{Node, Nodes, Stranger};
+use crate::sched::mailbox::Mailbox;
+use crate::shim::{self, thread};
+
+fn drain(nodes: &Nodes, mut batch: Fifo<Node>) -> Vec<usize> {
+    std::iter::from_fn(|| batch.pop_front())
+        .map(|node| nodes.take(node))
+        .collect()
+}
+
+#[test]
+fn the_first_push_to_a_sleeper_wakes() {
+    let nodes = Nodes::new(5);
+    let mailbox = Mailbox::<Node>::new();
+    assert!(mailbox.is_empty());
+    assert!(!mailbox.push(nodes.ready(0)), "awake");
+    assert!(!mailbox.prepare_sleep(), "something is there");
+    assert!(!mailbox.push(nodes.ready(1)));
+    assert_eq!(drain(&nodes, mailbox.drain()), [0, 1]);
+    assert!(mailbox.prepare_sleep());
+    assert!(mailbox.is_empty());
+    assert!(mailbox.push(nodes.ready(2)), "asleep");
+    assert!(!mailbox.push(nodes.ready(3)), "somebody else wakes");
+    mailbox.cancel_sleep();
+    assert_eq!(drain(&nodes, mailbox.drain()), [2, 3]);
+    assert!(mailbox.prepare_sleep());
+    mailbox.cancel_sleep();
+    assert!(!mailbox.push(nodes.ready(4)), "awake again");
+    assert_eq!(drain(&nodes, mailbox.drain()), [4]);
+    assert!(mailbox.prepare_sleep());
+    assert!(mailbox.drain().is_empty());
+    assert!(mailbox.prepare_sleep(), "drain has cleared the mark");
+}
+
+#[test]
+fn a_released_mailbox_is_used_again() {
+    // A type of its own, so that no other test draws from the same part of the pool.
+    let first = Mailbox::<Stranger>::acquire();
+    let second = Mailbox::<Stranger>::acquire();
+    assert!(!ptr::eq(first, second), "both are in use");
+    assert!(first.prepare_sleep());
+    first.release();
+    let third = Mailbox::<Stranger>::acquire();
+    assert!(ptr::eq(first, third));
+    assert!(third.prepare_sleep(), "awake when acquired");
+    third.release();
+    second.release();
+}
+
+#[test]
+fn wakers_and_epoch_share_no_line() {
+    let mailbox = Mailbox::<Node>::new();
+    let epoch = ptr::from_ref(&*mailbox.epoch).addr();
+    let parker = ptr::from_ref(mailbox.parker()).addr();
+    assert!(epoch.abs_diff(parker) >= 100, "{epoch:x} {parker:x}");
+    assert_eq!(size_of::<Mailbox<Node>>(), 256);
+}
+
+#[test]
+fn storm_loses_no_wake() {
+    let nodes = Nodes::new(600_000);
+    let mailbox = Arc::new(Mailbox::<Node>::new());
+    let share = nodes.len() / 2;
+    let pushers: Vec<_> = (0..2)
+        .map(|me| {
+            let (nodes, mailbox) = (Arc::clone(&nodes), Arc::clone(&mailbox));
+            let push = move || {
+                for id in me * share..(me + 1) * share {
+                    if mailbox.push(nodes.ready(id)) {
+                        mailbox.parker().unpark();
+                    }
+                }
+            };
+            thread::spawn(format!("pusher {me}"), push).expect("a thread")
+        })
+        .collect();
+    let mut last = [None; 2];
+    let mut left = nodes.len();
+    while left > 0 {
+        for id in drain(&nodes, mailbox.drain()) {
+            let newer = last[id / share].replace(id);
+            assert!(newer < Some(id), "{id} came after {newer:?}");
+            left -= 1;
+        }
+        if left > 0 && mailbox.prepare_sleep() {
+            let woken = mailbox
+                .parker()
+                .park_until(shim::now() + Duration::from_secs(10));
+            assert!(woken, "a wake was lost");
+        }
+    }
+    pushers
+        .into_iter()
+        .for_each(|pusher| pusher.join().expect("no pusher panics"));
+    nodes.assert_each_once();
+}

@@ -1,0 +1,149 @@
+//! Models: no fiber waits in the injector while a worker sleeps for good.
+//!
+//! The workers here know one queue. A worker runs a fiber "for ever": until all fibers of the
+//! model have been started. So with as many fibers as workers, every worker is needed, and
+//! one that sleeps through its fiber is a deadlock, which loom reports.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::base::tests::explore::explore;
+use crate::base::tests::node::{Node, Nodes};
+use crate::sched::idle::Idle;
+use crate::sched::injector::Injector;
+use crate::shim::thread::{self, JoinHandle};
+use crate::shim::{Condvar, Mutex};
+use crate::sys::parker::Parker;
+
+struct Hub {
+    nodes: Arc<Nodes>,
+    injector: Injector<Node>,
+    idle: Idle,
+    parkers: Vec<Parker>,
+    started: Mutex<usize>,
+    all_started: Condvar,
+}
+
+impl Hub {
+    fn new(workers: usize, nodes: usize) -> Arc<Self> {
+        Arc::new(Hub {
+            nodes: Nodes::new(nodes),
+            injector: Injector::new(1),
+            idle: Idle::new(workers),
+            parkers: (0..workers).map(|_| Parker::new()).collect(),
+            started: Mutex::new(0),
+            all_started: Condvar::new(),
+        })
+    }
+
+    fn publish(&self, id: usize) {
+        self.injector.push(0, self.nodes.ready(id));
+        self.wake_one();
+    }
+
+    fn wake_one(&self) {
+        if let Some(w) = self.idle.claim_sleeper(0) {
+            self.parkers[w].unpark();
+        }
+    }
+
+    /// Worker `me` runs `share` fibers, one after the other.
+    fn work(&self, me: usize, share: usize, run: fn(&Hub, NonNull<Node>)) {
+        let mut searching = false;
+        let mut left = share;
+        while left > 0 {
+            searching = searching || self.idle.try_search();
+            if let Some(node) = self.injector.pop_any(0, 1).pop_front() {
+                if searching && self.idle.found_work() && !self.injector.is_empty() {
+                    self.wake_one();
+                }
+                searching = false;
+                run(self, node);
+                left -= 1;
+                continue;
+            }
+            let look_again = self.idle.announce(me, searching);
+            if !look_again || self.injector.is_empty() {
+                self.parkers[me].park();
+            }
+            searching = self.idle.retract(me);
+        }
+        if searching {
+            let _ = self.idle.found_work();
+        }
+    }
+
+    /// Runs a fiber until all have been started.
+    fn run_for_ever(&self, node: NonNull<Node>) {
+        self.nodes.take(node);
+        let mut started = self.started.lock();
+        *started += 1;
+        self.all_started.notify_all();
+        while *started < self.nodes.len() {
+            started = self.all_started.wait(started);
+        }
+    }
+
+    fn run_briefly(&self, node: NonNull<Node>) {
+        self.nodes.take(node);
+    }
+
+    fn thread(
+        self: &Arc<Self>,
+        body: impl FnOnce(&Hub) + Send + 'static,
+    ) -> JoinHandle<()> {
+        let hub = Arc::clone(self);
+        thread::spawn(String::new(), move || body(&hub)).expect("a modelled thread")
+    }
+
+    fn close(&self, threads: impl IntoIterator<Item = JoinHandle<()>>) {
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().expect("the thread passes"));
+        self.nodes.assert_each_once();
+        assert!(self.injector.is_empty());
+        assert_eq!(
+            self.idle.searching(),
+            0,
+            "somebody still counts as searching"
+        );
+    }
+}
+
+#[test]
+fn model_idle_publish_against_sleep() {
+    explore("idle_publish_against_sleep", 3, || {
+        let hub = Hub::new(1, 2);
+        let worker = hub.thread(|hub| hub.work(0, 2, Hub::run_briefly));
+        hub.publish(0);
+        hub.publish(1);
+        hub.close([worker]);
+    });
+}
+
+#[test]
+fn model_idle_two_publishers_one_worker() {
+    explore("idle_two_publishers_one_worker", 3, || {
+        let hub = Hub::new(1, 2);
+        let worker = hub.thread(|hub| hub.work(0, 2, Hub::run_briefly));
+        let other = hub.thread(|hub| hub.publish(0));
+        hub.publish(1);
+        hub.close([worker, other]);
+    });
+}
+
+/// Both workers are needed: whoever finds the first fiber as the last searcher must wake
+/// the other for the second.
+#[test]
+fn model_idle_last_searcher_wakes_another() {
+    explore("idle_last_searcher_wakes_another", 2, || {
+        let hub = Hub::new(2, 2);
+        let worker = hub.thread(|hub| hub.work(1, 1, Hub::run_for_ever));
+        let publisher = hub.thread(|hub| {
+            hub.publish(0);
+            hub.publish(1);
+        });
+        hub.work(0, 1, Hub::run_for_ever);
+        hub.close([worker, publisher]);
+    });
+}

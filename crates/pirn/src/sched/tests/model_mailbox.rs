@@ -1,0 +1,90 @@
+//! Models: a fiber pushed to a worker that is about to sleep wakes it, exactly one pusher
+//! does, and the owner sees fibers whole and each pusher's in order.
+
+use std::sync::Arc;
+
+use crate::base::tests::explore::explore;
+use crate::base::tests::node::{Node, Nodes};
+use crate::sched::mailbox::Mailbox;
+use crate::shim::thread;
+
+/// `pushers` threads push `each` fibers; the owner sleeps whenever there are none, until it
+/// has all. A lost wake leaves it parked for ever, which loom reports.
+fn push_against_sleep(pushers: usize, each: usize) {
+    let nodes = Nodes::new(pushers * each);
+    let mailbox = Arc::new(Mailbox::<Node>::new());
+    let threads: Vec<_> = (0..pushers)
+        .map(|me| {
+            let (nodes, mailbox) = (Arc::clone(&nodes), Arc::clone(&mailbox));
+            let push = move || {
+                for id in me * each..(me + 1) * each {
+                    if mailbox.push(nodes.ready(id)) {
+                        mailbox.parker().unpark();
+                    }
+                }
+            };
+            thread::spawn(String::new(), push).expect("a modelled thread")
+        })
+        .collect();
+    let mut last = vec![None; pushers];
+    let mut left = nodes.len();
+    while left > 0 {
+        let mut batch = mailbox.drain();
+        while let Some(node) = batch.pop_front() {
+            let id = nodes.take(node);
+            assert!(last[id / each].replace(id) < Some(id), "out of order");
+            left -= 1;
+        }
+        if left > 0 && mailbox.prepare_sleep() {
+            mailbox.parker().park();
+        }
+    }
+    threads
+        .into_iter()
+        .for_each(|pusher| pusher.join().expect("push returns"));
+    nodes.assert_each_once();
+}
+
+#[test]
+fn model_mailbox_one_pusher() {
+    explore("mailbox_one_pusher", 3, || push_against_sleep(1, 2));
+}
+
+#[test]
+fn model_mailbox_two_pushers() {
+    explore("mailbox_two_pushers", 3, || push_against_sleep(2, 1));
+}
+
+/// The owner decides not to sleep after all: the mark goes, the fiber stays.
+#[test]
+fn model_mailbox_sleep_is_cancelled() {
+    explore("mailbox_sleep_is_cancelled", 3, || {
+        let nodes = Nodes::new(1);
+        let mailbox = Arc::new(Mailbox::<Node>::new());
+        let pusher = {
+            let (nodes, mailbox) = (Arc::clone(&nodes), Arc::clone(&mailbox));
+            thread::spawn(String::new(), move || {
+                if mailbox.push(nodes.ready(0)) {
+                    mailbox.parker().unpark();
+                }
+            })
+            .expect("a modelled thread")
+        };
+        if mailbox.prepare_sleep() {
+            mailbox.cancel_sleep();
+        }
+        let mut taken = 0;
+        while taken == 0 {
+            let mut batch = mailbox.drain();
+            while let Some(node) = batch.pop_front() {
+                nodes.take(node);
+                taken += 1;
+            }
+            if taken == 0 && mailbox.prepare_sleep() {
+                mailbox.parker().park();
+            }
+        }
+        pusher.join().expect("push returns");
+        nodes.assert_each_once();
+    });
+}
