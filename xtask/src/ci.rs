@@ -51,7 +51,6 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
         let names: Vec<_> = STEPS.iter().map(|(name, _)| *name).collect();
         return Err(format!("no step `{name}`; there are: {}", names.join(", ")));
     }
-    let start = Instant::now();
     let mut total = Tally::default();
     let mut lines = Vec::new();
     for (name, step) in STEPS {
@@ -71,11 +70,10 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
         lines.push(line);
         total += tally;
     }
-    println!("== all steps, {}", seconds(start.elapsed()));
+    println!("== all steps");
     for line in lines {
         println!("{line}");
     }
-    println!("{} passed, {} failed", total.passed, total.failed);
     Ok(total)
 }
 

@@ -1,7 +1,8 @@
 //! The checks, models and measurements of this repository, as one program.
 //!
 //! `cargo xtask` alone prints the commands. Every command prints how many tests or checks it
-//! ran and fails at zero, so that a dead lane cannot look green.
+//! ran and fails at zero, so that a dead lane cannot look green. The last line is
+//! `N passed, N failed`.
 #![expect(
     clippy::disallowed_methods,
     reason = "a program of plain threads, outside the runtime"
@@ -119,7 +120,11 @@ fn main() -> ExitCode {
         .and_then(|tally| tally.nonzero(name));
     match ended {
         Ok(tally) => {
-            println!("{name}: {tally} in {}", seconds(start.elapsed()));
+            println!("== {name}, {}", seconds(start.elapsed()));
+            if tally.skipped > 0 {
+                println!("{} skipped", tally.skipped);
+            }
+            println!("{} passed, {} failed", tally.passed, tally.failed);
             if tally.is_green() {
                 ExitCode::SUCCESS
             } else {
