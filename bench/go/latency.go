@@ -55,13 +55,17 @@ func steal(j job) {
 	latencies(j, func() int64 {
 		var stamp atomic.Int64
 		done := make(chan struct{}, 2)
+		before := now()
 		go func() {
 			stamp.Store(now())
 			done <- struct{}{}
 		}()
-		from := now()
+		between := now()
 		go func() { done <- struct{}{} }()
-		latency := spin(&stamp, from, 1_000_000)
+		latency := spin(&stamp, between, 1_000_000)
+		if at := stamp.Load(); at != 0 && at < between {
+			latency = at - before
+		}
 		<-done
 		<-done
 		return latency

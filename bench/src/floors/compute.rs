@@ -12,20 +12,20 @@ pub(super) fn plain_call() -> f64 {
     fn callee(value: u64) -> u64 {
         black_box(value)
     }
-    per_step(20_000_000, || {
+    per_step(4_000_000, || {
         black_box(callee(1));
     })
 }
 
 pub(super) fn read_modify_write() -> f64 {
     let counter = AtomicU64::new(0);
-    per_step(10_000_000, || {
+    per_step(2_000_000, || {
         counter.fetch_add(1, Ordering::Relaxed);
     })
 }
 
 pub(super) fn clock_read() -> f64 {
-    per_step(1_000_000, || {
+    per_step(500_000, || {
         black_box(Instant::now());
     })
 }
@@ -36,7 +36,7 @@ pub(super) fn switch_pair() -> f64 {
             go_on = yielder.suspend(());
         }
     });
-    let nanos = per_step(5_000_000, || {
+    let nanos = per_step(2_000_000, || {
         black_box(coroutine.resume(true));
     });
     assert!(matches!(

@@ -14,10 +14,12 @@ pub struct Floor {
     measure: fn() -> f64,
 }
 
-/// Measures all and prints one sample of each.
+/// Measures all in turn, a few times over, and prints every sample.
 pub fn run() {
-    for floor in FLOORS {
-        sample(floor.name, (floor.measure)());
+    for _ in 0..5 {
+        for floor in FLOORS {
+            sample(floor.name, (floor.measure)());
+        }
     }
 }
 

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::child::{Latency, Stamp, spin_for};
 
-const WAKES: usize = 300;
+const WAKES: usize = 100;
 
 pub(super) fn cache_line() -> f64 {
-    const TRIPS: u32 = 200_000;
+    const TRIPS: u32 = 50_000;
     let ball = AtomicU32::new(0);
     let wait_for = |value| {
         while ball.load(Ordering::Acquire) != value {

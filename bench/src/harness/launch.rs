@@ -1,10 +1,14 @@
 //! One child: pinned, limited in time, read to its end.
 
+use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::tools::target_directory;
 
 use super::{Answer, Status};
 
@@ -17,7 +21,8 @@ pub struct Limits {
     pub time: Duration,
 }
 
-/// Runs `command` and reads its answer. Its errors go where ours go.
+/// Runs `command` and reads its answer. What it says on standard error is kept for the
+/// reason when it fails.
 pub fn launch(mut command: Command, limits: Limits) -> Answer {
     let mask = last_processors(limits.processors);
     let pin = move || {
@@ -32,7 +37,17 @@ pub fn launch(mut command: Command, limits: Limits) -> Answer {
     // SAFETY: between fork and exec `pin` makes one system call on its own copy of the mask
     // and takes no lock.
     unsafe { command.pre_exec(pin) };
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+    let errors = target_directory().join("child-errors");
+    let Ok(said) = File::create(&errors) else {
+        let what = format!("cannot write {}", errors.display());
+        return Answer::empty(Status::Failed(what));
+    };
+    command.env("RUST_BACKTRACE", "0");
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(said)
+        .spawn();
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
@@ -52,7 +67,10 @@ pub fn launch(mut command: Command, limits: Limits) -> Answer {
             let what = format!("took longer than {} s", limits.time.as_secs());
             Answer::empty(Status::Failed(what))
         }
-        Some(_) if !status.success() => Answer::empty(Status::Failed(describe(status))),
+        Some(_) if !status.success() => {
+            let what = format!("{}{}", describe(status), first_line(&errors));
+            Answer::empty(Status::Failed(what))
+        }
         Some(output) => Answer::parse(&output),
     }
 }
@@ -81,6 +99,17 @@ fn read_until(child: &mut Child, deadline: Instant) -> Option<String> {
             Err(_) => return None,
         }
     }
+}
+
+/// The first line that is a message, after a colon.
+fn first_line(errors: &Path) -> String {
+    let said = fs::read_to_string(errors).unwrap_or_default();
+    let boring = |line: &&str| line.is_empty() || line.starts_with("thread '");
+    let line = said
+        .lines()
+        .find(|line| !boring(line))
+        .map(|line| format!(": {line}"));
+    line.unwrap_or_default()
 }
 
 fn describe(status: ExitStatus) -> String {

@@ -37,7 +37,7 @@ pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results
             ));
             for turn in 0..plan.peers.len() {
                 let peer = (turn + repetition) % plan.peers.len();
-                if results.cell(at, peer).wants_more() {
+                if plan.peers[peer].fits(case) && results.cell(at, peer).wants_more() {
                     let answer = one(plan, programs, case, plan.peers[peer]);
                     results.cell_mut(at, peer).add(answer);
                 }
@@ -70,7 +70,9 @@ fn one(plan: &Plan, programs: &Programs, case: &Case, peer: &Peer) -> Answer {
         Program::Here(_) => (Ok(&programs.here), Some(peer.name)),
         Program::Go => (programs.go.as_ref(), None),
         Program::Boost => (programs.boost.as_ref(), None),
-        Program::Gzip => (Err(&pgz::ONLY_GZIP.to_owned()), None),
+        Program::Gzip => {
+            return Answer::empty(Status::Skipped(pgz::ONLY_GZIP.to_owned()));
+        }
     };
     let program = match program {
         Ok(program) => program,

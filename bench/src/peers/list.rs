@@ -1,5 +1,6 @@
 //! The list of peers.
 
+use crate::case::{Case, Kind};
 use crate::child::{Job, Outcome};
 
 #[cfg(feature = "pirn")]
@@ -28,6 +29,18 @@ pub struct Peer {
     pub program: Program,
     /// How it was used, for the reader of the tables.
     pub note: &'static str,
+}
+
+impl Peer {
+    /// Whether the case is of the kind that this peer is for.
+    pub fn fits(&self, case: &Case) -> bool {
+        let gzip = matches!(case.kind, Kind::Pgz { .. });
+        match self.program {
+            Program::Gzip => gzip,
+            Program::Here(_) => !gzip || self.name == OURS,
+            Program::Go | Program::Boost => !gzip,
+        }
+    }
 }
 
 /// The name of the runtime that the limits speak of.

@@ -171,10 +171,11 @@ fn steal(job: &Job) {
     while latency.more() {
         let stamp = Arc::new(Stamp::new());
         let child = stamp.clone();
+        let before = Latency::now();
         let first = spawn(move || child.mark());
-        let from = Latency::now();
+        let between = Latency::now();
         let second = spawn(|| {});
-        latency.push(stamp.spin(from, 1_000_000));
+        latency.push(stamp.spin_pair(before, between, 1_000_000));
         join(first);
         join(second);
     }

@@ -4,7 +4,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::case::Kind;
@@ -13,8 +12,7 @@ use crate::child::{
 };
 
 /// How rayon is used.
-pub(super) const NOTE: &str = "`scope` and `spawn` inside a pool, parallel iterators for \
-     skynet; jobs run on the worker's own stack and cannot wait";
+pub(super) const NOTE: &str = "`scope` and `spawn` inside a pool; jobs run on the worker's own stack and cannot wait";
 
 pub(super) fn run(job: &Job) -> Outcome {
     let job = *job;
@@ -84,10 +82,13 @@ fn node(number: u64, leaves: u64) -> u64 {
         return number;
     }
     let below = leaves / 10;
-    (0..10u64)
-        .into_par_iter()
-        .map(|index| node(number + index * below, below))
-        .sum()
+    let mut sums = [0; 10];
+    rayon::scope(|scope| {
+        for (index, sum) in sums.iter_mut().enumerate() {
+            scope.spawn(move |_| *sum = node(number + index as u64 * below, below));
+        }
+    });
+    sums.iter().sum()
 }
 
 fn busy_child(job: &Job) {

@@ -192,10 +192,11 @@ async fn steal(job: Job) {
     while latency.more() {
         let stamp = Arc::new(Stamp::new());
         let child = stamp.clone();
+        let before = Latency::now();
         let first = tokio::spawn(async move { child.mark() });
-        let from = Latency::now();
+        let between = Latency::now();
         let second = tokio::spawn(async {});
-        latency.push(stamp.spin(from, 1_000_000));
+        latency.push(stamp.spin_pair(before, between, 1_000_000));
         first.await.expect("no task panics");
         second.await.expect("no task panics");
     }

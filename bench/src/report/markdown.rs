@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::sheet::{Block, Sheet};
-use super::text::{number, verdict};
+use super::text::{by_reason, number, verdict};
 
 /// The whole report.
 pub fn markdown(sheet: &Sheet) -> String {
@@ -71,13 +71,8 @@ fn section(block: &Block) -> String {
     for limit in &block.limits {
         let _ = writeln!(page, "* target {}", verdict(limit, block.unit));
     }
-    if !block.absent.is_empty() {
-        let absent: Vec<_> = block
-            .absent
-            .iter()
-            .map(|(peer, why)| format!("{peer} ({why})"))
-            .collect();
-        let _ = writeln!(page, "* without: {}", absent.join(", "));
+    for (reason, peers) in by_reason(&block.absent) {
+        let _ = writeln!(page, "* without {}: {reason}", peers.join(", "));
     }
     page
 }

@@ -107,7 +107,12 @@ impl Sheet {
 fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> Block {
     let mut lines = Vec::new();
     let mut absent = Vec::new();
-    for (place, peer) in plan.peers.iter().enumerate() {
+    for (place, peer) in plan
+        .peers
+        .iter()
+        .enumerate()
+        .filter(|(_, peer)| peer.fits(case))
+    {
         let cell = results.cell(at, place);
         match (cell.summary(row.series), &cell.status) {
             (Some(summary), _) => {

@@ -75,8 +75,8 @@ fn section(block: &Block) -> String {
             summary.samples,
         );
     }
-    for (peer, reason) in &block.absent {
-        let _ = writeln!(page, "  {peer:<12} {:>10}  {reason}", "–");
+    for (reason, peers) in by_reason(&block.absent) {
+        let _ = writeln!(page, "  without {}: {reason}", peers.join(", "));
     }
     for limit in &block.limits {
         let _ = writeln!(page, "  target {}", verdict(limit, block.unit));
@@ -90,6 +90,20 @@ fn section(block: &Block) -> String {
         let _ = writeln!(page, "  seen elsewhere: {} {}", seen.join(", "), block.unit);
     }
     page
+}
+
+/// The peers without numbers, those with one reason together.
+pub(super) fn by_reason<'a>(
+    absent: &'a [(&'static str, String)],
+) -> Vec<(&'a str, Vec<&'static str>)> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (peer, reason) in absent {
+        match groups.iter_mut().find(|(seen, _)| seen == reason) {
+            Some((_, peers)) => peers.push(peer),
+            None => groups.push((reason, vec![peer])),
+        }
+    }
+    groups
 }
 
 /// A limit with its number and whether it was kept, in one line.

@@ -1,0 +1,77 @@
+//! Instructions for one operation: two runs under callgrind, the difference divided by the
+//! difference of their repetitions, so that starting and ending the process cancel.
+//!
+//! Threads are counted apart and the busiest one is taken: what the monitor or the main
+//! thread do meanwhile depends on time and is no part of the operation.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::tools::target_directory;
+
+use super::Operation;
+
+/// Repetitions of the shorter run and of the longer one.
+const REPETITIONS: (u64, u64) = (20_000, 120_000);
+
+/// Counts one operation of a child of this program.
+///
+/// # Errors
+/// Valgrind is missing, or the child failed under it; in words.
+pub fn instructions_of(operation: &Operation) -> Result<f64, String> {
+    let (few, many) = REPETITIONS;
+    let difference = count(operation, many)? as f64 - count(operation, few)? as f64;
+    Ok(difference / (many - few) as f64)
+}
+
+/// All instructions of the busiest thread in a run of that many repetitions.
+fn count(operation: &Operation, times: u64) -> Result<u64, String> {
+    let directory = target_directory().join("guard");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new("valgrind")
+        .args([
+            "--tool=callgrind",
+            "--separate-threads=yes",
+            "--error-exitcode=1",
+        ])
+        .arg(format!(
+            "--callgrind-out-file={}",
+            directory.join("out").display()
+        ))
+        .arg(program)
+        .args(["child", operation.name, &times.to_string()])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("valgrind does not start: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(format!(
+            "{} under valgrind: {}\n{said}",
+            operation.name, output.status
+        ));
+    }
+    let totals = files(&directory)
+        .into_iter()
+        .filter_map(|file| total(&file));
+    totals
+        .max()
+        .ok_or_else(|| "callgrind wrote no totals".to_owned())
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+/// The number on the `totals:` line, or on `summary:` in older formats.
+fn total(file: &Path) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let number = |name| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    number("totals:").or_else(|| number("summary:"))
+}

@@ -1,0 +1,101 @@
+//! The judgment over instructions, and its acceptance.
+
+use crate::harness::Machine;
+
+use super::baseline::{Baseline, Blessing};
+use super::{Operation, instructions_of};
+
+/// More than this above the baseline fails.
+const TOLERANCE: f64 = 0.05;
+
+/// One operation, counted and judged.
+#[derive(Debug)]
+pub struct Verdict {
+    /// The operation.
+    pub name: &'static str,
+    /// Instructions now.
+    pub now: f64,
+    /// Instructions accepted, if ever.
+    pub accepted: Option<f64>,
+}
+
+impl Verdict {
+    /// The change as a fraction of what was accepted.
+    pub fn change(&self) -> Option<f64> {
+        self.accepted.map(|accepted| self.now / accepted - 1.0)
+    }
+
+    /// Whether this must fail: too much more, or never accepted.
+    pub fn fails(&self) -> bool {
+        self.change().is_none_or(|change| change > TOLERANCE)
+    }
+}
+
+/// Counts the operations and compares each with the baseline.
+///
+/// # Errors
+/// A count or the baseline's file failed; in words.
+pub fn check(operations: &[&'static Operation]) -> Result<Vec<Verdict>, String> {
+    let baseline = Baseline::read()?;
+    let judge = |operation: &&'static Operation| {
+        let accepted = baseline.instructions.get(operation.name).copied();
+        Ok(Verdict {
+            name: operation.name,
+            now: instructions_of(operation)?,
+            accepted,
+        })
+    };
+    operations.iter().map(judge).collect()
+}
+
+/// Accepts what `verdicts` counted, for `reason`.
+///
+/// # Errors
+/// The baseline's file failed.
+pub fn bless(verdicts: &[Verdict], reason: &str) -> Result<(), String> {
+    let machine = Machine::here();
+    let mut baseline = Baseline::read()?;
+    let mut blessing = Blessing {
+        reason: reason.to_owned(),
+        commit: machine.commit,
+        changes: Default::default(),
+    };
+    for verdict in verdicts {
+        let change = match verdict.change() {
+            Some(change) => format!("{:+.2} %", change * 100.0),
+            None => "new".to_owned(),
+        };
+        blessing.changes.insert(verdict.name.to_owned(), change);
+        baseline
+            .instructions
+            .insert(verdict.name.to_owned(), verdict.now);
+    }
+    baseline.compiler = machine.compiler;
+    baseline.blessed.push(blessing);
+    baseline.write()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict;
+
+    fn verdict(now: f64, accepted: Option<f64>) -> Verdict {
+        Verdict {
+            name: "yield",
+            now,
+            accepted,
+        }
+    }
+
+    #[test]
+    fn five_percent_more_passes_and_six_fails() {
+        assert!(!verdict(105.0, Some(100.0)).fails());
+        assert!(verdict(106.0, Some(100.0)).fails());
+        assert!(!verdict(50.0, Some(100.0)).fails());
+    }
+
+    #[test]
+    fn an_operation_without_baseline_fails() {
+        assert!(verdict(1.0, None).fails());
+    }
+}

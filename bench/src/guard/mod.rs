@@ -1,0 +1,21 @@
+//! The guard against slower code: instructions for one operation, and wall time.
+//!
+//! `instructions` counts with callgrind and compares with `bench/baseline.json`, which is
+//! part of the repository: it may fail a build. `wall` times the same operations and
+//! compares with what this machine did before: it only reports, because two shared
+//! processors are too noisy to judge by.
+
+mod baseline;
+mod callgrind;
+mod control;
+mod history;
+mod instructions;
+mod operation;
+#[cfg(feature = "pirn")]
+mod pirn;
+mod wall;
+
+pub use callgrind::instructions_of;
+pub use instructions::{Verdict, bless, check};
+pub use operation::{Operation, find, operations};
+pub use wall::{WallLine, inject, wall};

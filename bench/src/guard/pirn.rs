@@ -1,0 +1,115 @@
+//! The watched operations of pirn, on a runtime with one worker.
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::time::Duration;
+
+use pirn::runtime::Runtime;
+use pirn::sync::Mutex;
+use pirn::{spawn, yield_now};
+
+use super::Operation;
+
+pub(super) const YIELD: Operation = Operation {
+    name: "yield",
+    title: "two fibers yield to each other, one yield",
+    home,
+    repeat: yields,
+};
+
+pub(super) const SPAWN_JOIN: Operation = Operation {
+    name: "spawn-join",
+    title: "spawn an empty fiber and join it",
+    home,
+    repeat: spawn_join,
+};
+
+pub(super) const SPAWN_BATCH: Operation = Operation {
+    name: "spawn-batch",
+    title: "one of a hundred fibers spawned into a scope that waits for all",
+    home,
+    repeat: spawn_batch,
+};
+
+pub(super) const CHANNEL: Operation = Operation {
+    name: "channel",
+    title: "send into a bounded channel with room and receive",
+    home,
+    repeat: channel,
+};
+
+pub(super) const TIMER: Operation = Operation {
+    name: "timer",
+    title: "park with a time limit and be unparked before it: arm, cancel, two switches",
+    home,
+    repeat: timer,
+};
+
+pub(super) const MUTEX: Operation = Operation {
+    name: "mutex",
+    title: "lock and unlock a free mutex",
+    home,
+    repeat: mutex,
+};
+
+fn home(body: &mut (dyn FnMut() + Send)) {
+    let runtime = Runtime::builder()
+        .workers(1)
+        .build()
+        .expect("a runtime starts");
+    runtime.run(body);
+}
+
+fn yields(times: u64) {
+    let other = spawn(move || (0..times / 2).for_each(|_| yield_now()));
+    (0..times / 2).for_each(|_| yield_now());
+    let _ = other.join();
+}
+
+fn spawn_join(times: u64) {
+    for _ in 0..times {
+        let _ = spawn(|| {}).join();
+    }
+}
+
+fn spawn_batch(times: u64) {
+    for _ in 0..times / 100 {
+        pirn::scope(|scope| {
+            for index in 0..100 {
+                scope.spawn(move || {
+                    black_box(index);
+                });
+            }
+        });
+    }
+}
+
+fn channel(times: u64) {
+    let (sender, receiver) = pirn::channel::bounded(64);
+    for index in 0..times {
+        let _ = sender.send(index);
+        let _ = black_box(receiver.recv());
+    }
+}
+
+fn timer(times: u64) {
+    let sleeper = spawn(move || {
+        for _ in 0..times {
+            pirn::spawn::park_timeout(Duration::from_secs(3600));
+        }
+    });
+    while !sleeper.is_finished() {
+        sleeper.fiber().unpark();
+        yield_now();
+    }
+    let _ = sleeper.join();
+}
+
+fn mutex(times: u64) {
+    let mutex = Mutex::new(Cell::new(0u64));
+    for _ in 0..times {
+        let guard = mutex.lock();
+        guard.set(guard.get() + 1);
+    }
+    black_box(mutex.into_inner());
+}

@@ -1,0 +1,101 @@
+//! Wall time against what this machine usually needs: a report, never a failure.
+
+use std::process::Command;
+use std::time::Duration;
+
+use crate::harness::{Limits, Status, Summary, launch};
+
+use super::Operation;
+use super::history::History;
+
+/// Slower than usual by more than this is reported.
+const TOLERANCE: f64 = 0.20;
+
+/// How often each operation is measured, in turn with the others.
+const REPETITIONS: usize = 5;
+
+/// One operation, timed and judged.
+#[derive(Debug)]
+pub struct WallLine {
+    /// The operation.
+    pub name: &'static str,
+    /// Nanoseconds now.
+    pub now: Summary,
+    /// Nanoseconds usually, if known.
+    pub usual: Option<f64>,
+}
+
+impl WallLine {
+    /// Whether it is slower than usual.
+    pub fn slower(&self) -> bool {
+        self.usual
+            .is_some_and(|usual| self.now.median > usual * (1.0 + TOLERANCE))
+    }
+}
+
+/// Times the operations, compares each with the usual, and remembers those that are not
+/// slower.
+///
+/// # Errors
+/// A child failed or the history could not be written; in words.
+pub fn wall(operations: &[&'static Operation]) -> Result<Vec<WallLine>, String> {
+    let mut history = History::read();
+    let lines = measure(operations, &history, Duration::ZERO)?;
+    for line in lines.iter().filter(|line| !line.slower()) {
+        history.add(line.name, line.now.median);
+    }
+    history.write()?;
+    Ok(lines)
+}
+
+/// The same with a sleep in every round, compared with the usual and never remembered: a
+/// guard that works finds every one of them slower.
+///
+/// # Errors
+/// As for [`wall`].
+pub fn inject(operations: &[&'static Operation]) -> Result<Vec<WallLine>, String> {
+    measure(operations, &History::read(), Duration::from_millis(5))
+}
+
+fn measure(
+    operations: &[&'static Operation],
+    history: &History,
+    injected: Duration,
+) -> Result<Vec<WallLine>, String> {
+    let mut samples = vec![Vec::new(); operations.len()];
+    for _ in 0..REPETITIONS {
+        for (operation, samples) in operations.iter().zip(&mut samples) {
+            samples.extend(child(operation, injected)?);
+        }
+    }
+    let lines = operations.iter().zip(samples).map(|(operation, samples)| {
+        let now = Summary::of(&samples).ok_or("a child gave no samples")?;
+        Ok(WallLine {
+            name: operation.name,
+            now,
+            usual: history.usual(operation.name),
+        })
+    });
+    lines.collect()
+}
+
+/// The samples of one child on one processor.
+fn child(operation: &Operation, injected: Duration) -> Result<Vec<f64>, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    let micros = injected.as_micros().to_string();
+    command.args(["child", operation.name, "wall", &micros]);
+    let answer = launch(
+        command,
+        Limits {
+            processors: 1,
+            time: Duration::from_secs(60),
+        },
+    );
+    match answer.status {
+        Status::Done => Ok(answer.samples.into_iter().map(|(_, nanos)| nanos).collect()),
+        Status::Skipped(reason) | Status::Failed(reason) => {
+            Err(format!("{}: {reason}", operation.name))
+        }
+    }
+}
