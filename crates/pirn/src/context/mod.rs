@@ -15,7 +15,10 @@
 
 mod cache;
 mod class;
-#[expect(unsafe_code, reason = "opens, guards and gives back the memory of slots")]
+#[expect(
+    unsafe_code,
+    reason = "opens, guards and gives back the memory of slots"
+)]
 mod extent;
 mod layout;
 #[expect(unsafe_code, reason = "system calls on memory and signals")]
@@ -54,7 +57,8 @@ pub(crate) use out_of_stacks::OutOfStacks;
 pub(crate) use overflow::{SignalWriter, install_overflow_handler};
 pub(crate) use pool::{StackConfig, StackPool};
 pub(crate) use stack::Stack;
-pub(crate) use switch::{Context, Entry, Frame, exit, switch};
+pub(crate) use sanitizer::INHERITS;
+pub(crate) use switch::{Context, DIRECT, Entry, Frame, exit, switch};
 
 #[cfg(all(test, not(loom), not(shuttle)))]
 #[expect(unsafe_code, reason = "drives contexts by hand")]

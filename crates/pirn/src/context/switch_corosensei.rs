@@ -73,11 +73,17 @@ unsafe impl corosensei::stack::Stack for Piece {
     }
 }
 
+/// A fiber switches back to the worker that resumed it, and nowhere else.
+pub(crate) const DIRECT: bool = false;
+
 impl Context {
     /// Returns a context that has nothing to go on with: a worker's own side, which the
     /// first switch away fills, or a fiber that has yet to be prepared.
     pub(crate) const fn empty() -> Context {
-        Context { fiber: ptr::null_mut(), side: Side::new() }
+        Context {
+            fiber: ptr::null_mut(),
+            side: Side::new(),
+        }
     }
 
     /// Makes the first switch to this context call `entry(arg)` on `stack`.
@@ -93,7 +99,10 @@ impl Context {
         let fiber = unsafe { stack.base().cast::<Fiber>().sub(1) };
         // The lowest page is not used: where the stack starts at 0 there is none.
         let limit = NonZeroUsize::new(stack.range().start).unwrap_or(NonZeroUsize::MIN);
-        let piece = Piece { base: fiber.addr(), limit };
+        let piece = Piece {
+            base: fiber.addr(),
+            limit,
+        };
         let body = move |yielder: &Yielder<(), ()>, ()| {
             // SAFETY: C1.
             unsafe { (*fiber.as_ptr()).yielder = yielder };

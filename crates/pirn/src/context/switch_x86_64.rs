@@ -76,11 +76,17 @@ const SAVED: usize = 4;
 /// What a process starts with: all exceptions masked, round to nearest, extended precision.
 const DEFAULT_CONTROL: Word = 0x037f_0000_1f80;
 
+/// A fiber may switch to another fiber directly.
+pub(crate) const DIRECT: bool = true;
+
 impl Context {
     /// Returns a context that has nothing to go on with: a worker's own side, which the
     /// first switch away fills, or a fiber that has yet to be prepared.
     pub(crate) const fn empty() -> Context {
-        Context { sp: ptr::null_mut(), side: Side::new() }
+        Context {
+            sp: ptr::null_mut(),
+            side: Side::new(),
+        }
     }
 
     /// Makes the first switch to this context call `entry(arg)` on `stack`.
@@ -116,7 +122,11 @@ impl Context {
         // SAFETY: C1.
         let words = unsafe { self.sp.cast::<[Word; SAVED]>().read() };
         let sp = self.sp.addr() + SAVED * size_of::<Word>();
-        Some(Frame { ip: words[IP], sp, fp: words[RBP] })
+        Some(Frame {
+            ip: words[IP],
+            sp,
+            fp: words[RBP],
+        })
     }
 }
 

@@ -18,7 +18,6 @@ use std::ptr;
 use super::header::{FiberPtr, Header};
 use super::schedule::InPerson;
 use super::slab::{self, Magazines};
-use crate::context::{self, Context};
 use crate::shim::thread_local_const;
 
 /// What a thread knows about itself.
@@ -27,8 +26,9 @@ pub(crate) struct Local {
     fiber: Cell<Option<FiberPtr>>,
     /// The header that this thread has borrowed to wait in person.
     person: Cell<Option<FiberPtr>>,
-    /// Where a fiber goes when it suspends; null unless this thread is a worker.
-    host: Cell<*mut Context>,
+    /// The fiber that has ended here last and waits for somebody to clear up after it, off
+    /// its stack.
+    ended: Cell<Option<FiberPtr>>,
     /// The worker of `sched` that this thread is; null on other threads.
     worker: Cell<*const ()>,
     /// Operations that the running fiber may still complete before it must yield.
@@ -57,7 +57,7 @@ impl Local {
         Local {
             fiber: Cell::new(None),
             person: Cell::new(None),
-            host: Cell::new(ptr::null_mut()),
+            ended: Cell::new(None),
             worker: Cell::new(ptr::null()),
             budget: Cell::new(0),
             magazines: Magazines::new(),
@@ -81,10 +81,26 @@ impl Local {
         self.worker.get()
     }
 
-    /// Makes this thread a worker.
-    pub(crate) fn become_worker(&self, worker: *const (), host: *mut Context) {
+    /// Makes this thread a worker, or with null a plain thread again.
+    pub(crate) fn set_worker(&self, worker: *const ()) {
         self.worker.set(worker);
-        self.host.set(host);
+    }
+
+    /// Leaves word that `fiber` has ended.
+    #[inline(always)]
+    pub(crate) fn set_ended(&self, fiber: FiberPtr) {
+        self.ended.set(Some(fiber));
+    }
+
+    #[inline(always)]
+    pub(crate) fn take_ended(&self) -> Option<FiberPtr> {
+        match self.ended.get() {
+            None => None,
+            ended => {
+                self.ended.set(None);
+                ended
+            }
+        }
     }
 
     #[inline(always)]
@@ -99,42 +115,6 @@ impl Local {
         self.budget.set(left);
         left == 0
     }
-}
-
-/// Runs `fiber` on this thread until it suspends. Workers only.
-///
-/// # Safety
-/// The caller is a worker on its own stack and owns `fiber`, whose context is prepared or
-/// suspended.
-#[inline]
-pub(crate) unsafe fn resume(local: &Local, fiber: FiberPtr) {
-    // SAFETY: H1.
-    let context = unsafe { fiber.as_ref() }.context.get();
-    // SAFETY: the caller's promise; the host context is this worker's own.
-    unsafe { context::switch(local.host.get(), context) };
-}
-
-/// Leaves the running fiber; returns when a worker resumes it.
-///
-/// # Safety
-/// The caller runs on a fiber that something will make ready again, and holds no lock.
-#[inline]
-pub(crate) unsafe fn suspend(local: &Local, fiber: FiberPtr) {
-    // SAFETY: H1.
-    let context = unsafe { fiber.as_ref() }.context.get();
-    // SAFETY: the caller's promise; the host is the worker that resumed this fiber.
-    unsafe { context::switch(context, local.host.get()) };
-}
-
-/// Leaves the running fiber for good.
-///
-/// # Safety
-/// As [`suspend`], and nothing will resume the fiber.
-pub(crate) unsafe fn leave(local: &Local, fiber: FiberPtr) -> ! {
-    // SAFETY: H1.
-    let context = unsafe { fiber.as_ref() }.context.get();
-    // SAFETY: the caller's promise.
-    unsafe { context::exit(context, local.host.get()) }
 }
 
 /// The fiber that runs here; on a thread's own stack, the header that stands for the

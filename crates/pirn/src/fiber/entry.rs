@@ -10,8 +10,9 @@
 //! payload; 2. fiber-locals are dropped; 3. under the join lock: if the handle is gone the
 //! outcome is dropped (outside the lock) first, then `done` is set and every joiner claimed;
 //! 4. the joiners are enqueued; 5. the end hook tells the scope; 6. the fiber leaves its
-//! stack; 7. on the worker's stack: the state word says Done, the stack goes back to the
-//! cache, the runtime's reference is given up.
+//! stack, or hands it to a fresh fiber; 7. whoever runs next on this thread clears up: the
+//! state word says Done, the stack goes back to the cache, the runtime's reference is given
+//! up.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -176,16 +177,19 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
 /// `arg` is a fresh fiber's header; the caller is a worker that has just switched here.
 pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
     // SAFETY: the worker passes a header.
-    let fiber = unsafe { NonNull::new_unchecked(arg.cast::<Header>()) };
+    let mut fiber = unsafe { NonNull::new_unchecked(arg.cast::<Header>()) };
     // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
-    // SAFETY: called once, on the fiber.
-    unsafe { (header.vtable.get().run)(fiber) };
-    super::local::destroy(header);
-    publish(fiber);
-    header.ended.set(true);
-    // SAFETY: nothing of this stack is needed any more and no queue holds the fiber.
-    unsafe { current::leave(current::local(), fiber) }
+    unsafe { fiber.as_ref() }.home().landed(current::local());
+    loop {
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        // SAFETY: called once, on the fiber.
+        unsafe { (header.vtable.get().run)(fiber) };
+        super::local::destroy(header);
+        publish(fiber);
+        // SAFETY: this is the root of its stack; nothing of it is needed any more.
+        fiber = unsafe { header.home().ended(current::local(), fiber) };
+    }
 }
 
 /// Steps 3 to 5 of the end.

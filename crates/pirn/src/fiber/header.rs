@@ -117,8 +117,6 @@ pub(crate) struct Header {
     pub(crate) outcome: Cell<Outcome>,
     /// A panic stays in the payload for the scope to raise, though nobody joins. Owner.
     pub(crate) keeps_panic: Cell<bool>,
-    /// Set by the fiber when it leaves its stack for good, read by its worker. Owner.
-    pub(crate) ended: Cell<bool>,
 }
 
 /// Bytes from the start of a header to its payload.
@@ -172,7 +170,6 @@ impl Header {
             class,
             outcome: Cell::new(Outcome::Pending),
             keeps_panic: Cell::new(false),
-            ended: Cell::new(false),
         }
     }
 
@@ -197,7 +194,6 @@ impl Header {
         self.generation.store(generation.wrapping_add(1), Ordering::Relaxed);
         self.outcome.set(Outcome::Pending);
         self.keeps_panic.set(false);
-        self.ended.set(false);
     }
 
     /// Where the closure and the outcome live. The provenance covers the whole block.

@@ -18,9 +18,29 @@ pub(crate) trait Schedule: Sync {
     /// Any thread; called exactly once for each claim of a parked fiber.
     fn schedule(&self, fiber: NonNull<Header>);
 
-    /// Puts the running fiber behind everything that is ready where it lives. The caller
-    /// suspends next.
-    fn requeue(&self, local: &Local, fiber: NonNull<Header>);
+    /// Runs something else in place of `fiber`, which runs now and has parked; returns when
+    /// it is resumed.
+    ///
+    /// # Safety
+    /// Called by the fiber itself, with no lock held; something will make it ready.
+    unsafe fn suspend(&self, local: &Local, fiber: NonNull<Header>);
+
+    /// As [`suspend`](Schedule::suspend), for a fiber that is to run again when everything
+    /// else that is ready has run.
+    ///
+    /// # Safety
+    /// Called by the fiber itself, with no lock held.
+    unsafe fn requeue(&self, local: &Local, fiber: NonNull<Header>);
+
+    /// The first act of a fiber on its stack: what is owed to the one that ran before.
+    fn landed(&self, local: &Local);
+
+    /// Leaves `fiber`, which has ended, for good. Returns only if its stack has gone to
+    /// another fresh fiber, which the caller runs next.
+    ///
+    /// # Safety
+    /// Called by the fiber itself, at the root of its stack.
+    unsafe fn ended(&self, local: &Local, fiber: NonNull<Header>) -> NonNull<Header>;
 
     /// Arms `timer` to claim its ticket at `deadline` (nanoseconds of `shim` time).
     ///
@@ -50,8 +70,20 @@ impl Schedule for InPerson {
         unsafe { fiber.as_ref() }.gate.unpark();
     }
 
-    fn requeue(&self, _local: &Local, _fiber: NonNull<Header>) {
+    unsafe fn suspend(&self, _local: &Local, _fiber: NonNull<Header>) {
+        unreachable!("a thread sleeps on its gate");
+    }
+
+    unsafe fn requeue(&self, _local: &Local, _fiber: NonNull<Header>) {
         unreachable!("a thread has no queue to go to the back of");
+    }
+
+    fn landed(&self, _local: &Local) {
+        unreachable!("a thread is not a fiber's stack");
+    }
+
+    unsafe fn ended(&self, _local: &Local, _fiber: NonNull<Header>) -> NonNull<Header> {
+        unreachable!("a thread is not a fiber's stack");
     }
 
     unsafe fn arm(&self, _timer: NonNull<Timer<Ticket>>, _deadline: u64) {

@@ -21,29 +21,54 @@ const STREAK: u32 = 3;
 const BATCH: u32 = 64;
 
 impl Worker {
-    /// The next fiber to run, without looking at other workers.
-    #[inline]
+    /// The next fiber to run, without looking at other workers. On the worker's own stack.
     pub(super) fn find(&self) -> Option<FiberPtr> {
+        if self.until_service.get() == 0
+            && let Some(fiber) = self.serve()
+        {
+            return Some(fiber);
+        }
+        if self.searching.get() {
+            return self.find_and_pass_on();
+        }
+        self.find_hot().or_else(|| self.find_further())
+    }
+
+    /// The next fiber out of the queues that only this worker fills; `None` also when
+    /// something else is due, for which [`find`](Self::find) is to be asked.
+    #[inline(always)]
+    pub(super) fn find_hot(&self) -> Option<FiberPtr> {
         let left = self.until_service.get();
         if left == 0 {
-            if let Some(fiber) = self.serve() {
-                return Some(fiber);
-            }
-        } else {
-            self.until_service.set(left - 1);
+            return None;
         }
-        let found = match self.take_next() {
+        self.until_service.set(left - 1);
+        let remote = self.remote();
+        // PERF: when nothing is fresh and nothing was just woken, as among fibers that only
+        // yield, the ready list is all there is.
+        if remote.next.is_empty() && remote.ring.is_empty() {
+            self.streak.set(0);
+            return self.pop_ready();
+        }
+        self.find_among_all()
+    }
+
+    fn find_among_all(&self) -> Option<FiberPtr> {
+        match self.take_next() {
             Some(fiber) => Some(fiber),
             None => self.take_queued(),
-        };
-        match found {
-            Some(fiber) if !self.searching.get() => Some(fiber),
-            Some(fiber) => {
-                self.pass_search_on();
-                Some(fiber)
-            }
-            None => self.find_further(),
         }
+    }
+
+    /// A worker that still owes a search has found something all the same.
+    #[cold]
+    fn find_and_pass_on(&self) -> Option<FiberPtr> {
+        let found = self.find_among_all();
+        if found.is_some() {
+            self.pass_search_on();
+            return found;
+        }
+        self.find_further()
     }
 
     #[inline(always)]
@@ -91,7 +116,7 @@ impl Worker {
         let interval = self.pace.injector_interval();
         let now = clock::now();
         self.pace.round(ROUND.min(interval), now);
-        self.until_service.set(ROUND.min(interval) - 1);
+        self.until_service.set(ROUND.min(interval));
         self.notice_phase();
         self.open_mailbox();
         self.fire_timers(now);

@@ -170,9 +170,29 @@ impl Schedule for Mailbox<Header> {
     }
 
     #[inline]
-    fn requeue(&self, local: &Local, fiber: FiberPtr) {
+    unsafe fn suspend(&self, local: &Local, fiber: FiberPtr) {
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.suspend(local, fiber) };
+    }
+
+    #[inline]
+    unsafe fn requeue(&self, local: &Local, fiber: FiberPtr) {
         let worker = Worker::of(local).expect("a fiber runs on a worker");
         worker.make_ready(fiber);
+        // SAFETY: the caller's promise, and the fiber is in a queue.
+        unsafe { worker.suspend(local, fiber) };
+    }
+
+    fn landed(&self, local: &Local) {
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        worker.landed(local);
+    }
+
+    unsafe fn ended(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.succeed(local, fiber) }
     }
 
     unsafe fn arm(&self, timer: std::ptr::NonNull<Timer<Ticket>>, deadline: u64) {

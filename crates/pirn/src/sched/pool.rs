@@ -152,8 +152,8 @@ impl Pool {
             // A worker without a thread counts as asleep: to wake it is to start it.
             let _ = pool.idle.announce(worker, false);
         }
-        let _ = pool.idle.retract(0);
-        pool.launch(0)?;
+        let first = pool.idle.claim_any(0).expect("all workers sleep");
+        pool.launch(first)?;
         if workers > 1 {
             let monitored = Arc::clone(&pool);
             let name = format!("{}-monitor", pool.config.name);

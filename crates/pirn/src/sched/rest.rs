@@ -40,6 +40,9 @@ enum Sweep {
 impl Worker {
     /// Comes back when there may be something to run.
     pub(super) fn rest(&self) {
+        // A fiber that runs while a search is owed must not be followed by another one
+        // before the worker has seen to it.
+        self.take_stock();
         if !self.searching.get() {
             self.searching.set(self.pool.idle.try_search());
         }

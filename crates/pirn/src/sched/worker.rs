@@ -4,6 +4,10 @@
 //! started fibers), the first run and the end of a fiber. Does not own: where a fiber is
 //! found (`find`), where one is put (`place`), when the thread sleeps (`rest`).
 //!
+//! A fiber that stops running looks for its successor itself and switches to it directly;
+//! one that has ended hands its very stack on if the successor is fresh. Only when nothing
+//! is ready, or every `ROUND` dispatches, does control come back to the worker's own stack.
+//!
 //! Invariants:
 //! * K1. A `Worker` lives on its own thread's stack and is reached through that thread's
 //!   `Local` only, so its fields need neither atomics nor locks. Each access to a field is
@@ -19,7 +23,7 @@ use super::pool::{Left, Phase, Pool, Remote};
 use crate::base::clock;
 use crate::base::list::{Fifo, List};
 use crate::base::rng::Rng;
-use crate::context::{Context, OutOfStacks, StackCache};
+use crate::context::{self, Context, OutOfStacks, Stack, StackCache};
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry::fiber_main;
 use crate::fiber::{FiberPtr, Header, Ticket};
@@ -37,6 +41,9 @@ const STACKS: usize = 64;
 pub(crate) struct Worker {
     pub(super) pool: Arc<Pool>,
     pub(super) index: usize,
+    /// What the others see of this worker: an element of the pool's list.
+    remote: NonNull<Remote>,
+    /// This thread's own side, while a fiber runs.
     host: UnsafeCell<Context>,
     /// Settled fibers that may run.
     ready: UnsafeCell<Fifo<Header>>,
@@ -70,15 +77,19 @@ pub(crate) struct Worker {
 pub(super) fn main(pool: Arc<Pool>, index: usize) {
     let worker = Worker::new(pool, index);
     let local = current::local();
-    local.become_worker((&raw const worker).cast(), worker.host.get());
+    local.set_worker((&raw const worker).cast());
     if let Some(hook) = &worker.pool.config.on_thread_start {
         hook();
     }
+    // Whoever had this thread made has claimed the worker, as one wakes a sleeper: it owes a
+    // search (S5 in `idle`).
+    worker.searching.set(worker.pool.idle.retract(index));
+    worker.take_stock();
     worker.run(local);
     if let Some(hook) = &worker.pool.config.on_thread_stop {
         hook();
     }
-    local.become_worker(ptr::null(), ptr::null_mut());
+    local.set_worker(ptr::null());
 }
 
 impl Worker {
@@ -86,6 +97,7 @@ impl Worker {
         let now = clock::now();
         Worker {
             index,
+            remote: NonNull::from(&pool.remotes[index]),
             host: UnsafeCell::new(Context::empty()),
             ready: UnsafeCell::new(Fifo::new()),
             stacks: UnsafeCell::new(StackCache::new(STACKS)),
@@ -117,7 +129,8 @@ impl Worker {
     /// What the others see of this worker.
     #[inline(always)]
     pub(super) fn remote(&self) -> &Remote {
-        &self.pool.remotes[self.index]
+        // SAFETY: the pool lives as long as the worker holds it, and the list never moves.
+        unsafe { self.remote.as_ref() }
     }
 
     fn run(&self, local: &Local) {
@@ -130,33 +143,110 @@ impl Worker {
         }
     }
 
-    /// Runs `fiber` until it suspends or ends.
-    #[inline]
+    /// Runs `fiber`, and whatever comes after it, until something is due that fibers do
+    /// not do for each other, or nothing is ready. On the worker's own stack.
     fn dispatch(&self, local: &Local, fiber: FiberPtr) {
-        // SAFETY: H1.
-        let header = unsafe { fiber.as_ref() };
-        if header.is_fresh() && !self.start(fiber) {
+        let Some(context) = self.board(local, fiber) else { return };
+        // SAFETY: K1; the fiber came out of a queue and is suspended or prepared.
+        unsafe { context::switch(self.host.get(), context) };
+        local.set_fiber(None);
+        self.landed(local);
+    }
+
+    /// Runs something else in place of `fiber`; returns when it is resumed.
+    ///
+    /// # Safety
+    /// As `Schedule::suspend`, on this worker.
+    #[inline]
+    pub(super) unsafe fn suspend(&self, local: &Local, fiber: FiberPtr) {
+        let next = self.next_on_fiber();
+        if next == Some(fiber) {
+            self.note(local, fiber);
             return;
         }
+        let to = next.and_then(|next| self.board(local, next)).unwrap_or(self.host.get());
+        // SAFETY: H1.
+        let from = unsafe { fiber.as_ref() }.context.get();
+        // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
+        // a queue and so is suspended or prepared.
+        unsafe { context::switch(from, to) };
+        // A started fiber is resumed on the worker that it left, so `self` and `local` still
+        // are what they were.
+        self.landed(local);
+    }
+
+    /// Leaves `fiber`, which has ended. Returns a fresh fiber that has taken over its stack,
+    /// if one is next.
+    ///
+    /// # Safety
+    /// As `Schedule::ended`, on this worker.
+    #[inline]
+    pub(super) unsafe fn succeed(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+        let next = self.next_on_fiber();
+        if let Some(heir) = next
+            && self.may_inherit(fiber, heir)
+        {
+            // SAFETY: H2: the fiber has ended, and this is its worker.
+            let stack = unsafe { (*header(fiber).stack.get()).take() };
+            self.settle(heir, stack.expect("a started fiber has a stack"));
+            self.retire(fiber);
+            self.note(local, heir);
+            return heir;
+        }
+        local.set_ended(fiber);
+        let to = next.and_then(|next| self.board(local, next)).unwrap_or(self.host.get());
+        // SAFETY: as in `suspend`; nothing of the fiber's stack is needed any more.
+        unsafe { context::exit(header(fiber).context.get(), to) }
+    }
+
+    /// Whether `heir` can go on where `fiber` has ended, on the same stack.
+    #[inline(always)]
+    fn may_inherit(&self, fiber: FiberPtr, heir: FiberPtr) -> bool {
+        context::DIRECT && context::INHERITS
+            && header(heir).is_fresh()
+            && header(heir).label.get().is_none()
+            && header(fiber).label.get().is_none()
+    }
+
+    /// What a fiber that stops running may switch to by itself.
+    #[inline(always)]
+    fn next_on_fiber(&self) -> Option<FiberPtr> {
+        if context::DIRECT { self.find_hot() } else { None }
+    }
+
+    /// Makes `fiber` the one that runs here, and returns what to switch to. `None` if it is
+    /// fresh and there is no stack for it.
+    #[inline(always)]
+    fn board(&self, local: &Local, fiber: FiberPtr) -> Option<*mut Context> {
+        if header(fiber).is_fresh() && !self.start(fiber) {
+            return None;
+        }
+        self.note(local, fiber);
+        Some(header(fiber).context.get())
+    }
+
+    #[inline(always)]
+    fn note(&self, local: &Local, fiber: FiberPtr) {
         let remote = self.remote();
         remote.counters.dispatched.increment();
         remote.running.store(fiber.as_ptr(), Ordering::Relaxed);
         local.refill_budget(BUDGET);
         local.set_fiber(Some(fiber));
-        // SAFETY: the fiber came out of a queue, so this worker owns it, and it has settled
-        // here, so its context is suspended or prepared.
-        unsafe { current::resume(local, fiber) };
-        local.set_fiber(None);
-        if header.ended.get() {
+    }
+
+    /// Clears up after the fiber that ran before on this thread, if it has ended. Called
+    /// first on every stack that is switched to.
+    #[inline(always)]
+    pub(super) fn landed(&self, local: &Local) {
+        if let Some(fiber) = local.take_ended() {
             self.finish(fiber);
         }
     }
 
     /// Settles a fresh fiber here; false if there is no stack for it, and it waits.
-    #[inline]
+    #[inline(never)]
     fn start(&self, fiber: FiberPtr) -> bool {
-        // SAFETY: H1.
-        let header = unsafe { fiber.as_ref() };
+        let header = header(fiber);
         // SAFETY: K1.
         let stacks = unsafe { &mut *self.stacks.get() };
         let stack = match header.stack_size() {
@@ -170,17 +260,25 @@ impl Worker {
                 return false;
             }
         };
-        let remote = self.remote();
-        header.set_home(remote.mailbox);
-        // SAFETY: the stack is held by the header until the fiber has left it.
-        unsafe { stack.set_owner(fiber.as_ptr().cast()) };
         // SAFETY: H2: a fresh fiber's context is its owner's.
         let context = unsafe { &mut *header.context.get() };
         // SAFETY: the stack is unused; `fiber_main` takes a header.
         unsafe { context.prepare(&stack, fiber_main, fiber.as_ptr().cast()) };
+        self.settle(fiber, stack);
+        true
+    }
+
+    /// Binds a fresh fiber to this worker and to `stack`.
+    #[inline]
+    fn settle(&self, fiber: FiberPtr, stack: Stack) {
+        let header = header(fiber);
+        let remote = self.remote();
+        header.set_home(remote.mailbox);
+        // SAFETY: the header holds the stack until the fiber has left it.
+        unsafe { stack.set_owner(fiber.as_ptr().cast()) };
         // SAFETY: H2.
         unsafe { *header.stack.get() = Some(stack) };
-        // SAFETY: K1; a header is pinned (H1) and is unlinked in `finish`.
+        // SAFETY: K1; a header is pinned (H1) and is unlinked in `retire`.
         unsafe { (*self.started.get()).push_back(fiber) };
         remote.settled.store(remote.settled.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         remote.counters.started.increment();
@@ -188,17 +286,12 @@ impl Worker {
             // An active fiber: there is nothing to enqueue.
             header.state.cancel();
         }
-        true
     }
 
     /// Step 7 of a fiber's end (`fiber::entry`): it has left its stack.
     #[inline]
     fn finish(&self, fiber: FiberPtr) {
-        // SAFETY: H1.
-        let header = unsafe { fiber.as_ref() };
-        header.state.finish();
-        // SAFETY: K1; linked in `start`.
-        unsafe { (*self.started.get()).remove(fiber) };
+        let header = header(fiber);
         // SAFETY: H2: the fiber has ended, so its worker owns the field.
         let stack = unsafe { (*header.stack.get()).take() }.expect("a started fiber has a stack");
         if header.stack_size().is_none() {
@@ -207,14 +300,23 @@ impl Worker {
         } else {
             self.pool.stacks.give(stack);
         }
+        self.retire(fiber);
+        if !self.pool.starved.is_empty() {
+            self.feed();
+        }
+    }
+
+    /// Takes a fiber that has ended, and whose stack has been seen to, off the books.
+    #[inline]
+    fn retire(&self, fiber: FiberPtr) {
+        header(fiber).state.finish();
+        // SAFETY: K1; linked in `settle`.
+        unsafe { (*self.started.get()).remove(fiber) };
         let remote = self.remote();
         remote.settled.store(remote.settled.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
         remote.counters.completed.increment();
         // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
         unsafe { Header::release(fiber) };
-        if !self.pool.starved.is_empty() {
-            self.feed();
-        }
         if self.pool.quiet.is_watched() {
             self.pool.quiet.check(&self.pool);
         }
@@ -238,6 +340,11 @@ impl Worker {
         if let Some(fiber) = self.pool.starved.pop() {
             self.keep_fresh(fiber);
         }
+    }
+
+    /// Has the worker go through everything before it runs another fiber.
+    pub(super) fn take_stock(&self) {
+        self.until_service.set(0);
     }
 
     /// Appends to the ready list.
@@ -347,6 +454,12 @@ impl Worker {
         // SAFETY: K1.
         self.pool.phase() == Phase::Stopped && unsafe { &*self.started.get() }.is_empty()
     }
+}
+
+#[inline(always)]
+fn header(fiber: FiberPtr) -> &'static Header {
+    // SAFETY: H1: headers live for ever.
+    unsafe { fiber.as_ref() }
 }
 
 impl Left {

@@ -152,9 +152,8 @@ pub(crate) fn spend() {
 fn requeue(local: &Local, fiber: FiberPtr) {
     // SAFETY: H1.
     let home = unsafe { fiber.as_ref() }.home();
-    home.requeue(local, fiber);
-    // SAFETY: the fiber is in its worker's queue; no lock is held here.
-    unsafe { current::suspend(local, fiber) };
+    // SAFETY: called by the fiber; no runtime lock is held where user code may yield.
+    unsafe { home.requeue(local, fiber) };
 }
 
 fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
@@ -163,17 +162,17 @@ fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> En
     }
     // LIVENESS: from here on a claim enqueues this fiber with its own worker, which is this
     // thread and so cannot resume it before it has left its stack.
+    let home = header.home();
     match spec.deadline {
         // SAFETY: parked: whoever claims the ticket makes the fiber ready again.
-        None => unsafe { current::suspend(local, ticket.fiber()) },
+        None => unsafe { home.suspend(local, ticket.fiber()) },
         Some(deadline) => {
             let timer = pin!(Timer::new(ticket));
             let timer = NonNull::from(timer.as_ref().get_ref());
-            let home = header.home();
             // SAFETY: on the fiber's worker; the timer stays in this frame until disarmed.
             unsafe { home.arm(timer, clock::nanos(deadline)) };
             // SAFETY: as above.
-            unsafe { current::suspend(local, ticket.fiber()) };
+            unsafe { home.suspend(local, ticket.fiber()) };
             // SAFETY: a started fiber is still on the worker that armed the timer.
             unsafe { home.disarm(timer) };
         }

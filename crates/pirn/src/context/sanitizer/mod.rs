@@ -17,4 +17,5 @@ mod chosen;
 #[path = "thread.rs"]
 mod chosen;
 
+pub(crate) use chosen::INHERITS;
 pub(super) use chosen::*;

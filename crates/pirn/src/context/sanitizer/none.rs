@@ -3,6 +3,9 @@
 use crate::context::stack::Stack;
 use crate::context::switch::{Context, Entry};
 
+/// A fiber that has ended may leave its stack to the next one.
+pub(crate) const INHERITS: bool = true;
+
 /// What a context keeps for a sanitizer: nothing.
 #[derive(Debug)]
 pub(in crate::context) struct Side;
@@ -37,8 +40,7 @@ pub(in crate::context) unsafe fn leave(_from: *mut Context, _to: *mut Context) {
 /// # Safety
 /// None here; the twins reach into both contexts.
 #[inline(always)]
-pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, _to: *mut Context) {
-}
+pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, _to: *mut Context) {}
 
 /// To be called when a switch has come back to `_here`.
 ///
@@ -61,5 +63,8 @@ macro_rules! hook {
         ""
     };
 }
-#[allow(unused_imports, reason = "the corosensei backend has no assembly of ours")]
+#[allow(
+    unused_imports,
+    reason = "the corosensei backend has no assembly of ours"
+)]
 pub(in crate::context) use hook;
