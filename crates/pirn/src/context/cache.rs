@@ -20,7 +20,10 @@ pub(crate) struct StackCache {
 impl StackCache {
     /// Makes an empty cache for at most `max` stacks.
     pub(crate) fn new(max: usize) -> StackCache {
-        StackCache { stacks: Vec::with_capacity(max), max }
+        StackCache {
+            stacks: Vec::with_capacity(max),
+            max,
+        }
     }
 
     /// Takes the stack that came back last, or one from the pool.

@@ -52,7 +52,12 @@ pub(super) enum Growth {
 
 impl Class {
     pub(super) fn new(layout: Layout, warm_max: usize) -> Class {
-        Class { layout, warm: VecDeque::new(), warm_max, extents: Vec::new() }
+        Class {
+            layout,
+            warm: VecDeque::new(),
+            warm_max,
+            extents: Vec::new(),
+        }
     }
 
     pub(super) fn layout(&self) -> Layout {
@@ -85,9 +90,15 @@ impl Class {
         let reserved: usize = self.extents.iter().map(Extent::slots).sum();
         let first = FIRST_BYTES / self.layout.stride();
         let largest = LARGEST_BYTES / self.layout.stride();
-        let slots = reserved.max(first).min(largest).min(max.saturating_sub(reserved));
+        let slots = reserved
+            .max(first)
+            .min(largest)
+            .min(max.saturating_sub(reserved));
         // Fits: each reservation is a mapping, and systems allow far fewer.
-        Growth::Reserve { number: self.extents.len() as u32, slots: slots.max(1) }
+        Growth::Reserve {
+            number: self.extents.len() as u32,
+            slots: slots.max(1),
+        }
     }
 
     /// Notes that the last reservation is open as far as `until`.

@@ -93,8 +93,9 @@ impl Extent {
         guarding: Guarding,
         number: (u32, u32),
     ) -> io::Result<Extent> {
-        let len =
-            slots.checked_mul(layout.stride()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let len = slots
+            .checked_mul(layout.stride())
+            .ok_or(io::ErrorKind::OutOfMemory)?;
         let base = os::reserve(len)?;
         Ok(Extent {
             base,
@@ -151,7 +152,10 @@ impl Extent {
         let slot = self.slot(self.made);
         self.made += 1;
         self.region.set_made(self.made);
-        Some(Virgin { slot, guarding: self.guarding })
+        Some(Virgin {
+            slot,
+            guarding: self.guarding,
+        })
     }
 
     /// Takes back a virgin slot that could not be opened.
@@ -175,7 +179,10 @@ impl Extent {
     /// Returns what is to be opened next: as much as is open already, so that system calls
     /// become rare; `None` if all is open.
     pub(super) fn closed_run(&self) -> Option<Run> {
-        let more = self.opened.max(OPENED_AT_ONCE).min(self.slots - self.opened);
+        let more = self
+            .opened
+            .max(OPENED_AT_ONCE)
+            .min(self.slots - self.opened);
         (more > 0).then(|| Run {
             start: self.start(self.opened),
             len: more * self.layout.stride(),
@@ -201,8 +208,16 @@ impl Extent {
     fn slot(&self, index: usize) -> Slot {
         let (class, extent) = self.number;
         // Fits: 2^32 slots of the smallest layout exceed the address space.
-        let place = Place { class, extent, slot: index as u32 };
-        Slot { start: self.start(index), layout: self.layout, place }
+        let place = Place {
+            class,
+            extent,
+            slot: index as u32,
+        };
+        Slot {
+            start: self.start(index),
+            layout: self.layout,
+            place,
+        }
     }
 
     fn start(&self, index: usize) -> NonNull<u8> {

@@ -56,8 +56,8 @@ pub(crate) use os::check_shadow_stack;
 pub(crate) use out_of_stacks::OutOfStacks;
 pub(crate) use overflow::{SignalWriter, install_overflow_handler};
 pub(crate) use pool::{StackConfig, StackPool};
-pub(crate) use stack::Stack;
 pub(crate) use sanitizer::INHERITS;
+pub(crate) use stack::Stack;
 pub(crate) use switch::{Context, DIRECT, Entry, Frame, exit, switch};
 
 #[cfg(all(test, not(loom), not(shuttle)))]

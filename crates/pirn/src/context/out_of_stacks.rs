@@ -20,11 +20,15 @@ pub(crate) enum OutOfStacks {
 
 impl OutOfStacks {
     pub(super) fn cap(max: usize) -> OutOfStacks {
-        OutOfStacks::Cap { max: u32::try_from(max).unwrap_or(u32::MAX) }
+        OutOfStacks::Cap {
+            max: u32::try_from(max).unwrap_or(u32::MAX),
+        }
     }
 
     pub(super) fn system(error: &io::Error) -> OutOfStacks {
-        OutOfStacks::System { errno: error.raw_os_error().unwrap_or(libc::ENOMEM) }
+        OutOfStacks::System {
+            errno: error.raw_os_error().unwrap_or(libc::ENOMEM),
+        }
     }
 }
 

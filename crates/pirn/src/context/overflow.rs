@@ -36,7 +36,10 @@ impl SignalWriter {
     const CAPACITY: usize = 512;
 
     pub(super) fn new() -> SignalWriter {
-        SignalWriter { text: [0; SignalWriter::CAPACITY], len: 0 }
+        SignalWriter {
+            text: [0; SignalWriter::CAPACITY],
+            len: 0,
+        }
     }
 
     pub(super) fn text(&self) -> &[u8] {
@@ -50,13 +53,19 @@ impl Write for SignalWriter {
         let len = text.len().min(room.len());
         room[..len].copy_from_slice(&text.as_bytes()[..len]);
         self.len += len;
-        if len == text.len() { Ok(()) } else { Err(fmt::Error) }
+        if len == text.len() {
+            Ok(())
+        } else {
+            Err(fmt::Error)
+        }
     }
 }
 
 /// Reports and aborts if `address` lies in the guard of a stack that is in use.
 fn report_overflow(address: usize) {
-    let Some(overflow) = region::overflow_at(address) else { return };
+    let Some(overflow) = region::overflow_at(address) else {
+        return;
+    };
     let mut out = SignalWriter::new();
     // What does not fit is cut off, so results need no look.
     let _ = out.write_str("\n");

@@ -86,7 +86,10 @@ impl StackPool {
             let message = format!("a stack of {} bytes is too large", config.size);
             io::Error::new(io::ErrorKind::InvalidInput, message)
         })?;
-        let state = State { out: 0, classes: vec![Class::new(layout, config.cache)] };
+        let state = State {
+            out: 0,
+            classes: vec![Class::new(layout, config.cache)],
+        };
         Ok(StackPool {
             config,
             page,
@@ -109,9 +112,11 @@ impl StackPool {
     /// # Errors
     /// As [`StackPool::take`].
     pub(crate) fn take_sized(&self, size: usize) -> Result<Stack, OutOfStacks> {
-        let layout = Layout::new(size, self.page)
-            .ok_or(OutOfStacks::System { errno: libc::ENOMEM })?;
-        self.take_from(self.state.lock().class_of(layout, &self.config))
+        let layout = Layout::new(size, self.page).ok_or(OutOfStacks::System {
+            errno: libc::ENOMEM,
+        })?;
+        let class = self.state.lock().class_of(layout, &self.config);
+        self.take_from(class)
     }
 
     /// Takes back a stack that [`take`](StackPool::take) or
@@ -259,9 +264,10 @@ impl State {
 
     /// Parts with some stacks that are to go cold; `None` if all may stay warm.
     fn cool(&mut self) -> Option<Cooling> {
-        let mut too_many = self.classes.iter_mut().flat_map(|class| {
-            std::iter::from_fn(move || class.cool())
-        });
+        let mut too_many = self
+            .classes
+            .iter_mut()
+            .flat_map(|class| std::iter::from_fn(move || class.cool()));
         let first = too_many.next()?;
         let mut cooling = Cooling::default();
         cooling[0] = Some(first);

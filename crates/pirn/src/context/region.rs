@@ -85,7 +85,10 @@ impl Region {
         let top = ptr::with_exposed_provenance::<StackTop>(layout.top(slot, index));
         // SAFETY: R2, R3: the slot has been opened, so its record is mapped.
         let owner = unsafe { stack::owner_at(top) };
-        Some(Overflow { owner, size: layout.size })
+        Some(Overflow {
+            owner,
+            size: layout.size,
+        })
     }
 }
 

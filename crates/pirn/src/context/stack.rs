@@ -53,8 +53,16 @@ impl Stack {
     ///    starts at `limit` and is mapped as S1 says.
     /// 2. No other handle to the slot exists, and none will be made before this one is given
     ///    back.
-    pub(super) unsafe fn new(top: NonNull<StackTop>, limit: usize, place: Place) -> Stack {
-        let record = StackTop { owner: AtomicPtr::new(ptr::null_mut()), limit, place };
+    pub(super) unsafe fn new(
+        top: NonNull<StackTop>,
+        limit: usize,
+        place: Place,
+    ) -> Stack {
+        let record = StackTop {
+            owner: AtomicPtr::new(ptr::null_mut()),
+            limit,
+            place,
+        };
         // SAFETY: 1: mapped and, by the layout, aligned; 2: nobody else looks at it.
         unsafe { top.write(record) };
         Stack(top)

@@ -44,9 +44,12 @@ pub(in crate::context) unsafe fn install_guard(
     len: usize,
 ) -> io::Result<()> {
     // SAFETY: 1.
-    let result =
-        unsafe { libc::madvise(start.as_ptr().cast(), len, MADV_GUARD_INSTALL) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    let result = unsafe { libc::madvise(start.as_ptr().cast(), len, MADV_GUARD_INSTALL) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 /// Asks for small pages only; a kernel without huge ones refuses, and that is fine.

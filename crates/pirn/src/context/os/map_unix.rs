@@ -103,5 +103,9 @@ pub(in crate::context) fn lowest_resident(range: Range<usize>) -> Option<usize> 
 unsafe fn protect(start: NonNull<u8>, len: usize, rights: i32) -> io::Result<()> {
     // SAFETY: as the caller says.
     let result = unsafe { libc::mprotect(start.as_ptr().cast(), len, rights) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }

@@ -25,6 +25,8 @@ mod shadow_stack;
 mod shadow_stack;
 
 pub(super) use guard::{Guarding, guarding, install_guard};
-pub(super) use map::{close, discard, lowest_resident, open, page_size, release, reserve};
+pub(super) use map::{
+    close, discard, lowest_resident, open, page_size, release, reserve,
+};
 pub(crate) use shadow_stack::check_shadow_stack;
 pub(super) use signal::{abort, on_fault, write_stderr};

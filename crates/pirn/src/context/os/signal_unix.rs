@@ -68,13 +68,12 @@ extern "C" fn handle(
 
 /// Calls the handler that was there before. Where there was none, restores the default and
 /// returns: the instruction faults again and the process ends as it would have.
-fn pass_on(
-    signal: libc::c_int,
-    info: *mut libc::siginfo_t,
-    context: *mut libc::c_void,
-) {
+fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let index = usize::from(signal != SIGNALS[0]);
-    let previous = PREVIOUS[index].get().copied().unwrap_or_else(default_action);
+    let previous = PREVIOUS[index]
+        .get()
+        .copied()
+        .unwrap_or_else(default_action);
     let handler = previous.sa_sigaction;
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
         let action = default_action();

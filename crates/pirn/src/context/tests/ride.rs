@@ -25,8 +25,12 @@ unsafe impl Send for Ride {}
 
 /// Returns a pool for tests: stacks of 256 KiB, 16 of them kept warm.
 pub(super) fn pool(max_stacks: usize) -> StackPool {
-    StackPool::new(StackConfig { size: 256 * 1024, max_stacks, cache: 16 })
-        .expect("a pool of default stacks")
+    StackPool::new(StackConfig {
+        size: 256 * 1024,
+        max_stacks,
+        cache: 16,
+    })
+    .expect("a pool of default stacks")
 }
 
 impl Ride {
@@ -40,7 +44,10 @@ impl Ride {
         let arg = (&raw mut *sides).cast();
         // SAFETY: the stack and the box live in the ride until the fiber is done.
         unsafe { sides.fiber.get_mut().prepare(&stack, start, arg) };
-        Ride { stack: Some(stack), sides }
+        Ride {
+            stack: Some(stack),
+            sides,
+        }
     }
 
     /// Lets the fiber run until it pauses or ends; true if it has not ended.
@@ -49,6 +56,10 @@ impl Ride {
         // SAFETY: the fiber is suspended; we are its only driver.
         unsafe { switch(self.sides.driver.get(), self.sides.fiber.get()) };
         !self.sides.done
+    }
+
+    pub(super) fn done(&self) -> bool {
+        self.sides.done
     }
 
     pub(super) fn context(&self) -> &Context {
@@ -60,9 +71,11 @@ impl Ride {
         self.stack.as_ref().expect("taken only by `finish`")
     }
 
-    /// Returns the stack of a fiber that has ended.
+    /// Lets the fiber end and returns its stack.
     pub(super) fn finish(mut self) -> Stack {
-        while self.resume() {}
+        while !self.done() {
+            self.resume();
+        }
         self.stack.take().expect("taken only here")
     }
 }
@@ -90,4 +103,36 @@ unsafe extern "C" fn start(arg: *mut ()) -> ! {
     let driver = unsafe { (*sides).driver.get() };
     // SAFETY: the driver waits for us.
     unsafe { exit(fiber, driver) }
+}
+
+/// A context that is prepared and run to its end again and again.
+pub(super) struct Once {
+    stack: Stack,
+    fiber: UnsafeCell<Context>,
+    driver: UnsafeCell<Context>,
+}
+
+impl Once {
+    pub(super) fn new(stack: Stack) -> Once {
+        let (fiber, driver) = (Context::empty(), Context::empty());
+        Once {
+            stack,
+            fiber: UnsafeCell::new(fiber),
+            driver: UnsafeCell::new(driver),
+        }
+    }
+
+    pub(super) fn run(&mut self) {
+        unsafe extern "C" fn leave(once: *mut ()) -> ! {
+            // SAFETY: `run` waits for us and keeps everything in place.
+            let once = unsafe { &*once.cast::<Once>() };
+            // SAFETY: as above.
+            unsafe { exit(once.fiber.get(), once.driver.get()) }
+        }
+        let arg = (&raw mut *self).cast();
+        // SAFETY: the last fiber on the stack has left it.
+        unsafe { self.fiber.get_mut().prepare(&self.stack, leave, arg) };
+        // SAFETY: just prepared.
+        unsafe { switch(self.driver.get(), self.fiber.get()) };
+    }
 }

@@ -1,9 +1,13 @@
-//! The switch: it comes back, keeps what the calling convention says, and ends cleanly.
+//! The switch: it comes back, also on another thread, and ends cleanly.
 
+use std::backtrace::Backtrace;
+use std::hint::black_box;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::ride::{Ride, pool};
+use crate::shim::thread;
 
 #[test]
 fn a_million_switches_come_back() {
@@ -22,4 +26,159 @@ fn a_million_switches_come_back() {
         assert_eq!(count.load(Ordering::Relaxed), round);
     }
     assert!(!ride.resume());
+    pool.give(ride.finish());
+}
+
+#[test]
+fn many_fibers_take_turns_on_adjacent_stacks() {
+    const FIBERS: usize = 100;
+    let pool = pool(FIBERS);
+    let sum = Arc::new(AtomicUsize::new(0));
+    let mut rides: Vec<Ride> = (0..FIBERS)
+        .map(|number| {
+            let sum = Arc::clone(&sum);
+            Ride::new(pool.take().unwrap(), move |sides| {
+                let local = black_box([number; 64]);
+                for _ in 0..100 {
+                    sides.pause();
+                    sum.fetch_add(black_box(&local)[63], Ordering::Relaxed);
+                }
+            })
+        })
+        .collect();
+    while rides
+        .iter_mut()
+        .filter(|ride| !ride.done())
+        .any(Ride::resume)
+    {
+        // `any` stops at the first that has not ended; the rest has its turn here.
+        rides
+            .iter_mut()
+            .filter(|ride| !ride.done())
+            .for_each(|ride| {
+                ride.resume();
+            });
+    }
+    assert_eq!(sum.load(Ordering::Relaxed), 100 * FIBERS * (FIBERS - 1) / 2);
+    rides.into_iter().for_each(|ride| pool.give(ride.finish()));
+}
+
+#[test]
+fn a_panic_is_caught_on_the_fiber() {
+    let pool = pool(1);
+    let caught = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&caught);
+    let mut ride = Ride::new(pool.take().unwrap(), move |sides| {
+        for round in 0..100_usize {
+            let result = panic::catch_unwind(AssertUnwindSafe(|| {
+                sides.pause();
+                panic::resume_unwind(Box::new(round));
+            }));
+            let payload = result.unwrap_err();
+            assert_eq!(payload.downcast_ref(), Some(&round));
+            count.fetch_add(1, Ordering::Relaxed);
+            sides.pause();
+        }
+    });
+    while ride.resume() {}
+    assert_eq!(caught.load(Ordering::Relaxed), 100);
+    pool.give(ride.finish());
+}
+
+#[test]
+fn recursion_uses_the_whole_stack() {
+    fn descend(until: usize) -> usize {
+        let frame = black_box([1_u8; 512]);
+        let here = frame.as_ptr().addr();
+        if here < until {
+            usize::from(frame[511])
+        } else {
+            descend(until) + 1
+        }
+    }
+    let pool = pool(1);
+    let stack = pool.take().unwrap();
+    // What is left is for the frames of the deepest call and for its way back.
+    let until = stack.range().start + 16 * 1024;
+    let depth = Arc::new(AtomicUsize::new(0));
+    let reached = Arc::clone(&depth);
+    let mut ride = Ride::new(stack, move |sides| {
+        reached.store(descend(until), Ordering::Relaxed);
+        sides.pause();
+    });
+    assert!(ride.resume());
+    assert!(depth.load(Ordering::Relaxed) > 50);
+    let touched = ride.stack().touched();
+    assert!(
+        touched > 200 * 1024 && touched <= 256 * 1024,
+        "touched {touched}"
+    );
+    pool.give(ride.finish());
+}
+
+#[test]
+fn a_fiber_goes_on_on_another_thread() {
+    const HOPS: usize = 1_000;
+    let pool = Arc::new(pool(2));
+    let hops = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&hops);
+    let ride = Ride::new(pool.take().unwrap(), move |sides| {
+        let mut local = black_box(0);
+        for _ in 0..HOPS {
+            sides.pause();
+            local += 1;
+        }
+        counted.store(local, Ordering::Relaxed);
+    });
+    let mut ride = ride;
+    for hop in 0..=HOPS {
+        let mut moved = ride;
+        if hop % 10 != 0 {
+            moved.resume();
+            ride = moved;
+            continue;
+        }
+        let (send, receive) = std::sync::mpsc::channel();
+        thread::spawn("hop".to_owned(), move || {
+            moved.resume();
+            send.send(moved).unwrap();
+        })
+        .unwrap()
+        .join()
+        .unwrap();
+        ride = receive.recv().unwrap();
+    }
+    assert!(ride.done());
+    assert_eq!(hops.load(Ordering::Relaxed), HOPS);
+    pool.give(ride.finish());
+}
+
+#[test]
+fn a_backtrace_of_a_fiber_ends_at_its_first_frame() {
+    let pool = pool(1);
+    let (send, receive) = std::sync::mpsc::channel();
+    let mut ride = Ride::new(pool.take().unwrap(), move |_| {
+        send.send(Backtrace::force_capture().to_string()).unwrap();
+    });
+    assert!(!ride.resume());
+    pool.give(ride.finish());
+    let text = receive.recv().unwrap();
+    assert!(text.contains("a_backtrace_of_a_fiber_ends"), "{text}");
+    if cfg!(not(feature = "corosensei")) {
+        // The driver's frames do not follow: the fiber may go on under another one.
+        assert!(!text.contains("resume"), "{text}");
+    }
+}
+
+#[test]
+fn a_context_can_be_prepared_again() {
+    let pool = pool(1);
+    let mut stack = pool.take().unwrap();
+    for _ in 0..1_000 {
+        let mut ride = Ride::new(stack, |sides| sides.pause());
+        assert!(ride.resume());
+        assert!(!ride.resume());
+        stack = ride.finish();
+    }
+    pool.give(stack);
 }

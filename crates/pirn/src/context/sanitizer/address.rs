@@ -1,0 +1,174 @@
+//! AddressSanitizer and LeakSanitizer: which stack runs, and which stacks hold pointers.
+//!
+//! Before a switch the runtime must hear the bounds of the stack that will run, after it that
+//! the switch has happened; it then tells the bounds of the stack that was left, which is how
+//! the bounds of a worker's own stack become known. A stack that is taken is a root for the
+//! search for leaks: memory may hang on a parked fiber alone.
+//!
+//! # Invariants
+//! * A1. `came_from` of the context that runs is the context that switched to it, or null if
+//!   that one was left for good; it is valid until the next switch, as both sides stay where
+//!   they are while one waits.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use crate::context::stack::Stack;
+use crate::context::switch::{Context, Entry};
+
+/// A stack goes back to the pool after each fiber, so that the shadow follows.
+pub(crate) const INHERITS: bool = false;
+
+unsafe extern "C" {
+    fn __sanitizer_start_switch_fiber(
+        fake_stack: *mut *mut c_void,
+        bottom: *const c_void,
+        size: usize,
+    );
+    fn __sanitizer_finish_switch_fiber(
+        fake_stack: *mut c_void,
+        old_bottom: *mut *const c_void,
+        old_size: *mut usize,
+    );
+    fn __asan_unpoison_memory_region(start: *const c_void, size: usize);
+    fn __lsan_register_root_region(start: *const c_void, size: usize);
+    fn __lsan_unregister_root_region(start: *const c_void, size: usize);
+}
+
+/// What a context keeps for the sanitizer.
+#[derive(Debug)]
+pub(in crate::context) struct Side {
+    /// The sanitizer's own stack for variables whose address is taken; while suspended.
+    fake_stack: *mut c_void,
+    bottom: *const c_void,
+    size: usize,
+    came_from: *mut Context,
+    /// What a prepared context starts once the sanitizer knows about the switch.
+    start: Option<(Entry, *mut ())>,
+}
+
+impl Side {
+    pub(in crate::context) const fn new() -> Side {
+        Side {
+            fake_stack: ptr::null_mut(),
+            bottom: ptr::null(),
+            size: 0,
+            came_from: ptr::null_mut(),
+            start: None,
+        }
+    }
+}
+
+/// Prepares the side data of a context that will start `entry` on `stack`; returns what to
+/// start in its place.
+pub(in crate::context) fn prepare(
+    context: &mut Context,
+    stack: &Stack,
+    entry: Entry,
+    arg: *mut (),
+) -> (Entry, *mut ()) {
+    let range = stack.range();
+    context.side = Side {
+        fake_stack: ptr::null_mut(),
+        bottom: ptr::with_exposed_provenance(range.start),
+        size: range.len(),
+        came_from: ptr::null_mut(),
+        start: Some((entry, arg)),
+    };
+    (start, ptr::from_mut(context).cast())
+}
+
+/// The entry of every fiber: closes the switch to it, then enters.
+unsafe extern "C" fn start(context: *mut ()) -> ! {
+    let context = context.cast::<Context>();
+    // SAFETY: the context stays where it was prepared, and runs.
+    unsafe { arrive(context) };
+    // SAFETY: as above.
+    let start = unsafe { (*context).side.start.take() };
+    let Some((entry, arg)) = start else {
+        std::process::abort()
+    };
+    // SAFETY: the promise to `Context::prepare`, kept once.
+    unsafe { entry(arg) }
+}
+
+/// To be called before a switch from `from` to `to`.
+///
+/// # Safety
+/// 1. Both point to contexts that are the caller's until the switch back.
+#[inline(always)]
+pub(in crate::context) unsafe fn leave(from: *mut Context, to: *mut Context) {
+    // SAFETY: 1.
+    let to = unsafe { &mut (*to).side };
+    to.came_from = from;
+    // SAFETY: 1.
+    let fake_stack = unsafe { &raw mut (*from).side.fake_stack };
+    // SAFETY: 1, and the bounds are those of the stack that runs next.
+    unsafe { __sanitizer_start_switch_fiber(fake_stack, to.bottom, to.size) };
+}
+
+/// To be called before the last switch away from `_from`.
+///
+/// # Safety
+/// As [`leave`].
+#[inline(always)]
+pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, to: *mut Context) {
+    // SAFETY: 1.
+    let to = unsafe { &mut (*to).side };
+    to.came_from = ptr::null_mut();
+    // SAFETY: as for `leave`; null says that this stack will not run again.
+    unsafe { __sanitizer_start_switch_fiber(ptr::null_mut(), to.bottom, to.size) };
+}
+
+/// To be called when a switch has come back to `here`.
+///
+/// # Safety
+/// 1. `here` is the context that runs.
+#[inline(always)]
+pub(in crate::context) unsafe fn arrive(here: *mut Context) {
+    let (mut bottom, mut size) = (ptr::null(), 0);
+    // SAFETY: 1.
+    let here = unsafe { &mut (*here).side };
+    // SAFETY: what `leave` stored when this context was left, or null at its start.
+    unsafe {
+        __sanitizer_finish_switch_fiber(here.fake_stack, &raw mut bottom, &raw mut size);
+    }
+    if !here.came_from.is_null() {
+        // SAFETY: A1.
+        let from = unsafe { &mut (*here.came_from).side };
+        (from.bottom, from.size) = (bottom, size);
+    }
+}
+
+/// To be called when a stack leaves the pool or a cache.
+pub(in crate::context) fn taken(stack: &Stack) {
+    let (start, size) = bounds(stack);
+    // SAFETY: the stack is ours; frames that were left, not unwound, had poisoned it.
+    unsafe { __asan_unpoison_memory_region(start, size) };
+    // SAFETY: readable until it is given back.
+    unsafe { __lsan_register_root_region(start, size) };
+}
+
+/// To be called when a stack comes back.
+pub(in crate::context) fn given_back(stack: &Stack) {
+    let (start, size) = bounds(stack);
+    // SAFETY: registered by `taken`.
+    unsafe { __lsan_unregister_root_region(start, size) };
+}
+
+fn bounds(stack: &Stack) -> (*const c_void, usize) {
+    let range = stack.range();
+    (ptr::with_exposed_provenance(range.start), range.len())
+}
+
+/// Assembly to be run on the old stack right before the switch.
+macro_rules! hook {
+    () => {
+        ""
+    };
+}
+#[allow(
+    unused_imports,
+    reason = "the corosensei backend has no assembly of ours"
+)]
+pub(in crate::context) use hook;

@@ -1,0 +1,121 @@
+//! ThreadSanitizer: it keeps a stack of calls for each fiber, and must hear which fiber runs.
+//!
+//! The word is given by the switch's own assembly, right before the stack pointer changes:
+//! between the two no instrumented function may be entered or left, or the sanitizer's stack
+//! of calls no longer matches the real one. The corosensei backend has no such place, so it
+//! cannot be used with this sanitizer.
+//!
+//! # Invariants
+//! * T1. `fiber` is the sanitizer's handle of the context: of a prepared one from `prepare`
+//!   to its last switch, of a worker's own side from its first switch away.
+//! * T2. A handle is destroyed by the side that was switched to, never while it runs.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use crate::context::stack::Stack;
+use crate::context::switch::{Context, Entry};
+
+/// Each fiber has a shadow state of its own.
+pub(crate) const INHERITS: bool = false;
+
+unsafe extern "C" {
+    fn __tsan_get_current_fiber() -> *mut c_void;
+    fn __tsan_create_fiber(flags: u32) -> *mut c_void;
+    fn __tsan_destroy_fiber(fiber: *mut c_void);
+}
+
+/// What a context keeps for the sanitizer.
+#[repr(C)]
+#[derive(Debug)]
+pub(in crate::context) struct Side {
+    /// The first field: the hook reads it at offset 8 of the context.
+    fiber: *mut c_void,
+    /// A fiber that has switched here for the last time.
+    left: *mut c_void,
+}
+
+impl Side {
+    pub(in crate::context) const fn new() -> Side {
+        Side {
+            fiber: ptr::null_mut(),
+            left: ptr::null_mut(),
+        }
+    }
+}
+
+/// Prepares the side data of a context that will start `entry` on `stack`; returns what to
+/// start in its place.
+pub(in crate::context) fn prepare(
+    context: &mut Context,
+    _stack: &Stack,
+    entry: Entry,
+    arg: *mut (),
+) -> (Entry, *mut ()) {
+    // SAFETY: only makes a handle.
+    context.side.fiber = unsafe { __tsan_create_fiber(0) };
+    (entry, arg)
+}
+
+/// To be called before a switch from `from` to `_to`.
+///
+/// # Safety
+/// 1. `from` is the context that runs.
+#[inline(always)]
+pub(in crate::context) unsafe fn leave(from: *mut Context, _to: *mut Context) {
+    // SAFETY: 1.
+    let from = unsafe { &mut (*from).side };
+    if from.fiber.is_null() {
+        // SAFETY: only asks.
+        from.fiber = unsafe { __tsan_get_current_fiber() };
+    }
+}
+
+/// To be called before the last switch away from `from`.
+///
+/// # Safety
+/// 1. Both point to contexts that are the caller's until the switch.
+#[inline(always)]
+pub(in crate::context) unsafe fn leave_for_good(from: *mut Context, to: *mut Context) {
+    // SAFETY: 1.
+    let from = unsafe { &mut (*from).side };
+    // SAFETY: 1.
+    let to = unsafe { &mut (*to).side };
+    to.left = from.fiber;
+    from.fiber = ptr::null_mut();
+}
+
+/// To be called when a switch has come back to `here`.
+///
+/// # Safety
+/// 1. `here` is the context that runs.
+#[inline(always)]
+pub(in crate::context) unsafe fn arrive(here: *mut Context) {
+    // SAFETY: 1.
+    let here = unsafe { &mut (*here).side };
+    if !here.left.is_null() {
+        // SAFETY: T1, T2.
+        unsafe { __tsan_destroy_fiber(here.left) };
+        here.left = ptr::null_mut();
+    }
+}
+
+/// To be called when a stack leaves the pool or a cache.
+#[inline(always)]
+pub(in crate::context) fn taken(_stack: &Stack) {}
+
+/// To be called when a stack comes back.
+#[inline(always)]
+pub(in crate::context) fn given_back(_stack: &Stack) {}
+
+/// Assembly to be run on the old stack right before the switch to the context in r13.
+macro_rules! hook {
+    () => {
+        "mov rdi, [r13 + 8]\nxor esi, esi\ncall __tsan_switch_to_fiber@PLT"
+    };
+}
+#[allow(
+    unused_imports,
+    reason = "the corosensei backend has no assembly of ours"
+)]
+pub(in crate::context) use hook;

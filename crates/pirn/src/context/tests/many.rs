@@ -1,0 +1,101 @@
+//! More stacks than the system has mappings.
+
+use super::ride::Ride;
+use crate::context::os::{self, Guarding};
+use crate::context::{OutOfStacks, StackConfig, StackPool};
+
+#[cfg(target_os = "linux")]
+fn mappings() -> usize {
+    std::fs::read_to_string("/proc/self/maps")
+        .unwrap()
+        .lines()
+        .count()
+}
+
+/// Parks `count` fibers at once, each on a stack of `size` bytes, then lets them end.
+#[cfg(target_os = "linux")]
+fn park(count: usize, size: usize) {
+    let config = StackConfig {
+        size,
+        max_stacks: count,
+        cache: 1_000,
+    };
+    let pool = StackPool::new(config).unwrap();
+    let before = mappings();
+    let mut rides: Vec<Ride> = (0..count)
+        .map(|_| {
+            let mut ride = Ride::new(pool.take().unwrap(), |sides| sides.pause());
+            assert!(ride.resume());
+            ride
+        })
+        .collect();
+    assert_eq!(
+        rides.last().unwrap().stack().touched(),
+        4096,
+        "a fiber keeps one page"
+    );
+    assert!(
+        mappings() - before < 200,
+        "{} mappings",
+        mappings() - before
+    );
+    assert!(rides.iter_mut().all(|ride| !ride.resume()));
+    rides.into_iter().for_each(|ride| pool.give(ride.finish()));
+    assert_eq!(pool.in_use(), 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn more_fibers_than_mappings_park_at_once() {
+    if os::guarding() == Guarding::Install {
+        park(if cfg!(pirn_asan) { 2_000 } else { 40_000 }, 256 * 1024);
+    }
+}
+
+#[test]
+#[ignore = "takes 5 GB of memory"]
+#[cfg(target_os = "linux")]
+fn a_million_fibers_park_at_once() {
+    assert_eq!(os::guarding(), Guarding::Install);
+    let start = crate::shim::now();
+    park(1_000_000, 64 * 1024);
+    println!(
+        "1,000,000 stacks of 64 KiB: {:?}",
+        crate::shim::now() - start
+    );
+    let start = crate::shim::now();
+    park(1_000_000, 256 * 1024);
+    println!(
+        "1,000,000 stacks of 256 KiB: {:?}",
+        crate::shim::now() - start
+    );
+}
+
+#[test]
+#[ignore = "uses up the mappings of the whole process"]
+#[cfg(target_os = "linux")]
+fn without_mappings_to_spare_there_is_an_error_and_a_way_on() {
+    let config = StackConfig {
+        size: 16 * 1024,
+        max_stacks: 1_000_000,
+        cache: 0,
+    };
+    let pool = StackPool::with_guarding(config, Guarding::Protect).unwrap();
+    let mut stacks = Vec::new();
+    let error = loop {
+        match pool.take() {
+            Ok(stack) => stacks.push(stack),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(
+        error,
+        OutOfStacks::System {
+            errno: libc::ENOMEM
+        }
+    );
+    assert_eq!(pool.in_use(), stacks.len());
+    pool.give(stacks.pop().unwrap());
+    stacks.push(pool.take().expect("one has come back"));
+    stacks.into_iter().for_each(|stack| pool.give(stack));
+}
