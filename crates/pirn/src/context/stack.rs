@@ -102,8 +102,8 @@ impl Stack {
         self.top().owner.store(owner.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Returns how many bytes, counted from the top, have ever been touched since the stack
-    /// last gave its pages back; whole pages. Asks the system: for diagnostics.
+    /// Returns how many bytes lie above the lowest page that has been touched since the stack
+    /// last gave its pages back. Asks the system: for diagnostics.
     pub(crate) fn touched(&self) -> usize {
         let range = self.range();
         match os::lowest_resident(range.clone()) {

@@ -6,9 +6,9 @@
 //! search for leaks: memory may hang on a parked fiber alone.
 //!
 //! # Invariants
-//! * A1. `came_from` of the context that runs is the context that switched to it, or null if
-//!   that one was left for good; it is valid until the next switch, as both sides stay where
-//!   they are while one waits.
+//! * A1. Between a switch and the `arrive` that follows it, `came_from` of the context that
+//!   runs is the one that switched to it, or null if that one was left for good. Nothing
+//!   else runs in between, so it is still where it was.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -34,6 +34,10 @@ unsafe extern "C" {
     fn __lsan_register_root_region(start: *const c_void, size: usize);
     fn __lsan_unregister_root_region(start: *const c_void, size: usize);
 }
+
+/// A fiber that has ended may leave its stack to the next one: not where the sanitizer
+/// takes the stack for the fiber.
+pub(crate) const INHERITS: bool = false;
 
 /// What a context keeps for the sanitizer.
 #[derive(Debug)]

@@ -8,7 +8,8 @@
 //! # Invariants
 //! * T1. `fiber` is the sanitizer's handle of the context: of a prepared one from `prepare`
 //!   to its last switch, of a worker's own side from its first switch away.
-//! * T2. A handle is destroyed by the side that was switched to, never while it runs.
+//! * T2. A handle is destroyed by the context that was switched to, when it arrives, never
+//!   while it runs.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -25,6 +26,10 @@ unsafe extern "C" {
     fn __tsan_destroy_fiber(fiber: *mut c_void);
 }
 
+/// A fiber that has ended may leave its stack to the next one: not where the sanitizer
+/// takes the stack for the fiber.
+pub(crate) const INHERITS: bool = false;
+
 /// What a context keeps for the sanitizer.
 #[repr(C)]
 #[derive(Debug)]
@@ -33,6 +38,8 @@ pub(in crate::context) struct Side {
     fiber: *mut c_void,
     /// A fiber that has switched here for the last time.
     left: *mut c_void,
+    /// What a prepared context starts once it has arrived.
+    start: Option<(Entry, *mut ())>,
 }
 
 impl Side {
@@ -40,6 +47,7 @@ impl Side {
         Side {
             fiber: ptr::null_mut(),
             left: ptr::null_mut(),
+            start: None,
         }
     }
 }
@@ -53,8 +61,27 @@ pub(in crate::context) fn prepare(
     arg: *mut (),
 ) -> (Entry, *mut ()) {
     // SAFETY: only makes a handle.
-    context.side.fiber = unsafe { __tsan_create_fiber(0) };
-    (entry, arg)
+    let fiber = unsafe { __tsan_create_fiber(0) };
+    context.side = Side {
+        fiber,
+        left: ptr::null_mut(),
+        start: Some((entry, arg)),
+    };
+    (start, ptr::from_mut(context).cast())
+}
+
+/// The entry of every fiber: arrives, then enters.
+unsafe extern "C" fn start(context: *mut ()) -> ! {
+    let context = context.cast::<Context>();
+    // SAFETY: the context stays where it was prepared, and runs.
+    unsafe { arrive(context) };
+    // SAFETY: as above.
+    let start = unsafe { (*context).side.start.take() };
+    let Some((entry, arg)) = start else {
+        std::process::abort()
+    };
+    // SAFETY: the promise to `Context::prepare`, kept once.
+    unsafe { entry(arg) }
 }
 
 /// To be called before a switch from `from` to `_to`.

@@ -1,5 +1,7 @@
-//! Tests of the room, by file; `ride` is the small driver that they share.
+//! Tests of the room, by file. They share `ride`, a small driver of fibers, and `alone`,
+//! for what needs a process of its own.
 
+mod alone;
 mod cache;
 mod cost;
 mod layout;

@@ -1,33 +1,21 @@
-//! Overflows, in child processes: this test binary, told by a variable what to do.
+//! Overflows, in processes of their own.
 
 use std::fmt::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use super::alone;
 use super::ride::{Ride, pool};
 use crate::context::os::Guarding;
 use crate::context::{
     SignalWriter, Stack, StackConfig, StackPool, install_overflow_handler,
 };
 
-const CASE: &str = "PIRN_TEST_OVERFLOW";
 static NAME: &str = "'conn' (spawned at src/serve.rs:10)";
 
 /// Runs `child` in a process of its own.
 fn run(case: &str) -> Output {
-    let test = concat!(module_path!(), "::child");
-    let (_crate, test) = test.split_once("::").unwrap();
-    Command::new(std::env::current_exe().unwrap())
-        .args([
-            test,
-            "--exact",
-            "--ignored",
-            "--nocapture",
-            "--test-threads=1",
-        ])
-        .env(CASE, case)
-        .output()
-        .unwrap()
+    alone::run(concat!(module_path!(), "::child"), case)
 }
 
 fn stderr(output: &Output) -> String {
@@ -118,9 +106,7 @@ fn a_text_that_is_too_long_is_cut_off() {
 #[test]
 #[ignore = "run by the other tests of this file, in a process of its own"]
 fn child() {
-    let Ok(case) = std::env::var(CASE) else {
-        return;
-    };
+    let case = alone::case().expect("run by the other tests, with a case");
     if case == "handler" {
         exit_42_on_fault();
     }
@@ -148,11 +134,16 @@ fn child() {
             drop(ride.finish());
         }
         "raise" => {
-            // SAFETY: sends a signal to this thread.
-            unsafe { libc::raise(libc::SIGSEGV) };
+            // std's handler answers the first by restoring the default, and returns.
+            for _ in 0..2 {
+                // SAFETY: sends a signal to this thread.
+                unsafe { libc::raise(libc::SIGSEGV) };
+            }
         }
         "thread" => {
-            let deep = || drop(std::hint::black_box(descend(1)));
+            let deep = || {
+                std::hint::black_box(descend(1));
+            };
             let _ = crate::shim::thread::spawn("deep".to_owned(), deep)
                 .unwrap()
                 .join();

@@ -1,0 +1,45 @@
+//! Processes of their own, for tests that end the process or must have it to themselves:
+//! this test binary again, told by a variable what to do.
+
+use std::process::{Command, Output};
+
+const CASE: &str = "PIRN_TEST_CASE";
+
+/// Runs the test at `path` (as `module_path!` and the name give it) in a new process, where
+/// [`case`] then returns `case`.
+pub(super) fn run(path: &str, case: &str) -> Output {
+    let (_crate, test) = path.split_once("::").unwrap();
+    Command::new(std::env::current_exe().unwrap())
+        .args([
+            test,
+            "--exact",
+            "--include-ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(CASE, case)
+        .output()
+        .unwrap()
+}
+
+/// Returns the case that this process was started for.
+pub(super) fn case() -> Option<String> {
+    std::env::var(CASE).ok()
+}
+
+/// Runs `body` in a process of its own, which must succeed. To be called by the test at
+/// `path`, as its only statement.
+pub(super) fn alone(path: &str, body: impl FnOnce()) {
+    if case().as_deref() == Some(path) {
+        return body();
+    }
+    let output = run(path, path);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}\n{stdout}\n{stderr}",
+        output.status
+    );
+    assert!(stdout.contains("1 passed"), "{path} has not run:\n{stdout}");
+}
