@@ -25,6 +25,7 @@ mod decompress;
 mod engine;
 mod executor;
 mod failure;
+mod fibers;
 mod stream;
 pub mod threads;
 
@@ -33,4 +34,5 @@ pub use engine::{BLOCK_SIZES, Engine, Settings};
 pub use executor::{Drain, Executor, Feed, Lost};
 pub(crate) use failure::plain;
 pub use failure::{Failure, Tally};
+pub use fibers::Fibers;
 pub use threads::Threads;

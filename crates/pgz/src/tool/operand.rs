@@ -12,14 +12,15 @@ use super::options::{Mode, Options, Voice};
 use super::stats::Stats;
 use super::{Listing, Report};
 use crate::files::{Input, InputKind, Replace, kind, names};
-use crate::pipeline::{Engine, Failure, Threads, plain};
+use crate::pipeline::{Engine, Failure, Fibers, plain};
 
 /// The program's state from file to file.
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) options: Options,
     pub(super) report: Report,
-    pub(super) engine: Engine<Threads>,
+    pub(super) engine: Engine<Fibers>,
+    fibers: Fibers,
     pub(super) listing: Listing,
     pub(super) stats: Stats,
     /// The directories being walked, to notice one that contains itself through a link.
@@ -27,16 +28,20 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    pub(super) fn new(options: Options) -> Tool {
-        let executor = Threads::new(options.workers);
-        Tool {
+    /// # Errors
+    ///
+    /// If there is no runtime to be had.
+    pub(super) fn new(options: Options) -> io::Result<Tool> {
+        let fibers = Fibers::new(options.workers)?;
+        Ok(Tool {
             report: Report::new(options.voice),
-            engine: Engine::new(executor, options.settings),
+            engine: Engine::new(fibers.clone(), options.settings),
+            fibers,
             listing: Listing::new(options.voice),
             stats: Stats::start(),
             walked: Vec::new(),
             options,
-        }
+        })
     }
 
     /// Does what there is to do with one operand.
@@ -59,7 +64,7 @@ impl Tool {
             self.report.error("stdout", plain(&error));
         }
         if self.options.stats {
-            self.stats.print(self.options.workers);
+            self.stats.print(&self.fibers.metrics());
         }
         self.report.code()
     }

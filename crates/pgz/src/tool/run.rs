@@ -32,7 +32,13 @@ fn run(options: Options) -> ExitCode {
     if operands.is_empty() {
         operands.push(OsString::from("-"));
     }
-    let mut tool = Tool::new(options);
+    let mut tool = match Tool::new(options) {
+        Ok(tool) => tool,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "pgz: runtime: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     for operand in &operands {
         tool.operand(operand);
     }

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
+use pirn::diag::Metrics;
+
 use crate::pipeline::Tally;
 
 /// Sums over all files.
@@ -30,7 +32,7 @@ impl Stats {
         self.packed += tally.packed;
     }
 
-    pub(super) fn print(&self, workers: usize) {
+    pub(super) fn print(&self, metrics: &Metrics) {
         let seconds = self.started.elapsed().as_secs_f64();
         let speed = self.plain as f64 / seconds / 1e6;
         let Stats {
@@ -39,10 +41,10 @@ impl Stats {
             packed,
             ..
         } = self;
-        let _ = writeln!(
+        let _ = write!(
             io::stderr(),
             "pgz: {files} files, {plain} bytes uncompressed, {packed} compressed, \
-             {seconds:.3} s, {speed:.1} MB/s, {workers} workers"
+             {seconds:.3} s, {speed:.1} MB/s\n{metrics}"
         );
     }
 }

@@ -1,0 +1,117 @@
+//! The pipelines on pirn's fibers: what the tool runs on.
+//!
+//! A job is a fiber that is spawned fresh, runs to its end on one worker and never
+//! waits. A stage is a fiber that parks on its channels. What runs beside is called
+//! through [`pirn::blocking`] by a fiber of a scope, so that a blocked write stops a
+//! thread made for that and no worker. The caller's own thread does the reading; pirn's
+//! channels work from it as from a fiber.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use pirn::JoinHandle;
+use pirn::channel::{Receiver, Sender, bounded};
+use pirn::diag::Metrics;
+use pirn::runtime::{Handle, Runtime};
+
+use super::executor::{Drain, Executor, Feed, Lost};
+
+/// A runtime of its own.
+#[derive(Clone)]
+pub struct Fibers {
+    handle: Handle,
+    runtime: Arc<Runtime>,
+    workers: usize,
+}
+
+impl Fibers {
+    /// A runtime with that many workers.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime cannot be built: no memory for stacks, a bad `PIRN_*` value.
+    pub fn new(workers: usize) -> io::Result<Fibers> {
+        let runtime = Runtime::builder().name("pgz").workers(workers).build()?;
+        Ok(Fibers {
+            handle: runtime.handle(),
+            runtime: Arc::new(runtime),
+            workers,
+        })
+    }
+
+    /// What the runtime has done so far.
+    pub fn metrics(&self) -> Metrics {
+        self.handle.metrics()
+    }
+}
+
+impl fmt::Debug for Fibers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fibers")
+            .field("workers", &self.workers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Executor for Fibers {
+    type Pending<T: Send + 'static> = JoinHandle<T>;
+    type Feed<T: Send + 'static> = Sender<T>;
+    type Drain<T: Send + 'static> = Receiver<T>;
+
+    fn workers(&self) -> usize {
+        self.workers
+    }
+
+    fn job<T, F>(&self, job: F) -> JoinHandle<T>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        self.handle.spawn(job)
+    }
+
+    fn stage<T, F>(&self, stage: F) -> JoinHandle<T>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        self.handle.spawn(stage)
+    }
+
+    fn collect<T: Send + 'static>(&self, pending: JoinHandle<T>) -> Result<T, Lost> {
+        pending.join().map_err(|_panicked| Lost)
+    }
+
+    fn channel<T: Send + 'static>(&self, room: usize) -> (Sender<T>, Receiver<T>) {
+        bounded(room)
+    }
+
+    fn beside<A, B, FA, FB>(&self, aside: FA, here: FB) -> (A, B)
+    where
+        A: Send,
+        FA: FnOnce() -> A + Send,
+        FB: FnOnce() -> B,
+    {
+        self.handle.scope(|scope| {
+            let aside = scope.spawn(|| pirn::blocking(aside));
+            let b = here();
+            match aside.join() {
+                Ok(a) => (a, b),
+                Err(error) => error.resume(),
+            }
+        })
+    }
+}
+
+impl<T: Send> Feed<T> for Sender<T> {
+    fn send(&self, item: T) -> bool {
+        Sender::send(self, item).is_ok()
+    }
+}
+
+impl<T: Send> Drain<T> for Receiver<T> {
+    fn recv(&self) -> Option<T> {
+        Receiver::recv(self).ok()
+    }
+}
