@@ -35,10 +35,6 @@ unsafe extern "C" {
     fn __lsan_unregister_root_region(start: *const c_void, size: usize);
 }
 
-/// A fiber that has ended may leave its stack to the next one: not where the sanitizer
-/// takes the stack for the fiber.
-pub(crate) const INHERITS: bool = false;
-
 /// What a context keeps for the sanitizer.
 #[derive(Debug)]
 pub(in crate::context) struct Side {

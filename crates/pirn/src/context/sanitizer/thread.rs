@@ -26,10 +26,6 @@ unsafe extern "C" {
     fn __tsan_destroy_fiber(fiber: *mut c_void);
 }
 
-/// A fiber that has ended may leave its stack to the next one: not where the sanitizer
-/// takes the stack for the fiber.
-pub(crate) const INHERITS: bool = false;
-
 /// What a context keeps for the sanitizer.
 #[repr(C)]
 #[derive(Debug)]
