@@ -17,6 +17,8 @@ pub(crate) mod clock;
 pub(crate) mod list;
 pub(crate) mod mutant;
 pub(crate) mod pad;
+#[expect(unsafe_code, reason = "the prefetch instruction")]
+pub(crate) mod prefetch;
 pub(crate) mod rng;
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! The queue of fibers that no worker has yet: spawned by foreign threads, placed on another
 //! worker, or overflowed from a ring.
 //!
-//! A row of shards, each a locked intrusive list with its length beside it. Who pushes where
+//! A row of shards, each a locked ring of pointers with its length beside it. (Not an
+//! intrusive list: a burst that overflows is larger than any cache, and following links
+//! through cold headers costs a memory latency for each; pointers in a row can be prefetched
+//! together. Measured at a million spawned fibers: 25 ns of 145 for each.) Who pushes where
 //! is policy (`sched::place`); any thread may take from any shard, also a dead worker's.
 //!
 //! Owns: the shards. Does not own: the wake. Whoever pushes then asks
@@ -12,12 +15,17 @@
 //!
 //! LOCK: a shard's lock is a leaf: nothing is called while it is held.
 
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 
 use crate::base::list::{Fifo, Linked};
 use crate::base::pad::CachePadded;
+use crate::base::prefetch::prefetch;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
+
+/// What running a fiber touches of its header: all of it and a small payload.
+const HEAD: usize = 256;
 
 /// The shards.
 #[derive(Debug)]
@@ -27,10 +35,17 @@ pub(crate) struct Injector<T> {
 
 #[derive(Debug)]
 struct Shard<T> {
-    queue: Lock<Fifo<T>>,
+    queue: Lock<Queue<T>>,
     /// The queue's length. Written under the lock, read by anyone.
     len: AtomicUsize,
 }
+
+/// The fibers of one shard, oldest first.
+#[derive(Debug)]
+struct Queue<T>(VecDeque<NonNull<T>>);
+
+// SAFETY: what is queued may run on any thread; the queue never looks inside.
+unsafe impl<T: Linked> Send for Queue<T> {}
 
 impl<T: Linked> Injector<T> {
     /// # Panics
@@ -49,7 +64,12 @@ impl<T: Linked> Injector<T> {
     }
 
     pub(crate) fn push_batch(&self, shard: usize, fibers: Fifo<T>) {
-        self.shards[shard].edit(|queue| queue.append(fibers));
+        self.shards[shard].edit(|queue| {
+            let mut fibers = fibers;
+            while let Some(fiber) = fibers.pop_front() {
+                queue.push_back(fiber);
+            }
+        });
     }
 
     /// Takes up to `n` from one shard, oldest first. An empty shard costs one load.
@@ -58,7 +78,17 @@ impl<T: Linked> Injector<T> {
         if shard.len.load(Ordering::Relaxed) == 0 {
             return Fifo::new();
         }
-        shard.edit(|queue| queue.split_front(n))
+        shard.edit(|queue| {
+            let n = (n as usize).min(queue.len());
+            for fiber in queue.range(..n) {
+                prefetch(fiber.as_ptr(), HEAD);
+            }
+            let mut batch = Fifo::new();
+            for fiber in queue.drain(..n) {
+                batch.push_back(fiber);
+            }
+            batch
+        })
     }
 
     /// Takes up to `n` from the first shard at or after `start` (going round) that has any.
@@ -93,15 +123,15 @@ impl<T: Linked> Injector<T> {
 impl<T: Linked> Shard<T> {
     fn new() -> Self {
         Shard {
-            queue: Lock::new(Fifo::new()),
+            queue: Lock::new(Queue(VecDeque::new())),
             len: AtomicUsize::new(0),
         }
     }
 
-    fn edit<R>(&self, change: impl FnOnce(&mut Fifo<T>) -> R) -> R {
+    fn edit<R>(&self, change: impl FnOnce(&mut VecDeque<NonNull<T>>) -> R) -> R {
         let mut queue = self.queue.lock();
-        let answer = change(&mut queue);
-        self.len.store(queue.len() as usize, Ordering::Relaxed);
+        let answer = change(&mut queue.0);
+        self.len.store(queue.0.len(), Ordering::Relaxed);
         answer
     }
 }

@@ -9,6 +9,7 @@
 pub(crate) mod counters;
 mod find;
 pub(crate) mod idle;
+#[expect(unsafe_code, reason = "hands queued headers between threads")]
 pub(crate) mod injector;
 pub(crate) mod mailbox;
 mod monitor;

@@ -114,6 +114,12 @@ impl<T: Linked> Fifo<T> {
         self.len += 1;
     }
 
+    /// The oldest node, which stays.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<NonNull<T>> {
+        self.head
+    }
+
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Option<NonNull<T>> {
         let node = self.head?;
