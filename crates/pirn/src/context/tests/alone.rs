@@ -3,6 +3,9 @@
 
 use std::process::{Command, Output};
 
+/// Sanitizers have handlers of faults, and larger frames, of their own.
+pub(super) const SANITIZED: bool = cfg!(any(pirn_asan, pirn_tsan));
+
 const CASE: &str = "PIRN_TEST_CASE";
 
 /// Runs the test at `path` (as `module_path!` and the name give it) in a new process, where

@@ -5,7 +5,6 @@ mod alone;
 mod cache;
 mod cost;
 mod layout;
-mod many;
 mod overflow;
 mod pool;
 mod ride;
@@ -14,3 +13,15 @@ mod switch;
 #[cfg(all(target_arch = "x86_64", unix, not(feature = "corosensei")))]
 #[path = "registers_x86_64.rs"]
 mod registers;
+
+#[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
+#[path = "memory_linux.rs"]
+mod memory;
+
+#[cfg(pirn_asan)]
+#[path = "leaks_asan.rs"]
+mod leaks;
+
+#[cfg(pirn_tsan)]
+#[path = "races_tsan.rs"]
+mod races;

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::alone::alone;
 use super::ride::{Ride, pool};
 use crate::context::os::Guarding;
 use crate::context::{OutOfStacks, Stack, StackConfig, StackPool};
@@ -11,7 +10,7 @@ use crate::shim::thread;
 
 const KIB: usize = 1024;
 
-fn touch(stack: &Stack, bytes: usize) {
+pub(super) fn touch(stack: &Stack, bytes: usize) {
     let range = stack.range();
     let bytes = bytes.min(range.len());
     let start = std::ptr::with_exposed_provenance_mut::<u8>(range.end - bytes);
@@ -145,35 +144,6 @@ fn a_warm_stack_keeps_its_pages_and_a_cold_one_does_not() {
     );
     pool.give(warm);
     pool.give(cold);
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn memory_falls_after_a_burst() {
-    const STACKS: usize = 10_000;
-    fn resident() -> usize {
-        let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-        let pages: usize = statm.split(' ').nth(1).unwrap().parse().unwrap();
-        pages * 4 * KIB
-    }
-    alone(
-        concat!(module_path!(), "::memory_falls_after_a_burst"),
-        || {
-            let pool = pool(STACKS);
-            let mut stacks = Vec::with_capacity(STACKS);
-            let before = resident();
-            while let Ok(stack) = pool.take() {
-                touch(&stack, 20 * KIB);
-                stacks.push(stack);
-            }
-            let burst = resident() - before;
-            assert!(burst > STACKS * 20 * KIB, "the burst took {burst}");
-            stacks.into_iter().for_each(|stack| pool.give(stack));
-            let left = resident().saturating_sub(before);
-            println!("{burst} bytes in the burst, {left} after it");
-            assert!(left < burst / 10, "{left} of {burst} left");
-        },
-    );
 }
 
 #[test]

@@ -1,11 +1,14 @@
-//! Stacks in numbers: more of them than the system has mappings.
+//! What many stacks cost in memory and in mappings, as Linux counts them. Not under a
+//! sanitizer, which counts its own as well.
 
 use super::alone::alone;
+use super::pool::touch;
 use super::ride::Ride;
 use crate::context::os::{self, Guarding};
 use crate::context::{OutOfStacks, StackConfig, StackPool};
 
-#[cfg(target_os = "linux")]
+const KIB: usize = 1024;
+
 fn mappings() -> usize {
     std::fs::read_to_string("/proc/self/maps")
         .unwrap()
@@ -14,7 +17,6 @@ fn mappings() -> usize {
 }
 
 /// Parks `count` fibers at once, each on a stack of `size` bytes, then lets them end.
-#[cfg(target_os = "linux")]
 fn park(count: usize, size: usize) {
     let config = StackConfig {
         size,
@@ -43,18 +45,12 @@ fn park(count: usize, size: usize) {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn more_fibers_than_mappings_park_at_once() {
     alone(
         concat!(module_path!(), "::more_fibers_than_mappings_park_at_once"),
         || {
-            let many = if cfg!(any(pirn_asan, pirn_tsan)) {
-                2_000
-            } else {
-                40_000
-            };
             let many = if os::guarding() == Guarding::Install {
-                many
+                40_000
             } else {
                 2_000
             };
@@ -65,7 +61,6 @@ fn more_fibers_than_mappings_park_at_once() {
 
 #[test]
 #[ignore = "takes 5 GB of memory"]
-#[cfg(target_os = "linux")]
 fn a_million_fibers_park_at_once() {
     assert_eq!(os::guarding(), Guarding::Install);
     for size in [64 * 1024, 256 * 1024] {
@@ -79,12 +74,7 @@ fn a_million_fibers_park_at_once() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn without_mappings_to_spare_there_is_an_error_and_a_way_on() {
-    // A sanitizer needs mappings itself, and dies without.
-    if cfg!(any(pirn_asan, pirn_tsan)) {
-        return;
-    }
     let path = concat!(
         module_path!(),
         "::without_mappings_to_spare_there_is_an_error_and_a_way_on"
@@ -117,4 +107,32 @@ fn without_mappings_to_spare_there_is_an_error_and_a_way_on() {
             }
         );
     });
+}
+
+#[test]
+fn memory_falls_after_a_burst() {
+    const STACKS: usize = 10_000;
+    fn resident() -> usize {
+        let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let pages: usize = statm.split(' ').nth(1).unwrap().parse().unwrap();
+        pages * 4 * KIB
+    }
+    alone(
+        concat!(module_path!(), "::memory_falls_after_a_burst"),
+        || {
+            let pool = super::ride::pool(STACKS);
+            let mut stacks = Vec::with_capacity(STACKS);
+            let before = resident();
+            while let Ok(stack) = pool.take() {
+                touch(&stack, 20 * KIB);
+                stacks.push(stack);
+            }
+            let burst = resident() - before;
+            assert!(burst > STACKS * 20 * KIB, "the burst took {burst}");
+            stacks.into_iter().for_each(|stack| pool.give(stack));
+            let left = resident().saturating_sub(before);
+            println!("{burst} bytes in the burst, {left} after it");
+            assert!(left < burst / 10, "{left} of {burst} left");
+        },
+    );
 }
