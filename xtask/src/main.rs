@@ -47,7 +47,7 @@ const COMMANDS: &[Command] = &[
         name: "test",
         options: Some((suite::FLAGS, suite::VALUED)),
         run: suite::all,
-        help: "[name…] [--verbose] [--jobs N] [--timeout S]: all tests",
+        help: "[name…] [--package P] [--verbose] [--jobs N] [--timeout S]: all tests",
     },
     Command {
         name: "ci",

@@ -12,7 +12,7 @@ use crate::tally::Tally;
 
 /// Flags and valued options of the command.
 pub(crate) const FLAGS: &[&str] = &["verbose"];
-pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
+pub(crate) const VALUED: &[&str] = &["package", "jobs", "timeout"];
 
 /// Runs all tests, or those whose name contains one of the words.
 ///
@@ -20,7 +20,8 @@ pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
 /// When something does not build, or nothing ran.
 pub(crate) fn all(options: &Options) -> Result<Tally, String> {
     let mut tally = unit_and_integration(options)?;
-    if options.words.is_empty() {
+    let package: Option<String> = options.value("package")?;
+    if options.words.is_empty() && package.is_none() {
         tally += fat(options)?;
         tally += doc()?;
     }
@@ -32,7 +33,11 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn unit_and_integration(options: &Options) -> Result<Tally, String> {
-    lane("tests", &Build::new(&["--workspace"]), options, |_| true)
+    let build = match options.value::<String>("package")? {
+        Some(package) => Build::new(&["--package", &package]),
+        None => Build::new(&["--workspace"]),
+    };
+    lane("tests", &build, options)
 }
 
 /// The thread-local suite under fat LTO: addresses of thread-locals must not be carried
@@ -49,20 +54,15 @@ pub(crate) fn fat(options: &Options) -> Result<Tally, String> {
         "--profile",
         "fat",
     ]);
-    lane("thread-locals, fat LTO", &build, options, |_| true)
+    lane("thread-locals, fat LTO", &build, options)
 }
 
 /// Builds a lane and runs the tests of it that are chosen and not ignored.
-fn lane(
-    what: &str,
-    build: &Build,
-    options: &Options,
-    choose: impl Fn(&str) -> bool,
-) -> Result<Tally, String> {
+fn lane(what: &str, build: &Build, options: &Options) -> Result<Tally, String> {
     let all = cases(&build.binaries()?)?;
     let (chosen, rest): (Vec<_>, Vec<_>) = all
         .into_iter()
-        .filter(|case| options.picks(&case.id()) && choose(&case.id()))
+        .filter(|case| options.picks(&case.id()))
         .partition(|case| !case.ignored);
     let (mut tally, _) = run(&chosen, how(options)?)?;
     tally.skipped += rest.len();
