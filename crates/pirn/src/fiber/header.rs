@@ -23,7 +23,7 @@
 //! * H5. The payload holds the closure until the fiber takes it out to run it, afterwards
 //!   what `outcome` says; from `join.done` on it belongs to the join handle.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -37,8 +37,8 @@ use super::ticket::{Ticket, Wake};
 use super::waiter::WaitQueue;
 use crate::base::list::{DoublyLinked, Link, Linked, Links};
 use crate::context::{Context, Stack};
-use crate::shim::Lock;
 use crate::shim::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
+use crate::shim::{Cell, Lock};
 use crate::sys::parker::Parker;
 
 /// How the fiber's closure ended, and so what the payload holds.

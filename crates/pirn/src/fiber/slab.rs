@@ -15,14 +15,19 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 use super::current::{self, Local};
-use super::header::{FiberPtr, Header};
+use super::header::{FiberPtr, Header, PAYLOAD_OFFSET};
 use crate::base::list::Fifo;
 use crate::base::prefetch::prefetch;
 use crate::shim::{StaticLock, thread_local_const};
 
 /// Classes of blocks, by size in bytes.
-const BLOCKS: [usize; CLASSES] = [256, 512, 1024];
+const BLOCKS: [usize; CLASSES] = [longer(256), longer(512), longer(1024)];
 pub(crate) const CLASSES: usize = 3;
+
+/// What a block of `size` is under a model checker, whose headers exceed the usual 192 bytes.
+const fn longer(size: usize) -> usize {
+    size + PAYLOAD_OFFSET.saturating_sub(192)
+}
 
 /// How many blocks a magazine holds, and trades with the store at once.
 const BATCH: u32 = 128;
@@ -112,8 +117,11 @@ pub(crate) fn free(fiber: FiberPtr) {
     let local = current::local();
     // SAFETY: the magazine is this thread's own, and nothing below re-enters it.
     let pair = unsafe { &mut *local.magazines.0[class as usize].get() };
-    if pair.loaded.len() == BATCH {
-        spill(pair, class);
+    match pair.loaded.len() {
+        // The first block of a thread that may never allocate one.
+        0 => at_thread_exit(),
+        BATCH => spill(pair, class),
+        _ => {}
     }
     pair.loaded.push_front(fiber);
 }

@@ -17,14 +17,15 @@ use std::ptr::NonNull;
 
 use super::state::Code;
 use super::ticket::{Ticket, Wake};
-use crate::base::list::{DoublyLinked, List, Links};
+use crate::base::list::{DoublyLinked, Links, List};
+use crate::shim::UnsafeCell;
 
 /// One party in one queue, with what is handed over through it.
 pub(crate) struct Waiter<P> {
     links: Links<Waiter<P>>,
     ticket: Ticket,
     code: Code,
-    payload: std::cell::UnsafeCell<P>,
+    payload: UnsafeCell<P>,
 }
 
 // SAFETY: the links are a field of the waiter; they are used by one queue only (W1).
@@ -40,11 +41,13 @@ impl<P> Waiter<P> {
     /// A waiter for the wait that `ticket` names; who claims it does so with `code`.
     #[inline(always)]
     pub(crate) fn new(ticket: Ticket, code: Code, payload: P) -> Self {
-        Waiter { links: Links::new(), ticket, code, payload: std::cell::UnsafeCell::new(payload) }
+        Waiter { links: Links::new(), ticket, code, payload: UnsafeCell::new(payload) }
     }
 
     #[inline(always)]
     pub(crate) fn into_payload(self) -> P {
+        // The owner's own access, where loom can see it.
+        self.payload.with_mut(|_| ());
         self.payload.into_inner()
     }
 }
@@ -99,7 +102,7 @@ impl<P> WaitQueue<P> {
             if let Some(wake) = waiter.ticket.claim(waiter.code) {
                 // SAFETY: W3: between the claim and the end of this critical section the
                 // payload is the waker's alone.
-                transfer(unsafe { &mut *waiter.payload.get() });
+                waiter.payload.with_mut(|payload| transfer(unsafe { &mut *payload }));
                 return Some(wake);
             }
         }
@@ -108,7 +111,10 @@ impl<P> WaitQueue<P> {
 
     /// Looks at what the first waiter brought, without claiming it.
     pub(crate) fn peek(&self) -> Option<&P> {
-        // SAFETY: W2 for the waiter; W3: nobody writes the payload but under the lock.
-        self.list.front().map(|waiter| unsafe { &*waiter.as_ref().payload.get() })
+        let first = self.list.front()?;
+        // SAFETY: W2.
+        let payload = unsafe { &(*first.as_ptr()).payload };
+        // SAFETY: W3: nobody writes the payload but under the lock, which the caller holds.
+        Some(payload.with(|payload| unsafe { &*payload }))
     }
 }

@@ -189,10 +189,15 @@ impl Pool {
     /// Moves the pool's life forward (never back) and has every worker take notice.
     pub(super) fn enter(self: &Arc<Self>, phase: Phase) {
         self.phase.fetch_max(phase as u32, Ordering::SeqCst);
+        self.rouse();
+        self.monitor.kick();
+    }
+
+    /// Has every worker that sleeps look around once.
+    pub(super) fn rouse(&self) {
         for remote in &self.remotes {
             remote.mailbox.parker().unpark();
         }
-        self.monitor.kick();
     }
 
     /// Counts a fiber from outside in; false if the pool takes none any more.
@@ -206,6 +211,9 @@ impl Pool {
             return true;
         }
         self.refused.increment_shared();
+        // LIVENESS: whoever adds up between the two counts sees a fiber too many, and nobody
+        // else would tell it to add up again.
+        self.quiet.check(self);
         false
     }
 
@@ -338,9 +346,8 @@ impl Starved {
         {
             let mut fibers = self.fibers.lock();
             fibers.push_back(fiber);
-            // ORDERING: SeqCst: pairs with the load in `is_empty`: either the worker that
-            // gives a stack back sees this fiber, or this worker's second attempt to get a
-            // stack comes after it.
+            // ORDERING: SeqCst: precedes the wake-ups of `rouse`; who was awake and has read
+            // an older length reads again before it sleeps.
             self.len.store(fibers.len() as usize, Ordering::SeqCst);
         }
         if !self.reported.swap(true, Ordering::Relaxed) {
@@ -357,8 +364,12 @@ impl Starved {
         self.len.load(Ordering::Relaxed) == 0
     }
 
-    pub(super) fn pop(&self) -> Option<FiberPtr> {
+    /// Takes the oldest one, if `fits` finds that there may be a stack for it.
+    pub(super) fn pop_if(&self, fits: impl FnOnce(FiberPtr) -> bool) -> Option<FiberPtr> {
         let mut fibers = self.fibers.lock();
+        if !fits(fibers.front()?) {
+            return None;
+        }
         let fiber = fibers.pop_front();
         self.len.store(fibers.len() as usize, Ordering::SeqCst);
         fiber

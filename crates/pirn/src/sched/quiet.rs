@@ -12,6 +12,7 @@
 use std::time::Instant;
 
 use super::pool::Pool;
+use crate::fiber::state::Code;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
@@ -20,21 +21,25 @@ use crate::wait::{Attempt, How, Spec, Waited, wait_in};
 /// Those who wait until a pool has no fibers.
 pub(super) struct Quiet {
     watching: AtomicUsize,
-    /// Fibers of the pool that wait here themselves, and so do not count as alive.
     waiters: Lock<Waiters>,
 }
 
 struct Waiters {
-    own: u64,
-    queue: WaitQueue<()>,
+    /// Waiting fibers of the pool itself: for one another they do not count as alive.
+    inside: u64,
+    inside_queue: WaitQueue<()>,
+    /// Those who wait for the very last fiber.
+    outside_queue: WaitQueue<()>,
 }
 
 impl Quiet {
     pub(super) fn new() -> Quiet {
-        Quiet {
-            watching: AtomicUsize::new(0),
-            waiters: Lock::new(Waiters { own: 0, queue: WaitQueue::new() }),
-        }
+        let waiters = Waiters {
+            inside: 0,
+            inside_queue: WaitQueue::new(),
+            outside_queue: WaitQueue::new(),
+        };
+        Quiet { watching: AtomicUsize::new(0), waiters: Lock::new(waiters) }
     }
 
     #[inline(always)]
@@ -42,15 +47,19 @@ impl Quiet {
         self.watching.load(Ordering::Relaxed) != 0
     }
 
-    /// Wakes the waiters if nothing but they are left.
+    /// Wakes those who wait for what has come true.
     #[cold]
     pub(super) fn check(&self, pool: &Pool) {
         loop {
             let mut waiters = self.waiters.lock();
-            if live(pool) > waiters.own {
-                return;
+            let live = live(pool);
+            let mut wake = None;
+            if live == 0 {
+                wake = waiters.outside_queue.claim_first(|()| {});
             }
-            let wake = waiters.queue.claim_first(|()| {});
+            if wake.is_none() && live <= waiters.inside {
+                wake = waiters.inside_queue.claim_first(|()| {});
+            }
             drop(waiters);
             match wake {
                 Some(wake) => wake.enqueue(),
@@ -59,23 +68,31 @@ impl Quiet {
         }
     }
 
-    /// Waits until no fiber of `pool` is alive but those that wait here.
-    pub(super) fn wait(&self, pool: &Pool, own: bool, deadline: Option<Instant>, spec: Spec) -> How {
+    /// Waits until no fiber of `pool` is alive. A fiber of the pool (`inside`) does not wait
+    /// for itself, nor for others that wait here.
+    pub(super) fn wait(
+        &self,
+        pool: &Pool,
+        inside: bool,
+        deadline: Option<Instant>,
+        spec: Spec,
+    ) -> How {
         self.watching.fetch_add(1, Ordering::SeqCst);
-        let own = u64::from(own);
-        let waited = wait_in(
-            &self.waiters,
-            |waiters| &mut waiters.queue,
-            &spec.until(deadline),
-            |waiters| {
-                waiters.own += own;
-                if live(pool) <= waiters.own { Attempt::Done(()) } else { Attempt::Wait(()) }
-            },
-        );
-        self.waiters.lock().own -= own;
+        let spec = spec.until(deadline);
+        let attempt = |waiters: &mut Waiters| {
+            waiters.inside += u64::from(inside);
+            let others = if inside { waiters.inside } else { 0 };
+            if live(pool) <= others { Attempt::Done(()) } else { Attempt::Wait(()) }
+        };
+        let waited = if inside {
+            wait_in(&self.waiters, |waiters| &mut waiters.inside_queue, &spec, attempt)
+        } else {
+            wait_in(&self.waiters, |waiters| &mut waiters.outside_queue, &spec, attempt)
+        };
+        self.waiters.lock().inside -= u64::from(inside);
         self.watching.fetch_sub(1, Ordering::SeqCst);
         match waited {
-            Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
+            Waited::Done(()) => How::Woken(Code::case(0)),
             Waited::Ended(how, ()) => how,
         }
     }

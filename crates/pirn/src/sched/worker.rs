@@ -89,6 +89,7 @@ pub(super) fn main(pool: Arc<Pool>, index: usize) {
     if let Some(hook) = &worker.pool.config.on_thread_stop {
         hook();
     }
+    worker.give_stacks_back();
     local.set_worker(ptr::null());
 }
 
@@ -327,17 +328,41 @@ impl Worker {
     fn starve(&self, fiber: FiberPtr, why: &OutOfStacks) {
         self.remote().counters.stack_waits.increment();
         self.pool.starved.push(fiber, why);
-        // LIVENESS: a stack that came free before the fiber was on the list is free now.
-        if let Ok(stack) = self.pool.stacks.take() {
-            self.pool.stacks.give(stack);
-            self.feed();
+        // LIVENESS: stacks may lie in the caches of workers that sleep: they wake and give
+        // them up (`relieve`). A stack that comes free from now on finds the fiber on the
+        // list (`finish`); one that came free before is found by this worker's own `relieve`.
+        self.pool.rouse();
+    }
+
+    /// Before it rests: a worker that keeps stacks while fibers wait for some gives them up
+    /// and takes one of those fibers, if there is a stack for it now.
+    pub(super) fn relieve(&self) {
+        if self.pool.starved.is_empty() {
+            return;
         }
+        self.give_stacks_back();
+        let stacks = &self.pool.stacks;
+        let fed = self.pool.starved.pop_if(|fiber| {
+            let stack = match header(fiber).stack_size() {
+                None => stacks.take(),
+                Some(size) => stacks.take_sized(size),
+            };
+            stack.map(|stack| stacks.give(stack)).is_ok()
+        });
+        if let Some(fiber) = fed {
+            self.keep_fresh(fiber);
+        }
+    }
+
+    fn give_stacks_back(&self) {
+        // SAFETY: K1.
+        unsafe { (*self.stacks.get()).flush(&self.pool.stacks) };
     }
 
     /// A stack has come free: one of the fibers that wait for one may run here.
     #[cold]
     fn feed(&self) {
-        if let Some(fiber) = self.pool.starved.pop() {
+        if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
             self.keep_fresh(fiber);
         }
     }

@@ -248,21 +248,24 @@ unsafe fn child_ended(data: *const (), fiber: FiberPtr) {
     let children = unsafe { &*data.cast::<Lock<Children>>() };
     // SAFETY: H1.
     let panicked = unsafe { fiber.as_ref() }.outcome.get() == Outcome::Panicked;
+    uncount(children, panicked.then(|| FiberRef::of(fiber)));
+}
+
+/// Counts one child off and wakes whoever waits for the last one (R2).
+fn uncount(children: &Lock<Children>, panicked: Option<FiberRef>) {
     let mut children = children.lock();
-    if panicked {
-        children.panicked.push(FiberRef::of(fiber));
-    }
+    children.panicked.extend(panicked);
     children.alive -= 1;
-    let mut wakes = Vec::new();
-    let mut first = None;
-    if children.alive == 0 {
-        first = children.waiters.claim_first(|()| {});
-        while let Some(wake) = children.waiters.claim_first(|()| {}) {
-            wakes.push(wake);
-        }
+    if children.alive > 0 {
+        return;
+    }
+    let first = children.waiters.claim_first(|()| {});
+    let mut others = Vec::new();
+    while let Some(wake) = children.waiters.claim_first(|()| {}) {
+        others.push(wake);
     }
     drop(children);
-    for wake in first.into_iter().chain(wakes) {
+    for wake in first.into_iter().chain(others) {
         wake.enqueue();
     }
 }
@@ -282,13 +285,16 @@ impl Builder {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        if self.asks_too_much() {
+            return Err(SpawnError::new(f, Rejected::OutOfMemory));
+        }
         let fiber = scope.fresh(self, f);
         match place::spawn(&scope.pool, current::local(), fiber) {
             Ok(()) => Ok(ScopedJoinHandle::new(fiber)),
             Err(fiber) => {
                 // SAFETY: refused, so it is in no queue and still holds an `F`.
                 let f = unsafe { take_back(fiber) };
-                scope.children.lock().alive -= 1;
+                uncount(&scope.children, None);
                 Err(SpawnError::new(f, Rejected::ShutDown))
             }
         }

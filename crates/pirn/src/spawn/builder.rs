@@ -42,6 +42,9 @@ where
     unsafe { JoinHandle::new(fiber) }
 }
 
+/// The largest stack that can be asked for: a process has address space for a hundred.
+const MOST_STACK: usize = 1 << 40;
+
 /// Configures a fiber before it is spawned.
 #[derive(Debug, Default)]
 #[must_use]
@@ -61,7 +64,8 @@ impl Builder {
         self
     }
 
-    /// Gives the fiber a stack of at least `bytes`, instead of its runtime's default.
+    /// Gives the fiber a stack of at least `bytes`, instead of its runtime's default. At most
+    /// a tebibyte; if the system refuses the memory, the fiber waits until it does not.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.label.stack_size = Some(bytes);
         self
@@ -70,7 +74,7 @@ impl Builder {
     /// Spawns the fiber, as [`spawn`] does.
     ///
     /// # Errors
-    /// Gives `f` back if the runtime has been shut down.
+    /// Gives `f` back if the runtime has been shut down, or no stack can be that large.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> Result<JoinHandle<T>, SpawnError<F>>
     where
@@ -84,7 +88,7 @@ impl Builder {
     /// Spawns the fiber without asking how long what it borrows lives.
     ///
     /// # Errors
-    /// Gives `f` back if the runtime has been shut down.
+    /// Gives `f` back if the runtime has been shut down, or no stack can be that large.
     ///
     /// # Safety
     /// Whatever `f` and its result borrow outlives the fiber: the caller joins it before,
@@ -95,6 +99,9 @@ impl Builder {
         F: FnOnce() -> T + Send,
         T: Send,
     {
+        if self.asks_too_much() {
+            return Err(SpawnError::new(f, Rejected::OutOfMemory));
+        }
         let local = current::local();
         // SAFETY: the caller's promise.
         let fiber = unsafe { self.fresh(local, Location::caller(), f) };
@@ -108,6 +115,11 @@ impl Builder {
             // SAFETY: refused, so it is in no queue and still holds an `F`.
             Err(fiber) => Err(SpawnError::new(unsafe { take_back(fiber) }, Rejected::ShutDown)),
         }
+    }
+
+    /// Whether no machine could give such a stack.
+    pub(crate) fn asks_too_much(&self) -> bool {
+        self.label.stack_size.is_some_and(|bytes| bytes > MOST_STACK)
     }
 
     /// # Safety

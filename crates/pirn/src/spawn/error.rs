@@ -117,6 +117,8 @@ pub struct SpawnError<F> {
 pub enum Rejected {
     /// The runtime takes no fibers any more.
     ShutDown,
+    /// No machine has memory for a stack of the size asked for.
+    OutOfMemory,
 }
 
 impl<F> SpawnError<F> {
@@ -140,6 +142,7 @@ impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rejected::ShutDown => f.write_str("the runtime has been shut down"),
+            Rejected::OutOfMemory => f.write_str("no memory for a stack of that size"),
         }
     }
 }
