@@ -7,7 +7,7 @@
 //!
 //! # Invariants
 //! * T1. `fiber` is the sanitizer's handle of the context: of a prepared one from `prepare`
-//!   to its last switch, of a worker's own side from its first switch away.
+//!   to its last switch, of a thread's own side while that is suspended.
 //! * T2. A handle is destroyed by the context that was switched to, when it arrives, never
 //!   while it runs.
 
@@ -86,12 +86,11 @@ unsafe extern "C" fn start(context: *mut ()) -> ! {
 /// 1. `from` is the context that runs.
 #[inline(always)]
 pub(in crate::context) unsafe fn leave(from: *mut Context, _to: *mut Context) {
+    // Asked each time: a side that was never prepared may serve one thread after another.
+    // SAFETY: only asks.
+    let fiber = unsafe { __tsan_get_current_fiber() };
     // SAFETY: 1.
-    let from = unsafe { &mut (*from).side };
-    if from.fiber.is_null() {
-        // SAFETY: only asks.
-        from.fiber = unsafe { __tsan_get_current_fiber() };
-    }
+    unsafe { (*from).side.fiber = fiber };
 }
 
 /// To be called before the last switch away from `from`.

@@ -5,7 +5,6 @@ mod alone;
 mod cache;
 mod cost;
 mod layout;
-mod overflow;
 mod pool;
 mod ride;
 mod switch;
@@ -25,3 +24,7 @@ mod leaks;
 #[cfg(pirn_tsan)]
 #[path = "races_tsan.rs"]
 mod races;
+
+// ThreadSanitizer's own handler does not fit on the alternate stack that std makes.
+#[cfg(not(pirn_tsan))]
+mod overflow;
