@@ -47,10 +47,11 @@ impl Build {
         }
     }
 
-    /// The same in a lane of its own, with these flags for every crate.
+    /// The same in a lane of its own, with these flags for every crate. Warnings are the
+    /// ordinary build's business.
     pub(crate) fn lane(mut self, lane: &str, rustflags: &str) -> Build {
         self.lane = Some(lane.to_owned());
-        self.rustflags = Some(rustflags.to_owned());
+        self.rustflags = Some(format!("-Awarnings {rustflags}"));
         self
     }
 

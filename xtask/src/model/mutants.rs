@@ -28,7 +28,7 @@ struct Mutant {
 /// Builds each mutant and sees it caught; with words, those whose name contains one.
 ///
 /// # Errors
-/// When one does not build, or names a test that is not there.
+/// When the table cannot be read, or no mutant is chosen.
 pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
     let depth = if options.has("quick") {
         Depth::Quick
@@ -40,29 +40,30 @@ pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
         .iter()
         .filter(|m| options.picks(&m.name))
     {
-        let catchers = build(mutant, depth)?;
-        let how = Run {
-            timeout: Duration::from_secs(120),
-            quiet: true,
-            ..Run::default()
+        let (ok, said) = match caught(mutant, depth) {
+            Ok(Some(catcher)) => (true, format!("caught  {} by {catcher}", mutant.name)),
+            Ok(None) => (false, format!("MISSED  {}: all green", mutant.name)),
+            Err(said) => (false, format!("FAILED  {}: {said}", mutant.name)),
         };
-        let (ran, endings) = run(&catchers, how)?;
-        match endings.iter().find(|ending| !ending.passed) {
-            Some(catcher) => {
-                println!("    caught  {} by {}", mutant.name, catcher.id);
-                tally += Tally::PASS;
-            }
-            None => {
-                println!(
-                    "    MISSED  {}: {} tests, all green",
-                    mutant.name, ran.passed
-                );
-                tally += Tally::FAIL;
-            }
-        }
+        println!("    {said}");
+        tally += if ok { Tally::PASS } else { Tally::FAIL };
     }
     println!("    mutants: {tally}");
     tally.nonzero("mutants")
+}
+
+/// Builds and runs one mutant; returns the test that failed on it, if one did.
+fn caught(mutant: &Mutant, depth: Depth) -> Result<Option<String>, String> {
+    let how = Run {
+        timeout: Duration::from_secs(120),
+        quiet: true,
+        ..Run::default()
+    };
+    let (_, endings) = run(&build(mutant, depth)?, how)?;
+    Ok(endings
+        .into_iter()
+        .find(|ending| !ending.passed)
+        .map(|ending| ending.id))
 }
 
 /// Builds one mutant; returns the tests that should catch it.
