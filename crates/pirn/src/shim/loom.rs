@@ -10,7 +10,7 @@ pub(crate) mod atomic {
     };
 }
 
-pub(crate) use loom::cell::UnsafeCell;
+pub(crate) use loom::cell::{Cell, UnsafeCell};
 
 /// The short lock; loom blocks instead of spinning.
 #[derive(Debug)]
@@ -106,10 +106,35 @@ pub(crate) mod hint {
 
 macro_rules! thread_local_const {
     ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr) => {
-        ::loom::thread_local! { $(#[$meta])* $vis static $name: $ty = $init }
+        $(#[$meta])*
+        $vis static $name: $crate::shim::LocalKey<$ty> = $crate::shim::LocalKey(
+            ::loom::thread::LocalKey {
+                init: || ::std::mem::ManuallyDrop::new($init),
+                _p: ::std::marker::PhantomData,
+            },
+        );
     };
 }
 pub(crate) use thread_local_const;
+
+/// A thread-local whose destructor never runs: under loom all values of a thread become
+/// unreachable together, and on the machine those without a destructor outlive the others.
+pub(crate) struct LocalKey<T: 'static>(
+    pub(crate) loom::thread::LocalKey<std::mem::ManuallyDrop<T>>,
+);
+
+impl<T: 'static> LocalKey<T> {
+    pub(crate) fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        self.0.with(|value| f(value))
+    }
+
+    pub(crate) fn try_with<R>(
+        &'static self,
+        f: impl FnOnce(&T) -> R,
+    ) -> Result<R, loom::thread::AccessError> {
+        self.0.try_with(|value| f(value))
+    }
+}
 
 /// A clock that never moves.
 pub(crate) fn now() -> Instant {

@@ -16,6 +16,9 @@ pub(crate) mod atomic {
 }
 
 /// A cell whose accesses loom checks for races; here it costs nothing.
+pub(crate) use std::cell::Cell;
+
+/// As [`Cell`], by pointer.
 #[derive(Debug)]
 pub(crate) struct UnsafeCell<T>(cell::UnsafeCell<T>);
 
@@ -34,6 +37,11 @@ impl<T> UnsafeCell<T> {
     #[inline(always)]
     pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
+    }
+
+    #[inline(always)]
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner()
     }
 }
 

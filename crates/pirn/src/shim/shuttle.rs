@@ -1,8 +1,19 @@
 //! shuttle: the whole runtime, real fibers included, under random and PCT schedules of
-//! modelled threads. Sequentially consistent; the clock stands still.
+//! modelled threads. Sequentially consistent. The clock is [`clock`]'s: it moves when
+//! somebody waits for it. Thread-locals are [`locals`]'s.
+
+#[path = "shuttle_clock.rs"]
+mod clock;
+#[path = "shuttle_locals.rs"]
+#[expect(unsafe_code, reason = "values that are freed when their thread ends")]
+mod locals;
 
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::time::Instant;
+
+pub(crate) use clock::now;
+pub(crate) use locals::LocalKey;
 
 pub(crate) mod atomic {
     pub(crate) use shuttle::sync::atomic::{
@@ -10,7 +21,10 @@ pub(crate) mod atomic {
     };
 }
 
-/// A cell with loom's surface; shuttle explores schedules, not memory.
+/// Cells with loom's surface; shuttle explores schedules, not memory.
+pub(crate) use std::cell::Cell;
+
+/// As [`Cell`], by pointer.
 #[derive(Debug)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -25,6 +39,10 @@ impl<T> UnsafeCell<T> {
 
     pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner()
     }
 }
 
@@ -66,10 +84,43 @@ impl<T: Default> Default for Lock<T> {
     }
 }
 
-pub(crate) type Mutex<T> = Lock<T>;
-pub(crate) type MutexGuard<'a, T> = LockGuard<'a, T>;
+/// The lock that may be held for long.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(Lock<T>);
 
-/// The condition variable that goes with [`Mutex`]; time does not pass under shuttle.
+/// Proof that the lock is held.
+#[derive(Debug)]
+pub(crate) struct MutexGuard<'a, T> {
+    mutex: &'a Mutex<T>,
+    guard: LockGuard<'a, T>,
+}
+
+impl<T> Mutex<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Mutex(Lock::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        MutexGuard { mutex: self, guard: self.0.lock() }
+    }
+}
+
+impl<T> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+/// The condition variable that goes with [`Mutex`]. Whoever waits until a moment lets the
+/// others run once, and then it is that moment.
 #[derive(Debug)]
 pub(crate) struct Condvar(shuttle::sync::Condvar);
 
@@ -79,15 +130,24 @@ impl Condvar {
     }
 
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+        let MutexGuard { mutex, guard } = guard;
+        let guard = self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner);
+        MutexGuard { mutex, guard }
     }
 
     pub(crate) fn wait_until<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
-        _deadline: Instant,
+        deadline: Instant,
     ) -> MutexGuard<'a, T> {
-        self.wait(guard)
+        if clock::is_remote(deadline) {
+            return self.wait(guard);
+        }
+        let mutex = guard.mutex;
+        drop(guard);
+        shuttle::thread::yield_now();
+        clock::pass(deadline);
+        mutex.lock()
     }
 
     pub(crate) fn notify_one(&self) {
@@ -117,38 +177,39 @@ pub(crate) mod thread {
 }
 
 pub(crate) mod hint {
-    pub(crate) use shuttle::hint::spin_loop;
+    use std::time::Duration;
+
+    /// Lets the others run. Takes its time by the clock, so that who spins for a while, spins
+    /// a few times.
+    pub(crate) fn spin_loop() {
+        super::clock::pass(super::now() + Duration::from_micros(1));
+        shuttle::hint::spin_loop();
+    }
 }
 
 macro_rules! thread_local_const {
     ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr) => {
-        ::shuttle::thread_local! { $(#[$meta])* $vis static $name: $ty = $init }
+        $(#[$meta])*
+        $vis static $name: $crate::shim::LocalKey<$ty> = $crate::shim::LocalKey::new(|| $init);
     };
 }
 pub(crate) use thread_local_const;
-
-/// A clock that never moves.
-pub(crate) fn now() -> Instant {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    *START.get_or_init(Instant::now)
-}
 
 pub(crate) fn seed() -> u64 {
     1
 }
 
-/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and
-/// nothing happens under this lock that a model could interleave.
+/// The lock of a process-wide store, which outlives every execution; modelled all the same,
+/// since the lists under it are made of modelled words.
 #[derive(Debug)]
-pub(crate) struct StaticLock<T>(std::sync::Mutex<T>);
+pub(crate) struct StaticLock<T>(Lock<T>);
 
 impl<T> StaticLock<T> {
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub(crate) const fn new(value: T) -> Self {
-        StaticLock(std::sync::Mutex::new(value))
+        StaticLock(Lock::new(value))
     }
 
-    pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> LockGuard<'_, T> {
+        self.0.lock()
     }
 }
