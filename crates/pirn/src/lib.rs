@@ -1,10 +1,90 @@
-//! pirn: stackful fibers for Rust.
+//! Stackful fibers for Rust: you write plain, blocking-looking code, and hundreds of
+//! thousands of fibers share a few threads.
+//!
+//! ```
+//! use pirn::channel;
+//!
+//! let total = pirn::run(|| {
+//!     let (tx, rx) = channel::bounded(8);
+//!     for part in 0..4u64 {
+//!         let tx = tx.clone();
+//!         pirn::spawn(move || {
+//!             for n in 0..100 {
+//!                 tx.send(part * 100 + n).unwrap();
+//!             }
+//!         });
+//!     }
+//!     drop(tx);
+//!     rx.iter().sum::<u64>()
+//! });
+//! assert_eq!(total, (0..400).sum());
+//! ```
+//!
+//! # The five ideas
+//!
+//! * A **fiber** ([`spawn()`]) runs an ordinary closure on a stack of its own. It gives way
+//!   where it waits, and nowhere else.
+//! * To **park** is to wait without a thread ([`park()`], [`wait`]). Everything here that waits
+//!   parks the calling fiber; called from a plain thread, the same function blocks the thread.
+//!   There are no two kinds of functions and no two kinds of channels.
+//! * A **scope** ([`scope()`]) ends when all fibers in it have ended, so they may borrow from the
+//!   code around it.
+//! * A **channel** ([`channel`]) passes values between fibers and threads in any mix.
+//! * A **runtime** ([`Runtime`]) is a set of workers, which are threads that run fibers. There is
+//!   a default one, made when first needed; there can be several.
+//!
+//! # What keeps it sound
+//!
+//! A fiber that has not started may be taken by any worker. One that has started stays on the
+//! worker that started it, to its end. So between any two statements of a fiber the OS thread
+//! is the same: thread-locals, `Rc`, lock guards and `errno` mean what they mean in ordinary
+//! code, in release builds with link-time optimisation too, and [`spawn()`] is a safe function.
+//! The price: a started fiber waits while another one computes, or blocks its thread, on the
+//! same worker. For long calls of that kind there is [`blocking()`].
+//!
+//! One hole is left that no library can close: code that keeps a thread-local *in stack order*
+//! around a callback (as the crate `scoped-tls` does), when the callback waits in a fiber.
+//! Two fibers on one thread can leave such frames in the wrong order.
+//!
+//! # Rules that hold everywhere
+//!
+//! 1. Every function works on a fiber and on a plain thread, on the fibers of any runtime.
+//! 2. A function is an *interruption point* if and only if its error type can carry an
+//!    [`Interrupt`]. What returns `()`, a guard or a plain value never is.
+//! 3. An interrupt stays until the fiber ends. An interrupted call has done nothing and gives
+//!    back what it was given.
+//! 4. A fiber whose operations never have to wait yields after 128 of them.
+//! 5. What borrows (`scope`, `run`, `blocking`) returns only when the closure has ended.
+//! 6. A panic ends its fiber and is handed to whoever joins it, or raised again by its scope.
+//!
+//! # If you know…
+//!
+//! | | std | Go | tokio | pirn |
+//! |---|---|---|---|---|
+//! | start | `thread::spawn` | `go f()` | `tokio::spawn(async {…})` | [`spawn(\|\| …)`](spawn()) |
+//! | wait for the end | `join()` | `WaitGroup` | `.await` | [`JoinHandle::join`] |
+//! | borrow | `thread::scope` | – | – | [`scope()`] |
+//! | channel | `mpsc` | `make(chan T, n)` | `mpsc::channel` | [`channel::bounded`] |
+//! | sleep | `thread::sleep` | `time.Sleep` | `sleep().await` | [`sleep`] |
+//! | blocking work | – | – | `spawn_blocking` | [`blocking()`] |
+//! | who runs it | the OS | GOMAXPROCS | worker threads | `PIRN_WORKERS`, [`runtime::Builder`] |
+//!
+//! # Environment
+//!
+//! `PIRN_WORKERS` (number of workers) and `PIRN_STACK_SIZE` (bytes, or with K, M, G) are read
+//! when a runtime is built. A value that cannot be used is an error that names the variable.
+//!
+//! # Not here
+//!
+//! Preemption of computing fibers, segmented or moving stacks, colours of functions, macros on
+//! `main`. CPUs with an active hardware shadow stack are refused when a runtime is built.
 
 mod shim;
 
 mod base;
 mod context;
 mod fiber;
+mod join;
 mod sched;
 mod sys;
 mod timer;
@@ -12,10 +92,14 @@ mod timer;
 pub mod blocking;
 pub mod cancel;
 pub mod channel;
+#[doc(hidden)]
+pub mod dev;
 pub mod diag;
 pub mod runtime;
 pub mod scope;
 pub mod spawn;
+// loom's words have no const constructors; `sync` adds no word of its own to be modelled.
+#[cfg(not(loom))]
 pub mod sync;
 pub mod time;
 pub mod wait;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::runtime::Handle;
 use crate::sched::counters::Counters;
 use crate::sched::pool::Pool;
 
@@ -40,6 +41,14 @@ impl Metrics {
         total.spawned += pool.spawned_outside();
         let aged_wakes = pool.aged_wakes();
         Metrics { workers, total, aged_wakes, waiting_for_stack: pool.starved() }
+    }
+}
+
+impl Handle {
+    /// What the runtime has done so far.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(self.pool())
     }
 }
 

@@ -6,13 +6,11 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
 use super::global;
-use crate::diag::Metrics;
 use crate::fiber::current;
 use crate::fiber::entry;
 use crate::sched::place;
 use crate::sched::pool::Pool;
-use crate::scope::{Scope, scope_in};
-use crate::spawn::{JoinError, JoinHandle, Joined};
+use crate::join::{JoinError, Joined};
 use crate::wait::{How, Interrupt, Reason, Spec};
 
 /// A reference to a runtime. Cheap to clone; does not keep the runtime from ending.
@@ -116,32 +114,6 @@ impl Handle {
         }
     }
 
-    /// Spawns a fiber on this runtime, as [`spawn`](crate::spawn()).
-    #[track_caller]
-    pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let local = current::local();
-        // SAFETY: `F` and `T` are `Send` and borrow nothing.
-        let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-        if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
-            entry::refuse(fiber);
-        }
-        // SAFETY: J1: the handle's reference, of result type `T`.
-        unsafe { JoinHandle::new(fiber) }
-    }
-
-    /// A scope whose fibers run on this runtime, as [`scope`](crate::scope()).
-    #[track_caller]
-    pub fn scope<'env, F, T>(&self, f: F) -> T
-    where
-        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
-    {
-        scope_in(Arc::clone(&self.pool), f)
-    }
-
     /// Has `f`, and what it calls on this thread, use this runtime where no fiber says
     /// otherwise.
     pub fn enter<T>(&self, f: impl FnOnce() -> T) -> T {
@@ -154,12 +126,6 @@ impl Handle {
         ENTERED.with_borrow_mut(|entered| entered.push(self.clone()));
         let _leave = Leave;
         f()
-    }
-
-    /// What the runtime has done so far.
-    #[must_use]
-    pub fn metrics(&self) -> Metrics {
-        Metrics::of(&self.pool)
     }
 
     /// Waits until no fiber of this runtime is left but those that wait here.

@@ -11,6 +11,8 @@ mod find;
 pub(crate) mod idle;
 #[expect(unsafe_code, reason = "hands queued headers between threads")]
 pub(crate) mod injector;
+#[expect(unsafe_code, reason = "fields that only the worker's own thread reaches")]
+mod life;
 pub(crate) mod mailbox;
 mod monitor;
 pub(crate) mod next;

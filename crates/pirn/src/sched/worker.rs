@@ -1,8 +1,9 @@
 //! A worker: one OS thread that runs fibers.
 //!
-//! Owns: the loop, what only this thread touches (ready list, stacks, timers, the list of
-//! started fibers), the first run and the end of a fiber. Does not own: where a fiber is
-//! found (`find`), where one is put (`place`), when the thread sleeps (`rest`).
+//! Owns: the loop, the switch from one fiber to the next, and what only this thread touches
+//! (ready list, stacks, timers, the list of started fibers). Does not own: where a fiber is
+//! found (`find`), where one is put (`place`), its first run and its end (`life`), when the
+//! thread sleeps (`rest`).
 //!
 //! A fiber that stops running looks for its successor itself and switches to it directly;
 //! one that has ended hands its very stack on if the successor is fresh. Only when nothing
@@ -23,9 +24,8 @@ use super::pool::{Left, Phase, Pool, Remote};
 use crate::base::clock;
 use crate::base::list::{Fifo, List};
 use crate::base::rng::Rng;
-use crate::context::{self, Context, OutOfStacks, Stack, StackCache};
+use crate::context::{self, Context, StackCache};
 use crate::fiber::current::{self, Local};
-use crate::fiber::entry::fiber_main;
 use crate::fiber::{FiberPtr, Header, Ticket};
 use crate::shim::{self, atomic::Ordering};
 use crate::timer::{Timer, Wheel};
@@ -47,10 +47,10 @@ pub(crate) struct Worker {
     host: UnsafeCell<Context>,
     /// Settled fibers that may run.
     ready: UnsafeCell<Fifo<Header>>,
-    stacks: UnsafeCell<StackCache>,
+    pub(super) stacks: UnsafeCell<StackCache>,
     wheel: UnsafeCell<Wheel<Ticket>>,
     /// Fibers that have started here and not ended.
-    started: UnsafeCell<List<Header>>,
+    pub(super) started: UnsafeCell<List<Header>>,
     pub(super) rng: UnsafeCell<Rng>,
     pub(super) pace: Pace,
     /// Dispatches until the next service.
@@ -69,7 +69,7 @@ pub(crate) struct Worker {
     pub(super) overloaded: Cell<bool>,
     pub(super) patience: Cell<i32>,
     /// The phase that this worker has acted on.
-    seen: Cell<Phase>,
+    pub(super) seen: Cell<Phase>,
     reported: Cell<bool>,
 }
 
@@ -244,129 +244,6 @@ impl Worker {
         }
     }
 
-    /// Settles a fresh fiber here; false if there is no stack for it, and it waits.
-    #[inline(never)]
-    fn start(&self, fiber: FiberPtr) -> bool {
-        let header = header(fiber);
-        // SAFETY: K1.
-        let stacks = unsafe { &mut *self.stacks.get() };
-        let stack = match header.stack_size() {
-            None => stacks.take(&self.pool.stacks),
-            Some(size) => self.pool.stacks.take_sized(size),
-        };
-        let stack = match stack {
-            Ok(stack) => stack,
-            Err(why) => {
-                self.starve(fiber, &why);
-                return false;
-            }
-        };
-        // SAFETY: H2: a fresh fiber's context is its owner's.
-        let context = unsafe { &mut *header.context.get() };
-        // SAFETY: the stack is unused; `fiber_main` takes a header.
-        unsafe { context.prepare(&stack, fiber_main, fiber.as_ptr().cast()) };
-        self.settle(fiber, stack);
-        true
-    }
-
-    /// Binds a fresh fiber to this worker and to `stack`.
-    #[inline]
-    fn settle(&self, fiber: FiberPtr, stack: Stack) {
-        let header = header(fiber);
-        let remote = self.remote();
-        header.set_home(remote.mailbox);
-        // SAFETY: the header holds the stack until the fiber has left it.
-        unsafe { stack.set_owner(fiber.as_ptr().cast()) };
-        // SAFETY: H2.
-        unsafe { *header.stack.get() = Some(stack) };
-        // SAFETY: K1; a header is pinned (H1) and is unlinked in `retire`.
-        unsafe { (*self.started.get()).push_back(fiber) };
-        remote.settled.store(remote.settled.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        remote.counters.started.increment();
-        if self.seen.get() >= Phase::Cancelled {
-            // An active fiber: there is nothing to enqueue.
-            header.state.cancel();
-        }
-    }
-
-    /// Step 7 of a fiber's end (`fiber::entry`): it has left its stack.
-    #[inline]
-    fn finish(&self, fiber: FiberPtr) {
-        let header = header(fiber);
-        // SAFETY: H2: the fiber has ended, so its worker owns the field.
-        let stack = unsafe { (*header.stack.get()).take() }.expect("a started fiber has a stack");
-        if header.stack_size().is_none() {
-            // SAFETY: K1.
-            unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
-        } else {
-            self.pool.stacks.give(stack);
-        }
-        self.retire(fiber);
-        if !self.pool.starved.is_empty() {
-            self.feed();
-        }
-    }
-
-    /// Takes a fiber that has ended, and whose stack has been seen to, off the books.
-    #[inline]
-    fn retire(&self, fiber: FiberPtr) {
-        header(fiber).state.finish();
-        // SAFETY: K1; linked in `settle`.
-        unsafe { (*self.started.get()).remove(fiber) };
-        let remote = self.remote();
-        remote.settled.store(remote.settled.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
-        remote.counters.completed.increment();
-        // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
-        unsafe { Header::release(fiber) };
-        if self.pool.quiet.is_watched() {
-            self.pool.quiet.check(&self.pool);
-        }
-    }
-
-    /// Puts a fresh fiber aside until a stack comes free.
-    #[cold]
-    fn starve(&self, fiber: FiberPtr, why: &OutOfStacks) {
-        self.remote().counters.stack_waits.increment();
-        self.pool.starved.push(fiber, why);
-        // LIVENESS: stacks may lie in the caches of workers that sleep: they wake and give
-        // them up (`relieve`). A stack that comes free from now on finds the fiber on the
-        // list (`finish`); one that came free before is found by this worker's own `relieve`.
-        self.pool.rouse();
-    }
-
-    /// Before it rests: a worker that keeps stacks while fibers wait for some gives them up
-    /// and takes one of those fibers, if there is a stack for it now.
-    pub(super) fn relieve(&self) {
-        if self.pool.starved.is_empty() {
-            return;
-        }
-        self.give_stacks_back();
-        let stacks = &self.pool.stacks;
-        let fed = self.pool.starved.pop_if(|fiber| {
-            let stack = match header(fiber).stack_size() {
-                None => stacks.take(),
-                Some(size) => stacks.take_sized(size),
-            };
-            stack.map(|stack| stacks.give(stack)).is_ok()
-        });
-        if let Some(fiber) = fed {
-            self.keep_fresh(fiber);
-        }
-    }
-
-    fn give_stacks_back(&self) {
-        // SAFETY: K1.
-        unsafe { (*self.stacks.get()).flush(&self.pool.stacks) };
-    }
-
-    /// A stack has come free: one of the fibers that wait for one may run here.
-    #[cold]
-    fn feed(&self) {
-        if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
-            self.keep_fresh(fiber);
-        }
-    }
-
     /// Has the worker go through everything before it runs another fiber.
     pub(super) fn take_stock(&self) {
         self.until_service.set(0);
@@ -482,7 +359,7 @@ impl Worker {
 }
 
 #[inline(always)]
-fn header(fiber: FiberPtr) -> &'static Header {
+pub(super) fn header(fiber: FiberPtr) -> &'static Header {
     // SAFETY: H1: headers live for ever.
     unsafe { fiber.as_ref() }
 }

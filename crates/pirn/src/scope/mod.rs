@@ -4,4 +4,3 @@
 mod region;
 
 pub use region::{Scope, ScopedJoinHandle, scope};
-pub(crate) use region::scope_in;

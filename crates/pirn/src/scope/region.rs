@@ -23,8 +23,8 @@ use crate::runtime::Handle;
 use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::shim::Lock;
-use crate::spawn::{Builder, Fiber, JoinError, Joined, Rejected, SpawnError};
-use crate::spawn::{deadline_in, take_back};
+use crate::join::{Fiber, JoinError, Joined, deadline_in};
+use crate::spawn::{Builder, Rejected, SpawnError, take_back};
 use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, spend, wait_in};
 
 /// What a scope's children and its owner share.
@@ -82,7 +82,7 @@ where
     scope_in(Arc::clone(Handle::current().pool()), f)
 }
 
-pub(crate) fn scope_in<'env, F, T>(pool: Arc<Pool>, f: F) -> T
+fn scope_in<'env, F, T>(pool: Arc<Pool>, f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
@@ -103,6 +103,17 @@ where
     match (first, result) {
         (Some(panic), _) | (None, Err(panic)) => resume_unwind(panic),
         (None, Ok(value)) => value,
+    }
+}
+
+impl Handle {
+    /// A scope whose fibers run on this runtime, as [`scope`](crate::scope()).
+    #[track_caller]
+    pub fn scope<'env, F, T>(&self, f: F) -> T
+    where
+        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+    {
+        scope_in(Arc::clone(self.pool()), f)
     }
 }
 

@@ -7,7 +7,7 @@ use super::error::{Rejected, SpawnError};
 use super::join::JoinHandle;
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
-use crate::fiber::header::{EndHook, Label};
+use crate::fiber::header::Label;
 use crate::fiber::{FiberPtr, Header};
 use crate::runtime::Handle;
 use crate::sched::place;
@@ -37,9 +37,28 @@ where
     let local = current::local();
     // SAFETY: `F` and `T` are `Send` and borrow nothing.
     let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-    publish(local, fiber, None);
+    publish(local, fiber);
     // SAFETY: J1: the reference for the handle, made just above, of result type `T`.
     unsafe { JoinHandle::new(fiber) }
+}
+
+impl Handle {
+    /// Spawns a fiber on this runtime, as [`spawn`](crate::spawn()).
+    #[track_caller]
+    pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let local = current::local();
+        // SAFETY: `F` and `T` are `Send` and borrow nothing.
+        let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
+        if let Err(fiber) = place::spawn(self.pool(), local, fiber) {
+            entry::refuse(fiber);
+        }
+        // SAFETY: J1: the handle's reference, of result type `T`.
+        unsafe { JoinHandle::new(fiber) }
+    }
 }
 
 /// The largest stack that can be asked for: a process has address space for a hundred.
@@ -142,11 +161,7 @@ impl Builder {
 
 /// Queues a fresh fiber where the caller's fibers go; a refused one is dropped unrun.
 #[inline]
-pub(crate) fn publish(local: &Local, fiber: FiberPtr, hook: Option<EndHook>) {
-    if hook.is_some() {
-        // SAFETY: H1; not published yet.
-        unsafe { fiber.as_ref() }.on_end.set(hook);
-    }
+fn publish(local: &Local, fiber: FiberPtr) {
     if let Err(fiber) = place::spawn_here(local, fiber) {
         publish_from_outside(local, fiber);
     }

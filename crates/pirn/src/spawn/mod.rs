@@ -3,16 +3,14 @@
 #[expect(unsafe_code, reason = "hands a closure to a fiber, and back")]
 mod builder;
 mod error;
-mod handle;
-#[expect(unsafe_code, reason = "takes a typed outcome out of an untyped header")]
+mod itself;
+#[expect(unsafe_code, reason = "the contract of an untyped header")]
 mod join;
 
-pub(crate) use builder::{publish, take_back};
-pub(crate) use join::{Joined, deadline_in};
+pub(crate) use builder::take_back;
 
+pub use crate::join::{Fiber, FiberId, JoinError, Payload};
 pub use builder::{Builder, spawn};
-pub use error::{JoinError, Payload, Rejected, SpawnError};
-pub use handle::{
-    Fiber, FiberId, current, park, park_interruptible, park_timeout, yield_now,
-};
+pub use error::{Rejected, SpawnError};
+pub use itself::{current, park, park_interruptible, park_timeout, yield_now};
 pub use join::JoinHandle;

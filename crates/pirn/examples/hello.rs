@@ -1,0 +1,9 @@
+//! One fiber greets, the main thread waits for it. Prints `hello from fiber 'greeter'`.
+
+fn main() {
+    let greeter = pirn::spawn::Builder::new()
+        .name("greeter")
+        .spawn(|| format!("hello from fiber '{}'", pirn::current().name().unwrap_or("?")))
+        .expect("the runtime takes fibers");
+    println!("{}", greeter.join().expect("the greeter does not panic"));
+}

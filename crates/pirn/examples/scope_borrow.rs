@@ -1,0 +1,12 @@
+//! Fibers of a scope borrow local variables, mutably, without any `Arc`. Prints the sorted
+//! parts.
+
+fn main() {
+    let mut words = vec![vec!["pear", "fig"], vec!["plum", "date"], vec!["lime", "kiwi"]];
+    pirn::scope(|s| {
+        for part in &mut words {
+            s.spawn(|| part.sort_unstable());
+        }
+    });
+    println!("{words:?}");
+}

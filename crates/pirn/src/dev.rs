@@ -1,0 +1,45 @@
+//! Parts of the scheduler that the benchmarks measure by themselves. Not an interface:
+//! anything here may change or go without notice.
+
+use std::ptr::NonNull;
+
+use crate::sched::ring::Ring;
+
+/// Something that can stand in a [`StealRing`].
+#[derive(Debug)]
+#[repr(align(8))]
+pub struct Item(pub u64);
+
+/// A worker's ring, without the worker.
+#[derive(Debug)]
+pub struct StealRing(Ring<Item>);
+
+impl StealRing {
+    /// An empty ring.
+    #[must_use]
+    pub fn new() -> StealRing {
+        StealRing(Ring::new())
+    }
+
+    /// Appends an item; false if there is no room. From one thread only: the ring's owner.
+    pub fn push(&self, item: &'static Item) -> bool {
+        self.0.push(NonNull::from(item)).is_ok()
+    }
+
+    /// Takes half of what is here into `own`, which is the caller's ring, and returns the
+    /// address of one of the stolen items.
+    pub fn steal_into(&self, own: &StealRing) -> Option<usize> {
+        self.0.steal_into(&own.0).map(|(item, _)| item.addr().get())
+    }
+
+    /// Empties the ring, by its owner.
+    pub fn clear(&self) {
+        while self.0.pop().is_some() {}
+    }
+}
+
+impl Default for StealRing {
+    fn default() -> Self {
+        StealRing::new()
+    }
+}

@@ -1,0 +1,106 @@
+//! What a join can come to but a result.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+
+use crate::fiber::entry::Panic;
+use crate::shim::Lock;
+use crate::wait::Interrupt;
+
+/// The payload of a fiber's panic: what `std::thread::JoinHandle::join` would return, in a
+/// wrapper that can be shared between threads, so that errors which carry it can be too.
+pub struct Payload(Lock<Panic>);
+
+impl Payload {
+    pub(crate) fn new(panic: Panic) -> Payload {
+        Payload(Lock::new(panic))
+    }
+
+    /// The payload itself, as `std::panic::resume_unwind` takes it.
+    #[must_use]
+    pub fn into_inner(self) -> Box<dyn Any + Send> {
+        self.0.into_inner()
+    }
+
+    /// The panic's message, if it was raised with one.
+    #[must_use]
+    pub fn message(&self) -> Option<String> {
+        let panic = self.0.lock();
+        match panic.downcast_ref::<&'static str>() {
+            Some(text) => Some((*text).to_owned()),
+            None => panic.downcast_ref::<String>().cloned(),
+        }
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Payload").field(&self.message()).finish()
+    }
+}
+
+/// Why a join has no result to give.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// The fiber panicked.
+    Panicked(Payload),
+    /// The fiber was cancelled, or its runtime shut down, before it started.
+    NotRun,
+    /// The joining fiber was interrupted; the other one goes on.
+    Interrupted(Interrupt),
+}
+
+impl JoinError {
+    /// Whether the fiber panicked.
+    #[must_use]
+    pub fn is_panic(&self) -> bool {
+        matches!(self, JoinError::Panicked(_))
+    }
+
+    /// The payload of the panic.
+    ///
+    /// # Errors
+    /// Gives the error back if it is not a panic.
+    pub fn into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
+        match self {
+            JoinError::Panicked(payload) => Ok(payload.into_inner()),
+            other => Err(other),
+        }
+    }
+
+    /// Goes on with the panic of the joined fiber in this one.
+    ///
+    /// # Panics
+    /// Always: with the fiber's own payload, or with this error's text if it did not panic.
+    #[track_caller]
+    pub fn resume(self) -> ! {
+        match self {
+            JoinError::Panicked(payload) => std::panic::resume_unwind(payload.into_inner()),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JoinError::Panicked(payload) => match payload.message() {
+                Some(message) => write!(f, "the fiber panicked: {message}"),
+                None => f.write_str("the fiber panicked"),
+            },
+            JoinError::NotRun => f.write_str("the fiber was cancelled before it started"),
+            JoinError::Interrupted(interrupt) => write!(f, "waiting was interrupted: {interrupt}"),
+        }
+    }
+}
+
+impl Error for JoinError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            JoinError::Interrupted(interrupt) => Some(interrupt),
+            JoinError::Panicked(_) | JoinError::NotRun => None,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Waiting for a fiber's end and taking its outcome.
+//!
+//! The common part of all join handles. The agreement with the fiber's end, who drops what,
+//! is in `fiber::entry`.
+
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::time::{Duration, Instant};
+
+use super::error::{JoinError, Payload};
+use super::fiber::Fiber;
+use crate::fiber::entry::{self, Panic};
+use crate::fiber::state::Code;
+use crate::fiber::{FiberPtr, FiberRef, Outcome};
+use crate::shim;
+use crate::wait::{Attempt, How, Spec, Waited, wait_in};
+
+/// One fiber's outcome, typed; the common part of all join handles.
+///
+/// Invariant J1: `T` is the result type of the fiber's closure, and at most one `Joined`
+/// exists for one fiber.
+pub(crate) struct Joined<T> {
+    fiber: Fiber,
+    result: PhantomData<T>,
+}
+
+// SAFETY: J1: what the handle gives out of the other thread is a `T`, once.
+unsafe impl<T: Send> Send for Joined<T> {}
+// SAFETY: through a shared handle nothing of type `T` can be reached.
+unsafe impl<T: Send> Sync for Joined<T> {}
+
+impl<T> Joined<T> {
+    /// # Safety
+    /// The caller hands over one reference to a fiber that was made with result type `T`,
+    /// and makes no second handle for it (J1).
+    pub(crate) unsafe fn new(fiber: FiberPtr) -> Self {
+        // SAFETY: the caller's promise.
+        let fiber = Fiber::from_ref(unsafe { FiberRef::from_owned(fiber) });
+        Joined { fiber, result: PhantomData }
+    }
+
+    pub(crate) fn fiber(&self) -> &Fiber {
+        &self.fiber
+    }
+
+    /// Waits until the outcome is there, or `spec` says otherwise.
+    #[inline]
+    pub(crate) fn wait(&self, spec: &Spec) -> How {
+        let waited = wait_in(
+            &self.fiber.header().join,
+            |join| &mut join.waiters,
+            spec,
+            |join| if join.done { Attempt::Done(()) } else { Attempt::Wait(()) },
+        );
+        match waited {
+            Waited::Done(()) => How::Woken(Code::case(0)),
+            Waited::Ended(how, ()) => how,
+        }
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.fiber.header().join.lock().done
+    }
+
+    /// Takes the outcome of a fiber that has finished.
+    #[inline]
+    pub(crate) fn take(self) -> Result<T, JoinError> {
+        // The outcome is taken here, so there is nothing left for `drop` to settle.
+        let mut this = ManuallyDrop::new(self);
+        let header = this.fiber.header();
+        debug_assert!(header.join.lock().done, "an outcome is taken after the end only");
+        let outcome = header.outcome.replace(Outcome::Taken);
+        let fiber = this.fiber.ptr();
+        let result = match outcome {
+            // SAFETY: J1, H5: done, and the outcome says that a `T` lies there.
+            Outcome::Value => Ok(unsafe { entry::take::<T>(fiber) }),
+            // SAFETY: H5, as above.
+            Outcome::Panicked => Err(JoinError::Panicked(Payload::new(unsafe {
+                entry::take::<Panic>(fiber)
+            }))),
+            Outcome::NotRun | Outcome::Pending | Outcome::Taken => Err(JoinError::NotRun),
+        };
+        // SAFETY: `this` is not used again, and its own drop does not run.
+        unsafe { std::ptr::drop_in_place(&raw mut this.fiber) };
+        result
+    }
+}
+
+impl<T> Drop for Joined<T> {
+    fn drop(&mut self) {
+        let header = self.fiber.header();
+        let mut join = header.join.lock();
+        if !join.done {
+            join.detached = true;
+            return;
+        }
+        drop(join);
+        let raised_by_scope = header.keeps_panic.get() && header.outcome.get() == Outcome::Panicked;
+        if !raised_by_scope {
+            // SAFETY: H5: done, so the outcome is the handle's.
+            unsafe { entry::drop_outcome(self.fiber.ptr()) };
+        }
+    }
+}
+
+/// The moment `limit` from now; `None`, which is never, if the clock cannot express it.
+pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
+    shim::now().checked_add(limit)
+}

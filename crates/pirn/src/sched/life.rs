@@ -1,0 +1,134 @@
+//! A fiber's life on its worker: its first run, when it gets a stack and settles; its end,
+//! when it gives the stack back; and the wait for a stack when there is none.
+
+use super::pool::Phase;
+use super::worker::{Worker, header};
+use crate::context::{OutOfStacks, Stack};
+use crate::fiber::entry::fiber_main;
+use crate::fiber::{FiberPtr, Header};
+use crate::shim::atomic::Ordering;
+
+impl Worker {
+    /// Settles a fresh fiber here; false if there is no stack for it, and it waits.
+    #[inline(never)]
+    pub(super) fn start(&self, fiber: FiberPtr) -> bool {
+        let header = header(fiber);
+        // SAFETY: K1.
+        let stacks = unsafe { &mut *self.stacks.get() };
+        let stack = match header.stack_size() {
+            None => stacks.take(&self.pool.stacks),
+            Some(size) => self.pool.stacks.take_sized(size),
+        };
+        let stack = match stack {
+            Ok(stack) => stack,
+            Err(why) => {
+                self.starve(fiber, &why);
+                return false;
+            }
+        };
+        // SAFETY: H2: a fresh fiber's context is its owner's.
+        let context = unsafe { &mut *header.context.get() };
+        // SAFETY: the stack is unused; `fiber_main` takes a header.
+        unsafe { context.prepare(&stack, fiber_main, fiber.as_ptr().cast()) };
+        self.settle(fiber, stack);
+        true
+    }
+
+    /// Binds a fresh fiber to this worker and to `stack`.
+    #[inline]
+    pub(super) fn settle(&self, fiber: FiberPtr, stack: Stack) {
+        let header = header(fiber);
+        let remote = self.remote();
+        header.set_home(remote.mailbox);
+        // SAFETY: the header holds the stack until the fiber has left it.
+        unsafe { stack.set_owner(fiber.as_ptr().cast()) };
+        // SAFETY: H2.
+        unsafe { *header.stack.get() = Some(stack) };
+        // SAFETY: K1; a header is pinned (H1) and is unlinked in `retire`.
+        unsafe { (*self.started.get()).push_back(fiber) };
+        remote.settled.store(remote.settled.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        remote.counters.started.increment();
+        if self.seen.get() >= Phase::Cancelled {
+            // An active fiber: there is nothing to enqueue.
+            header.state.cancel();
+        }
+    }
+
+    /// Step 7 of a fiber's end (`fiber::entry`): it has left its stack.
+    #[inline]
+    pub(super) fn finish(&self, fiber: FiberPtr) {
+        let header = header(fiber);
+        // SAFETY: H2: the fiber has ended, so its worker owns the field.
+        let stack = unsafe { (*header.stack.get()).take() }.expect("a started fiber has a stack");
+        if header.stack_size().is_none() {
+            // SAFETY: K1.
+            unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
+        } else {
+            self.pool.stacks.give(stack);
+        }
+        self.retire(fiber);
+        if !self.pool.starved.is_empty() {
+            self.feed();
+        }
+    }
+
+    /// Takes a fiber that has ended, and whose stack has been seen to, off the books.
+    #[inline]
+    pub(super) fn retire(&self, fiber: FiberPtr) {
+        header(fiber).state.finish();
+        // SAFETY: K1; linked in `settle`.
+        unsafe { (*self.started.get()).remove(fiber) };
+        let remote = self.remote();
+        remote.settled.store(remote.settled.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        remote.counters.completed.increment();
+        // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
+        unsafe { Header::release(fiber) };
+        if self.pool.quiet.is_watched() {
+            self.pool.quiet.check(&self.pool);
+        }
+    }
+
+    /// Puts a fresh fiber aside until a stack comes free.
+    #[cold]
+    fn starve(&self, fiber: FiberPtr, why: &OutOfStacks) {
+        self.remote().counters.stack_waits.increment();
+        self.pool.starved.push(fiber, why);
+        // LIVENESS: stacks may lie in the caches of workers that sleep: they wake and give
+        // them up (`relieve`). A stack that comes free from now on finds the fiber on the
+        // list (`finish`); one that came free before is found by this worker's own `relieve`.
+        self.pool.rouse();
+    }
+
+    /// Before it rests: a worker that keeps stacks while fibers wait for some gives them up
+    /// and takes one of those fibers, if there is a stack for it now.
+    pub(super) fn relieve(&self) {
+        if self.pool.starved.is_empty() {
+            return;
+        }
+        self.give_stacks_back();
+        let stacks = &self.pool.stacks;
+        let fed = self.pool.starved.pop_if(|fiber| {
+            let stack = match header(fiber).stack_size() {
+                None => stacks.take(),
+                Some(size) => stacks.take_sized(size),
+            };
+            stack.map(|stack| stacks.give(stack)).is_ok()
+        });
+        if let Some(fiber) = fed {
+            self.keep_fresh(fiber);
+        }
+    }
+
+    pub(super) fn give_stacks_back(&self) {
+        // SAFETY: K1.
+        unsafe { (*self.stacks.get()).flush(&self.pool.stacks) };
+    }
+
+    /// A stack has come free: one of the fibers that wait for one may run here.
+    #[cold]
+    fn feed(&self) {
+        if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
+            self.keep_fresh(fiber);
+        }
+    }
+}
