@@ -7,11 +7,11 @@
 
 mod baseline;
 mod callgrind;
+mod client;
 mod control;
 mod history;
 mod instructions;
 mod operation;
-#[cfg(feature = "pirn")]
 mod pirn;
 mod wall;
 

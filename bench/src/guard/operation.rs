@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::client::counted;
 use super::control;
-#[cfg(feature = "pirn")]
 use super::pirn;
 
 /// One operation that can be repeated.
@@ -32,7 +32,7 @@ pub fn find(name: &str) -> Option<&'static Operation> {
 impl Operation {
     /// Repeats the operation, so that a tool around the process can count.
     pub fn repeat(&self, times: u64) {
-        (self.home)(&mut || (self.repeat)(times));
+        (self.home)(&mut || counted(|| (self.repeat)(times)));
     }
 
     /// Times `rounds` rounds of `times` repetitions after one that is not counted, as
@@ -55,16 +55,10 @@ impl Operation {
 
 const OPERATIONS: &[Operation] = &[
     control::SWITCH,
-    #[cfg(feature = "pirn")]
     pirn::YIELD,
-    #[cfg(feature = "pirn")]
     pirn::SPAWN_JOIN,
-    #[cfg(feature = "pirn")]
     pirn::SPAWN_BATCH,
-    #[cfg(feature = "pirn")]
     pirn::CHANNEL,
-    #[cfg(feature = "pirn")]
     pirn::TIMER,
-    #[cfg(feature = "pirn")]
     pirn::MUTEX,
 ];

@@ -3,7 +3,6 @@
 use crate::case::{Case, Kind};
 use crate::child::{Job, Outcome};
 
-#[cfg(feature = "pirn")]
 use super::pirn;
 use super::{chili, crossbeam, may, rayon, smol, threads, tokio};
 
@@ -68,9 +67,7 @@ const fn gzip(name: &'static str, note: &'static str) -> Peer {
 }
 
 const PEERS: &[Peer] = &[
-    #[cfg(feature = "pirn")]
     here(OURS, pirn::run_work_stealing, pirn::NOTE),
-    #[cfg(feature = "pirn")]
     here(
         "pirn-sq",
         pirn::run_single_queue,

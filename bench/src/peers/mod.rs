@@ -9,7 +9,6 @@ mod chili;
 mod crossbeam;
 mod list;
 mod may;
-#[cfg(feature = "pirn")]
 mod pirn;
 mod rayon;
 mod smol;

@@ -4,6 +4,8 @@
 //! The same program is its own child: `guard child OPERATION N` repeats one operation under
 //! callgrind, `guard child OPERATION wall MICROSECONDS` times it.
 
+mod clock;
+
 use std::env;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -166,6 +168,7 @@ fn child(arguments: &[String]) -> ExitCode {
         }
         [name, times] => {
             let operation = guard::find(name).expect("the parent names an operation");
+            clock::hold_steady();
             operation.repeat(number(times));
         }
         _ => return ExitCode::FAILURE,
