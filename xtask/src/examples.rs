@@ -1,6 +1,6 @@
 //! Examples are tests: each says in its header how to run it and how its output ends.
 //!
-//! The header has one line of the form
+//! The header ends with a sentence of the form
 //! ```text
 //! Checked: `cargo run --example hello -- 3` ends with `hello from 3 fibers`.
 //! ```
@@ -104,13 +104,13 @@ fn last_line(check: &Check) -> Result<String, String> {
 }
 
 fn parse(name: &str, text: &str) -> Result<Check, String> {
-    let line = text
-        .lines()
-        .take_while(|line| line.starts_with("//!"))
-        .find(|line| line.contains("Checked: `cargo run"))
+    let header: Vec<_> = text.lines().map_while(|l| l.strip_prefix("//!")).collect();
+    let header = header.join("");
+    let (_, said) = header
+        .split_once("Checked: ")
         .ok_or_else(|| format!("example {name}: its header has no `Checked:` line"))?;
-    let [run, last_line] = quoted(line)[..] else {
-        return Err(format!("example {name}: cannot read `{line}`"));
+    let [run, last_line] = quoted(said)[..] else {
+        return Err(format!("example {name}: cannot read `{said}`"));
     };
     if !run.split_whitespace().any(|word| word == name) {
         return Err(format!("example {name}: `{run}` runs another"));
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn reads_how_an_example_is_checked() {
         let text = "//! Says hello.\n//!\n\
-            //! Checked: `cargo run --example hello -- 3 x` ends with `hello 3`.\n";
+            //! Checked: `cargo run --example hello -- 3 x`\n//! ends with `hello 3`.\n";
         let check = parse("hello", text).unwrap();
         assert_eq!((check.args.len(), check.last_line.as_str()), (2, "hello 3"));
         assert!(parse("other", text).is_err());

@@ -1,4 +1,6 @@
-//! One fiber greets, the main thread waits for it. Prints `hello from fiber 'greeter'`.
+//! One fiber greets, the main thread waits for it.
+//!
+//! Checked: `cargo run --example hello` ends with `hello from fiber 'greeter'`.
 
 fn main() {
     let greeter = pirn::spawn::Builder::new()

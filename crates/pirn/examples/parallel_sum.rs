@@ -1,5 +1,7 @@
 //! Sums the numbers up to N (first argument, default 1,000,000) in one fiber for each of
-//! sixteen parts. Prints the sum.
+//! sixteen parts, and prints the sum.
+//!
+//! Checked: `cargo run --example parallel_sum -- 1000` ends with `500500`.
 
 fn main() {
     let n: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);

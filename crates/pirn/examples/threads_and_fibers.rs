@@ -1,5 +1,8 @@
 //! A plain OS thread and a fiber share a channel and a mutex; neither knows what the other
-//! is. Prints `10 from the thread, 10 from the fiber`.
+//! is.
+//!
+//! Checked: `cargo run --example threads_and_fibers`
+//! ends with `10 from the thread, 10 from the fiber`.
 
 use std::sync::Arc;
 
