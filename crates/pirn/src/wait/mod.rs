@@ -1,7 +1,7 @@
 //! Waiting: the one room that suspends fibers and puts threads to sleep.
 //!
-//! The life of a blocking call: room code asks [`interrupted`](park::interrupted), tries
-//! its fast path, and otherwise calls [`wait_in`](queue::wait_in) with the lock that guards
+//! The life of a blocking call: room code asks `park::interrupted`, tries
+//! its fast path, and otherwise calls `queue::wait_in` with the lock that guards
 //! its state. Under that lock the attempt is made once more; if it fails, a waiter on the
 //! caller's own stack joins the room's queue. The lock is freed and the caller parks: one
 //! compare-and-swap of its state word, then the switch. A waker takes the room's lock,

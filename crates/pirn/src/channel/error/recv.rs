@@ -1,0 +1,120 @@
+//! Why a receive failed.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::wait::Interrupt;
+
+/// Why [`recv`](crate::channel::Receiver::recv) failed.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub enum RecvError {
+    /// The channel is closed, and everything that was sent has been received.
+    Disconnected,
+    /// The caller was interrupted; nothing was received.
+    Interrupted(Interrupt),
+}
+
+/// Why [`try_recv`](crate::channel::Receiver::try_recv) failed.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub enum TryRecvError {
+    /// There is nothing to receive, and no sender waits.
+    Empty,
+    /// The channel is closed, and everything that was sent has been received.
+    Disconnected,
+}
+
+/// Why a receive with a time limit failed.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub enum RecvTimeoutError {
+    /// The time was up first.
+    Timeout,
+    /// The channel is closed, and everything that was sent has been received.
+    Disconnected,
+    /// The caller was interrupted; nothing was received.
+    Interrupted(Interrupt),
+}
+
+impl TryRecvError {
+    /// True if a later attempt may succeed.
+    pub fn is_empty(&self) -> bool {
+        *self == TryRecvError::Empty
+    }
+
+    /// True if the channel is closed and drained.
+    pub fn is_disconnected(&self) -> bool {
+        *self == TryRecvError::Disconnected
+    }
+}
+
+impl RecvTimeoutError {
+    /// True if the time was up first.
+    pub fn is_timeout(&self) -> bool {
+        *self == RecvTimeoutError::Timeout
+    }
+
+    /// True if the channel is closed and drained.
+    pub fn is_disconnected(&self) -> bool {
+        *self == RecvTimeoutError::Disconnected
+    }
+}
+
+impl From<RecvError> for RecvTimeoutError {
+    fn from(error: RecvError) -> Self {
+        match error {
+            RecvError::Disconnected => RecvTimeoutError::Disconnected,
+            RecvError::Interrupted(interrupt) => RecvTimeoutError::Interrupted(interrupt),
+        }
+    }
+}
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecvError::Disconnected => f.write_str(CLOSED),
+            RecvError::Interrupted(interrupt) => write!(f, "receive interrupted: {interrupt}"),
+        }
+    }
+}
+
+impl fmt::Display for TryRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TryRecvError::Empty => "the channel is empty",
+            TryRecvError::Disconnected => CLOSED,
+        })
+    }
+}
+
+impl fmt::Display for RecvTimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecvTimeoutError::Timeout => f.write_str("the time to receive was up"),
+            RecvTimeoutError::Disconnected => f.write_str(CLOSED),
+            RecvTimeoutError::Interrupted(interrupt) => {
+                write!(f, "receive interrupted: {interrupt}")
+            }
+        }
+    }
+}
+
+impl Error for RecvError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            RecvError::Interrupted(interrupt) => Some(interrupt),
+            RecvError::Disconnected => None,
+        }
+    }
+}
+
+impl Error for TryRecvError {}
+
+impl Error for RecvTimeoutError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            RecvTimeoutError::Interrupted(interrupt) => Some(interrupt),
+            RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected => None,
+        }
+    }
+}
+
+const CLOSED: &str = "the channel is closed and empty";

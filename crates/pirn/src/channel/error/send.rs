@@ -1,0 +1,204 @@
+//! Why a send failed: with the value, which comes back.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::wait::Interrupt;
+
+/// Why [`send`](crate::channel::Sender::send) failed; with the value.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum SendError<T> {
+    /// The channel is closed.
+    Disconnected(T),
+    /// The caller was interrupted; nothing was sent.
+    Interrupted(T, Interrupt),
+}
+
+/// Why [`try_send`](crate::channel::Sender::try_send) failed; with the value.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum TrySendError<T> {
+    /// There is no room, and no receiver waits.
+    Full(T),
+    /// The channel is closed.
+    Disconnected(T),
+}
+
+/// Why a send with a time limit failed; with the value.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum SendTimeoutError<T> {
+    /// The time was up first.
+    Timeout(T),
+    /// The channel is closed.
+    Disconnected(T),
+    /// The caller was interrupted; nothing was sent.
+    Interrupted(T, Interrupt),
+}
+
+impl<T> SendError<T> {
+    /// Takes the value back.
+    pub fn into_inner(self) -> T {
+        match self {
+            SendError::Disconnected(value) | SendError::Interrupted(value, _) => value,
+        }
+    }
+
+    /// Returns the error without the value.
+    pub fn reason(&self) -> SendError<()> {
+        match *self {
+            SendError::Disconnected(_) => SendError::Disconnected(()),
+            SendError::Interrupted(_, interrupt) => SendError::Interrupted((), interrupt),
+        }
+    }
+}
+
+impl<T> TrySendError<T> {
+    /// Takes the value back.
+    pub fn into_inner(self) -> T {
+        match self {
+            TrySendError::Full(value) | TrySendError::Disconnected(value) => value,
+        }
+    }
+
+    /// Returns the error without the value.
+    pub fn reason(&self) -> TrySendError<()> {
+        match self {
+            TrySendError::Full(_) => TrySendError::Full(()),
+            TrySendError::Disconnected(_) => TrySendError::Disconnected(()),
+        }
+    }
+
+    /// True if a later attempt may succeed.
+    pub fn is_full(&self) -> bool {
+        matches!(self, TrySendError::Full(_))
+    }
+
+    /// True if the channel is closed.
+    pub fn is_disconnected(&self) -> bool {
+        matches!(self, TrySendError::Disconnected(_))
+    }
+}
+
+impl<T> SendTimeoutError<T> {
+    /// Takes the value back.
+    pub fn into_inner(self) -> T {
+        match self {
+            SendTimeoutError::Timeout(value)
+            | SendTimeoutError::Disconnected(value)
+            | SendTimeoutError::Interrupted(value, _) => value,
+        }
+    }
+
+    /// Returns the error without the value.
+    pub fn reason(&self) -> SendTimeoutError<()> {
+        match *self {
+            SendTimeoutError::Timeout(_) => SendTimeoutError::Timeout(()),
+            SendTimeoutError::Disconnected(_) => SendTimeoutError::Disconnected(()),
+            SendTimeoutError::Interrupted(_, interrupt) => {
+                SendTimeoutError::Interrupted((), interrupt)
+            }
+        }
+    }
+
+    /// True if the time was up first.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, SendTimeoutError::Timeout(_))
+    }
+
+    /// True if the channel is closed.
+    pub fn is_disconnected(&self) -> bool {
+        matches!(self, SendTimeoutError::Disconnected(_))
+    }
+}
+
+impl<T> From<SendError<T>> for SendTimeoutError<T> {
+    fn from(error: SendError<T>) -> Self {
+        match error {
+            SendError::Disconnected(value) => SendTimeoutError::Disconnected(value),
+            SendError::Interrupted(value, interrupt) => {
+                SendTimeoutError::Interrupted(value, interrupt)
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendError::Disconnected(_) => f.write_str("Disconnected(..)"),
+            SendError::Interrupted(_, interrupt) => write!(f, "Interrupted(.., {interrupt:?})"),
+        }
+    }
+}
+
+impl<T> fmt::Debug for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TrySendError::Full(_) => "Full(..)",
+            TrySendError::Disconnected(_) => "Disconnected(..)",
+        })
+    }
+}
+
+impl<T> fmt::Debug for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendTimeoutError::Timeout(_) => f.write_str("Timeout(..)"),
+            SendTimeoutError::Disconnected(_) => f.write_str("Disconnected(..)"),
+            SendTimeoutError::Interrupted(_, interrupt) => {
+                write!(f, "Interrupted(.., {interrupt:?})")
+            }
+        }
+    }
+}
+
+impl<T> fmt::Display for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendError::Disconnected(_) => f.write_str(CLOSED),
+            SendError::Interrupted(_, interrupt) => write!(f, "send interrupted: {interrupt}"),
+        }
+    }
+}
+
+impl<T> fmt::Display for TrySendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TrySendError::Full(_) => "the channel is full",
+            TrySendError::Disconnected(_) => CLOSED,
+        })
+    }
+}
+
+impl<T> fmt::Display for SendTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendTimeoutError::Timeout(_) => f.write_str("the time to send was up"),
+            SendTimeoutError::Disconnected(_) => f.write_str(CLOSED),
+            SendTimeoutError::Interrupted(_, interrupt) => {
+                write!(f, "send interrupted: {interrupt}")
+            }
+        }
+    }
+}
+
+impl<T> Error for SendError<T> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            SendError::Interrupted(_, interrupt) => Some(interrupt),
+            SendError::Disconnected(_) => None,
+        }
+    }
+}
+
+impl<T> Error for TrySendError<T> {}
+
+impl<T> Error for SendTimeoutError<T> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            SendTimeoutError::Interrupted(_, interrupt) => Some(interrupt),
+            SendTimeoutError::Timeout(_) | SendTimeoutError::Disconnected(_) => None,
+        }
+    }
+}
+
+const CLOSED: &str = "the channel is closed";

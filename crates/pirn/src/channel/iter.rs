@@ -1,0 +1,123 @@
+//! Receiving as iteration.
+
+use std::fmt;
+
+use super::error::RecvError;
+use super::receiver::Receiver;
+use crate::wait::Interrupt;
+
+/// Receives by reference until the channel is closed and drained, or the caller is
+/// interrupted; see [`Receiver::iter`].
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::bounded(3);
+/// for i in 1..=3 {
+///     tx.send(i).unwrap();
+/// }
+/// tx.close();
+/// let mut values = rx.iter();
+/// assert_eq!(values.by_ref().sum::<i32>(), 6);
+/// assert_eq!(values.interrupted(), None);
+/// ```
+pub struct Iter<'a, T> {
+    receiver: &'a Receiver<T>,
+    interrupted: Option<Interrupt>,
+}
+
+/// Receives while there is something to receive; see [`Receiver::try_iter`].
+pub struct TryIter<'a, T> {
+    receiver: &'a Receiver<T>,
+}
+
+/// Receives like [`Iter`], and owns its receiver.
+pub struct IntoIter<T> {
+    receiver: Receiver<T>,
+    interrupted: Option<Interrupt>,
+}
+
+impl<'a, T> Iter<'a, T> {
+    pub(super) fn new(receiver: &'a Receiver<T>) -> Self {
+        Iter { receiver, interrupted: None }
+    }
+
+    /// Returns the interrupt that ended the iteration; `None` if it goes on, or ended
+    /// because the channel is closed and drained.
+    pub fn interrupted(&self) -> Option<Interrupt> {
+        self.interrupted
+    }
+}
+
+impl<'a, T> TryIter<'a, T> {
+    pub(super) fn new(receiver: &'a Receiver<T>) -> Self {
+        TryIter { receiver }
+    }
+}
+
+impl<T> IntoIter<T> {
+    pub(super) fn new(receiver: Receiver<T>) -> Self {
+        IntoIter { receiver, interrupted: None }
+    }
+
+    /// Returns the interrupt that ended the iteration; `None` if it goes on, or ended
+    /// because the channel is closed and drained.
+    pub fn interrupted(&self) -> Option<Interrupt> {
+        self.interrupted
+    }
+}
+
+impl<T> Iterator for Iter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        next(self.receiver, &mut self.interrupted)
+    }
+}
+
+impl<T> Iterator for TryIter<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.receiver.try_recv().ok()
+    }
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        next(&self.receiver, &mut self.interrupted)
+    }
+}
+
+impl<T> fmt::Debug for Iter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Iter").field(self.receiver).finish()
+    }
+}
+
+impl<T> fmt::Debug for TryIter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TryIter").field(self.receiver).finish()
+    }
+}
+
+impl<T> fmt::Debug for IntoIter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("IntoIter").field(&self.receiver).finish()
+    }
+}
+
+fn next<T>(receiver: &Receiver<T>, interrupted: &mut Option<Interrupt>) -> Option<T> {
+    match receiver.recv() {
+        Ok(value) => {
+            *interrupted = None;
+            Some(value)
+        }
+        Err(RecvError::Disconnected) => None,
+        Err(RecvError::Interrupted(interrupt)) => {
+            *interrupted = Some(interrupt);
+            None
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Channels: values from many senders to many receivers, fibers and threads in any mix.
+//!
+//! A bounded channel holds up to a fixed number of values; one of capacity 0 holds none and
+//! hands each value from sender to receiver directly. Both ends can be cloned. Values
+//! arrive in the order in which they were sent, each at exactly one receiver.
+//!
+//! The life of a channel is its own: it ends by [`close`](Sender::close), or when the last
+//! sender or the last receiver goes, never because a scope ends or a fiber is cancelled.
+//!
+//! Owns: buffers, hand-over and the end of a channel (`bounded`), and what users see of it.
+//! Does not own: waiting (`wait`); nothing here knows what a run queue is.
+
+mod bounded;
+mod error;
+mod iter;
+mod receiver;
+mod sender;
+
+pub use bounded::bounded;
+pub use error::{
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+};
+pub use iter::{IntoIter, Iter, TryIter};
+pub use receiver::Receiver;
+pub use sender::Sender;
+

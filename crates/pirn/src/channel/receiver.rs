@@ -1,0 +1,188 @@
+//! The receiving end of a channel.
+
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::bounded::Bounded;
+use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::iter::{IntoIter, Iter, TryIter};
+use crate::shim;
+
+/// The receiving end of a channel; each value goes to one of its clones.
+///
+/// Every method works on a fiber and on a plain thread. When the last receiver has been
+/// dropped the channel closes, values that are still in it are dropped, and waiting senders
+/// get theirs back.
+pub struct Receiver<T> {
+    channel: Arc<Bounded<T>>,
+}
+
+impl<T> Receiver<T> {
+    pub(super) fn new(channel: Arc<Bounded<T>>) -> Self {
+        Receiver { channel }
+    }
+
+    /// Receives the next value, waiting for one if need be.
+    ///
+    /// # Errors
+    /// `Disconnected` if the channel is closed and everything in it has been received,
+    /// `Interrupted` if the caller is interrupted.
+    ///
+    /// # Cancellation
+    /// An interruption point; an interrupted receive has taken nothing. Parks a fiber,
+    /// blocks a plain thread.
+    #[track_caller]
+    pub fn recv(&self) -> Result<T, RecvError> {
+        self.channel.recv(None).map_err(|error| match error {
+            RecvTimeoutError::Disconnected => RecvError::Disconnected,
+            RecvTimeoutError::Interrupted(interrupt) => RecvError::Interrupted(interrupt),
+            RecvTimeoutError::Timeout => unreachable!("a receive without a time limit"),
+        })
+    }
+
+    /// Receives the next value if there is one, or a sender that waits with one.
+    ///
+    /// # Errors
+    /// `Empty` if there is none, `Disconnected` if there will never be one.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.channel.try_recv()
+    }
+
+    /// Receives the next value, waiting no longer than `timeout`.
+    ///
+    /// # Errors
+    /// As [`recv`](Receiver::recv), and `Timeout` if the time was up first.
+    ///
+    /// # Cancellation
+    /// As [`recv`](Receiver::recv).
+    #[track_caller]
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        // A moment that the clock cannot express never comes.
+        self.channel.recv(shim::now().checked_add(timeout))
+    }
+
+    /// Receives the next value, waiting no longer than until `deadline`.
+    ///
+    /// # Errors
+    /// As [`recv`](Receiver::recv), and `Timeout` if the deadline came first.
+    ///
+    /// # Cancellation
+    /// As [`recv`](Receiver::recv).
+    #[track_caller]
+    pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+        self.channel.recv(Some(deadline))
+    }
+
+    /// Receives again and again, waiting as [`recv`](Receiver::recv) does.
+    ///
+    /// The iteration ends when the channel is closed and drained, *or* when the caller is
+    /// interrupted; [`Iter::interrupted`] tells which.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter::new(self)
+    }
+
+    /// Receives again and again while that is possible without waiting.
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter::new(self)
+    }
+
+    /// Closes the channel for all senders and receivers; true for the one call that did it.
+    ///
+    /// Later sends fail. What was sent before is still received, and so are the values of
+    /// senders that are waiting for room, whose sends succeed. On a channel of capacity 0
+    /// waiting senders get their values back. Waiting receivers are told.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, RecvError, SendError};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// tx.send(1).unwrap();
+    /// assert!(rx.close());
+    /// assert!(!tx.close());
+    /// assert_eq!(tx.send(2), Err(SendError::Disconnected(2)));
+    /// assert_eq!(rx.recv(), Ok(1));
+    /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+    /// ```
+    pub fn close(&self) -> bool {
+        self.channel.close()
+    }
+
+    /// True once nothing can be sent any more; there may still be values to receive.
+    pub fn is_closed(&self) -> bool {
+        self.channel.is_closed()
+    }
+
+    /// Returns how many values are in the buffer.
+    ///
+    /// After a close this may exceed the capacity, by the values of senders that were
+    /// waiting.
+    pub fn len(&self) -> usize {
+        self.channel.len()
+    }
+
+    /// True if the buffer holds nothing; always, if it can hold nothing.
+    pub fn is_empty(&self) -> bool {
+        self.channel.len() == 0
+    }
+
+    /// True if the buffer has no room; always, if it can hold nothing.
+    pub fn is_full(&self) -> bool {
+        self.channel.is_full()
+    }
+
+    /// Returns how many values the buffer can hold; `None` would mean any number.
+    pub fn capacity(&self) -> Option<usize> {
+        Some(self.channel.capacity())
+    }
+
+    /// True if `other` receives from the same channel.
+    pub fn same_channel(&self, other: &Receiver<T>) -> bool {
+        Arc::ptr_eq(&self.channel, &other.channel)
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.channel.add_receiver();
+        Receiver { channel: Arc::clone(&self.channel) }
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.channel.remove_receiver();
+    }
+}
+
+impl<T> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter::new(self)
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T> UnwindSafe for Receiver<T> {}
+impl<T> RefUnwindSafe for Receiver<T> {}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Receiver").field(&self.channel).finish()
+    }
+}

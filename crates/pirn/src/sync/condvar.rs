@@ -1,0 +1,245 @@
+//! The condition variable: wait, with a mutex freed meanwhile, until somebody notifies.
+//!
+//! Owns: who waits for a notification. Does not own: the mutex or the condition.
+//!
+//! A waiter notes `missed`, frees the mutex, and joins the queue unless `missed` has changed.
+//! A notifier that finds nobody in the queue changes `missed`.
+//!
+//! LIVENESS: no notification is lost. The waiter reads `missed` while it holds the mutex. A
+//! notifier that should wake it has changed the condition under the mutex after that, and
+//! notifies later still. If it takes the queue's lock after the waiter has joined, it finds
+//! the waiter there. If it takes the lock before, it changes `missed` (unless it wakes
+//! somebody who waited longer, which is what one notification is for), and the waiter, who
+//! looks under the same lock, does not wait.
+//!
+//! Rejected: freeing the mutex while the queue's lock is held. It would save a look at
+//! `missed`, but nest two locks and enqueue a fiber under one of them.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use super::mutex::MutexGuard;
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::{self, Lock};
+use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::wait::{
+    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, wait_in, wake_all,
+};
+
+/// A condition variable; waiting parks a fiber and blocks a plain thread.
+///
+/// As with `std`, a wait may end for no reason, so conditions are checked in a loop:
+/// [`wait_while`](Condvar::wait_while) is that loop.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::{Condvar, Mutex};
+///
+/// let (ready, changed) = (Mutex::new(false), Condvar::new());
+/// pirn::scope(|s| {
+///     s.spawn(|| {
+///         *ready.lock() = true;
+///         changed.notify_one();
+///     });
+///     let ready = changed.wait_while(ready.lock(), |ready| !*ready);
+///     assert!(*ready);
+/// });
+/// ```
+pub struct Condvar {
+    /// Waiters, each with the `missed` that it has seen.
+    queue: Lock<WaitQueue<u64>>,
+    /// Notifications that found nobody to wake, and all `notify_all`. Written under the
+    /// lock of `queue`.
+    missed: AtomicU64,
+}
+
+/// Whether a wait with a time limit ended because the time was up.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// True if the time was up before a notification came.
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+impl Condvar {
+    /// Returns a condition variable that nobody waits for.
+    pub const fn new() -> Self {
+        Condvar { queue: Lock::new(WaitQueue::new()), missed: AtomicU64::new(0) }
+    }
+
+    /// Frees the mutex, waits for a notification, and locks again.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; see [`wait_interruptible`](Condvar::wait_interruptible).
+    /// Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.wait_as(guard, &Spec::of(Reason::Condvar)).0
+    }
+
+    /// Waits as long as `condition` is true of the value.
+    ///
+    /// # Cancellation
+    /// As [`wait`](Condvar::wait).
+    #[track_caller]
+    pub fn wait_while<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> MutexGuard<'a, T> {
+        let mut guard = guard;
+        while condition(&mut guard) {
+            guard = self.wait(guard);
+        }
+        guard
+    }
+
+    /// Waits as [`wait`](Condvar::wait) does, but no longer than `timeout`, not counting
+    /// what it takes to lock the mutex again.
+    ///
+    /// # Cancellation
+    /// As [`wait`](Condvar::wait).
+    #[track_caller]
+    pub fn wait_timeout<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+    ) -> (MutexGuard<'a, T>, WaitTimeoutResult) {
+        self.wait_until(guard, shim::now().checked_add(timeout))
+    }
+
+    /// Waits as long as `condition` is true of the value, but no longer than `timeout`. The
+    /// result says that the time was up only if `condition` still holds.
+    ///
+    /// # Cancellation
+    /// As [`wait`](Condvar::wait).
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        timeout: Duration,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> (MutexGuard<'a, T>, WaitTimeoutResult) {
+        let deadline = shim::now().checked_add(timeout);
+        let mut guard = guard;
+        let mut ended = WaitTimeoutResult(false);
+        while condition(&mut guard) {
+            if ended.timed_out() {
+                return (guard, ended);
+            }
+            (guard, ended) = self.wait_until(guard, deadline);
+        }
+        (guard, WaitTimeoutResult(false))
+    }
+
+    /// Waits as [`wait`](Condvar::wait) does, or until an interrupt.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under, with the mutex locked.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread. Locking again after an
+    /// interrupt is not interrupted.
+    #[track_caller]
+    pub fn wait_interruptible<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+    ) -> Result<MutexGuard<'a, T>, (MutexGuard<'a, T>, Interrupt)> {
+        if let Some(interrupt) = interrupted() {
+            return Err((guard, interrupt));
+        }
+        match self.wait_as(guard, &Spec::interruptible(Reason::Condvar)) {
+            (guard, Some(How::Cancelled)) => Err((guard, Interrupt::Cancelled)),
+            (guard, _) => Ok(guard),
+        }
+    }
+
+    /// Wakes the waiter that has waited longest, if any. Never suspends.
+    pub fn notify_one(&self) {
+        let mut queue = self.queue.lock();
+        let wake = queue.claim_first(|_| ());
+        if wake.is_none() {
+            self.miss();
+        }
+        drop(queue);
+        if let Some(wake) = wake {
+            wake.enqueue();
+        }
+    }
+
+    /// Wakes all that wait now. Never suspends.
+    pub fn notify_all(&self) {
+        let queue = self.queue.lock();
+        let limit = self.miss();
+        drop(queue);
+        // Who has seen `limit` has come after this call, so it cannot go on for ever.
+        wake_all(&self.queue, |queue| {
+            let before = queue.peek().is_some_and(|seen| *seen < limit);
+            if before { queue.claim_first(|_| ()) } else { None }
+        });
+    }
+
+    fn wait_until<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        deadline: Option<Instant>,
+    ) -> (MutexGuard<'a, T>, WaitTimeoutResult) {
+        let (guard, how) =
+            self.wait_as(guard, &Spec::of(Reason::Condvar).until(deadline));
+        (guard, WaitTimeoutResult(how == Some(How::TimedOut)))
+    }
+
+    /// Waits, and says how that ended; `None` if a notification came before the wait.
+    fn wait_as<'a, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        spec: &Spec,
+    ) -> (MutexGuard<'a, T>, Option<How>) {
+        let mutex = MutexGuard::mutex(&guard);
+        // ORDERING: Relaxed: the mutex orders this before every notification that counts.
+        let seen = self.missed.load(Ordering::Relaxed);
+        drop(guard);
+        let waited = wait_in(
+            &self.queue,
+            |queue| queue,
+            spec,
+            |_| {
+                // ORDERING: Relaxed: written under the lock that is held here.
+                if self.missed.load(Ordering::Relaxed) == seen {
+                    Attempt::Wait(seen)
+                } else {
+                    Attempt::Done(())
+                }
+            },
+        );
+        let how = match waited {
+            Waited::Done(()) => None,
+            Waited::Ended(how, _) => Some(how),
+        };
+        (mutex.lock(), how)
+    }
+
+    /// Counts a notification that waiters on their way to the queue must see; returns the
+    /// new count. The caller holds the lock of `queue`.
+    fn miss(&self) -> u64 {
+        // ORDERING: Relaxed: see `wait_as`; only holders of the lock write.
+        let count = self.missed.load(Ordering::Relaxed) + 1;
+        self.missed.store(count, Ordering::Relaxed);
+        count
+    }
+}
+
+impl Default for Condvar {
+    fn default() -> Self {
+        Condvar::new()
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Condvar").finish_non_exhaustive()
+    }
+}

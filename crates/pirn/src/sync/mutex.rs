@@ -1,0 +1,224 @@
+//! The mutex: a value that one fiber or thread at a time may touch.
+//!
+//! Owns: the value and the guard. Does not own: whose turn it is (`turns`).
+//!
+//! # Invariants
+//! * X1. A guard exists iff its owner has the turn, so at most one exists, and the value is
+//!   reached only through it (or through `&mut Mutex`).
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+use super::turns::Turns;
+use crate::shim;
+use crate::wait::{Interrupt, Reason, Spec, interrupted, spend};
+
+/// A mutual exclusion lock; waiting for it parks a fiber and blocks a plain thread.
+///
+/// There is no poisoning: if a holder panics, the lock is freed and the next holder finds
+/// the value as the panic left it.
+///
+/// Waiters are served in order of arrival, but a newcomer that finds the lock free takes it
+/// before a waiter that has yet to run again; a waiter that has lost to newcomers for half a
+/// millisecond gets the lock directly.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::Mutex;
+///
+/// let total = Mutex::new(0);
+/// pirn::scope(|s| {
+///     for i in 1..=4 {
+///         let total = &total;
+///         s.spawn(move || *total.lock() += i);
+///     }
+/// });
+/// assert_eq!(total.into_inner(), 10);
+/// ```
+pub struct Mutex<T: ?Sized> {
+    turns: Turns,
+    // Not the shim's cell: that one holds no unsized values.
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: X1: the value is reached by one thread at a time, so sharing the mutex only ever
+// hands it from one thread to another.
+unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+
+/// Access to the value of a locked [`Mutex`]; dropping it frees the lock.
+///
+/// Freeing never suspends. The guard stays with the fiber that locked: it is not `Send`.
+#[must_use = "the lock is freed as soon as the guard is dropped"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    mutex: &'a Mutex<T>,
+    /// Not `Send`: code between lock and unlock may rely on staying on one fiber.
+    stays: PhantomData<*const ()>,
+}
+
+// SAFETY: sharing a guard shares the value, which `T: Sync` allows.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+
+impl<T> Mutex<T> {
+    /// Returns an unlocked mutex.
+    pub const fn new(value: T) -> Self {
+        Mutex { turns: Turns::new(), value: UnsafeCell::new(value) }
+    }
+
+    /// Returns the value.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Locks, waiting for the lock to become free.
+    ///
+    /// A fiber that locks a mutex it already holds waits for ever.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; see [`lock_interruptible`](Mutex::lock_interruptible).
+    /// Parks a fiber, blocks a plain thread.
+    #[inline]
+    #[track_caller]
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        spend();
+        match self.turns.take(&Spec::of(Reason::Mutex)) {
+            Ok(()) => self.guard(),
+            Err(how) => unreachable!("a wait that nothing else ends was {how:?}"),
+        }
+    }
+
+    /// Locks if the lock is free.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[inline]
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        self.turns.try_take().then(|| self.guard())
+    }
+
+    /// Locks, waiting no longer than `timeout`; `None` if the time was up first.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let mutex = pirn::sync::Mutex::new(());
+    /// let held = mutex.lock();
+    /// assert!(mutex.lock_timeout(Duration::from_millis(1)).is_none());
+    /// drop(held);
+    /// assert!(mutex.lock_timeout(Duration::from_millis(1)).is_some());
+    /// ```
+    #[track_caller]
+    pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
+        spend();
+        // A moment that the clock cannot express never comes.
+        let deadline = shim::now().checked_add(timeout);
+        let taken = self.turns.take(&Spec::of(Reason::Mutex).until(deadline));
+        taken.ok().map(|()| self.guard())
+    }
+
+    /// Locks, waiting for the lock to become free or for an interrupt.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under, also if the lock is free; it has not been
+    /// locked then.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn lock_interruptible(&self) -> Result<MutexGuard<'_, T>, Interrupt> {
+        spend();
+        if let Some(interrupt) = interrupted() {
+            return Err(interrupt);
+        }
+        match self.turns.take(&Spec::interruptible(Reason::Mutex)) {
+            Ok(()) => Ok(self.guard()),
+            Err(_) => Err(Interrupt::Cancelled),
+        }
+    }
+
+    /// Returns the value; that nobody has locked it is known from the borrow.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+
+    /// The proof that the caller has the turn (X1).
+    #[inline]
+    fn guard(&self) -> MutexGuard<'_, T> {
+        MutexGuard { mutex: self, stays: PhantomData }
+    }
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// Returns the mutex that `guard` has locked.
+    pub(super) fn mutex(guard: &MutexGuard<'a, T>) -> &'a Mutex<T> {
+        guard.mutex
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: X1: this guard is the only way to the value.
+        unsafe { &*self.mutex.value.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: X1: this guard is the only way to the value.
+        unsafe { &mut *self.mutex.value.get() }
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.mutex.turns.free();
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Mutex::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    fn from(value: T) -> Self {
+        Mutex::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Mutex");
+        match self.try_lock() {
+            Some(value) => out.field("value", &&*value),
+            None => out.field("value", &format_args!("<locked>")),
+        };
+        out.finish()
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,160 @@
+//! Whose turn it is: the part of a mutex that knows nothing of the value.
+//!
+//! Freeing wakes the first waiter but keeps nothing for it: whoever comes first takes the
+//! turn, a newcomer included (barging). That keeps a busy lock moving, where a strict
+//! hand-over would cost a switch for each turn. So that nobody starves, a waiter that has
+//! been woken, has lost, and is older than [`PATIENCE`] is handed the turn directly.
+//!
+//! # Invariants
+//! * M1. `held` is set iff somebody has the turn; whoever sets it has it. Freeing by hand-over
+//!   leaves it set and gives the turn to the claimed waiter.
+//! * M2. At most one waiter is on its way: woken without the turn, and yet to try. `on_the_way`
+//!   is set from its claim until it has the turn or waits again. Meanwhile freeing wakes
+//!   nobody.
+//! * M3. A waiter that lost waits in `losers`, which is served before `arrivals`, so the
+//!   order of arrival survives a lost race.
+//!
+//! LIVENESS: the turn is never free with waiters that nobody will wake. Freeing claims a
+//! waiter unless one is on its way (M2); a waiter on its way was claimed as woken, so it
+//! cannot time out instead: it tries, and either frees later itself or finds the turn taken
+//! by somebody who will free it after `on_the_way` has been cleared.
+
+use std::mem;
+use std::time::{Duration, Instant};
+
+use crate::fiber::ticket::Wake;
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::{self, Lock};
+use crate::wait::{Attempt, How, Spec, Waited, wait_in};
+
+/// One turn at a time, in order of arrival but for barging.
+pub(super) struct Turns {
+    state: Lock<State>,
+}
+
+struct State {
+    held: bool,
+    on_the_way: bool,
+    losers: WaitQueue<Place>,
+    arrivals: WaitQueue<Place>,
+}
+
+/// What a waiter and whoever frees the turn tell each other.
+struct Place {
+    /// Set by the waiter: it has waited too long to lose again.
+    starving: bool,
+    /// Set by whoever frees: the turn is the waiter's.
+    granted: bool,
+}
+
+impl Turns {
+    pub(super) const fn new() -> Self {
+        let state = State {
+            held: false,
+            on_the_way: false,
+            losers: WaitQueue::new(),
+            arrivals: WaitQueue::new(),
+        };
+        Turns { state: Lock::new(state) }
+    }
+
+    /// Takes the turn if it is free; true if so.
+    #[inline]
+    pub(super) fn try_take(&self) -> bool {
+        !mem::replace(&mut self.state.lock().held, true)
+    }
+
+    /// Takes the turn, waiting as `spec` says.
+    ///
+    /// # Errors
+    /// How the wait ended otherwise: `TimedOut` or `Cancelled`.
+    #[inline]
+    pub(super) fn take(&self, spec: &Spec) -> Result<(), How> {
+        let arrived = |state: &mut State| state.take_or_wait(false);
+        match wait_in(&self.state, |state| &mut state.arrivals, spec, arrived) {
+            Waited::Done(()) => Ok(()),
+            Waited::Ended(how, place) => self.take_after(how, place, spec),
+        }
+    }
+
+    /// Goes on from the end of a first wait.
+    #[cold]
+    fn take_after(&self, how: How, place: Place, spec: &Spec) -> Result<(), How> {
+        let (mut how, mut place) = (how, place);
+        let mut losing_since: Option<Instant> = None;
+        loop {
+            if !matches!(how, How::Woken(_)) {
+                return Err(how);
+            }
+            if place.granted || self.arrive() {
+                return Ok(());
+            }
+            let now = shim::now();
+            let since = *losing_since.get_or_insert(now);
+            let starving = now.duration_since(since) > PATIENCE;
+            let lost = |state: &mut State| {
+                state.on_the_way = false;
+                state.take_or_wait(starving)
+            };
+            match wait_in(&self.state, |state| &mut state.losers, spec, lost) {
+                Waited::Done(()) => return Ok(()),
+                Waited::Ended(again, kept) => (how, place) = (again, kept),
+            }
+        }
+    }
+
+    /// The try of a woken waiter; if it fails the waiter is still on its way.
+    fn arrive(&self) -> bool {
+        let mut state = self.state.lock();
+        let free = !mem::replace(&mut state.held, true);
+        if free {
+            state.on_the_way = false;
+        }
+        free
+    }
+
+    /// Ends the caller's turn. Never suspends.
+    #[inline]
+    pub(super) fn free(&self) {
+        let wake = self.state.lock().free();
+        if let Some(wake) = wake {
+            wake.enqueue();
+        }
+    }
+}
+
+impl State {
+    fn take_or_wait(&mut self, starving: bool) -> Attempt<(), Place> {
+        if mem::replace(&mut self.held, true) {
+            Attempt::Wait(Place { starving, granted: false })
+        } else {
+            Attempt::Done(())
+        }
+    }
+
+    #[inline]
+    fn free(&mut self) -> Option<Wake> {
+        debug_assert!(self.held, "nobody has the turn");
+        self.held = false;
+        if self.on_the_way {
+            return None;
+        }
+        let mut granted = false;
+        let mut grant = |place: &mut Place| {
+            place.granted = place.starving;
+            granted = place.granted;
+        };
+        let wake = match self.losers.claim_first(&mut grant) {
+            Some(wake) => Some(wake),
+            None => self.arrivals.claim_first(&mut grant),
+        };
+        self.held = granted;
+        self.on_the_way = wake.is_some() && !granted;
+        wake
+    }
+}
+
+/// How long a waiter may lose against newcomers. A turn handed over costs a switch, or a
+/// wake of another core (tens of microseconds); at one such turn per half millisecond that
+/// is small. Set by the design, not measured.
+const PATIENCE: Duration = Duration::from_micros(500);

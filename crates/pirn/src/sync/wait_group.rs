@@ -1,0 +1,212 @@
+//! The wait group: wait until everything that was announced is done.
+//!
+//! Owns: the count. Two ways of counting meet in it: `add` and `done`, as in Go, and clones
+//! that count by existing, as in crossbeam.
+//!
+//! # Invariants
+//! * N1. `members` is the number of handles whose `member` is set; both change together
+//!   under the lock.
+//! * N2. Whoever brings `announced + members` to zero ends the round under the lock, and
+//!   then wakes the waiters of that round. A waiter joins only with a count above zero and
+//!   remembers its round, so the group can be used again while they are being woken.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::Lock;
+use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::wait::{
+    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
+};
+
+/// Waits for a number of fibers or threads to be done.
+///
+/// What is waited for: everything [`add`](WaitGroup::add)ed that is not
+/// [`done`](WaitGroup::done) yet, and every other handle of the group. A handle counts from
+/// its making until it is dropped or [`wait`](WaitGroup::wait) has been called on it.
+///
+/// # Examples
+/// With clones:
+/// ```
+/// let group = pirn::sync::WaitGroup::new();
+/// for _ in 0..4 {
+///     let member = group.clone();
+///     pirn::spawn(move || {
+///         // … work …
+///         drop(member);
+///     });
+/// }
+/// group.wait().unwrap();
+/// ```
+/// With a count:
+/// ```
+/// let group = pirn::sync::WaitGroup::new();
+/// group.add(4);
+/// pirn::scope(|s| {
+///     for _ in 0..4 {
+///         s.spawn(|| group.done());
+///     }
+///     group.wait().unwrap();
+/// });
+/// ```
+pub struct WaitGroup {
+    group: Arc<Lock<Group>>,
+    /// This handle counts. Written under the lock of `group`.
+    member: AtomicBool,
+}
+
+struct Group {
+    announced: usize,
+    members: usize,
+    /// How often the count has reached zero.
+    rounds: u64,
+    /// Each with the number of its round.
+    waiters: WaitQueue<u64>,
+}
+
+impl WaitGroup {
+    /// Returns the first handle of a new group.
+    pub fn new() -> Self {
+        let group = Group { announced: 0, members: 1, rounds: 0, waiters: WaitQueue::new() };
+        WaitGroup { group: Arc::new(Lock::new(group)), member: AtomicBool::new(true) }
+    }
+
+    /// Announces `n` things to wait for; each ends with a [`done`](WaitGroup::done).
+    pub fn add(&self, n: usize) {
+        self.group.lock().announced += n;
+    }
+
+    /// Ends one of the announced things. Never suspends.
+    ///
+    /// # Panics
+    /// If there is none left.
+    pub fn done(&self) {
+        let mut group = self.group.lock();
+        let left = group.announced.checked_sub(1);
+        group.announced = left.unwrap_or(0);
+        let over = left.is_some() && group.ends_round();
+        drop(group);
+        assert!(left.is_some(), "`done` without `add`");
+        if over {
+            self.release();
+        }
+    }
+
+    /// Waits until everything announced is done and every other handle is dropped or waits
+    /// too. From this call on this handle does not count.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under; the handle counts again then.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn wait(&self) -> Result<(), Interrupt> {
+        spend();
+        if let Some(interrupt) = interrupted() {
+            return Err(interrupt);
+        }
+        let mut resigned = false;
+        let spec = Spec::interruptible(Reason::WaitGroup);
+        let waited = wait_in(
+            &self.group,
+            |group| &mut group.waiters,
+            &spec,
+            |group| {
+                resigned = self.resign(group);
+                if resigned && group.ends_round() || group.is_over() {
+                    Attempt::Done(())
+                } else {
+                    Attempt::Wait(group.rounds)
+                }
+            },
+        );
+        match waited {
+            Waited::Ended(How::Cancelled, _) => {
+                if resigned {
+                    self.join(&mut self.group.lock());
+                }
+                Err(Interrupt::Cancelled)
+            }
+            Waited::Ended(..) => Ok(()),
+            Waited::Done(()) => {
+                if resigned {
+                    self.release();
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes this handle count no more; true if it did.
+    fn resign(&self, group: &mut Group) -> bool {
+        // ORDERING: Relaxed: N1: written under the lock that is held here.
+        let member = self.member.swap(false, Ordering::Relaxed);
+        group.members -= usize::from(member);
+        member
+    }
+
+    fn join(&self, group: &mut Group) {
+        // ORDERING: Relaxed: N1: written under the lock that is held here.
+        if !self.member.swap(true, Ordering::Relaxed) {
+            group.members += 1;
+        }
+    }
+
+    /// Wakes the waiters of rounds that have ended.
+    fn release(&self) {
+        wake_all(&self.group, |group| {
+            let ended = group.waiters.peek().is_some_and(|round| *round < group.rounds);
+            if ended { group.waiters.claim_first(|_| ()) } else { None }
+        });
+    }
+}
+
+impl Group {
+    fn is_over(&self) -> bool {
+        self.announced + self.members == 0
+    }
+
+    /// Ends the round if the count, which the caller has just lowered, is zero.
+    fn ends_round(&mut self) -> bool {
+        let over = self.is_over();
+        self.rounds += u64::from(over);
+        over
+    }
+}
+
+impl Clone for WaitGroup {
+    /// Returns another handle, which counts.
+    fn clone(&self) -> Self {
+        self.group.lock().members += 1;
+        WaitGroup { group: Arc::clone(&self.group), member: AtomicBool::new(true) }
+    }
+}
+
+impl Drop for WaitGroup {
+    fn drop(&mut self) {
+        let mut group = self.group.lock();
+        let over = self.resign(&mut group) && group.ends_round();
+        drop(group);
+        if over {
+            self.release();
+        }
+    }
+}
+
+impl Default for WaitGroup {
+    fn default() -> Self {
+        WaitGroup::new()
+    }
+}
+
+impl fmt::Debug for WaitGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let group = self.group.lock();
+        f.debug_struct("WaitGroup")
+            .field("announced", &group.announced)
+            .field("members", &group.members)
+            .finish_non_exhaustive()
+    }
+}
