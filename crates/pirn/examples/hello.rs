@@ -5,7 +5,12 @@
 fn main() {
     let greeter = pirn::spawn::Builder::new()
         .name("greeter")
-        .spawn(|| format!("hello from fiber '{}'", pirn::current().name().unwrap_or("?")))
+        .spawn(|| {
+            format!(
+                "hello from fiber '{}'",
+                pirn::current().name().unwrap_or("?")
+            )
+        })
         .expect("the runtime takes fibers");
     println!("{}", greeter.join().expect("the greeter does not panic"));
 }

@@ -6,7 +6,10 @@
 use pirn::channel;
 
 fn main() {
-    let rounds: u32 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(10_000);
+    let rounds: u32 = std::env::args()
+        .nth(1)
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(10_000);
     let (ping, pinged) = channel::bounded::<u32>(0);
     let (pong, ponged) = channel::bounded::<u32>(0);
     pirn::spawn(move || {

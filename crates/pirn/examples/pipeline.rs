@@ -6,10 +6,15 @@
 use pirn::channel;
 
 fn main() {
-    let n: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_000);
+    let n: u64 = std::env::args()
+        .nth(1)
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1_000);
     let (numbers, to_square) = channel::bounded(16);
     let (squares, to_add) = channel::bounded(16);
-    pirn::spawn(move || (1..=n).for_each(|i| numbers.send(i).expect("a squarer listens")));
+    pirn::spawn(move || {
+        (1..=n).for_each(|i| numbers.send(i).expect("a squarer listens"))
+    });
     pirn::spawn(move || {
         for i in to_square.iter() {
             squares.send(i * i).expect("the adder listens");

@@ -4,7 +4,11 @@
 //! ends with `[["fig", "pear"], ["date", "plum"], ["kiwi", "lime"]]`.
 
 fn main() {
-    let mut words = vec![vec!["pear", "fig"], vec!["plum", "date"], vec!["lime", "kiwi"]];
+    let mut words = vec![
+        vec!["pear", "fig"],
+        vec!["plum", "date"],
+        vec!["lime", "kiwi"],
+    ];
     pirn::scope(|s| {
         for part in &mut words {
             s.spawn(|| part.sort_unstable());

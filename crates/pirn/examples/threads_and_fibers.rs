@@ -16,11 +16,17 @@ fn main() {
     let reader = pirn::spawn(move || {
         for who in rx.iter() {
             let mut seen = counter.lock();
-            if who == "thread" { seen.0 += 1 } else { seen.1 += 1 }
+            if who == "thread" {
+                seen.0 += 1
+            } else {
+                seen.1 += 1
+            }
         }
     });
-    let fiber = pirn::spawn(move || (0..10).for_each(|_| from_fiber.send("fiber").unwrap()));
-    let thread = std::thread::spawn(move || (0..10).for_each(|_| tx.send("thread").unwrap()));
+    let fiber =
+        pirn::spawn(move || (0..10).for_each(|_| from_fiber.send("fiber").unwrap()));
+    let thread =
+        std::thread::spawn(move || (0..10).for_each(|_| tx.send("thread").unwrap()));
     thread.join().expect("the thread does not panic");
     fiber.join().expect("the fiber does not panic");
     reader.join().expect("the reader does not panic");

@@ -55,8 +55,10 @@ struct Threads {
     work: Condvar,
 }
 
-static THREADS: LazyLock<Threads> =
-    LazyLock::new(|| Threads { queue: Mutex::new(Queue::default()), work: Condvar::new() });
+static THREADS: LazyLock<Threads> = LazyLock::new(|| Threads {
+    queue: Mutex::new(Queue::default()),
+    work: Condvar::new(),
+});
 
 /// Runs `f` on a thread where blocking harms nobody, and returns its result.
 ///
@@ -81,7 +83,10 @@ where
         result: UnsafeCell::new(None),
         caller: ticket(),
     };
-    let order = Order { job: NonNull::from(&job).cast(), run: run::<F, T> };
+    let order = Order {
+        job: NonNull::from(&job).cast(),
+        run: run::<F, T>,
+    };
     match THREADS.submit(order) {
         Ok(()) => {
             let _ = park(job.caller, &Spec::of(Reason::Blocking));
@@ -89,7 +94,10 @@ where
         // SAFETY: G1: refused, so this is the one right to run it.
         Err(order) => unsafe { (order.run)(order.job) },
     }
-    let result = job.result.into_inner().expect("woken after the job was done");
+    let result = job
+        .result
+        .into_inner()
+        .expect("woken after the job was done");
     result.unwrap_or_else(|panic| resume_unwind(panic))
 }
 

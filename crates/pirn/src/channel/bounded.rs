@@ -93,7 +93,10 @@ impl<T> Bounded<T> {
             senders: 1,
             receivers: 1,
         };
-        Bounded { capacity, state: Lock::new(state) }
+        Bounded {
+            capacity,
+            state: Lock::new(state),
+        }
     }
 
     pub(super) fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
@@ -129,7 +132,9 @@ impl<T> Bounded<T> {
         );
         match waited {
             Waited::Done(Ok(wake)) => enqueue(wake),
-            Waited::Done(Err(value)) => return Err(SendTimeoutError::Disconnected(value)),
+            Waited::Done(Err(value)) => {
+                return Err(SendTimeoutError::Disconnected(value));
+            }
             // B2: whoever took the value has claimed the wait, however it looks from here.
             Waited::Ended(_, None) => {}
             Waited::Ended(how, Some(value)) => {
@@ -291,7 +296,9 @@ impl<T> State<T> {
 
 impl<T> fmt::Debug for Bounded<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bounded").field("capacity", &self.capacity).finish_non_exhaustive()
+        f.debug_struct("Bounded")
+            .field("capacity", &self.capacity)
+            .finish_non_exhaustive()
     }
 }
 

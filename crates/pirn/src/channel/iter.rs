@@ -38,7 +38,10 @@ pub struct IntoIter<T> {
 
 impl<'a, T> Iter<'a, T> {
     pub(super) fn new(receiver: &'a Receiver<T>) -> Self {
-        Iter { receiver, interrupted: None }
+        Iter {
+            receiver,
+            interrupted: None,
+        }
     }
 
     /// Returns the interrupt that ended the iteration; `None` if it goes on, or ended
@@ -56,7 +59,10 @@ impl<'a, T> TryIter<'a, T> {
 
 impl<T> IntoIter<T> {
     pub(super) fn new(receiver: Receiver<T>) -> Self {
-        IntoIter { receiver, interrupted: None }
+        IntoIter {
+            receiver,
+            interrupted: None,
+        }
     }
 
     /// Returns the interrupt that ended the iteration; `None` if it goes on, or ended

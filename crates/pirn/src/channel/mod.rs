@@ -23,4 +23,3 @@ pub use error::{
 pub use iter::{IntoIter, Iter, TryIter};
 pub use receiver::Receiver;
 pub use sender::Sender;
-

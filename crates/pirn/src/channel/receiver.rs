@@ -150,7 +150,9 @@ impl<T> Receiver<T> {
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.channel.add_receiver();
-        Receiver { channel: Arc::clone(&self.channel) }
+        Receiver {
+            channel: Arc::clone(&self.channel),
+        }
     }
 }
 

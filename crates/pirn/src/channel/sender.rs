@@ -146,7 +146,9 @@ impl<T> Sender<T> {
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
         self.channel.add_sender();
-        Sender { channel: Arc::clone(&self.channel) }
+        Sender {
+            channel: Arc::clone(&self.channel),
+        }
     }
 }
 

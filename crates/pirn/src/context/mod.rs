@@ -58,7 +58,7 @@ pub(crate) use overflow::{SignalWriter, install_overflow_handler};
 pub(crate) use pool::{StackConfig, StackPool};
 pub(crate) use sanitizer::INHERITS;
 pub(crate) use stack::Stack;
-pub(crate) use switch::{Context, DIRECT, Entry, Frame, exit, switch};
+pub(crate) use switch::{Context, DIRECT, exit, switch};
 
 #[cfg(all(test, not(loom), not(shuttle)))]
 #[expect(unsafe_code, reason = "drives contexts by hand")]

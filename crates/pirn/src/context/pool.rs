@@ -127,6 +127,7 @@ impl StackPool {
     }
 
     /// Returns how many stacks are out, those in workers' caches included.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn in_use(&self) -> usize {
         self.state.lock().out
     }

@@ -74,6 +74,7 @@ impl Stack {
     }
 
     /// Returns the number of bytes that frames may use.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn size(&self) -> usize {
         self.range().len()
     }
@@ -104,6 +105,7 @@ impl Stack {
 
     /// Returns how many bytes lie above the lowest page that has been touched since the stack
     /// last gave its pages back. Asks the system: for diagnostics.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn touched(&self) -> usize {
         let range = self.range();
         match os::lowest_resident(range.clone()) {

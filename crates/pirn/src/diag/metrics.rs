@@ -40,7 +40,12 @@ impl Metrics {
         }
         total.spawned += pool.spawned_outside();
         let aged_wakes = pool.aged_wakes();
-        Metrics { workers, total, aged_wakes, waiting_for_stack: pool.starved() }
+        Metrics {
+            workers,
+            total,
+            aged_wakes,
+            waiting_for_stack: pool.starved(),
+        }
     }
 }
 

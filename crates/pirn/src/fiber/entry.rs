@@ -45,7 +45,10 @@ impl Vtable {
 }
 
 impl<F: FnOnce() -> T, T> Types<F, T> {
-    const TABLE: Vtable = Vtable { run: run::<F, T>, drop_value: drop_value::<T> };
+    const TABLE: Vtable = Vtable {
+        run: run::<F, T>,
+        drop_value: drop_value::<T>,
+    };
 
     /// The least class whose payload takes both the closure and the result; what fits in
     /// none is boxed, and then the least class is enough for it.
@@ -69,7 +72,8 @@ const fn class_for<V>() -> u8 {
 
 /// Whether `V` lies in the payload itself, and not in a box.
 const fn fits<V>(class: u8) -> bool {
-    size_of::<V>() <= Header::payload_size(class) && align_of::<V>() <= align_of::<Header>()
+    size_of::<V>() <= Header::payload_size(class)
+        && align_of::<V>() <= align_of::<Header>()
 }
 
 /// Makes a fresh fiber out of `f`, with one reference for the runtime and one for a handle.
@@ -124,8 +128,10 @@ pub(crate) unsafe fn take<V>(fiber: FiberPtr) -> V {
 }
 
 unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
-    // SAFETY: H1, H5: the closure lies there until the fiber takes it, here.
-    let (header, f) = unsafe { (fiber.as_ref(), take::<F>(fiber)) };
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: H5: the closure lies there until the fiber takes it, here.
+    let f = unsafe { take::<F>(fiber) };
     let result = if header.state.is_cancelled() {
         catch_unwind(AssertUnwindSafe(|| drop(f))).map(|()| None)
     } else {

@@ -24,7 +24,7 @@
 //!   what `outcome` says; from `join.done` on it belongs to the join handle.
 
 use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
 use std::panic::Location;
 use std::ptr::NonNull;
 
@@ -32,7 +32,7 @@ use super::entry::Vtable;
 use super::local::Locals;
 use super::schedule::Schedule;
 use super::slab;
-use super::state::{Epoch, StateWord};
+use super::state::StateWord;
 use super::ticket::{Ticket, Wake};
 use super::waiter::WaitQueue;
 use crate::base::list::{DoublyLinked, Link, Linked, Links};
@@ -133,7 +133,7 @@ unsafe impl Linked for Header {
     #[inline(always)]
     fn link(node: NonNull<Self>) -> NonNull<Link<Self>> {
         // SAFETY: H1: in bounds of a valid header.
-        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).link) }
+        unsafe { node.byte_add(offset_of!(Header, link)) }.cast()
     }
 }
 
@@ -142,7 +142,7 @@ unsafe impl DoublyLinked for Header {
     #[inline(always)]
     fn links(node: NonNull<Self>) -> NonNull<Links<Self>> {
         // SAFETY: H1: in bounds of a valid header.
-        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).started) }
+        unsafe { node.byte_add(offset_of!(Header, started)) }.cast()
     }
 }
 
@@ -158,7 +158,11 @@ impl Header {
             vtable: Cell::new(Vtable::none()),
             refs: AtomicU32::new(0),
             gate: Parker::new(),
-            join: Lock::new(Join { done: false, detached: false, waiters: WaitQueue::new() }),
+            join: Lock::new(Join {
+                done: false,
+                detached: false,
+                waiters: WaitQueue::new(),
+            }),
             on_end: Cell::new(None),
             location: AtomicPtr::new(std::ptr::from_ref(Location::caller()).cast_mut()),
             label: Cell::new(None),
@@ -188,10 +192,12 @@ impl Header {
             join.detached = false;
         }
         self.on_end.set(None);
-        self.location.store(std::ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
+        self.location
+            .store(std::ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
         self.label.set(None);
         let generation = self.generation.load(Ordering::Relaxed);
-        self.generation.store(generation.wrapping_add(1), Ordering::Relaxed);
+        self.generation
+            .store(generation.wrapping_add(1), Ordering::Relaxed);
         self.outcome.set(Outcome::Pending);
         self.keeps_panic.set(false);
     }
@@ -223,12 +229,16 @@ impl Header {
 
     pub(crate) fn name(&self) -> Option<&str> {
         // SAFETY: H2: the label is constant while the fiber lives, and a handle holds it.
-        self.label.get().and_then(|label| unsafe { label.as_ref() }.name.as_deref())
+        self.label
+            .get()
+            .and_then(|label| unsafe { label.as_ref() }.name.as_deref())
     }
 
     pub(crate) fn stack_size(&self) -> Option<usize> {
         // SAFETY: as in `name`.
-        self.label.get().and_then(|label| unsafe { label.as_ref() }.stack_size)
+        self.label
+            .get()
+            .and_then(|label| unsafe { label.as_ref() }.stack_size)
     }
 
     /// Fresh: spawned and never run, so it has no stack and no home yet. Owner.
@@ -245,7 +255,9 @@ impl Header {
 
     #[inline(always)]
     pub(crate) fn home(&self) -> &'static dyn Schedule {
-        self.home.get().expect("only a started fiber can wait or be woken")
+        self.home
+            .get()
+            .expect("only a started fiber can wait or be woken")
     }
 
     /// The right to wake the owner from the wait it is about to begin. Owner.
@@ -253,10 +265,6 @@ impl Header {
     pub(crate) fn ticket(fiber: FiberPtr) -> Ticket {
         // SAFETY: H1.
         Ticket::new(fiber, unsafe { fiber.as_ref() }.state.epoch())
-    }
-
-    pub(crate) fn epoch(&self) -> Epoch {
-        self.state.epoch()
     }
 
     /// One more reference. The caller holds one.
@@ -292,7 +300,8 @@ impl Header {
 
     /// Names the fiber. Before it is published.
     pub(crate) fn set_label(&self, label: Label) {
-        self.label.set(Some(NonNull::from(Box::leak(Box::new(label)))));
+        self.label
+            .set(Some(NonNull::from(Box::leak(Box::new(label)))));
     }
 }
 
@@ -363,7 +372,9 @@ impl Drop for FiberRef {
 
 impl std::fmt::Debug for Header {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Header").field("id", &self.id()).finish_non_exhaustive()
+        f.debug_struct("Header")
+            .field("id", &self.id())
+            .finish_non_exhaustive()
     }
 }
 
@@ -373,5 +384,9 @@ pub(crate) fn describe_owner(owner: NonNull<()>, out: &mut dyn std::fmt::Write) 
     let header = unsafe { owner.cast::<Header>().as_ref() };
     let name = header.name().unwrap_or("unnamed");
     let location = header.location();
-    let _ = write!(out, "fiber {} '{name}' (spawned at {location})", header.id());
+    let _ = write!(
+        out,
+        "fiber {} '{name}' (spawned at {location})",
+        header.id()
+    );
 }

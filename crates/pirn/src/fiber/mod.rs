@@ -3,7 +3,10 @@
 //! Does not own: how a fiber comes to wait (`wait`) or to run (`sched`). The one thing that
 //! it asks of them is the trait [`Schedule`].
 
-#[expect(unsafe_code, reason = "the thread-local and the switch to and from a fiber")]
+#[expect(
+    unsafe_code,
+    reason = "the thread-local and the switch to and from a fiber"
+)]
 pub(crate) mod current;
 #[expect(unsafe_code, reason = "type-erased closures and results")]
 pub(crate) mod entry;
@@ -11,7 +14,10 @@ pub(crate) mod entry;
 pub(crate) mod header;
 #[expect(unsafe_code, reason = "values that live as long as their fiber")]
 mod local;
-#[expect(unsafe_code, reason = "the contract of a pinned timer; a gate behind a header")]
+#[expect(
+    unsafe_code,
+    reason = "the contract of a pinned timer; a gate behind a header"
+)]
 pub(crate) mod schedule;
 #[expect(unsafe_code, reason = "carves headers out of raw chunks")]
 mod slab;
@@ -25,3 +31,6 @@ pub(crate) use header::{FiberPtr, FiberRef, Header, Outcome, describe_owner};
 pub use local::FiberLocal;
 pub(crate) use schedule::{InPerson, Schedule};
 pub use ticket::Ticket;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -56,9 +56,14 @@ struct Pair {
 
 impl Magazines {
     pub(super) const fn new() -> Self {
-        const EMPTY: UnsafeCell<Pair> =
-            UnsafeCell::new(Pair { loaded: Fifo::new(), spare: Fifo::new() });
-        Magazines([EMPTY; CLASSES])
+        Magazines(
+            [const {
+                UnsafeCell::new(Pair {
+                    loaded: Fifo::new(),
+                    spare: Fifo::new(),
+                })
+            }; CLASSES],
+        )
     }
 }
 
@@ -81,7 +86,13 @@ struct Stores {
 }
 
 static STORES: StaticLock<Stores> = StaticLock::new(Stores {
-    classes: [const { Store { free: Vec::new(), chunk: None, chunks: 0 } }; CLASSES],
+    classes: [const {
+        Store {
+            free: Vec::new(),
+            chunk: None,
+            chunks: 0,
+        }
+    }; CLASSES],
     next_index: 0,
 });
 
@@ -133,7 +144,9 @@ fn refill(pair: &mut Pair, class: u8) -> FiberPtr {
         at_thread_exit();
         pair.loaded = STORES.lock().take(class);
     }
-    pair.loaded.pop_front().expect("a magazine from the store is never empty")
+    pair.loaded
+        .pop_front()
+        .expect("a magazine from the store is never empty")
 }
 
 #[cold]
@@ -166,7 +179,10 @@ impl Drop for Flush {
         for (class, magazine) in local.magazines.0.iter().enumerate() {
             // SAFETY: the thread's own magazines; nothing below re-enters them.
             let pair = unsafe { &mut *magazine.get() };
-            for blocks in [std::mem::take(&mut pair.loaded), std::mem::take(&mut pair.spare)] {
+            for blocks in [
+                std::mem::take(&mut pair.loaded),
+                std::mem::take(&mut pair.spare),
+            ] {
                 if !blocks.is_empty() {
                     STORES.lock().classes[class].free.push(blocks);
                 }

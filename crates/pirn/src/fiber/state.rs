@@ -51,6 +51,7 @@
 //! Rejected: an epoch counted up at the start of a wait. It costs a second
 //! read-modify-write for each wait; naming the *next* wait by the current epoch is free.
 
+use crate::base::mutant::{mutant, or_relaxed};
 use crate::shim::atomic::{AtomicU64, Ordering};
 
 /// The word itself; one in each header.
@@ -161,9 +162,15 @@ impl StateWord {
                 // claimer wrote; pairs with the release in `claim`.
                 (word, Parked::Claimed(code(word)))
             } else if accepts.cancel && word & CANCEL != 0 {
-                (claimed(word, Code::CANCELLED), Parked::Claimed(Code::CANCELLED))
+                (
+                    claimed(word, Code::CANCELLED),
+                    Parked::Claimed(Code::CANCELLED),
+                )
             } else if accepts.token && word & TOKEN != 0 {
-                (claimed(word, Code::TOKEN) & !TOKEN, Parked::Claimed(Code::TOKEN))
+                (
+                    claimed(word, Code::TOKEN) & !TOKEN,
+                    Parked::Claimed(Code::TOKEN),
+                )
             } else {
                 (parked(word, accepts), Parked::Yes)
             };
@@ -209,7 +216,7 @@ impl StateWord {
     fn signal(&self, bit: u64, accepts: u64, code: Code) -> bool {
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
-            if word & STATE == DONE {
+            if word & STATE == DONE || mutant!("token_left_if_set") && word & bit != 0 {
                 return false;
             }
             let ends = word & STATE == PARKED && word & accepts != 0;
@@ -228,6 +235,10 @@ impl StateWord {
     }
 
     /// Consumes the token if it is there; true if it was. Owner only.
+    #[cfg_attr(
+        not(all(test, loom)),
+        expect(dead_code, reason = "asked by the models")
+    )]
     pub(crate) fn take_token(&self) -> bool {
         let mut word = self.0.load(Ordering::Relaxed);
         while word & TOKEN != 0 {
@@ -252,17 +263,19 @@ impl StateWord {
         debug_assert_eq!(word & STATE, ACTIVE, "only a running fiber can end");
         // ORDERING: Release: pairs with the Acquire load in `is_done`. A plain store may
         // overwrite a concurrent token or cancel bit, and nobody is left to read either.
-        self.0.store((word & !(CODE | 0xFF)).wrapping_add(EPOCH_ONE) | DONE, Ordering::Release);
+        self.0.store(
+            (word & !(CODE | 0xFF)).wrapping_add(EPOCH_ONE) | DONE,
+            Ordering::Release,
+        );
     }
 
     /// Whether the fiber has left its stack for good.
+    #[cfg_attr(
+        not(all(test, loom)),
+        expect(dead_code, reason = "asked by the models")
+    )]
     pub(crate) fn is_done(&self) -> bool {
         self.0.load(Ordering::Acquire) & STATE == DONE
-    }
-
-    /// Whether the fiber is suspended. For diagnostics and tests: stale when it returns.
-    pub(crate) fn is_parked(&self) -> bool {
-        self.0.load(Ordering::Relaxed) & STATE == PARKED
     }
 
     /// Makes the word active for the next fiber of this header. No other reference exists.
@@ -270,13 +283,18 @@ impl StateWord {
         let word = self.0.load(Ordering::Relaxed);
         // ORDERING: Relaxed: whatever queue or handle publishes the new fiber releases it.
         // S2: a stale ticket may still be compared with this word, so the epoch goes on.
-        self.0.store(word & !(CODE | 0xFF) | ACTIVE, Ordering::Relaxed);
+        self.0
+            .store(word & !(CODE | 0xFF) | ACTIVE, Ordering::Relaxed);
     }
 
     #[inline(always)]
     fn cas(&self, word: u64, next: u64, order: Ordering) -> Result<u64, u64> {
-        debug_assert!(legal(word, next), "illegal transition {word:#x} -> {next:#x}");
-        self.0.compare_exchange_weak(word, next, order, Ordering::Relaxed)
+        debug_assert!(
+            legal(word, next),
+            "illegal transition {word:#x} -> {next:#x}"
+        );
+        self.0
+            .compare_exchange_weak(word, next, order, Ordering::Relaxed)
     }
 }
 
@@ -284,22 +302,19 @@ impl StateWord {
 /// writes (its waiter) for the waker.
 #[inline(always)]
 fn claim_order() -> Ordering {
-    if cfg!(pirn_mutant = "claim_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
+    or_relaxed!(Ordering::AcqRel, "claim_relaxed")
 }
 
 /// ORDERING: `park` releases the fiber's saved state to the waker that will enqueue it, and
 /// acquires what a claimer wrote.
 #[inline(always)]
 fn park_order() -> Ordering {
-    if cfg!(pirn_mutant = "park_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
+    or_relaxed!(Ordering::AcqRel, "park_relaxed")
 }
 
 #[inline(always)]
 fn stale(word: u64, epoch: Epoch) -> bool {
-    if cfg!(pirn_mutant = "epoch_ignored") {
-        return false;
-    }
-    word >> EPOCH_SHIFT != epoch.0
+    word >> EPOCH_SHIFT != epoch.0 && !mutant!("epoch_ignored")
 }
 
 #[inline(always)]

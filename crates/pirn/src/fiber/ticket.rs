@@ -106,6 +106,8 @@ impl Hash for Ticket {
 
 impl std::fmt::Debug for Ticket {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ticket").field("epoch", &self.epoch).finish_non_exhaustive()
+        f.debug_struct("Ticket")
+            .field("epoch", &self.epoch)
+            .finish_non_exhaustive()
     }
 }

@@ -13,6 +13,7 @@
 //!   run only after the enqueue; an owner that was claimed before it parked takes the lock
 //!   once before it goes on. So the payload is never touched by two parties.
 
+use std::mem::offset_of;
 use std::ptr::NonNull;
 
 use super::state::Code;
@@ -33,7 +34,7 @@ unsafe impl<P> DoublyLinked for Waiter<P> {
     #[inline(always)]
     fn links(node: NonNull<Self>) -> NonNull<Links<Self>> {
         // SAFETY: in bounds of a waiter that is alive (W2).
-        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).links) }
+        unsafe { node.byte_add(offset_of!(Waiter<P>, links)) }.cast()
     }
 }
 
@@ -41,7 +42,12 @@ impl<P> Waiter<P> {
     /// A waiter for the wait that `ticket` names; who claims it does so with `code`.
     #[inline(always)]
     pub(crate) fn new(ticket: Ticket, code: Code, payload: P) -> Self {
-        Waiter { links: Links::new(), ticket, code, payload: UnsafeCell::new(payload) }
+        Waiter {
+            links: Links::new(),
+            ticket,
+            code,
+            payload: UnsafeCell::new(payload),
+        }
     }
 
     #[inline(always)]
@@ -102,7 +108,9 @@ impl<P> WaitQueue<P> {
             if let Some(wake) = waiter.ticket.claim(waiter.code) {
                 // SAFETY: W3: between the claim and the end of this critical section the
                 // payload is the waker's alone.
-                waiter.payload.with_mut(|payload| transfer(unsafe { &mut *payload }));
+                waiter
+                    .payload
+                    .with_mut(|payload| transfer(unsafe { &mut *payload }));
                 return Some(wake);
             }
         }

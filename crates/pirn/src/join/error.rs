@@ -77,7 +77,9 @@ impl JoinError {
     #[track_caller]
     pub fn resume(self) -> ! {
         match self {
-            JoinError::Panicked(payload) => std::panic::resume_unwind(payload.into_inner()),
+            JoinError::Panicked(payload) => {
+                std::panic::resume_unwind(payload.into_inner())
+            }
             other => panic!("{other}"),
         }
     }
@@ -91,7 +93,9 @@ impl fmt::Display for JoinError {
                 None => f.write_str("the fiber panicked"),
             },
             JoinError::NotRun => f.write_str("the fiber was cancelled before it started"),
-            JoinError::Interrupted(interrupt) => write!(f, "waiting was interrupted: {interrupt}"),
+            JoinError::Interrupted(interrupt) => {
+                write!(f, "waiting was interrupted: {interrupt}")
+            }
         }
     }
 }

@@ -66,6 +66,9 @@ impl Fiber {
 
 impl fmt::Debug for Fiber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fiber").field("id", &self.id()).field("name", &self.name()).finish()
+        f.debug_struct("Fiber")
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .finish()
     }
 }

@@ -36,7 +36,10 @@ impl<T> Joined<T> {
     pub(crate) unsafe fn new(fiber: FiberPtr) -> Self {
         // SAFETY: the caller's promise.
         let fiber = Fiber::from_ref(unsafe { FiberRef::from_owned(fiber) });
-        Joined { fiber, result: PhantomData }
+        Joined {
+            fiber,
+            result: PhantomData,
+        }
     }
 
     pub(crate) fn fiber(&self) -> &Fiber {
@@ -50,7 +53,13 @@ impl<T> Joined<T> {
             &self.fiber.header().join,
             |join| &mut join.waiters,
             spec,
-            |join| if join.done { Attempt::Done(()) } else { Attempt::Wait(()) },
+            |join| {
+                if join.done {
+                    Attempt::Done(())
+                } else {
+                    Attempt::Wait(())
+                }
+            },
         );
         match waited {
             Waited::Done(()) => How::Woken(Code::case(0)),
@@ -68,7 +77,10 @@ impl<T> Joined<T> {
         // The outcome is taken here, so there is nothing left for `drop` to settle.
         let mut this = ManuallyDrop::new(self);
         let header = this.fiber.header();
-        debug_assert!(header.join.lock().done, "an outcome is taken after the end only");
+        debug_assert!(
+            header.join.lock().done,
+            "an outcome is taken after the end only"
+        );
         let outcome = header.outcome.replace(Outcome::Taken);
         let fiber = this.fiber.ptr();
         let result = match outcome {
@@ -95,7 +107,8 @@ impl<T> Drop for Joined<T> {
             return;
         }
         drop(join);
-        let raised_by_scope = header.keeps_panic.get() && header.outcome.get() == Outcome::Panicked;
+        let raised_by_scope =
+            header.keeps_panic.get() && header.outcome.get() == Outcome::Panicked;
         if !raised_by_scope {
             // SAFETY: H5: done, so the outcome is the handle's.
             unsafe { entry::drop_outcome(self.fiber.ptr()) };

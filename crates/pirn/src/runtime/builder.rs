@@ -124,7 +124,9 @@ impl Builder {
         overflow::install();
         let workers = match self.workers.or(environment.workers) {
             Some(workers) => environment::check_workers("workers", workers)?,
-            None => std::thread::available_parallelism()?.get().min(environment::MOST_WORKERS),
+            None => std::thread::available_parallelism()?
+                .get()
+                .min(environment::MOST_WORKERS),
         };
         let size = match self.stack_size.or(environment.stack_size) {
             Some(size) => environment::check_stack_size("stack_size", size, LEAST_STACK)?,
@@ -134,7 +136,11 @@ impl Builder {
             name: self.name,
             workers,
             scheduler: self.scheduler,
-            stacks: StackConfig { size, max_stacks: self.max_stacks, cache: self.stack_cache },
+            stacks: StackConfig {
+                size,
+                max_stacks: self.max_stacks,
+                cache: self.stack_cache,
+            },
             on_thread_start: self.on_thread_start,
             on_thread_stop: self.on_thread_stop,
         })?;
@@ -171,7 +177,9 @@ impl fmt::Display for InstallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InstallError::Exists => f.write_str("there is a default runtime already"),
-            InstallError::Io(error) => write!(f, "the default runtime could not be made: {error}"),
+            InstallError::Io(error) => {
+                write!(f, "the default runtime could not be made: {error}")
+            }
         }
     }
 }

@@ -29,20 +29,30 @@ pub(super) fn check_workers(who: &str, workers: usize) -> io::Result<usize> {
     if (1..=MOST_WORKERS).contains(&workers) {
         return Ok(workers);
     }
-    Err(invalid(format!("{who} is {workers}; it must be from 1 to {MOST_WORKERS}")))
+    Err(invalid(format!(
+        "{who} is {workers}; it must be from 1 to {MOST_WORKERS}"
+    )))
 }
 
 /// `bytes` if fibers can live on so small a stack; else an error that says who asked.
-pub(super) fn check_stack_size(who: &str, bytes: usize, least: usize) -> io::Result<usize> {
+pub(super) fn check_stack_size(
+    who: &str,
+    bytes: usize,
+    least: usize,
+) -> io::Result<usize> {
     const MOST: usize = 1 << 40;
     if (least..=MOST).contains(&bytes) {
         return Ok(bytes);
     }
-    Err(invalid(format!("{who} is {bytes} bytes; it must be from {least} to {MOST}")))
+    Err(invalid(format!(
+        "{who} is {bytes} bytes; it must be from {least} to {MOST}"
+    )))
 }
 
 fn number(name: &str) -> io::Result<Option<usize>> {
-    let Some(text) = text(name)? else { return Ok(None) };
+    let Some(text) = text(name)? else {
+        return Ok(None);
+    };
     match text.trim().parse() {
         Ok(n) => Ok(Some(n)),
         Err(_) => Err(invalid(format!("{name} is '{text}'; it must be a number"))),
@@ -51,9 +61,13 @@ fn number(name: &str) -> io::Result<Option<usize>> {
 
 /// A number of bytes, with K, M or G for powers of 1024.
 fn size(name: &str) -> io::Result<Option<usize>> {
-    let Some(text) = text(name)? else { return Ok(None) };
+    let Some(text) = text(name)? else {
+        return Ok(None);
+    };
     let wrong = || {
-        invalid(format!("{name} is '{text}'; it must be a number of bytes, as in 65536 or 64K"))
+        invalid(format!(
+            "{name} is '{text}'; it must be a number of bytes, as in 65536 or 64K"
+        ))
     };
     let trimmed = text.trim();
     let (digits, unit) = match trimmed.char_indices().last() {

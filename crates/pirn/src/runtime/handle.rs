@@ -8,9 +8,9 @@ use std::sync::Arc;
 use super::global;
 use crate::fiber::current;
 use crate::fiber::entry;
+use crate::join::{JoinError, Joined};
 use crate::sched::place;
 use crate::sched::pool::Pool;
-use crate::join::{JoinError, Joined};
 use crate::wait::{How, Interrupt, Reason, Spec};
 
 /// A reference to a runtime. Cheap to clone; does not keep the runtime from ending.

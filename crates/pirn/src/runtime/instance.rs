@@ -59,7 +59,10 @@ impl Runtime {
     }
 
     pub(super) fn of(pool: Arc<Pool>) -> Runtime {
-        Runtime { handle: Handle::of(pool), ended: false }
+        Runtime {
+            handle: Handle::of(pool),
+            ended: false,
+        }
     }
 
     /// A handle to this runtime, to be passed around.
@@ -87,7 +90,9 @@ impl Runtime {
         let deadline = now.checked_add(timeout).unwrap_or(now + FOREVER);
         match pool.shut_down(deadline) {
             Ok(()) => Ok(()),
-            Err(left) => Err(Unfinished { fibers: left.into_iter().map(describe).collect() }),
+            Err(left) => Err(Unfinished {
+                fibers: left.into_iter().map(describe).collect(),
+            }),
         }
     }
 }
@@ -96,7 +101,10 @@ impl Runtime {
 const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 fn describe(left: Left) -> UnfinishedFiber {
-    UnfinishedFiber { name: left.name, spawned_at: left.spawned_at }
+    UnfinishedFiber {
+        name: left.name,
+        spawned_at: left.spawned_at,
+    }
 }
 
 impl Deref for Runtime {

@@ -3,7 +3,10 @@
 mod builder;
 mod environment;
 mod global;
-#[expect(unsafe_code, reason = "runs a borrowing closure on another stack and waits")]
+#[expect(
+    unsafe_code,
+    reason = "runs a borrowing closure on another stack and waits"
+)]
 mod handle;
 mod instance;
 mod overflow;

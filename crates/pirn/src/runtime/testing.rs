@@ -13,7 +13,8 @@ use super::instance::Runtime;
 /// With the panic of `f`, or if the runtime cannot be made.
 pub fn test<T: Send>(f: impl FnOnce(&Handle) -> T + Send) -> T {
     let runtime = Runtime::builder().name("pirn-test").workers(1).build();
-    let runtime = runtime.unwrap_or_else(|error| panic!("no runtime for the test: {error}"));
+    let runtime =
+        runtime.unwrap_or_else(|error| panic!("no runtime for the test: {error}"));
     let handle = runtime.handle();
     let result = handle.run(|| f(&handle));
     drop(runtime);

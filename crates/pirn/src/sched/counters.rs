@@ -19,7 +19,8 @@ impl Counter {
     pub(crate) fn add(&self, n: u64) {
         // ORDERING: Release: a reader that sees fiber X counted as completed and then reads
         // the spawned counters (Acquire) sees X counted as spawned too.
-        self.0.store(self.0.load(Ordering::Relaxed) + n, Ordering::Release);
+        self.0
+            .store(self.0.load(Ordering::Relaxed) + n, Ordering::Release);
     }
 
     /// Adds one from any thread.

@@ -180,6 +180,7 @@ impl Idle {
         self.sleepers.count()
     }
 
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests look at it"))]
     pub(crate) fn searching(&self) -> usize {
         self.searching.load(Ordering::Relaxed)
     }

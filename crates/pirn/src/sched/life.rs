@@ -44,9 +44,14 @@ impl Worker {
         unsafe { stack.set_owner(fiber.as_ptr().cast()) };
         // SAFETY: H2.
         unsafe { *header.stack.get() = Some(stack) };
-        // SAFETY: K1; a header is pinned (H1) and is unlinked in `retire`.
-        unsafe { (*self.started.get()).push_back(fiber) };
-        remote.settled.store(remote.settled.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        // SAFETY: K1.
+        let started = unsafe { &mut *self.started.get() };
+        // SAFETY: a header is pinned (H1), and is unlinked in `retire`.
+        unsafe { started.push_back(fiber) };
+        remote.settled.store(
+            remote.settled.load(Ordering::Relaxed) + 1,
+            Ordering::Relaxed,
+        );
         remote.counters.started.increment();
         if self.seen.get() >= Phase::Cancelled {
             // An active fiber: there is nothing to enqueue.
@@ -59,7 +64,8 @@ impl Worker {
     pub(super) fn finish(&self, fiber: FiberPtr) {
         let header = header(fiber);
         // SAFETY: H2: the fiber has ended, so its worker owns the field.
-        let stack = unsafe { (*header.stack.get()).take() }.expect("a started fiber has a stack");
+        let stack =
+            unsafe { (*header.stack.get()).take() }.expect("a started fiber has a stack");
         if header.stack_size().is_none() {
             // SAFETY: K1.
             unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
@@ -76,10 +82,15 @@ impl Worker {
     #[inline]
     pub(super) fn retire(&self, fiber: FiberPtr) {
         header(fiber).state.finish();
-        // SAFETY: K1; linked in `settle`.
-        unsafe { (*self.started.get()).remove(fiber) };
+        // SAFETY: K1.
+        let started = unsafe { &mut *self.started.get() };
+        // SAFETY: linked in `settle`, in this list.
+        unsafe { started.remove(fiber) };
         let remote = self.remote();
-        remote.settled.store(remote.settled.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        remote.settled.store(
+            remote.settled.load(Ordering::Relaxed) - 1,
+            Ordering::Relaxed,
+        );
         remote.counters.completed.increment();
         // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
         unsafe { Header::release(fiber) };

@@ -11,7 +11,10 @@ mod find;
 pub(crate) mod idle;
 #[expect(unsafe_code, reason = "hands queued headers between threads")]
 pub(crate) mod injector;
-#[expect(unsafe_code, reason = "fields that only the worker's own thread reaches")]
+#[expect(
+    unsafe_code,
+    reason = "fields that only the worker's own thread reaches"
+)]
 mod life;
 pub(crate) mod mailbox;
 mod monitor;
@@ -24,10 +27,16 @@ pub(crate) mod pool;
 mod quiet;
 #[expect(unsafe_code, reason = "the worker's own generator behind its thread")]
 mod rest;
-#[expect(unsafe_code, reason = "slots handed between owner and thieves by positions")]
+#[expect(
+    unsafe_code,
+    reason = "slots handed between owner and thieves by positions"
+)]
 pub(crate) mod ring;
 mod shutdown;
-#[expect(unsafe_code, reason = "fields that only the worker's own thread reaches")]
+#[expect(
+    unsafe_code,
+    reason = "fields that only the worker's own thread reaches"
+)]
 mod worker;
 
 #[cfg(test)]

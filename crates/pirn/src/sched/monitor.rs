@@ -56,7 +56,10 @@ struct Look {
 
 impl Monitor {
     pub(super) fn new() -> Monitor {
-        Monitor { state: AtomicU32::new(DOZING), parker: Parker::new() }
+        Monitor {
+            state: AtomicU32::new(DOZING),
+            parker: Parker::new(),
+        }
     }
 
     /// Has the monitor look soon and often. A load if it does already.
@@ -95,7 +98,8 @@ impl Monitor {
                     calm = 0;
                 }
             } else {
-                self.parker.park_until(shim::now() + if young { AGE } else { PERIOD });
+                self.parker
+                    .park_until(shim::now() + if young { AGE } else { PERIOD });
             }
         }
     }
@@ -108,11 +112,19 @@ impl Monitor {
             let (head, queued) = remote.ring.look();
             let next = remote.next.look_fresh();
             let epoch = remote.counters.dispatched.get();
-            let now = Look { next, head, queued, epoch };
+            let now = Look {
+                next,
+                head,
+                queued,
+                epoch,
+            };
             young |= now.waits();
-            let slot_aged = now.next != 0 && now.next == last.next && now.epoch == last.epoch;
+            let slot_aged =
+                now.next != 0 && now.next == last.next && now.epoch == last.epoch;
             let ring_aged = now.queued > 0 && last.queued > 0 && now.head == last.head;
-            remote.aged.store(if slot_aged { next } else { 0 }, Ordering::Relaxed);
+            remote
+                .aged
+                .store(if slot_aged { next } else { 0 }, Ordering::Relaxed);
             if (slot_aged || ring_aged)
                 && let Some(sleeper) = pool.idle.claim_any(0)
             {

@@ -25,7 +25,10 @@ pub(super) struct Pace {
 
 impl Pace {
     pub(super) fn new(now: u64) -> Pace {
-        Pace { run: Cell::new(1_000), round_began: Cell::new(now) }
+        Pace {
+            run: Cell::new(1_000),
+            round_began: Cell::new(now),
+        }
     }
 
     /// Takes note of `dispatches` that ended at `now`.

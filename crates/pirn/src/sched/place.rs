@@ -24,7 +24,11 @@ const PLACEMENT: u32 = 64;
 
 /// Queues a fresh fiber in `pool`; gives it back if the pool takes none any more.
 #[inline]
-pub(crate) fn spawn(pool: &Arc<Pool>, local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr> {
+pub(crate) fn spawn(
+    pool: &Arc<Pool>,
+    local: &Local,
+    fiber: FiberPtr,
+) -> Result<(), FiberPtr> {
     match Worker::of(local) {
         Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.spawn(fiber),
         _ if pool.admit() => {
@@ -98,7 +102,9 @@ impl Worker {
         let remote = self.remote();
         remote.counters.overflows.increment();
         let mut batch = Fifo::new();
-        remote.ring.push_overflow(fiber, |moved| batch.push_back(moved));
+        remote
+            .ring
+            .push_overflow(fiber, |moved| batch.push_back(moved));
         if !batch.is_empty() {
             self.pool.injector.push_batch(self.index, batch);
         }
@@ -108,7 +114,8 @@ impl Worker {
     /// it.
     #[cold]
     pub(super) fn offer_surplus(&self) {
-        let queued = self.remote().ring.len() as usize + self.pool.injector.shard_len(self.index);
+        let queued =
+            self.remote().ring.len() as usize + self.pool.injector.shard_len(self.index);
         if self.pace.is_surplus(queued) {
             if self.pool.wake_one(self.index + 1) {
                 self.remote().counters.wakes.increment();
@@ -121,7 +128,8 @@ impl Worker {
     #[cold]
     fn compare_shares(&self) {
         self.until_placement.set(PLACEMENT - 1);
-        let settled = |remote: &super::pool::Remote| remote.settled.load(Ordering::Relaxed);
+        let settled =
+            |remote: &super::pool::Remote| remote.settled.load(Ordering::Relaxed);
         let own = settled(self.remote());
         let least = self.pool.remotes.iter().map(settled).min().unwrap_or(own);
         self.overloaded.set(own > 2 * least + 8);

@@ -100,10 +100,8 @@ pub(crate) struct Pool {
 #[derive(Debug, Clone)]
 pub(crate) struct Left {
     pub(crate) worker: usize,
-    pub(crate) id: u64,
     pub(crate) name: Option<String>,
     pub(crate) spawned_at: &'static Location<'static>,
-    pub(crate) reason: u32,
 }
 
 /// How far the pool's life has gone.
@@ -157,7 +155,8 @@ impl Pool {
         if workers > 1 {
             let monitored = Arc::clone(&pool);
             let name = format!("{}-monitor", pool.config.name);
-            let thread = shim::thread::spawn(name, move || monitored.monitor.watch(&monitored))?;
+            let thread =
+                shim::thread::spawn(name, move || monitored.monitor.watch(&monitored))?;
             pool.threads.lock().push((None, thread));
         }
         Ok(pool)
@@ -221,7 +220,11 @@ impl Pool {
     pub(super) fn inject(self: &Arc<Self>, fiber: FiberPtr) {
         // ORDERING: Relaxed: spreads the load; nothing depends on the value.
         let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
-        let shard = if self.scheduler() == Scheduler::SingleQueue { 0 } else { turn };
+        let shard = if self.scheduler() == Scheduler::SingleQueue {
+            0
+        } else {
+            turn
+        };
         self.injector.push(shard % self.workers(), fiber);
         self.wake_one(turn);
     }
@@ -263,7 +266,9 @@ impl Pool {
                 Ok(())
             }
             Err(error) => {
-                self.remotes[worker].launched.store(false, Ordering::Release);
+                self.remotes[worker]
+                    .launched
+                    .store(false, Ordering::Release);
                 Err(error)
             }
         }
@@ -271,12 +276,16 @@ impl Pool {
 
     /// Whether any queue that a thief may take from holds something.
     pub(super) fn has_visible_work(&self) -> bool {
-        !self.injector.is_empty() || self.remotes.iter().any(|remote| !remote.ring.is_empty())
+        !self.injector.is_empty()
+            || self.remotes.iter().any(|remote| !remote.ring.is_empty())
     }
 
     /// Counters of each worker.
     pub(crate) fn counters(&self) -> Vec<Counters> {
-        self.remotes.iter().map(|remote| remote.counters.read()).collect()
+        self.remotes
+            .iter()
+            .map(|remote| remote.counters.read())
+            .collect()
     }
 
     /// Fibers that other threads have spawned.
@@ -353,7 +362,7 @@ impl Starved {
         if !self.reported.swap(true, Ordering::Relaxed) {
             use std::io::Write;
             let _ = writeln!(
-                std::io::stderr(),
+                io::stderr(),
                 "pirn: fibers wait for a stack: {why}; they start as soon as others end"
             );
         }
@@ -385,10 +394,8 @@ impl Left {
         let header = unsafe { fiber.as_ref() };
         Some(Left {
             worker,
-            id: header.id(),
             name: None,
             spawned_at: header.location(),
-            reason: header.reason.load(Ordering::Relaxed),
         })
     }
 }

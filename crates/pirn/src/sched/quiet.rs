@@ -39,7 +39,10 @@ impl Quiet {
             inside_queue: WaitQueue::new(),
             outside_queue: WaitQueue::new(),
         };
-        Quiet { watching: AtomicUsize::new(0), waiters: Lock::new(waiters) }
+        Quiet {
+            watching: AtomicUsize::new(0),
+            waiters: Lock::new(waiters),
+        }
     }
 
     #[inline(always)]
@@ -82,12 +85,26 @@ impl Quiet {
         let attempt = |waiters: &mut Waiters| {
             waiters.inside += u64::from(inside);
             let others = if inside { waiters.inside } else { 0 };
-            if live(pool) <= others { Attempt::Done(()) } else { Attempt::Wait(()) }
+            if live(pool) <= others {
+                Attempt::Done(())
+            } else {
+                Attempt::Wait(())
+            }
         };
         let waited = if inside {
-            wait_in(&self.waiters, |waiters| &mut waiters.inside_queue, &spec, attempt)
+            wait_in(
+                &self.waiters,
+                |waiters| &mut waiters.inside_queue,
+                &spec,
+                attempt,
+            )
         } else {
-            wait_in(&self.waiters, |waiters| &mut waiters.outside_queue, &spec, attempt)
+            wait_in(
+                &self.waiters,
+                |waiters| &mut waiters.outside_queue,
+                &spec,
+                attempt,
+            )
         };
         self.waiters.lock().inside -= u64::from(inside);
         self.watching.fetch_sub(1, Ordering::SeqCst);
@@ -100,9 +117,17 @@ impl Quiet {
 
 /// How many fibers of `pool` are alive; never too few, and exact when nothing happens.
 pub(super) fn live(pool: &Pool) -> u64 {
-    let ended = pool.remotes.iter().map(|remote| remote.counters.completed.get()).sum::<u64>()
+    let ended = pool
+        .remotes
+        .iter()
+        .map(|remote| remote.counters.completed.get())
+        .sum::<u64>()
         + pool.refused.get();
-    let spawned = pool.remotes.iter().map(|remote| remote.counters.spawned.get()).sum::<u64>()
+    let spawned = pool
+        .remotes
+        .iter()
+        .map(|remote| remote.counters.spawned.get())
+        .sum::<u64>()
         + pool.outside.get();
     spawned - ended
 }

@@ -77,7 +77,9 @@ impl Worker {
         counters.steal_attempts.increment();
         // SAFETY: K1.
         let start = unsafe { &mut *self.rng.get() }.below(workers);
-        let victims = (0..workers).map(|i| (start + i) % workers).filter(|&v| v != self.index);
+        let victims = (0..workers)
+            .map(|i| (start + i) % workers)
+            .filter(|&v| v != self.index);
         let mut young = false;
         for victim in victims {
             let remote = &pool.remotes[victim];
@@ -116,10 +118,11 @@ impl Worker {
     #[cold]
     pub(super) fn pass_search_on(&self) {
         self.searching.set(false);
-        if self.pool.idle.found_work() && self.leaves_work() {
-            if self.pool.wake_one(self.index + 1) {
-                self.remote().counters.wakes.increment();
-            }
+        if self.pool.idle.found_work()
+            && self.leaves_work()
+            && self.pool.wake_one(self.index + 1)
+        {
+            self.remote().counters.wakes.increment();
         }
     }
 
@@ -127,7 +130,10 @@ impl Worker {
     fn leaves_work(&self) -> bool {
         let pool = &self.pool;
         !pool.injector.is_empty()
-            || pool.remotes.iter().any(|remote| self.pace.is_surplus(remote.ring.len() as usize))
+            || pool
+                .remotes
+                .iter()
+                .any(|remote| self.pace.is_surplus(remote.ring.len() as usize))
     }
 
     /// Whether a look around, without taking anything, shows something to do.
@@ -135,7 +141,8 @@ impl Worker {
         let remote = self.remote();
         !remote.mailbox.is_empty()
             || !self.pool.injector.is_empty()
-            || (self.pool.scheduler() == Scheduler::WorkStealing && self.pool.has_visible_work())
+            || (self.pool.scheduler() == Scheduler::WorkStealing
+                && self.pool.has_visible_work())
     }
 
     /// Watches for work while spinning has paid lately. True if some came.

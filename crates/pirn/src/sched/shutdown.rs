@@ -36,9 +36,13 @@ impl Pool {
     ///
     /// # Errors
     /// The fibers that have not ended.
-    pub(crate) fn shut_down(self: &Arc<Self>, deadline: Instant) -> Result<(), Vec<Left>> {
+    pub(crate) fn shut_down(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<(), Vec<Left>> {
         self.enter(Phase::Cancelled);
-        self.quiet.wait(self, false, Some(deadline), Spec::of(Reason::Idle));
+        self.quiet
+            .wait(self, false, Some(deadline), Spec::of(Reason::Idle));
         let left = self.stop();
         if left.is_empty() { Ok(()) } else { Err(left) }
     }
@@ -60,7 +64,8 @@ impl Pool {
     /// Waits until no fiber but the caller is left. `Err` when the wait was cancelled.
     pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
         let own = self.is_current() && current::local().fiber().is_some();
-        self.quiet.wait(self, own, None, Spec::interruptible(Reason::Idle))
+        self.quiet
+            .wait(self, own, None, Spec::interruptible(Reason::Idle))
     }
 
     /// Whether the caller runs on one of this pool's threads.
@@ -75,7 +80,10 @@ impl Pool {
             self.join_threads(&[]);
             return Vec::new();
         }
-        #[expect(clippy::disallowed_methods, reason = "the shutting thread waits for reports")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the shutting thread waits for reports"
+        )]
         std::thread::sleep(REPORT);
         let mut left = std::mem::take(&mut *self.reports.lock());
         for (worker, remote) in self.remotes.iter().enumerate() {

@@ -147,7 +147,9 @@ impl Worker {
     /// Runs `fiber`, and whatever comes after it, until something is due that fibers do
     /// not do for each other, or nothing is ready. On the worker's own stack.
     fn dispatch(&self, local: &Local, fiber: FiberPtr) {
-        let Some(context) = self.board(local, fiber) else { return };
+        let Some(context) = self.board(local, fiber) else {
+            return;
+        };
         // SAFETY: K1; the fiber came out of a queue and is suspended or prepared.
         unsafe { context::switch(self.host.get(), context) };
         local.set_fiber(None);
@@ -165,7 +167,9 @@ impl Worker {
             self.note(local, fiber);
             return;
         }
-        let to = next.and_then(|next| self.board(local, next)).unwrap_or(self.host.get());
+        let to = next
+            .and_then(|next| self.board(local, next))
+            .unwrap_or(self.host.get());
         // SAFETY: H1.
         let from = unsafe { fiber.as_ref() }.context.get();
         // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
@@ -195,7 +199,9 @@ impl Worker {
             return heir;
         }
         local.set_ended(fiber);
-        let to = next.and_then(|next| self.board(local, next)).unwrap_or(self.host.get());
+        let to = next
+            .and_then(|next| self.board(local, next))
+            .unwrap_or(self.host.get());
         // SAFETY: as in `suspend`; nothing of the fiber's stack is needed any more.
         unsafe { context::exit(header(fiber).context.get(), to) }
     }
@@ -203,7 +209,8 @@ impl Worker {
     /// Whether `heir` can go on where `fiber` has ended, on the same stack.
     #[inline(always)]
     fn may_inherit(&self, fiber: FiberPtr, heir: FiberPtr) -> bool {
-        context::DIRECT && context::INHERITS
+        context::DIRECT
+            && context::INHERITS
             && header(heir).is_fresh()
             && header(heir).label.get().is_none()
             && header(fiber).label.get().is_none()
@@ -212,7 +219,11 @@ impl Worker {
     /// What a fiber that stops running may switch to by itself.
     #[inline(always)]
     fn next_on_fiber(&self) -> Option<FiberPtr> {
-        if context::DIRECT { self.find_hot() } else { None }
+        if context::DIRECT {
+            self.find_hot()
+        } else {
+            None
+        }
     }
 
     /// Makes `fiber` the one that runs here, and returns what to switch to. `None` if it is
@@ -273,7 +284,10 @@ impl Worker {
         let mailbox = self.remote().mailbox;
         if !mailbox.is_empty() {
             let woken = mailbox.drain();
-            self.remote().counters.remote_wakes.add(u64::from(woken.len()));
+            self.remote()
+                .counters
+                .remote_wakes
+                .add(u64::from(woken.len()));
             // SAFETY: K1.
             unsafe { (*self.ready.get()).append(woken) };
         }
@@ -301,15 +315,19 @@ impl Worker {
     /// # Safety
     /// As `Schedule::arm`.
     pub(super) unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) {
-        // SAFETY: K1; the caller's promise.
-        unsafe { (*self.wheel.get()).arm(timer, deadline) };
+        // SAFETY: K1.
+        let wheel = unsafe { &mut *self.wheel.get() };
+        // SAFETY: the caller's promise.
+        unsafe { wheel.arm(timer, deadline) };
     }
 
     /// # Safety
     /// As `Schedule::disarm`.
     pub(super) unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>) -> bool {
-        // SAFETY: K1; the caller's promise.
-        unsafe { (*self.wheel.get()).disarm(timer) }
+        // SAFETY: K1.
+        let wheel = unsafe { &mut *self.wheel.get() };
+        // SAFETY: the caller's promise.
+        unsafe { wheel.disarm(timer) }
     }
 
     /// Whether anything but the running fiber wants this thread.
@@ -371,10 +389,8 @@ impl Left {
         let header = unsafe { fiber.as_ref() };
         Left {
             worker,
-            id: header.id(),
             name: header.name().map(str::to_owned),
             spawned_at: header.location(),
-            reason: header.reason.load(Ordering::Relaxed),
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Structure: scopes, which end when all of their fibers have ended.
 
-#[expect(unsafe_code, reason = "erases the lifetimes that the scope's end makes good")]
+#[expect(
+    unsafe_code,
+    reason = "erases the lifetimes that the scope's end makes good"
+)]
 mod region;
 
 pub use region::{Scope, ScopedJoinHandle, scope};

@@ -19,11 +19,11 @@ use crate::fiber::entry::{self, Panic};
 use crate::fiber::header::EndHook;
 use crate::fiber::waiter::WaitQueue;
 use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
+use crate::join::{Fiber, JoinError, Joined, deadline_in};
 use crate::runtime::Handle;
 use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::shim::Lock;
-use crate::join::{Fiber, JoinError, Joined, deadline_in};
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
 use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, spend, wait_in};
 
@@ -212,7 +212,10 @@ impl<'scope> Scope<'scope, '_> {
         let header = unsafe { fiber.as_ref() };
         header.keeps_panic.set(true);
         let data = (&raw const self.children).cast();
-        header.on_end.set(Some(EndHook { call: child_ended, data }));
+        header.on_end.set(Some(EndHook {
+            call: child_ended,
+            data,
+        }));
         fiber
     }
 
@@ -221,7 +224,13 @@ impl<'scope> Scope<'scope, '_> {
             &self.children,
             |children| &mut children.waiters,
             spec,
-            |children| if children.alive == 0 { Attempt::Done(()) } else { Attempt::Wait(()) },
+            |children| {
+                if children.alive == 0 {
+                    Attempt::Done(())
+                } else {
+                    Attempt::Wait(())
+                }
+            },
         );
         match waited {
             Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
@@ -315,7 +324,9 @@ impl Builder {
 impl<T> ScopedJoinHandle<'_, T> {
     fn new(fiber: FiberPtr) -> Self {
         // SAFETY: J1: called once for each fresh fiber, with its result type.
-        ScopedJoinHandle { joined: unsafe { Joined::new(fiber) }, scope: PhantomData }
+        let joined = unsafe { Joined::new(fiber) };
+        ScopedJoinHandle { joined, scope: PhantomData }
+    }
     }
 
     /// Waits for the fiber to end and returns its result. A panic that is returned here is
@@ -390,12 +401,16 @@ impl<T> ScopedJoinHandle<'_, T> {
 
 impl fmt::Debug for Scope<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").field("alive", &self.len()).finish_non_exhaustive()
+        f.debug_struct("Scope")
+            .field("alive", &self.len())
+            .finish_non_exhaustive()
     }
 }
 
 impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScopedJoinHandle").field("fiber", self.fiber()).finish_non_exhaustive()
+        f.debug_struct("ScopedJoinHandle")
+            .field("fiber", self.fiber())
+            .finish_non_exhaustive()
     }
 }

@@ -9,7 +9,10 @@
 
 #[cfg(not(any(loom, shuttle)))]
 #[path = "native.rs"]
-#[expect(unsafe_code, reason = "the cell under the spin lock and its checked twin")]
+#[expect(
+    unsafe_code,
+    reason = "the cell under the spin lock and its checked twin"
+)]
 mod imp;
 
 #[cfg(loom)]

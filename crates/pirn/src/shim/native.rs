@@ -65,7 +65,10 @@ pub(crate) struct LockGuard<'a, T> {
 
 impl<T> Lock<T> {
     pub(crate) const fn new(value: T) -> Self {
-        Lock { held: atomic::AtomicBool::new(false), value: cell::UnsafeCell::new(value) }
+        Lock {
+            held: atomic::AtomicBool::new(false),
+            value: cell::UnsafeCell::new(value),
+        }
     }
 
     #[inline]
@@ -171,7 +174,9 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -184,8 +189,14 @@ impl Condvar {
         Condvar(std::sync::Condvar::new())
     }
 
+    #[cfg_attr(
+        not(pirn_condvar),
+        expect(dead_code, reason = "threads sleep on a futex")
+    )]
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-        self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .wait(guard)
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Waits until notified or until `deadline`; may wake for no reason.
@@ -203,10 +214,6 @@ impl Condvar {
 
     pub(crate) fn notify_one(&self) {
         self.0.notify_one();
-    }
-
-    pub(crate) fn notify_all(&self) {
-        self.0.notify_all();
     }
 }
 
@@ -263,6 +270,8 @@ impl<T> StaticLock<T> {
     }
 
     pub(crate) fn lock(&self) -> std::sync::MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

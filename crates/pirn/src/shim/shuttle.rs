@@ -58,7 +58,9 @@ impl<T> Lock<T> {
     }
 
     pub(crate) fn lock(&self) -> LockGuard<'_, T> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// The value; the model takes the lock all the same.
@@ -70,11 +72,15 @@ impl<T> Lock<T> {
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut T {
-        self.0.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .get_mut()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     pub(crate) fn into_inner(self) -> T {
-        self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .into_inner()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -101,7 +107,10 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
-        MutexGuard { mutex: self, guard: self.0.lock() }
+        MutexGuard {
+            mutex: self,
+            guard: self.0.lock(),
+        }
     }
 }
 
@@ -131,7 +140,10 @@ impl Condvar {
 
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         let MutexGuard { mutex, guard } = guard;
-        let guard = self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner);
+        let guard = self
+            .0
+            .wait(guard)
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         MutexGuard { mutex, guard }
     }
 
@@ -152,10 +164,6 @@ impl Condvar {
 
     pub(crate) fn notify_one(&self) {
         self.0.notify_one();
-    }
-
-    pub(crate) fn notify_all(&self) {
-        self.0.notify_all();
     }
 }
 

@@ -49,7 +49,8 @@ impl<T: 'static> LocalKey<T> {
 
     /// Calls `f` with the running thread's value, which is made first if need be.
     pub(crate) fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
-        self.try_with(f).expect("a thread-local is used after its destruction")
+        self.try_with(f)
+            .expect("a thread-local is used after its destruction")
     }
 
     /// As [`with`](LocalKey::with).
@@ -61,7 +62,8 @@ impl<T: 'static> LocalKey<T> {
         f: impl FnOnce(&T) -> R,
     ) -> Result<R, AccessError> {
         let key = (me(), std::ptr::from_ref(self).addr());
-        let known = VALUES.with_borrow(|values| values.get(&key).map(|value| value.pointer));
+        let known =
+            VALUES.with_borrow(|values| values.get(&key).map(|value| value.pointer));
         let pointer = match known {
             Some(pointer) => pointer,
             None => self.make(key)?,
@@ -74,7 +76,11 @@ impl<T: 'static> LocalKey<T> {
         END.try_with(|_| ())?;
         let pointer = Box::into_raw(Box::new((self.init)())).cast();
         let is_last = !std::mem::needs_drop::<T>();
-        let value = Value { pointer, drop: free::<T>, is_last };
+        let value = Value {
+            pointer,
+            drop: free::<T>,
+            is_last,
+        };
         VALUES.with_borrow_mut(|values| values.insert(key, value));
         Ok(pointer)
     }

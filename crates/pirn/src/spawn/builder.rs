@@ -113,7 +113,10 @@ impl Builder {
     /// Whatever `f` and its result borrow outlives the fiber: the caller joins it before,
     /// also when unwinding.
     #[track_caller]
-    pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> Result<JoinHandle<T>, SpawnError<F>>
+    pub unsafe fn spawn_unchecked<F, T>(
+        self,
+        f: F,
+    ) -> Result<JoinHandle<T>, SpawnError<F>>
     where
         F: FnOnce() -> T + Send,
         T: Send,
@@ -132,13 +135,18 @@ impl Builder {
             // SAFETY: J1, as in `spawn`.
             Ok(()) => Ok(unsafe { JoinHandle::new(fiber) }),
             // SAFETY: refused, so it is in no queue and still holds an `F`.
-            Err(fiber) => Err(SpawnError::new(unsafe { take_back(fiber) }, Rejected::ShutDown)),
+            Err(fiber) => Err(SpawnError::new(
+                unsafe { take_back(fiber) },
+                Rejected::ShutDown,
+            )),
         }
     }
 
     /// Whether no machine could give such a stack.
     pub(crate) fn asks_too_much(&self) -> bool {
-        self.label.stack_size.is_some_and(|bytes| bytes > MOST_STACK)
+        self.label
+            .stack_size
+            .is_some_and(|bytes| bytes > MOST_STACK)
     }
 
     /// # Safety

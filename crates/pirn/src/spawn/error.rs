@@ -47,7 +47,9 @@ impl fmt::Display for Rejected {
 
 impl<F> fmt::Debug for SpawnError<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SpawnError").field("reason", &self.reason).finish_non_exhaustive()
+        f.debug_struct("SpawnError")
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
     }
 }
 

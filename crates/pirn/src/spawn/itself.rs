@@ -20,13 +20,19 @@ pub fn current() -> Fiber {
 /// return without a token.
 #[track_caller]
 pub fn park() {
-    let _ = wait_for_token(Spec { token: true, ..Spec::of(Reason::Park) });
+    let _ = wait_for_token(Spec {
+        token: true,
+        ..Spec::of(Reason::Park)
+    });
 }
 
 /// As [`park`], but for at most `limit`.
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
-    let spec = Spec { token: true, ..Spec::of(Reason::Park) };
+    let spec = Spec {
+        token: true,
+        ..Spec::of(Reason::Park)
+    };
     let _ = wait_for_token(spec.until(deadline_in(limit)));
 }
 
@@ -39,7 +45,10 @@ pub fn park_timeout(limit: Duration) {
 /// An interruption point.
 #[track_caller]
 pub fn park_interruptible() -> Result<(), Interrupt> {
-    match wait_for_token(Spec { token: true, ..Spec::interruptible(Reason::Park) }) {
+    match wait_for_token(Spec {
+        token: true,
+        ..Spec::interruptible(Reason::Park)
+    }) {
         How::Cancelled => Err(Interrupt::Cancelled),
         _ => Ok(()),
     }

@@ -72,7 +72,10 @@ impl<T> JoinHandle<T> {
     /// # Cancellation
     /// An interruption point: `Ok(Err(JoinError::Interrupted(_)))`.
     #[track_caller]
-    pub fn join_timeout(self, limit: Duration) -> Result<Result<T, JoinError>, JoinHandle<T>> {
+    pub fn join_timeout(
+        self,
+        limit: Duration,
+    ) -> Result<Result<T, JoinError>, JoinHandle<T>> {
         let spec = Spec::interruptible(Reason::Join).until(deadline_in(limit));
         match self.0.wait(&spec) {
             How::TimedOut => Err(self),
@@ -107,6 +110,8 @@ impl<T> JoinHandle<T> {
 
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").field("fiber", self.fiber()).finish_non_exhaustive()
+        f.debug_struct("JoinHandle")
+            .field("fiber", self.fiber())
+            .finish_non_exhaustive()
     }
 }

@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use super::mutex::MutexGuard;
 use crate::fiber::waiter::WaitQueue;
-use crate::shim::{self, Lock};
 use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::shim::{self, Lock};
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, wait_in, wake_all,
 };
@@ -67,7 +67,10 @@ impl WaitTimeoutResult {
 impl Condvar {
     /// Returns a condition variable that nobody waits for.
     pub const fn new() -> Self {
-        Condvar { queue: Lock::new(WaitQueue::new()), missed: AtomicU64::new(0) }
+        Condvar {
+            queue: Lock::new(WaitQueue::new()),
+            missed: AtomicU64::new(0),
+        }
     }
 
     /// Frees the mutex, waits for a notification, and locks again.
@@ -178,7 +181,11 @@ impl Condvar {
         // Who has seen `limit` has come after this call, so it cannot go on for ever.
         wake_all(&self.queue, |queue| {
             let before = queue.peek().is_some_and(|seen| *seen < limit);
-            if before { queue.claim_first(|_| ()) } else { None }
+            if before {
+                queue.claim_first(|_| ())
+            } else {
+                None
+            }
         });
     }
 

@@ -16,4 +16,3 @@ mod wait_group;
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub use mutex::{Mutex, MutexGuard};
 pub use wait_group::WaitGroup;
-

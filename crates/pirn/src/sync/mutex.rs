@@ -64,7 +64,10 @@ unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 impl<T> Mutex<T> {
     /// Returns an unlocked mutex.
     pub const fn new(value: T) -> Self {
-        Mutex { turns: Turns::new(), value: UnsafeCell::new(value) }
+        Mutex {
+            turns: Turns::new(),
+            value: UnsafeCell::new(value),
+        }
     }
 
     /// Returns the value.
@@ -152,7 +155,10 @@ impl<T: ?Sized> Mutex<T> {
     /// The proof that the caller has the turn (X1).
     #[inline]
     fn guard(&self) -> MutexGuard<'_, T> {
-        MutexGuard { mutex: self, stays: PhantomData }
+        MutexGuard {
+            mutex: self,
+            stays: PhantomData,
+        }
     }
 }
 

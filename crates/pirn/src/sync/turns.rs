@@ -55,7 +55,9 @@ impl Turns {
             losers: WaitQueue::new(),
             arrivals: WaitQueue::new(),
         };
-        Turns { state: Lock::new(state) }
+        Turns {
+            state: Lock::new(state),
+        }
     }
 
     /// Takes the turn if it is free; true if so.
@@ -126,7 +128,10 @@ impl Turns {
 impl State {
     fn take_or_wait(&mut self, starving: bool) -> Attempt<(), Place> {
         if mem::replace(&mut self.held, true) {
-            Attempt::Wait(Place { starving, granted: false })
+            Attempt::Wait(Place {
+                starving,
+                granted: false,
+            })
         } else {
             Attempt::Done(())
         }

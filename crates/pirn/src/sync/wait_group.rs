@@ -68,8 +68,16 @@ struct Group {
 impl WaitGroup {
     /// Returns the first handle of a new group.
     pub fn new() -> Self {
-        let group = Group { announced: 0, members: 1, rounds: 0, waiters: WaitQueue::new() };
-        WaitGroup { group: Arc::new(Lock::new(group)), member: AtomicBool::new(true) }
+        let group = Group {
+            announced: 0,
+            members: 1,
+            rounds: 0,
+            waiters: WaitQueue::new(),
+        };
+        WaitGroup {
+            group: Arc::new(Lock::new(group)),
+            member: AtomicBool::new(true),
+        }
     }
 
     /// Announces `n` things to wait for; each ends with a [`done`](WaitGroup::done).
@@ -157,8 +165,15 @@ impl WaitGroup {
     /// Wakes the waiters of rounds that have ended.
     fn release(&self) {
         wake_all(&self.group, |group| {
-            let ended = group.waiters.peek().is_some_and(|round| *round < group.rounds);
-            if ended { group.waiters.claim_first(|_| ()) } else { None }
+            let ended = group
+                .waiters
+                .peek()
+                .is_some_and(|round| *round < group.rounds);
+            if ended {
+                group.waiters.claim_first(|_| ())
+            } else {
+                None
+            }
         });
     }
 }
@@ -180,7 +195,10 @@ impl Clone for WaitGroup {
     /// Returns another handle, which counts.
     fn clone(&self) -> Self {
         self.group.lock().members += 1;
-        WaitGroup { group: Arc::clone(&self.group), member: AtomicBool::new(true) }
+        WaitGroup {
+            group: Arc::clone(&self.group),
+            member: AtomicBool::new(true),
+        }
     }
 }
 

@@ -7,7 +7,10 @@
 //! a fired timer means (a payload is handed back; the caller wakes with it). Only the
 //! worker that owns the wheel calls it, so nothing here is atomic or locked.
 
-#[expect(unsafe_code, reason = "the entry names its own links to the intrusive list")]
+#[expect(
+    unsafe_code,
+    reason = "the entry names its own links to the intrusive list"
+)]
 mod entry;
 mod ticks;
 #[expect(unsafe_code, reason = "links entries that live on waiters' stacks")]

@@ -148,11 +148,13 @@ impl<P: Copy> Wheel<P> {
     }
 
     /// Returns how many timers are armed.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests look at it"))]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// True if no timer is armed.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests look at it"))]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -26,7 +26,9 @@ impl Interrupt {
             if let Some(found) = error.downcast_ref::<Interrupt>() {
                 return Some(*found);
             }
-            let inside = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            let inside = error
+                .downcast_ref::<io::Error>()
+                .and_then(io::Error::get_ref);
             next = match inside {
                 Some(inside) => Some(inside),
                 None => error.source(),

@@ -45,12 +45,20 @@ pub(crate) struct Spec {
 impl Spec {
     /// A wait that only a waker ends.
     pub(crate) const fn of(reason: Reason) -> Spec {
-        Spec { reason, deadline: None, interruptible: false, token: false }
+        Spec {
+            reason,
+            deadline: None,
+            interruptible: false,
+            token: false,
+        }
     }
 
     /// A wait that cancellation ends too.
     pub(crate) const fn interruptible(reason: Reason) -> Spec {
-        Spec { interruptible: true, ..Spec::of(reason) }
+        Spec {
+            interruptible: true,
+            ..Spec::of(reason)
+        }
     }
 
     pub(crate) const fn until(self, deadline: Option<Instant>) -> Spec {
@@ -58,7 +66,10 @@ impl Spec {
     }
 
     fn accepts(&self) -> Accepts {
-        Accepts { cancel: self.interruptible, token: self.token }
+        Accepts {
+            cancel: self.interruptible,
+            token: self.token,
+        }
     }
 }
 
@@ -220,7 +231,10 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
         if header.gate.park_until(until) {
             break;
         }
-        if spec.deadline.is_some_and(|deadline| deadline <= shim::now()) {
+        if spec
+            .deadline
+            .is_some_and(|deadline| deadline <= shim::now())
+        {
             give_up(header, ticket);
             break;
         }

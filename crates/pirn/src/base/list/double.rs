@@ -97,6 +97,10 @@ impl<T: DoublyLinked> List<T> {
     ///
     /// # Safety
     /// As [`List::push_back`].
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the list is whole, its tests use it")
+    )]
     pub(crate) unsafe fn push_front(&mut self, node: NonNull<T>) {
         let first = self.head.replace(node);
         // SAFETY: the caller's promise: the node is alive.

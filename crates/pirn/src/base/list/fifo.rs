@@ -143,6 +143,10 @@ impl<T: Linked> Fifo<T> {
     }
 
     /// Takes the first `n` nodes (all, if there are fewer) out, in their order. O(n).
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the queue is whole, its tests use it")
+    )]
     pub(crate) fn split_front(&mut self, n: u32) -> Fifo<T> {
         if n >= self.len {
             return std::mem::take(self);

@@ -1,5 +1,6 @@
-//! Runs one model under loom.
+//! Runs one model under loom: a correct one, or one that must be found broken.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -26,6 +27,30 @@ pub(crate) fn explore(
     eprintln!(
         "{name}: {runs} executions, bound {bound:?}, {:?}",
         started() - start
+    );
+}
+
+/// As [`explore`], for a protocol that is known to be broken.
+///
+/// # Panics
+/// If loom finds nothing, or something else than a panic that says `symptom`.
+pub(crate) fn find(
+    name: &str,
+    preemptions: usize,
+    symptom: &str,
+    model: impl Fn() + Send + Sync + 'static,
+) {
+    let exploring = AssertUnwindSafe(|| explore(name, preemptions, model));
+    let Err(panic) = catch_unwind(exploring) else {
+        panic!("{name}: nothing found")
+    };
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let said = text
+        .or(panic.downcast_ref::<&str>().copied())
+        .unwrap_or("not a text");
+    assert!(
+        said.contains(symptom),
+        "{name}: found `{said}`, not `{symptom}`"
     );
 }
 

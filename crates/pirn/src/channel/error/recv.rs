@@ -71,7 +71,9 @@ impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RecvError::Disconnected => f.write_str(CLOSED),
-            RecvError::Interrupted(interrupt) => write!(f, "receive interrupted: {interrupt}"),
+            RecvError::Interrupted(interrupt) => {
+                write!(f, "receive interrupted: {interrupt}")
+            }
         }
     }
 }

@@ -125,7 +125,9 @@ impl<T> fmt::Debug for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SendError::Disconnected(_) => f.write_str("Disconnected(..)"),
-            SendError::Interrupted(_, interrupt) => write!(f, "Interrupted(.., {interrupt:?})"),
+            SendError::Interrupted(_, interrupt) => {
+                write!(f, "Interrupted(.., {interrupt:?})")
+            }
         }
     }
 }
@@ -155,7 +157,9 @@ impl<T> fmt::Display for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SendError::Disconnected(_) => f.write_str(CLOSED),
-            SendError::Interrupted(_, interrupt) => write!(f, "send interrupted: {interrupt}"),
+            SendError::Interrupted(_, interrupt) => {
+                write!(f, "send interrupted: {interrupt}")
+            }
         }
     }
 }

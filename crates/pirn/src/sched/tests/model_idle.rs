@@ -78,7 +78,7 @@ impl Hub {
         self.nodes.take(node);
         let mut started = self.started.lock();
         *started += 1;
-        self.all_started.notify_all();
+        self.all_started.notify_one();
         while *started < self.nodes.len() {
             started = self.all_started.wait(started);
         }

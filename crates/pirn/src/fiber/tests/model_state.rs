@@ -1,0 +1,177 @@
+//! Models: one claim for each wait, whoever tries and however late; the winner enqueues iff
+//! the owner had parked; what a waker wrote is there for the owner that it claimed.
+
+use std::sync::Arc;
+
+use super::rig::{CLAIM_ONLY, OR_CANCEL, Rig, join};
+use crate::base::tests::explore::explore;
+use crate::fiber::state::{Claim, Code, Parked};
+use crate::shim::thread::JoinHandle;
+
+/// The claim comes before or after the park; either way the owner goes on, and sees the note.
+#[test]
+fn model_state_claim_against_park() {
+    explore("state_claim_against_park", 3, || {
+        let rig = Rig::new();
+        let epoch = rig.word.epoch();
+        let waker =
+            rig.thread(move |rig| assert!(rig.wake(0, epoch), "the one waker wins"));
+        let code = rig.wait(epoch, CLAIM_ONLY);
+        assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7));
+        assert_ne!(rig.word.epoch(), epoch, "a claim spends the ticket");
+        join([waker]);
+    });
+}
+
+/// Two wakers with the same ticket: one wins, and the owner sees that one's note.
+#[test]
+fn model_state_two_wakers_one_wins() {
+    explore("state_two_wakers_one_wins", 3, || {
+        let rig = Rig::new();
+        let epoch = rig.word.epoch();
+        let wakers = [0, 1].map(|i| {
+            rig.thread(move |rig| {
+                let _ = rig.wake(i, epoch);
+                let again = rig.word.claim(epoch, Code::case(i as u16));
+                assert_eq!(again, Claim::Stale, "a spent ticket wins nothing");
+            })
+        });
+        let code = rig.wait(epoch, CLAIM_ONLY);
+        let winner = usize::from(code == Code::case(1));
+        assert_eq!(
+            (code, rig.notes[winner].read()),
+            (Code::case(winner as u16), 7)
+        );
+        join(wakers);
+    });
+}
+
+/// A waker of the first wait comes too late, during the second: it must not end that one.
+#[test]
+fn model_state_late_waker_leaves_the_next_wait_alone() {
+    explore("state_late_waker", 3, || {
+        let rig = Rig::new();
+        let late = first_wait(&rig);
+        second_wait(&rig);
+        join([late]);
+    });
+}
+
+/// As before, but the word goes to another fiber in between.
+#[test]
+fn model_state_recycled_against_a_late_waker() {
+    explore("state_recycled", 3, || {
+        let rig = Rig::new();
+        let late = first_wait(&rig);
+        rig.word.finish();
+        assert!(rig.word.is_done());
+        rig.word.recycle();
+        second_wait(&rig);
+        join([late]);
+    });
+}
+
+/// The owner parks, takes itself back, and ends its wait; unless the waker does, which is
+/// returned and may come at any time.
+fn first_wait(rig: &Arc<Rig>) -> JoinHandle<()> {
+    let epoch = rig.word.epoch();
+    let late = rig.thread(move |rig| {
+        let _ = rig.wake(0, epoch);
+    });
+    rig.saved.write(1);
+    rig.turn();
+    if rig.word.park(epoch, CLAIM_ONLY) == Parked::Yes {
+        if rig.word.unpark_self(epoch) {
+            assert_ne!(rig.word.claim(epoch, Code::case(1)), Claim::Parked);
+        } else {
+            rig.gate.park();
+        }
+    }
+    assert_ne!(rig.word.epoch(), epoch, "the ticket is spent");
+    late
+}
+
+/// A wait with a waker of its own.
+fn second_wait(rig: &Arc<Rig>) {
+    let epoch = rig.word.epoch();
+    let waker = rig.thread(move |rig| assert!(rig.wake(1, epoch), "the one waker wins"));
+    let code = rig.wait(epoch, CLAIM_ONLY);
+    assert_eq!(
+        (code, rig.notes[1].read()),
+        (Code::case(1), 7),
+        "the wrong waker"
+    );
+    join([waker]);
+}
+
+/// An owner that sleeps in place takes itself back, unless a waker was faster; then it waits
+/// for that waker's enqueue, and no token of the gate is left over either way.
+#[test]
+fn model_state_unpark_self_against_a_claim() {
+    explore("state_unpark_self", 3, || {
+        let rig = Rig::new();
+        let epoch = rig.word.epoch();
+        let waker =
+            rig.thread(move |rig| assert!(rig.wake(0, epoch), "the one waker wins"));
+        rig.saved.write(1);
+        let code = match rig.word.park(epoch, CLAIM_ONLY) {
+            Parked::Claimed(code) => code,
+            Parked::Yes if rig.word.unpark_self(epoch) => rig.wait(epoch, CLAIM_ONLY),
+            Parked::Yes => {
+                rig.gate.park();
+                rig.word.code()
+            }
+        };
+        assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7));
+        join([waker]);
+    });
+}
+
+/// Cancellation against a claim against the park: one of the two ends the wait, one enqueue
+/// for a parked owner, and the cancellation sticks.
+#[test]
+fn model_state_cancel_against_a_claim() {
+    explore("state_cancel_against_a_claim", 3, || {
+        let rig = Rig::new();
+        let epoch = rig.word.epoch();
+        let waker = rig.thread(move |rig| {
+            let _ = rig.wake(0, epoch);
+        });
+        let canceller = rig.thread(|rig| {
+            rig.notes[1].write(8);
+            rig.turn();
+            if rig.word.cancel() {
+                rig.enqueue();
+            }
+        });
+        match rig.wait(epoch, OR_CANCEL) {
+            Code::CANCELLED => assert_eq!(rig.notes[1].read(), 8),
+            code => assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7)),
+        }
+        join([waker, canceller]);
+        assert!(rig.word.is_cancelled());
+        let again = rig.wait(rig.word.epoch(), OR_CANCEL);
+        assert_eq!(again, Code::CANCELLED, "cancellation must stick");
+    });
+}
+
+/// Wakers with a spent ticket, unparkers and cancellers that come when the fiber ends, or
+/// after: nobody claims it, nobody enqueues it.
+#[test]
+fn model_state_the_end_against_late_comers() {
+    explore("state_the_end", 3, || {
+        let rig = Rig::new();
+        let spent = rig.word.epoch();
+        assert!(rig.wake(0, spent));
+        let late =
+            rig.thread(move |rig| assert!(!rig.wake(1, spent), "a spent ticket won"));
+        let other = rig.thread(|rig| {
+            rig.turn();
+            assert!(!rig.word.unpark(), "it never parked");
+            assert!(!rig.word.cancel(), "it never parked");
+        });
+        rig.turn();
+        rig.word.finish();
+        join([late, other]);
+    });
+}

@@ -1,0 +1,127 @@
+//! What models of the state word need besides it: a place to sleep, memory that only the
+//! word orders, and turns.
+//!
+//! A turn is a relaxed read-modify-write that orders nothing. loom goes back to where two
+//! accesses could have come the other way round, but it remembers only the last access to
+//! each word. A party that looks at a word (a load) and leaves it alone is forgotten as soon
+//! as another one looks too. Turns are not forgotten, so parties take one before they look.
+
+use std::sync::Arc;
+
+use crate::fiber::state::{Accepts, Claim, Code, Epoch, Parked, StateWord};
+use crate::shim::UnsafeCell;
+use crate::shim::atomic::{AtomicU32, Ordering};
+use crate::shim::thread::{self, JoinHandle};
+use crate::sys::parker::Parker;
+
+/// A wait that nothing but a claim ends.
+pub(super) const CLAIM_ONLY: Accepts = Accepts {
+    cancel: false,
+    token: false,
+};
+pub(super) const OR_CANCEL: Accepts = Accepts {
+    cancel: true,
+    token: false,
+};
+pub(super) const OR_TOKEN: Accepts = Accepts {
+    cancel: false,
+    token: true,
+};
+
+/// Memory that somebody writes before and somebody reads after; loom says if nothing orders
+/// the two.
+#[derive(Debug)]
+pub(super) struct Note(UnsafeCell<u32>);
+
+// SAFETY: that accesses are ordered is what the models check.
+unsafe impl Sync for Note {}
+
+impl Note {
+    pub(super) fn new() -> Note {
+        Note(UnsafeCell::new(0))
+    }
+
+    pub(super) fn write(&self, value: u32) {
+        // SAFETY: as above.
+        self.0.with_mut(|note| unsafe { *note = value });
+    }
+
+    pub(super) fn read(&self) -> u32 {
+        // SAFETY: as above.
+        self.0.with(|note| unsafe { *note })
+    }
+}
+
+/// A state word, its owner's place to sleep, and what both sides hand over.
+#[derive(Debug)]
+pub(super) struct Rig {
+    pub(super) word: StateWord,
+    pub(super) gate: Parker,
+    /// Written by the owner before it parks; read by who finds it parked.
+    pub(super) saved: Note,
+    /// One for each waker: written before its claim, read by the owner that it claimed.
+    pub(super) notes: [Note; 2],
+    turns: AtomicU32,
+}
+
+impl Rig {
+    pub(super) fn new() -> Arc<Rig> {
+        Arc::new(Rig {
+            word: StateWord::new(),
+            gate: Parker::new(),
+            saved: Note::new(),
+            notes: [Note::new(), Note::new()],
+            turns: AtomicU32::new(0),
+        })
+    }
+
+    /// From here on others may have come first.
+    pub(super) fn turn(&self) {
+        self.turns.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn thread(
+        self: &Arc<Self>,
+        body: impl FnOnce(&Rig) + Send + 'static,
+    ) -> JoinHandle<()> {
+        let rig = Arc::clone(self);
+        thread::spawn(String::new(), move || body(&rig)).expect("a modelled thread")
+    }
+
+    /// Waker `i`: true if its claim won.
+    pub(super) fn wake(&self, i: usize, epoch: Epoch) -> bool {
+        self.notes[i].write(7);
+        self.turn();
+        match self.word.claim(epoch, Code::case(i as u16)) {
+            Claim::Parked => self.enqueue(),
+            Claim::Active => {}
+            Claim::Stale => return false,
+        }
+        true
+    }
+
+    /// The duty of whoever ended a parked wait.
+    pub(super) fn enqueue(&self) {
+        self.saved.read();
+        self.gate.unpark();
+    }
+
+    /// The owner waits; returns what ended it.
+    pub(super) fn wait(&self, epoch: Epoch, accepts: Accepts) -> Code {
+        self.saved.write(1);
+        self.turn();
+        match self.word.park(epoch, accepts) {
+            Parked::Claimed(code) => code,
+            Parked::Yes => {
+                self.gate.park();
+                self.word.code()
+            }
+        }
+    }
+}
+
+pub(super) fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().expect("the thread passes"));
+}
