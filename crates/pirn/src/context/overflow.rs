@@ -73,9 +73,9 @@ fn report_overflow(address: usize) {
         Some(describe) if !overflow.owner.is_null() => describe(overflow.owner, &mut out),
         _ => drop(out.write_str("a fiber")),
     }
-    let _ = write!(
+    let _ = writeln!(
         out,
-        " overflowed its {} KiB stack; raise Builder::stack_size or PIRN_STACK_SIZE\n",
+        " overflowed its {} KiB stack; raise Builder::stack_size or PIRN_STACK_SIZE",
         overflow.size / 1024
     );
     os::write_stderr(out.text());

@@ -325,8 +325,10 @@ impl<T> ScopedJoinHandle<'_, T> {
     fn new(fiber: FiberPtr) -> Self {
         // SAFETY: J1: called once for each fresh fiber, with its result type.
         let joined = unsafe { Joined::new(fiber) };
-        ScopedJoinHandle { joined, scope: PhantomData }
-    }
+        ScopedJoinHandle {
+            joined,
+            scope: PhantomData,
+        }
     }
 
     /// Waits for the fiber to end and returns its result. A panic that is returned here is
