@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::ride::{Ride, pool};
 use crate::context::os::Guarding;
 use crate::context::{OutOfStacks, Stack, StackConfig, StackPool};
-use crate::shim::thread;
+use crate::shim::{Mutex, thread};
 
 const KIB: usize = 1024;
 
@@ -195,7 +195,7 @@ fn threads_take_and_give_across_each_other() {
     const ROUNDS: usize = 20_000;
     let pool = Arc::new(pool(THREADS * 8));
     let (send, receive) = std::sync::mpsc::channel::<Stack>();
-    let receive = Arc::new(std::sync::Mutex::new(receive));
+    let receive = Arc::new(Mutex::new(receive));
     let workers: Vec<_> = (0..THREADS)
         .map(|number| {
             let (pool, send) = (Arc::clone(&pool), send.clone());
@@ -210,7 +210,7 @@ fn threads_take_and_give_across_each_other() {
                         }
                         Err(error) => assert!(matches!(error, OutOfStacks::Cap { .. })),
                     }
-                    if let Ok(stack) = receive.lock().unwrap().try_recv() {
+                    if let Ok(stack) = receive.lock().try_recv() {
                         pool.give(stack);
                     }
                 }
@@ -222,11 +222,7 @@ fn threads_take_and_give_across_each_other() {
         .into_iter()
         .for_each(|worker| worker.join().unwrap());
     drop(send);
-    receive
-        .lock()
-        .unwrap()
-        .iter()
-        .for_each(|stack| pool.give(stack));
+    receive.lock().iter().for_each(|stack| pool.give(stack));
     assert_eq!(pool.in_use(), 0);
 }
 
