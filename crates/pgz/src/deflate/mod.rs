@@ -18,3 +18,6 @@ pub use inflater::{Inflated, Inflater, Progress};
 pub use level::Level;
 pub use packer::{Closing, Packed, Packer};
 pub use pool::Pool;
+
+#[cfg(test)]
+mod tests;

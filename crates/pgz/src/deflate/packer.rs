@@ -8,10 +8,15 @@
 //!   successive blocks, put one after another, are one deflate stream;
 //! * **a member** ([`Packer::member`]): a gzip file of its own, which needs no other
 //!   block to be inflated and carries a [`Mark`] that says how long it is.
+//!
+//! The output depends on block and level alone, not on what the packer did before; so a
+//! file comes out the same on any number of workers. That takes a trick: when the library
+//! takes a dictionary, it hashes one byte past its end, and there the window still holds
+//! a byte of some earlier block. [`Packer::forget`] puts a zero there.
 
 use flate2::{Compress, FlushCompress, Status};
 
-use super::{Block, Level};
+use super::{Block, DICTIONARY, Level};
 use crate::gzip::{Header, Mark, Trailer};
 
 /// Compresses one block after another.
@@ -125,6 +130,18 @@ impl Packer {
         out
     }
 
+    /// Overwrites what the window holds where a dictionary will end, at a hundredth of a
+    /// block's cost. `out` is scratch space.
+    fn forget(&mut self, out: &mut Vec<u8>) {
+        out.reserve(SCRATCH);
+        let start = out.len();
+        self.deflate
+            .compress_vec(&BLANK, out, FlushCompress::None)
+            .expect("deflate refuses no input");
+        out.truncate(start);
+        self.deflate.reset();
+    }
+
     fn deflate(
         &mut self,
         dictionary: &[u8],
@@ -134,6 +151,7 @@ impl Packer {
     ) {
         self.deflate.reset();
         if !dictionary.is_empty() {
+            self.forget(out);
             self.deflate
                 .set_dictionary(dictionary)
                 .expect("a fresh raw stream takes a dictionary");
@@ -168,3 +186,8 @@ fn checksum(data: &[u8]) -> crc32fast::Hasher {
 
 /// A final block with fixed codes and nothing in it.
 const EMPTY_STREAM: [u8; 2] = [3, 0];
+
+/// As long as a dictionary and the few bytes after it that are hashed with it.
+static BLANK: [u8; DICTIONARY + 8] = [0; DICTIONARY + 8];
+/// More than the blank ever compresses to.
+const SCRATCH: usize = 1024;

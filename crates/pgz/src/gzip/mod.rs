@@ -18,3 +18,6 @@ pub use damage::{Damage, Flaw};
 pub use header::{Header, MAGIC};
 pub use mark::Mark;
 pub use trailer::Trailer;
+
+#[cfg(test)]
+mod tests;

@@ -36,3 +36,6 @@ pub(crate) use failure::plain;
 pub use failure::{Failure, Tally};
 pub use fibers::Fibers;
 pub use threads::Threads;
+
+#[cfg(test)]
+mod tests;

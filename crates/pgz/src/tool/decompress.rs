@@ -21,7 +21,12 @@ impl Tool {
         let looks_inside = self.options.writes_no_files();
         let read_anyway = looks_inside && !(self.options.recursive && self.is_dry());
         if named.is_none() && !read_anyway {
-            if !self.options.recursive || self.options.voice == Voice::Verbose {
+            let said = match self.options.voice {
+                Voice::Verbose => true,
+                Voice::Plain => !self.options.recursive,
+                Voice::Quiet => false,
+            };
+            if said {
                 self.report.warn(shown, "unknown suffix -- ignored");
             }
             return;

@@ -189,18 +189,18 @@ fn a_consumer_that_stops_stops_the_reading_too() {
     let box_ = Sandbox::new();
     let data = noise(1, 4 * MIB);
     for args in [&["-1"][..], &["-1i"]] {
-        // 400 MiB on offer; a consumer that takes nothing until all is still.
-        let memory = pour(&box_, args, 100, &data, &Consumer::Stalls);
+        // 96 MiB on offer; a consumer that takes nothing until all is still.
+        let memory = pour(&box_, args, 24, &data, &Consumer::Stalls);
         assert!(memory <= MOST_MEMORY_KIB, "{args:?}: {memory} KiB");
     }
     let packed = box_.run("pgz", &["-i"], &data).expect(0).stdout;
-    let memory = pour(&box_, &["-d"], 100, &packed, &Consumer::Stalls);
+    let memory = pour(&box_, &["-d"], 24, &packed, &Consumer::Stalls);
     assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
     let packed = box_
         .run("gzip", &["-1"], &vec![0; 64 * MIB])
         .expect(0)
         .stdout;
-    let memory = pour(&box_, &["-d"], 6, &packed, &Consumer::Stalls);
+    let memory = pour(&box_, &["-d"], 4, &packed, &Consumer::Stalls);
     assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
 }
 
