@@ -33,6 +33,10 @@ pub(crate) struct Local {
     worker: Cell<*const ()>,
     /// Operations that the running fiber may still complete before it must yield.
     budget: Cell<u32>,
+    /// Fibers that are suspended on this thread in the middle of unwinding.
+    unwinding: Cell<u32>,
+    /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
+    stalled: Cell<u64>,
     pub(super) magazines: Magazines,
 }
 
@@ -60,6 +64,8 @@ impl Local {
             ended: Cell::new(None),
             worker: Cell::new(ptr::null()),
             budget: Cell::new(0),
+            unwinding: Cell::new(0),
+            stalled: Cell::new(0),
             magazines: Magazines::new(),
         }
     }
@@ -106,6 +112,24 @@ impl Local {
     #[inline(always)]
     pub(crate) fn refill_budget(&self, operations: u32) {
         self.budget.set(operations);
+        self.stalled.set(0);
+    }
+
+    #[inline(always)]
+    pub(crate) fn unwinding(&self) -> u32 {
+        self.unwinding.get()
+    }
+
+    pub(crate) fn set_unwinding(&self, fibers: u32) {
+        self.unwinding.set(fibers);
+    }
+
+    /// Since when the running fiber has been yielding in place: `now`, if it has not.
+    pub(crate) fn stalled_since(&self, now: u64) -> u64 {
+        if self.stalled.get() == 0 {
+            self.stalled.set(now);
+        }
+        self.stalled.get()
     }
 
     /// Takes one operation from the budget; true if it was the last one.

@@ -187,15 +187,27 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
     // SAFETY: H1.
     unsafe { fiber.as_ref() }.home().landed(current::local());
     loop {
-        // SAFETY: H1.
-        let header = unsafe { fiber.as_ref() };
         // SAFETY: called once, on the fiber.
-        unsafe { (header.vtable.get().run)(fiber) };
-        super::local::destroy(header);
-        publish(fiber);
+        unsafe { live(fiber) };
+        // SAFETY: H1.
+        let home = unsafe { fiber.as_ref() }.home();
         // SAFETY: this is the root of its stack; nothing of it is needed any more.
-        fiber = unsafe { header.home().ended(current::local(), fiber) };
+        fiber = unsafe { home.ended(current::local(), fiber) };
     }
+}
+
+/// A fiber's life on its stack: runs the closure and sees to all that follows, up to step 5.
+///
+/// # Safety
+/// Called once for each fiber, by the fiber itself.
+#[inline(always)]
+pub(crate) unsafe fn live(fiber: FiberPtr) {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: the caller's promise: the closure still lies in the payload.
+    unsafe { (header.vtable.get().run)(fiber) };
+    super::local::destroy(header);
+    publish(fiber);
 }
 
 /// Steps 3 to 5 of the end.

@@ -131,7 +131,7 @@ pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
     header.reason.store(spec.reason as u32, Ordering::Relaxed);
     let end = if local.fiber().is_none() {
         park_thread(header, ticket, spec)
-    } else if panicking() {
+    } else if unwinds(local) {
         park_in_place(local, header, ticket, spec)
     } else {
         park_fiber(local, header, ticket, spec)
@@ -146,8 +146,42 @@ pub(crate) fn yield_now() {
     let local = current::local();
     match local.fiber() {
         Some(fiber) if !panicking() => requeue(local, fiber),
-        _ => shim::thread::yield_now(),
+        Some(fiber) => yield_while_unwinding(local, fiber),
+        None => shim::thread::yield_now(),
     }
+}
+
+/// Whether the running fiber has to stay on its thread because it unwinds. While another
+/// fiber of this thread is suspended in the middle of unwinding, `std` cannot tell which of
+/// them it is; then nobody stays.
+#[inline]
+fn unwinds(local: &Local) -> bool {
+    panicking() && local.unwinding() == 0
+}
+
+/// Gives way in place, until others have waited behind this fiber for [`PATIENCE`].
+#[cold]
+fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
+    if local.unwinding() > 0 {
+        return requeue(local, fiber);
+    }
+    let now = clock::now();
+    let since = local.stalled_since(now);
+    // SAFETY: H1.
+    let home = unsafe { fiber.as_ref() }.home();
+    if now - since >= PATIENCE.as_nanos() as u64 && home.others_wait() {
+        leave_unwinding(local, || requeue(local, fiber));
+    } else {
+        shim::thread::yield_now();
+    }
+}
+
+/// Suspends a fiber that unwinds; `suspend` comes back on the same thread.
+fn leave_unwinding<T>(local: &Local, suspend: impl FnOnce() -> T) -> T {
+    local.set_unwinding(local.unwinding() + 1);
+    let result = suspend();
+    local.set_unwinding(local.unwinding() - 1);
+    result
 }
 
 /// Counts one completed operation; the last one of a fiber's budget makes it yield, so that
@@ -241,7 +275,9 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
         if home.others_wait() {
             if header.state.unpark_self(ticket.epoch()) {
                 header.set_home(home);
-                return park_fiber(local, header, ticket, spec);
+                return leave_unwinding(local, || {
+                    park_fiber(local, header, ticket, spec)
+                });
             }
             // A waker has claimed the wait and will open the gate.
             header.gate.park();
