@@ -20,6 +20,7 @@ mod class;
     reason = "opens, guards and gives back the memory of slots"
 )]
 mod extent;
+mod frame;
 mod layout;
 #[expect(unsafe_code, reason = "system calls on memory and signals")]
 mod os;

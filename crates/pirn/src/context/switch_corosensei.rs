@@ -17,33 +17,21 @@ use std::ptr;
 use corosensei::stack::StackPointer;
 use corosensei::{Coroutine, Yielder};
 
+use super::frame::{Entry, Frame};
 use super::sanitizer::{self, Side};
 use super::stack::Stack;
-
-/// What a prepared context calls first. It must never return or unwind; it ends in [`exit`].
-pub(crate) type Entry = unsafe extern "C" fn(arg: *mut ()) -> !;
 
 /// A thread of execution that is not running: a fiber's or a worker's own.
 #[derive(Debug)]
 pub(crate) struct Context {
     fiber: *mut Fiber,
+    #[allow(dead_code, reason = "read by the sanitizers, where there is one")]
     pub(super) side: Side,
 }
 
 // SAFETY: C1: a suspended context may be resumed by any thread; what its frames hold is the
 // affair of whoever lets it migrate.
 unsafe impl Send for Context {}
-
-/// Where a suspended context stands, for an unwinder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Frame {
-    /// Address at which it goes on.
-    pub(crate) ip: usize,
-    /// Stack pointer there.
-    pub(crate) sp: usize,
-    /// Frame pointer there; 0 ends the chain.
-    pub(crate) fp: usize,
-}
 
 /// The record at the top of a fiber's stack.
 #[repr(align(16))]
@@ -120,6 +108,7 @@ impl Context {
     }
 
     /// Returns where the context goes on: not known with this backend.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn frame(&self) -> Option<Frame> {
         None
     }
@@ -168,8 +157,10 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
 pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
     // SAFETY: 1.
     unsafe { sanitizer::leave_for_good(save, to) };
+    // SAFETY: 1.
+    let fiber = unsafe { (*save).fiber };
     // SAFETY: C1.
-    unsafe { (*(*save).fiber).left = true };
+    unsafe { (*fiber).left = true };
     // SAFETY: 1: `save` is a fiber that runs.
     unsafe { suspend(save) };
     unreachable!("a context that was left has been resumed")
@@ -178,8 +169,10 @@ pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
 /// # Safety
 /// 1. `running` is the context of the fiber that calls.
 unsafe fn suspend(running: *mut Context) {
-    // SAFETY: 1, C1.
-    let yielder = unsafe { (*(*running).fiber).yielder };
+    // SAFETY: 1.
+    let fiber = unsafe { (*running).fiber };
+    // SAFETY: C1.
+    let yielder = unsafe { (*fiber).yielder };
     // SAFETY: 1: the fiber has started, so the yielder is set and lives on its stack.
     unsafe { &*yielder }.suspend(());
 }

@@ -34,11 +34,9 @@
 use std::arch::{asm, naked_asm};
 use std::ptr;
 
+use super::frame::{Entry, Frame};
 use super::sanitizer::{self, Side};
 use super::stack::Stack;
-
-/// What a prepared context calls first. It must never return or unwind; it ends in [`exit`].
-pub(crate) type Entry = unsafe extern "C" fn(arg: *mut ()) -> !;
 
 /// A thread of execution that is not running: a fiber's or a worker's own.
 #[repr(C)]
@@ -54,17 +52,6 @@ pub(crate) struct Context {
 unsafe impl Send for Context {}
 
 type Word = usize;
-
-/// Where a suspended context stands, for an unwinder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Frame {
-    /// Address at which it goes on.
-    pub(crate) ip: usize,
-    /// Stack pointer there.
-    pub(crate) sp: usize,
-    /// Frame pointer there; 0 ends the chain.
-    pub(crate) fp: usize,
-}
 
 /// Words of a saved context, from `sp` upwards.
 const CONTROL: usize = 0;

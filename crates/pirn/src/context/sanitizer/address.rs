@@ -13,8 +13,9 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use crate::context::frame::Entry;
 use crate::context::stack::Stack;
-use crate::context::switch::{Context, Entry};
+use crate::context::switch::Context;
 
 /// A stack goes back to the pool after each fiber, so that the shadow follows.
 pub(crate) const INHERITS: bool = false;
@@ -162,6 +163,10 @@ fn bounds(stack: &Stack) -> (*const c_void, usize) {
 }
 
 /// Assembly to be run on the old stack right before the switch.
+#[allow(
+    unused_macros,
+    reason = "the corosensei backend has no assembly of ours"
+)]
 macro_rules! hook {
     () => {
         ""

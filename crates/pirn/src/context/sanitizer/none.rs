@@ -1,7 +1,8 @@
 //! No sanitizer: nothing to tell.
 
+use crate::context::frame::Entry;
 use crate::context::stack::Stack;
-use crate::context::switch::{Context, Entry};
+use crate::context::switch::Context;
 
 /// A fiber that has ended may leave its stack to the next one.
 pub(crate) const INHERITS: bool = true;
@@ -58,6 +59,10 @@ pub(in crate::context) fn taken(_stack: &Stack) {}
 pub(in crate::context) fn given_back(_stack: &Stack) {}
 
 /// Assembly to be run on the old stack right before the switch.
+#[allow(
+    unused_macros,
+    reason = "the corosensei backend has no assembly of ours"
+)]
 macro_rules! hook {
     () => {
         ""

@@ -14,8 +14,9 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use crate::context::frame::Entry;
 use crate::context::stack::Stack;
-use crate::context::switch::{Context, Entry};
+use crate::context::switch::Context;
 
 /// Each fiber has a shadow state of its own.
 pub(crate) const INHERITS: bool = false;
@@ -131,6 +132,10 @@ pub(in crate::context) fn taken(_stack: &Stack) {}
 pub(in crate::context) fn given_back(_stack: &Stack) {}
 
 /// Assembly to be run on the old stack right before the switch to the context in r13.
+#[allow(
+    unused_macros,
+    reason = "the corosensei backend has no assembly of ours"
+)]
 macro_rules! hook {
     () => {
         "mov rdi, [r13 + 8]\nxor esi, esi\ncall __tsan_switch_to_fiber@PLT"

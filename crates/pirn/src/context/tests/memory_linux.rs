@@ -2,7 +2,7 @@
 //! sanitizer, which counts its own as well.
 
 use super::alone::alone;
-use super::pool::touch;
+use super::pool::{can_read, touch};
 use super::ride::Ride;
 use crate::context::os::{self, Guarding};
 use crate::context::{OutOfStacks, StackConfig, StackPool};
@@ -133,6 +133,27 @@ fn memory_falls_after_a_burst() {
             let left = resident().saturating_sub(before);
             println!("{burst} bytes in the burst, {left} after it");
             assert!(left < burst / 10, "{left} of {burst} left");
+        },
+    );
+}
+
+#[test]
+fn locked_memory_has_guards_too() {
+    alone(
+        concat!(module_path!(), "::locked_memory_has_guards_too"),
+        || {
+            // Where a process may not lock that much, the pool is made of what it may.
+            // SAFETY: concerns memory that is yet to be mapped.
+            let locked = unsafe { libc::mlockall(libc::MCL_FUTURE | libc::MCL_ONFAULT) };
+            println!("memory is locked from now on: {}", locked == 0);
+            let pool = super::ride::pool(8);
+            let stacks: Vec<_> = (0..8).map(|_| pool.take().unwrap()).collect();
+            for stack in &stacks {
+                assert!(
+                    !can_read(stack.range().start - 1) && can_read(stack.range().start)
+                );
+            }
+            stacks.into_iter().for_each(|stack| pool.give(stack));
         },
     );
 }

@@ -175,7 +175,7 @@ fn guards_trap_whichever_way_they_are_made() {
 }
 
 /// Lets the kernel read the byte, so that a trap is an answer and not a signal.
-fn can_read(address: usize) -> bool {
+pub(super) fn can_read(address: usize) -> bool {
     let mut ends = [0; 2];
     // SAFETY: room for two ends.
     assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ride::{Ride, Sides, pool};
-use crate::context::Context;
 
 /// Fills the registers that belong to the callee, and both control words, calls `f(arg)`,
 /// and returns how many of them have changed meanwhile. Restores all of them.
@@ -156,7 +155,6 @@ fn the_check_itself_sees_a_change() {
 
 #[test]
 fn a_suspended_context_says_where_it_stands() {
-    assert_eq!(Context::empty().frame(), None);
     let pool = pool(1);
     let mut ride = Ride::new(pool.take().unwrap(), |sides| sides.pause());
     let range = ride.stack().range();

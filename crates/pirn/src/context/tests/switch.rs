@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::alone::SANITIZED;
 use super::ride::{Ride, pool};
+use crate::context::Context;
 use crate::shim::thread;
 
 #[test]
@@ -179,4 +180,14 @@ fn a_context_can_be_prepared_again() {
         stack = ride.finish();
     }
     pool.give(stack);
+}
+
+#[test]
+fn a_context_stands_nowhere_before_and_after_its_life() {
+    assert_eq!(Context::empty().frame(), None);
+    let pool = pool(1);
+    let mut ride = Ride::new(pool.take().unwrap(), |_| {});
+    assert!(!ride.resume());
+    assert_eq!(ride.context().frame(), None);
+    pool.give(ride.finish());
 }
