@@ -20,7 +20,7 @@ pub(crate) fn check_shadow_stack() -> io::Result<()> {
     judge(result == 0 && status & SHSTK != 0)
 }
 
-pub(in crate::context) fn judge(active: bool) -> io::Result<()> {
+fn judge(active: bool) -> io::Result<()> {
     if !active {
         return Ok(());
     }
@@ -29,4 +29,27 @@ pub(in crate::context) fn judge(active: bool) -> io::Result<()> {
         "this process runs with a hardware shadow stack, which fibers cannot switch; \
          start it without (GLIBC_TUNABLES=glibc.cpu.hwcaps=-SHSTK)",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_shadow_stack, judge};
+
+    #[test]
+    fn a_shadow_stack_is_refused_with_a_remedy() {
+        assert!(judge(false).is_ok());
+        let error = judge(true).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
+        assert!(error.to_string().contains("GLIBC_TUNABLES"));
+    }
+
+    #[test]
+    fn the_check_agrees_with_what_the_system_lists() {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let features = status
+            .lines()
+            .find(|line| line.starts_with("x86_Thread_features:"));
+        let active = features.is_some_and(|line| line.contains("shstk"));
+        assert_eq!(check_shadow_stack().is_err(), active);
+    }
 }
