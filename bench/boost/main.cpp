@@ -217,7 +217,7 @@ static void child_starts(Job const& job, std::int64_t limit, std::int64_t pause)
 
 static void busy_child(Job const& job) { child_starts(job, 10'000'000, 300'000); }
 
-static void steal(Job const& job) { child_starts(job, 1'000'000, 0); }
+static void hand_over(Job const& job) { child_starts(job, 1'000'000, 0); }
 
 static bool run(Job const& job) {
     if (job.name == "yield-2") yields(job, 2);
@@ -229,7 +229,7 @@ static bool run(Job const& job) {
     else if (job.name.rfind("parked", 0) == 0) parked(job);
     else if (job.name == "throughput") throughput(job);
     else if (job.name == "busy-child") busy_child(job);
-    else if (job.name == "steal") steal(job);
+    else if (job.name == "hand-over") hand_over(job);
     else return false;
     return true;
 }

@@ -51,7 +51,7 @@ func busyChild(j job) {
 }
 
 // Two goroutines at a time: the newest stays in a slot that thieves see only later.
-func steal(j job) {
+func handOver(j job) {
 	latencies(j, func() int64 {
 		var stamp atomic.Int64
 		done := make(chan struct{}, 2)

@@ -52,8 +52,8 @@ func main() {
 		parked(j)
 	case j.name == "busy-child":
 		busyChild(j)
-	case j.name == "steal":
-		steal(j)
+	case j.name == "hand-over":
+		handOver(j)
 	case j.name == "wake":
 		wake(j)
 	case j.name == "throughput":

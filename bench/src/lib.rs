@@ -13,6 +13,7 @@ pub mod case;
 pub mod child;
 pub mod floors;
 pub mod guard;
+pub mod gzip;
 pub mod harness;
 pub mod peers;
 pub mod report;

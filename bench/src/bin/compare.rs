@@ -9,13 +9,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use pirn_bench::case::{self, Case, Kind};
+use pirn_bench::case::{self, Case};
 use pirn_bench::child::{Job, Skip};
 use pirn_bench::floors;
+use pirn_bench::gzip;
 use pirn_bench::harness::{self, Machine, Plan, Programs};
 use pirn_bench::peers::{self, Peer, Program};
 use pirn_bench::report::{self, Sheet};
-use pirn_bench::tools::{self, pgz};
+use pirn_bench::tools;
 
 /// Runs pirn and its peers in turn and prints how they compare.
 #[derive(Debug, Parser)]
@@ -94,10 +95,7 @@ fn prepare(plan: &Plan) -> Programs {
         eprintln!("building: {name}");
         how().inspect_err(|reason| eprintln!("without {name}: {reason}"))
     };
-    let pgz_wanted = plan
-        .cases
-        .iter()
-        .any(|case| matches!(case.kind, Kind::Pgz { .. }));
+    let pgz_wanted = plan.cases.iter().any(|case| case.kind.is_gzip());
     Programs {
         here: env::current_exe().expect("a running program has a path"),
         go: build(
@@ -111,7 +109,7 @@ fn prepare(plan: &Plan) -> Programs {
             tools::boost,
         ),
         pgz: match pgz_wanted {
-            true => pgz::Setup::prepare()
+            true => gzip::Setup::prepare()
                 .inspect_err(|reason| eprintln!("without pgz: {reason}")),
             false => Err("not asked for".to_owned()),
         },
@@ -153,11 +151,9 @@ fn list() {
 fn child(arguments: &[String]) -> ExitCode {
     match arguments {
         [what] if what == "floors" => floors::run(),
-        [what, level, file @ ..] if what == "gzip" => {
-            let file = file.first().map(String::as_str);
-            let level = level.parse().expect("a level is a number");
-            if let Err(error) = tools::gzip(level, file) {
-                eprintln!("gzip: {error}");
+        [what, rest @ ..] if what == "gzip" => {
+            if let Err(message) = gzip::child(rest) {
+                eprintln!("gzip: {message}");
                 return ExitCode::FAILURE;
             }
         }

@@ -19,8 +19,10 @@ pub enum Kind {
     Parked,
     /// `n` times: spawn, then compute without giving way until the child has started.
     BusyChild,
-    /// `n` times: hand an item to a second worker that ran one a moment ago.
+    /// `n` times: push an item into a bare queue, for a thread that does nothing but steal.
     Steal,
+    /// `n` times: spawn on one worker for a second one that ran a fiber a moment ago.
+    HandOver,
     /// `n` times: hand an item to a worker that sleeps, from a plain thread.
     Wake,
     /// `n` empty fibers, spawned by one fiber for each worker in batches, all run.
@@ -31,6 +33,11 @@ pub enum Kind {
         level: u8,
         /// Standard input and output instead of files.
         pipe: bool,
+    },
+    /// The compressed corpus through a gunzip program, file to file.
+    Gunzip {
+        /// Made by `pgz -i`, which can be inflated in parallel.
+        indexed: bool,
     },
 }
 
@@ -55,6 +62,13 @@ pub struct Case {
     pub stack: usize,
     /// The rows of the report.
     pub rows: &'static [Row],
+}
+
+impl Kind {
+    /// Whether this is for gzip programs alone.
+    pub fn is_gzip(self) -> bool {
+        matches!(self, Kind::Pgz { .. } | Kind::Gunzip { .. })
+    }
 }
 
 /// The case of that name.
@@ -183,9 +197,17 @@ const BUSY_CHILD: &[Row] = &[Row {
 
 const STEAL: &[Row] = &[Row {
     series: "latency",
-    title: "from push to start on a searching worker",
+    title: "from push to the end of the theft",
     unit: Unit::Ns,
     bounds: &[Bound::Fixed(Stat::Median, 1000.0)],
+    region: &[],
+}];
+
+const HAND_OVER: &[Row] = &[Row {
+    series: "latency",
+    title: "from push to start on another worker",
+    unit: Unit::Ns,
+    bounds: &[Bound::Fixed(Stat::Median, 2000.0)],
     region: &[],
 }];
 
@@ -221,6 +243,41 @@ const PGZ: &[Row] = &[
         region: &[],
     },
 ];
+
+const GUNZIP_PLAIN: &[Row] = &[Row {
+    series: "rate",
+    title: "output inflated",
+    unit: Unit::MbPerS,
+    bounds: &[Bound::Peer("pigz", 1.0)],
+    region: &[],
+}];
+
+const GUNZIP_INDEXED: &[Row] = &[Row {
+    series: "rate",
+    title: "output inflated",
+    unit: Unit::MbPerS,
+    bounds: &[Bound::Peer("serial", 1.8)],
+    region: &[],
+}];
+
+const fn gunzip(
+    name: &'static str,
+    title: &'static str,
+    indexed: bool,
+    rows: &'static [Row],
+) -> Case {
+    let kind = Kind::Gunzip { indexed };
+    Case {
+        name,
+        kind,
+        title,
+        workers: 2,
+        n: 0,
+        rounds: 1,
+        rows,
+        ..BASE
+    }
+}
 
 const fn pgz(name: &'static str, title: &'static str, level: u8, pipe: bool) -> Case {
     let kind = Kind::Pgz { level, pipe };
@@ -354,12 +411,23 @@ const TABLE: &[Case] = &[
     Case {
         name: "steal",
         kind: Kind::Steal,
-        title: "an item taken by a worker that is searching",
+        title: "an item in a worker's queue, a thread that only steals",
         workers: 2,
         n: 5_000,
         warmups: 500,
         rounds: 1,
         rows: STEAL,
+        ..BASE
+    },
+    Case {
+        name: "hand-over",
+        kind: Kind::HandOver,
+        title: "a fiber for a worker that has just run another one",
+        workers: 2,
+        n: 5_000,
+        warmups: 500,
+        rounds: 1,
+        rows: HAND_OVER,
         ..BASE
     },
     Case {
@@ -386,4 +454,11 @@ const TABLE: &[Case] = &[
     pgz("pgz-1-pipe", "gzip -1, through pipes", 1, true),
     pgz("pgz-6-file", "gzip -6, file to file", 6, false),
     pgz("pgz-6-pipe", "gzip -6, through pipes", 6, true),
+    gunzip("gunzip", "gunzip of an ordinary file", false, GUNZIP_PLAIN),
+    gunzip(
+        "gunzip-i",
+        "gunzip of a file made by pgz -i",
+        true,
+        GUNZIP_INDEXED,
+    ),
 ];

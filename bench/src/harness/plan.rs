@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::case::{Case, Kind};
+use crate::case::Case;
 use crate::child::Job;
 use crate::peers::Peer;
 
@@ -24,7 +24,7 @@ impl Plan {
     pub fn job(&self, case: &Case) -> Job {
         let job = Job::from(case);
         match case.kind {
-            Kind::Pgz { .. } => job,
+            kind if kind.is_gzip() => job,
             _ if self.quick => job.smaller(10),
             _ => job,
         }

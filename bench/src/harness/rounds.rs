@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::case::{Case, Kind};
+use crate::case::Case;
+use crate::gzip;
 use crate::peers::{Peer, Program};
-use crate::tools::pgz;
 
 use super::{Answer, Limits, Plan, Results, Status, launch};
 
@@ -19,7 +19,7 @@ pub struct Programs {
     /// Built from `bench/boost`.
     pub boost: Result<PathBuf, String>,
     /// The gzip programs and their corpus.
-    pub pgz: Result<pgz::Setup, String>,
+    pub pgz: Result<gzip::Setup, String>,
 }
 
 /// Runs the plan, telling the progress line by line.
@@ -60,9 +60,9 @@ fn floors(plan: &Plan, programs: &Programs) -> Answer {
 }
 
 fn one(plan: &Plan, programs: &Programs, case: &Case, peer: &Peer) -> Answer {
-    if let Kind::Pgz { level, pipe } = case.kind {
+    if case.kind.is_gzip() {
         return match &programs.pgz {
-            Ok(setup) => setup.measure(peer.name, level, pipe, case.workers),
+            Ok(setup) => setup.measure(peer.name, case),
             Err(reason) => Answer::empty(Status::Skipped(reason.clone())),
         };
     }
@@ -71,7 +71,7 @@ fn one(plan: &Plan, programs: &Programs, case: &Case, peer: &Peer) -> Answer {
         Program::Go => (programs.go.as_ref(), None),
         Program::Boost => (programs.boost.as_ref(), None),
         Program::Gzip => {
-            return Answer::empty(Status::Skipped(pgz::ONLY_GZIP.to_owned()));
+            return Answer::empty(Status::Skipped(gzip::ONLY_GZIP.to_owned()));
         }
     };
     let program = match program {

@@ -28,10 +28,14 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Steal => steal(job),
         Kind::Wake => wake(job),
         Kind::Throughput => throughput(job),
-        Kind::Yield(_) | Kind::SpawnJoinYield | Kind::Parked | Kind::Skynet => {
+        Kind::Yield(_)
+        | Kind::SpawnJoinYield
+        | Kind::Parked
+        | Kind::Skynet
+        | Kind::HandOver => {
             return Err(Skip("a closure cannot wait"));
         }
-        Kind::Pgz { .. } => return Err(Skip("no such case")),
+        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The list of peers.
 
-use crate::case::{Case, Kind};
+use crate::case::Case;
 use crate::child::{Job, Outcome};
 
 use super::pirn;
@@ -33,7 +33,7 @@ pub struct Peer {
 impl Peer {
     /// Whether the case is of the kind that this peer is for.
     pub fn fits(&self, case: &Case) -> bool {
-        let gzip = matches!(case.kind, Kind::Pgz { .. });
+        let gzip = case.kind.is_gzip();
         match self.program {
             Program::Gzip => gzip,
             Program::Here(_) => !gzip || self.name == OURS,
@@ -96,8 +96,12 @@ const PEERS: &[Peer] = &[
         note: "Boost.Fiber: round robin on one worker, work stealing on two",
     },
     gzip(
+        "pgz-fibers",
+        "pgz's pipeline on fibers, in a child of this program",
+    ),
+    gzip(
         "pgz-threads",
-        "pgz on plain threads, the same stages and deflate",
+        "the same stages and deflate on plain threads, in such a child",
     ),
     gzip("pigz", "Debian's pigz"),
     gzip("serial", "one thread, the deflate that pgz uses"),

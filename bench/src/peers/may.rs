@@ -36,10 +36,11 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Skynet => root(move || skynet(&job.smaller(10))),
         Kind::Parked => root(move || parked(&job)),
         Kind::BusyChild => root(move || busy_child(&job)),
-        Kind::Steal => root(move || steal(&job)),
+        Kind::HandOver => root(move || hand_over(&job)),
         Kind::Wake => wake(&job),
         Kind::Throughput => root(move || throughput(&job.smaller(20))),
-        Kind::Pgz { .. } => return Err(Skip("no such case")),
+        Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
+        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())
 }
@@ -156,7 +157,7 @@ fn busy_child(job: &Job) {
     latency.print();
 }
 
-fn steal(job: &Job) {
+fn hand_over(job: &Job) {
     let mut latency = Latency::new(job);
     while latency.more() {
         let stamp = Arc::new(Stamp::new());

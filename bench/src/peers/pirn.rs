@@ -1,10 +1,12 @@
 //! pirn itself, with either scheduler.
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::thread;
 use std::time::Duration;
 
+use pirn::dev::{Item, StealRing};
 use pirn::runtime::{Runtime, Scheduler};
 use pirn::spawn::JoinHandle;
 use pirn::{spawn, yield_now};
@@ -17,7 +19,7 @@ use crate::child::{
 
 /// How pirn is used.
 pub(super) const NOTE: &str = "`spawn` and `join` on a fiber of a runtime of its own; \
-     `scope` where many are awaited";
+     `scope` where many are awaited; for gzip the program pgz";
 
 pub(super) fn run_work_stealing(job: &Job) -> Outcome {
     run(job, Scheduler::WorkStealing)
@@ -46,10 +48,11 @@ fn run(job: &Job, scheduler: Scheduler) -> Outcome {
         Kind::Skynet => runtime.run(|| skynet(job)),
         Kind::Parked => runtime.run(|| parked(job)),
         Kind::BusyChild => runtime.run(|| busy_child(job)),
-        Kind::Steal => runtime.run(|| steal(job)),
+        Kind::Steal => steal(job),
+        Kind::HandOver => runtime.run(|| hand_over(job)),
         Kind::Wake => wake(job, &runtime),
         Kind::Throughput => runtime.run(|| throughput(job)),
-        Kind::Pgz { .. } => return Err(Skip("no such case")),
+        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())
 }
@@ -165,8 +168,33 @@ fn busy_child(job: &Job) {
     latency.print();
 }
 
-/// Two fibers at a time, as with every peer that keeps the newest in a slot of its own.
+/// A worker's ring without its worker.
 fn steal(job: &Job) {
+    static STAMP: Stamp = Stamp::new();
+    static ITEM: Item = Item(1);
+    static VICTIM: LazyLock<StealRing> = LazyLock::new(StealRing::new);
+    LazyLock::force(&VICTIM);
+    thread::spawn(|| {
+        let own = StealRing::new();
+        loop {
+            if VICTIM.steal_into(&own).is_some() {
+                STAMP.mark();
+                own.clear();
+            }
+        }
+    });
+    let mut latency = Latency::new(job);
+    while latency.more() {
+        STAMP.clear();
+        let from = Latency::now();
+        assert!(VICTIM.push(&ITEM), "the thief keeps the ring empty");
+        latency.push(STAMP.spin(from, 1_000_000));
+    }
+    latency.print();
+}
+
+/// Two fibers at a time, as with every peer that keeps the newest in a slot of its own.
+fn hand_over(job: &Job) {
     let mut latency = Latency::new(job);
     while latency.more() {
         let stamp = Arc::new(Stamp::new());

@@ -21,13 +21,14 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::SpawnMany => pool(job.workers).install(|| spawn_many(&job)),
         Kind::Skynet => pool(job.workers).install(|| skynet(&job)),
         Kind::BusyChild => pool(job.workers).install(|| busy_child(&job)),
-        Kind::Steal => pool(job.workers).install(|| steal(&job)),
+        Kind::HandOver => pool(job.workers).install(|| hand_over(&job)),
         Kind::Wake => wake(&job),
         Kind::Throughput => pool(job.workers).install(|| throughput(&job)),
         Kind::Yield(_) | Kind::SpawnJoinYield | Kind::Parked => {
             return Err(Skip("a job cannot wait"));
         }
-        Kind::Pgz { .. } => return Err(Skip("no such case")),
+        Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
+        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())
 }
@@ -107,7 +108,7 @@ fn busy_child(job: &Job) {
     latency.print();
 }
 
-fn steal(job: &Job) {
+fn hand_over(job: &Job) {
     let mut latency = Latency::new(job);
     while latency.more() {
         let stamp = Arc::new(Stamp::new());

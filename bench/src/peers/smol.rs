@@ -30,10 +30,11 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Skynet => root(job, skynet(job)),
         Kind::Parked => root(job, parked(job)),
         Kind::BusyChild => root(job, busy_child(job)),
-        Kind::Steal => root(job, steal(job)),
+        Kind::HandOver => root(job, hand_over(job)),
         Kind::Wake => wake(&job),
         Kind::Throughput => root(job, throughput(job)),
-        Kind::Pgz { .. } => return Err(Skip("no such case")),
+        Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
+        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())
 }
@@ -170,7 +171,7 @@ async fn busy_child(job: Job) {
     latency.print();
 }
 
-async fn steal(job: Job) {
+async fn hand_over(job: Job) {
     let mut latency = Latency::new(&job);
     while latency.more() {
         let stamp = Arc::new(Stamp::new());

@@ -27,8 +27,8 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Wake => wake(job),
         Kind::SpawnMany | Kind::Skynet => return Err(Skip("too many threads")),
         Kind::Throughput => throughput(&job.smaller(100)),
-        Kind::Steal => return Err(Skip("nothing to steal")),
-        Kind::Pgz { .. } => return Err(Skip("no such case")),
+        Kind::Steal | Kind::HandOver => return Err(Skip("nothing to steal")),
+        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())
 }

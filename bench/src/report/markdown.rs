@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::peers::OURS;
+
 use super::sheet::{Block, Sheet};
 use super::text::{by_reason, number, verdict};
 
@@ -35,6 +37,7 @@ pub fn markdown(sheet: &Sheet) -> String {
         let value = number(floor.summary.median);
         let _ = writeln!(page, "| {} | {value} | {} |", floor.name, floor.title);
     }
+    page.push_str(&targets(sheet));
     let _ = writeln!(page, "\n## Cases");
     for block in &sheet.blocks {
         page.push_str(&section(block));
@@ -42,6 +45,27 @@ pub fn markdown(sheet: &Sheet) -> String {
     let _ = writeln!(page, "\n## How each peer was used\n\n| peer | |\n|---|---|");
     for (peer, note) in &sheet.peers {
         let _ = writeln!(page, "| {peer} | {note} |");
+    }
+    page
+}
+
+/// One line for each limit, the case in the first column.
+fn targets(sheet: &Sheet) -> String {
+    let mut page =
+        "\n## Targets\n\n| case | row | pirn | target |\n|---|---|---:|---|\n".to_owned();
+    for block in &sheet.blocks {
+        let ours = block.lines.iter().find(|line| line.peer == OURS);
+        let ours = ours.map_or("–".to_owned(), |line| {
+            format!("{} {}", number(line.summary.median), block.unit)
+        });
+        for limit in &block.limits {
+            let verdict = verdict(limit, block.unit);
+            let _ = writeln!(
+                page,
+                "| {} | {} | {ours} | {verdict} |",
+                block.case, block.row
+            );
+        }
     }
     page
 }

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 /// Runs `command` silently. The error is the last line that it said.
-pub(super) fn step(command: &mut Command) -> Result<String, String> {
+pub(crate) fn step(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .stdin(Stdio::null())
