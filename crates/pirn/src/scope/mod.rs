@@ -2,6 +2,11 @@
 
 #[expect(
     unsafe_code,
+    reason = "children point to the frame that waits for them"
+)]
+mod children;
+#[expect(
+    unsafe_code,
     reason = "erases the lifetimes that the scope's end makes good"
 )]
 mod region;

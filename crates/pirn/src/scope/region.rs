@@ -1,13 +1,11 @@
 //! [`scope`]: fibers that may borrow from the frame that spawns them.
 //!
-//! Owns: the count of a scope's children and the panics that nobody has joined.
+//! Owns: the lifetimes, and when a scope may end. Does not own: the count of its children
+//! (`children`).
 //!
 //! Invariants:
-//! * R1. `scope` does not return, nor unwind, before every child has called [`child_ended`].
-//!   So what children borrow from `'env`, and the scope itself, outlive them.
-//! * R2. A child touches nothing of the scope after it has freed the lock in
-//!   [`child_ended`]: the parent may be gone by then. The duty to wake the parent is taken
-//!   along, and needs only the parent's header.
+//! * R1. `scope` does not return, nor unwind, before every child has been counted off at its
+//!   end. So what children borrow from `'env`, and the scope itself, outlive them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,30 +13,18 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::fiber::entry::{self, Panic};
-use crate::fiber::header::EndHook;
-use crate::fiber::waiter::WaitQueue;
-use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
+use super::children::Children;
+use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{Fiber, JoinError, Joined, deadline_in};
 use crate::runtime::Handle;
 use crate::sched::place;
 use crate::sched::pool::Pool;
-use crate::shim::Lock;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
-use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, spend, wait_in};
-
-/// What a scope's children and its owner share.
-struct Children {
-    alive: usize,
-    waiters: WaitQueue<()>,
-    /// Children that have panicked, oldest first; the payload is still in the header unless
-    /// somebody has joined them.
-    panicked: Vec<FiberRef>,
-}
+use crate::wait::{How, Interrupt, Reason, Spec, spend};
 
 /// A scope to spawn fibers in; see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
-    children: Lock<Children>,
+    children: Children,
     pool: Arc<Pool>,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -87,19 +73,15 @@ where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
     let scope = Scope {
-        children: Lock::new(Children {
-            alive: 0,
-            waiters: WaitQueue::new(),
-            panicked: Vec::new(),
-        }),
+        children: Children::new(),
         pool,
         scope: PhantomData,
         env: PhantomData,
     };
     // UNWIND: the body's panic is kept until its children have ended (R1).
     let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    let _ = scope.wait_for_children(&Spec::of(Reason::Scope));
-    let first = scope.first_panic();
+    let _ = scope.children.wait(&Spec::of(Reason::Scope));
+    let first = scope.children.take_panic();
     match (first, result) {
         (Some(panic), _) | (None, Err(panic)) => resume_unwind(panic),
         (None, Ok(value)) => value,
@@ -160,7 +142,7 @@ impl<'scope> Scope<'scope, '_> {
     /// An interruption point.
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
-        match self.wait_for_children(&Spec::interruptible(Reason::Scope)) {
+        match self.children.wait(&Spec::interruptible(Reason::Scope)) {
             How::Cancelled => Err(Interrupt::Cancelled),
             _ => {
                 spend();
@@ -179,7 +161,7 @@ impl<'scope> Scope<'scope, '_> {
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
         let spec = Spec::interruptible(Reason::Scope).until(deadline_in(limit));
-        match self.wait_for_children(&spec) {
+        match self.children.wait(&spec) {
             How::Cancelled => Err(Interrupt::Cancelled),
             How::TimedOut => Ok(false),
             _ => Ok(true),
@@ -189,7 +171,7 @@ impl<'scope> Scope<'scope, '_> {
     /// How many children have not ended.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.children.lock().alive
+        self.children.alive()
     }
 
     /// Whether all children have ended.
@@ -204,89 +186,13 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.children.lock().alive += 1;
+        self.children.count();
         // SAFETY: R1: what `F` and `T` borrow lives for `'scope`, which is longer than the
         // child.
         let fiber = unsafe { builder.fresh(current::local(), Location::caller(), f) };
-        // SAFETY: H1; not published yet.
-        let header = unsafe { fiber.as_ref() };
-        header.keeps_panic.set(true);
-        let data = (&raw const self.children).cast();
-        header.on_end.set(Some(EndHook {
-            call: child_ended,
-            data,
-        }));
+        // SAFETY: R1.
+        unsafe { self.children.adopt(fiber) };
         fiber
-    }
-
-    fn wait_for_children(&self, spec: &Spec) -> How {
-        let waited = wait_in(
-            &self.children,
-            |children| &mut children.waiters,
-            spec,
-            |children| {
-                if children.alive == 0 {
-                    Attempt::Done(())
-                } else {
-                    Attempt::Wait(())
-                }
-            },
-        );
-        match waited {
-            Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
-            Waited::Ended(how, ()) => how,
-        }
-    }
-
-    /// Takes the oldest panic that nobody has joined; the others are dropped.
-    fn first_panic(&self) -> Option<Panic> {
-        let panicked = std::mem::take(&mut self.children.lock().panicked);
-        let mut first = None;
-        for child in panicked {
-            if child.header().outcome.get() != Outcome::Panicked {
-                continue;
-            }
-            if first.is_some() {
-                // SAFETY: H5: the child has ended, and no handle of it is left in use.
-                unsafe { entry::drop_outcome(child.ptr()) };
-                continue;
-            }
-            child.header().outcome.set(Outcome::Taken);
-            // SAFETY: H5: as above, and the outcome was a panic.
-            first = Some(unsafe { entry::take::<Panic>(child.ptr()) });
-        }
-        first
-    }
-}
-
-/// The end hook of a scope's children.
-///
-/// # Safety
-/// `data` points to the `Children` of the scope that `fiber` was counted in.
-unsafe fn child_ended(data: *const (), fiber: FiberPtr) {
-    // SAFETY: R1: the scope waits for this very call.
-    let children = unsafe { &*data.cast::<Lock<Children>>() };
-    // SAFETY: H1.
-    let panicked = unsafe { fiber.as_ref() }.outcome.get() == Outcome::Panicked;
-    uncount(children, panicked.then(|| FiberRef::of(fiber)));
-}
-
-/// Counts one child off and wakes whoever waits for the last one (R2).
-fn uncount(children: &Lock<Children>, panicked: Option<FiberRef>) {
-    let mut children = children.lock();
-    children.panicked.extend(panicked);
-    children.alive -= 1;
-    if children.alive > 0 {
-        return;
-    }
-    let first = children.waiters.claim_first(|()| {});
-    let mut others = Vec::new();
-    while let Some(wake) = children.waiters.claim_first(|()| {}) {
-        others.push(wake);
-    }
-    drop(children);
-    for wake in first.into_iter().chain(others) {
-        wake.enqueue();
     }
 }
 
@@ -314,7 +220,7 @@ impl Builder {
             Err(fiber) => {
                 // SAFETY: refused, so it is in no queue and still holds an `F`.
                 let f = unsafe { take_back(fiber) };
-                uncount(&scope.children, None);
+                scope.children.uncount();
                 Err(SpawnError::new(f, Rejected::ShutDown))
             }
         }
