@@ -12,12 +12,12 @@
 //! | Dozing | 20 ms | nothing young was seen for [`CALM`] looks, or no worker sleeps |
 //! | Stopped | until attended to | all workers sleep |
 //!
-//! LIVENESS: it stops only while all workers sleep, and looks once more after it has said
-//! so. A worker's first act after sleep is a read-modify-write of its sleeper bit. If that
-//! comes before the monitor's second look, the monitor does not stop; if it comes after,
-//! the worker sees Stopped and wakes the monitor before it leaves young work behind. The
-//! step from Attending to Dozing is not fenced against a spawner; the worst of it is one
-//! period of 20 ms. (`models/idle.pml`)
+//! LIVENESS: it stops only while all workers sleep, and looks at that once more after it has
+//! said so. Who goes to sleep while others are awake starts it again (that worker may have
+//! missed what they spawned in the moment before, and they may have missed that it sleeps).
+//! So while one worker is awake and another sleeps, it runs. The step from Attending to
+//! Dozing is not fenced against a spawner; the worst of it is one period of 20 ms.
+//! (`models/idle.pml`)
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +52,8 @@ struct Look {
     head: u32,
     queued: u32,
     epoch: u64,
+    /// The injector was not empty.
+    injected: bool,
 }
 
 impl Monitor {
@@ -66,6 +68,14 @@ impl Monitor {
     #[inline]
     pub(super) fn attend(&self) {
         if self.state.load(Ordering::Relaxed) != ATTENDING {
+            self.kick();
+        }
+    }
+
+    /// Has the monitor start again if it has stopped.
+    pub(super) fn resume(&self) {
+        // ORDERING: SeqCst: after the fence of the caller's announcement, see LIVENESS.
+        if self.state.load(Ordering::SeqCst) == STOPPED {
             self.kick();
         }
     }
@@ -107,7 +117,13 @@ impl Monitor {
     /// Looks at every worker; wakes a sleeper for each that has aged work. True if any
     /// worker has work that others could take.
     fn look(&self, pool: &Arc<Pool>, looks: &mut [Look]) -> bool {
-        let mut young = false;
+        // What is in the injector has been published to all, so somebody should be on the
+        // way to it.
+        let mut young = !pool.injector.is_empty();
+        if young && looks.iter().all(|last| last.injected) {
+            self.rescue(pool);
+        }
+        let injected = young;
         for (remote, last) in pool.remotes.iter().zip(looks) {
             let (head, queued) = remote.ring.look();
             let next = remote.next.look_fresh();
@@ -117,6 +133,7 @@ impl Monitor {
                 head,
                 queued,
                 epoch,
+                injected,
             };
             young |= now.waits();
             let slot_aged =
@@ -125,15 +142,22 @@ impl Monitor {
             remote
                 .aged
                 .store(if slot_aged { next } else { 0 }, Ordering::Relaxed);
-            if (slot_aged || ring_aged)
-                && let Some(sleeper) = pool.idle.claim_any(0)
-            {
-                pool.aged_wakes.increment_shared();
-                pool.wake(sleeper);
+            if slot_aged || ring_aged {
+                self.rescue(pool);
             }
             *last = now;
         }
         young
+    }
+}
+
+impl Monitor {
+    /// Wakes a sleeper, if there is one, for work that has aged.
+    fn rescue(&self, pool: &Arc<Pool>) {
+        if let Some(sleeper) = pool.idle.claim_any(0) {
+            pool.aged_wakes.increment_shared();
+            pool.wake(sleeper);
+        }
     }
 }
 

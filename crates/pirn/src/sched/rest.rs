@@ -5,7 +5,8 @@
 //!
 //! One visit: 1. search the other workers, unless enough do; 2. spin for a little, if that
 //! has paid lately; 3. announce sleep, shut the mailbox; 4. look everywhere once more;
-//! 5. sleep until woken or until a timer is due; 6. open the mailbox, take back the
+//! 5. sleep until woken or until a timer is due (once, for 50 µs, if work was seen that is
+//! too young to take: after that it is the monitor's to watch); 6. open the mailbox, take back the
 //! announcement; whoever finds that it was claimed owes a search.
 
 use std::time::Duration;
@@ -51,11 +52,12 @@ impl Worker {
         if self.searching.get() {
             match self.sweep() {
                 Sweep::Found(fiber) => {
+                    self.napped.set(false);
                     self.pass_search_on();
                     self.run_first(fiber);
                     return;
                 }
-                Sweep::Young => young = true,
+                Sweep::Young => young = !self.napped.replace(true),
                 Sweep::Nothing => {}
             }
         }
@@ -173,16 +175,24 @@ impl Worker {
         let remote = self.remote();
         let _ = idle.announce(self.index, self.searching.replace(false));
         // LIVENESS: from here on every publisher sees this worker as a sleeper, and what
-        // was published before is seen below (S3, S4 of `idle`).
+        // was published before is seen below (S3, S4 of `idle`). A fiber that was spawned
+        // without that protocol, in the moment before, is the monitor's to find.
+        if !idle.all_asleep() {
+            self.pool.monitor.resume();
+        }
         if remote.mailbox.prepare_sleep() {
             let skip = cfg!(pirn_mutant = "sleep_without_recheck");
             if skip || (!self.sees_work() && !self.must_notice()) {
                 self.sleep_now(young);
             }
         }
+        if !remote.mailbox.is_empty() {
+            self.napped.set(false);
+        }
         self.open_mailbox();
         remote.mailbox.cancel_sleep();
         if idle.retract(self.index) {
+            self.napped.set(false);
             self.searching.set(true);
         }
         self.pace.resume(clock::now());

@@ -68,6 +68,8 @@ pub(crate) struct Worker {
     /// Whether fresh fibers are better off elsewhere.
     pub(super) overloaded: Cell<bool>,
     pub(super) patience: Cell<i32>,
+    /// This rest has had its short sleep on account of young work.
+    pub(super) napped: Cell<bool>,
     /// The phase that this worker has acted on.
     pub(super) seen: Cell<Phase>,
     reported: Cell<bool>,
@@ -114,6 +116,7 @@ impl Worker {
             until_placement: Cell::new(0),
             overloaded: Cell::new(false),
             patience: Cell::new(0),
+            napped: Cell::new(false),
             seen: Cell::new(Phase::Open),
             reported: Cell::new(false),
             pool,
