@@ -4,9 +4,12 @@
 //! the command line read; a new case starts there.
 
 mod bound;
+mod kind;
 mod row;
+mod rows;
 mod table;
 
 pub use bound::{Bound, Stat};
+pub use kind::{Case, Kind};
 pub use row::{Row, Unit};
-pub use table::{Case, Kind, find, table};
+pub use table::{find, table};

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use pirn::runtime::Runtime;
+use pirn::spawn::park_timeout;
 use pirn::sync::Mutex;
 use pirn::{spawn, yield_now};
 
@@ -95,7 +96,7 @@ fn channel(times: u64) {
 fn timer(times: u64) {
     let sleeper = spawn(move || {
         for _ in 0..times {
-            pirn::spawn::park_timeout(Duration::from_secs(3600));
+            park_timeout(Duration::from_secs(3600));
         }
     });
     while !sleeper.is_finished() {

@@ -38,7 +38,7 @@ impl Setup {
         let target = target_directory();
         let directory = target.join("pgz");
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
-        let mut build = Command::new(env!("CARGO"));
+        let mut build = Command::new("cargo");
         build.args([
             "build",
             "--quiet",

@@ -1,10 +1,16 @@
 //! One command of an installation.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Runs `command` silently. The error is the last line that it said.
 pub(crate) fn step(command: &mut Command) -> Result<String, String> {
-    let name = command.get_program().to_string_lossy().into_owned();
+    let program = Path::new(command.get_program());
+    let name = program
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let output = command
         .stdin(Stdio::null())
         .output()

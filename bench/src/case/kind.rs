@@ -1,0 +1,72 @@
+//! What a case is: the kind of work, its sizes, its rows.
+
+use super::Row;
+
+/// What the child is to do; the meaning of `n` differs for each and stands here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `k` fibers on one worker give way to each other, `n` times altogether.
+    Yield(u64),
+    /// `n` times: spawn one empty fiber and join it.
+    SpawnJoin,
+    /// As `SpawnJoin`, and the fiber gives way once.
+    SpawnJoinYield,
+    /// One fiber spawns `n` with 32 bytes of captures, then waits for all of them.
+    SpawnMany,
+    /// A tree of fibers, ten children each, `n` leaves; every parent joins and sums.
+    Skynet,
+    /// `n` fibers, all started and parked at once.
+    Parked,
+    /// `n` times: spawn, then compute without giving way until the child has started.
+    BusyChild,
+    /// `n` times: push an item into a bare queue, for a thread that does nothing but steal.
+    Steal,
+    /// `n` times: spawn on one worker for a second one that ran a fiber a moment ago.
+    HandOver,
+    /// `n` times: hand an item to a worker that sleeps, from a plain thread.
+    Wake,
+    /// `n` empty fibers, spawned by one fiber for each worker in batches, all run.
+    Throughput,
+    /// One corpus through a gzip program at this level, through pipes or files.
+    Pgz {
+        /// The compression level.
+        level: u8,
+        /// Standard input and output instead of files.
+        pipe: bool,
+    },
+    /// The compressed corpus through a gunzip program, file to file.
+    Gunzip {
+        /// Made by `pgz -i`, which can be inflated in parallel.
+        indexed: bool,
+    },
+}
+
+/// One case: what to run, how often, and what comes out.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What the child does.
+    pub kind: Kind,
+    /// What a reader sees.
+    pub title: &'static str,
+    /// Workers, and processors that the child may use.
+    pub workers: usize,
+    /// The size of one round; see [`Kind`].
+    pub n: u64,
+    /// Rounds that are run before the first sample.
+    pub warmups: u64,
+    /// Rounds that give a sample.
+    pub rounds: u64,
+    /// Bytes of stack for each fiber, 0 for the default.
+    pub stack: usize,
+    /// The rows of the report.
+    pub rows: &'static [Row],
+}
+
+impl Kind {
+    /// Whether this is for gzip programs alone.
+    pub fn is_gzip(self) -> bool {
+        matches!(self, Kind::Pgz { .. } | Kind::Gunzip { .. })
+    }
+}
