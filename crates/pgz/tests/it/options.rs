@@ -111,7 +111,7 @@ fn the_same_files_and_exit_codes() {
         (&["--decompress", "--keep", "p.gz"], 0),
         (&["--uncompress", "p.gz"], 0),
         (&["-d", "a"], 2),
-        (&["-dq", "a"], 2),
+        (&["-dq", "a"], 0),
         (&["-d", "noext"], 2),
         (&["-dc", "noext"], 0),
         (&["-d", "u.foo"], 2),
