@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use super::header::Header;
 use super::state::{Claim, Code, Epoch};
+use crate::base::mutant::mutant;
 
 /// The right to end one wait of one fiber, once.
 ///
@@ -54,6 +55,7 @@ impl Ticket {
         let header = unsafe { self.fiber.as_ref() };
         match header.state.claim(self.epoch, code) {
             Claim::Parked => Some(Wake(Some(self.fiber))),
+            Claim::Active if mutant!("enqueue_unparked") => Some(Wake(Some(self.fiber))),
             Claim::Active => Some(Wake(None)),
             Claim::Stale => None,
         }

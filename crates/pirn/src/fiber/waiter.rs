@@ -19,6 +19,7 @@ use std::ptr::NonNull;
 use super::state::Code;
 use super::ticket::{Ticket, Wake};
 use crate::base::list::{DoublyLinked, Links, List};
+use crate::base::mutant::mutant;
 use crate::shim::UnsafeCell;
 
 /// One party in one queue, with what is handed over through it.
@@ -105,6 +106,11 @@ impl<P> WaitQueue<P> {
         while let Some(waiter) = self.list.pop_front() {
             // SAFETY: W2: it was linked, so it is alive until the lock is free.
             let waiter = unsafe { waiter.as_ref() };
+            if mutant!("transfer_before_claim") {
+                // SAFETY: none: this is the bug.
+                waiter.payload.with_mut(|payload| transfer(unsafe { &mut *payload }));
+                return waiter.ticket.claim(waiter.code);
+            }
             if let Some(wake) = waiter.ticket.claim(waiter.code) {
                 // SAFETY: W3: between the claim and the end of this critical section the
                 // payload is the waker's alone.

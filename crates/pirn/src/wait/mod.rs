@@ -31,3 +31,6 @@ pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;
 pub use reason::Reason;
 pub use waitable::{Waitable, on};
+
+#[cfg(test)]
+mod tests;

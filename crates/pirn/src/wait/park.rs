@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use super::interrupt::Interrupt;
 use super::reason::Reason;
 use crate::base::clock;
+use crate::base::mutant::mutant;
 use crate::fiber::current::{self, Local};
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
 use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
@@ -247,6 +248,7 @@ fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
 fn give_up(header: &Header, ticket: Ticket) {
     match header.state.claim(ticket.epoch(), Code::TIMED_OUT) {
         Claim::Parked => {}
+        Claim::Active | Claim::Stale if mutant!("give_up_ignores_waker") => {}
         Claim::Active | Claim::Stale => header.gate.park(),
     }
 }

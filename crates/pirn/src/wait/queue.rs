@@ -8,6 +8,7 @@
 use std::ptr::NonNull;
 
 use super::park::{End, How, Spec, park, ticket};
+use crate::base::mutant::mutant;
 use crate::fiber::state::Code;
 use crate::fiber::waiter::{WaitQueue, Waiter};
 use crate::shim::Lock;
@@ -52,6 +53,7 @@ pub(crate) fn wait_in<S, P, R>(
     unsafe { queue(&mut state).push(place) };
     drop(state);
     let End { how, early } = park(ticket, spec);
+    let early = early && !mutant!("early_claim_skips_lock");
     if early || !matches!(how, How::Woken(_)) {
         // A waker may still hold the lock and our payload (W3), or we are still linked.
         let mut state = lock.lock();

@@ -1,4 +1,5 @@
-//! Tests of this room: `model_*` under loom.
+//! Tests of this room: `model_*` under loom; and [`stage`], on which other rooms' models
+//! have fibers too.
 
 #[cfg(loom)]
 mod model_broken;
@@ -9,3 +10,6 @@ mod model_token;
 #[cfg(loom)]
 #[expect(unsafe_code, reason = "a cell that the word under test must guard")]
 mod rig;
+#[cfg(loom)]
+#[expect(unsafe_code, reason = "headers without a slab, homes that end with their model")]
+pub(crate) mod stage;

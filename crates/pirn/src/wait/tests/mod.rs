@@ -1,0 +1,6 @@
+//! Tests of this room: `model_*` under loom.
+
+#[cfg(loom)]
+mod model_queue;
+#[cfg(loom)]
+mod model_threads;

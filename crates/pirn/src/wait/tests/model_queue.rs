@@ -1,0 +1,178 @@
+//! Models: a waiter in a queue, its waker, its deadline and its cancellation. Whoever ends the
+//! wait, the value is with one party, the waiter has left the queue, and nobody touches the
+//! waiter's frame after that.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::tests::explore::explore;
+use crate::fiber::tests::stage::Block;
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::thread::{self, JoinHandle};
+use crate::shim::{self, Lock};
+use crate::wait::{Attempt, How, Reason, Spec, Waited, wait_in};
+
+/// What a waiter gets.
+const VALUE: u32 = 42;
+
+/// Something to wait for: values that are handed to waiters or kept.
+struct Room {
+    state: Lock<State>,
+}
+
+struct State {
+    kept: Vec<u32>,
+    waiters: WaitQueue<Option<u32>>,
+}
+
+impl Room {
+    fn new() -> Arc<Room> {
+        let state = State { kept: Vec::new(), waiters: WaitQueue::new() };
+        Arc::new(Room { state: Lock::new(state) })
+    }
+
+    /// Hands a value to the first who waits, or keeps it.
+    fn give(&self, value: u32) {
+        let mut state = self.state.lock();
+        let mut value = Some(value);
+        let wake = state.waiters.claim_first(|place| *place = value.take());
+        state.kept.extend(value);
+        drop(state);
+        if let Some(wake) = wake {
+            wake.enqueue();
+        }
+    }
+
+    fn giver(self: &Arc<Self>, value: u32) -> JoinHandle<()> {
+        let room = Arc::clone(self);
+        thread::spawn(String::new(), move || room.give(value)).expect("a modelled thread")
+    }
+
+    /// Takes a value; `None` if the wait ended otherwise.
+    fn take(&self, spec: &Spec) -> (Option<u32>, Option<How>) {
+        let attempt = |state: &mut State| match state.kept.pop() {
+            Some(value) => Attempt::Done(value),
+            None => Attempt::Wait(None),
+        };
+        match wait_in(&self.state, |state| &mut state.waiters, spec, attempt) {
+            Waited::Done(value) => (Some(value), None),
+            Waited::Ended(how, value) => (value, Some(how)),
+        }
+    }
+
+    /// After all threads: nobody is left in the queue, and what is left is `expected`.
+    fn close(&self, expected: &[u32]) {
+        let state = self.state.lock();
+        assert!(state.waiters.is_empty(), "somebody is still in the queue");
+        assert_eq!(state.kept, expected);
+    }
+}
+
+fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
+    threads.into_iter().for_each(|thread| thread.join().expect("the thread passes"));
+}
+
+fn fiber() -> Arc<Block> {
+    let block = Block::new();
+    block.renew(1);
+    Arc::new(block)
+}
+
+/// Hand-over to a waiter that has parked, and to one that has not yet.
+#[test]
+fn model_queue_hand_over() {
+    explore("queue_hand_over", 3, || {
+        let (room, block) = (Room::new(), fiber());
+        let giver = room.giver(VALUE);
+        let taken = block.play(|| room.take(&Spec::of(Reason::Recv)));
+        assert_eq!(taken.0, Some(VALUE));
+        join([giver]);
+        room.close(&[]);
+    });
+}
+
+/// Two wait, two give: each gets one.
+#[test]
+fn model_queue_two_waiters() {
+    explore("queue_two_waiters", 2, || {
+        let (room, block, second) = (Room::new(), fiber(), fiber());
+        let other = {
+            let room = Arc::clone(&room);
+            second.start(move || {
+                assert!(room.take(&Spec::of(Reason::Recv)).0.is_some());
+            })
+        };
+        let giver = {
+            let room = Arc::clone(&room);
+            let body = move || {
+                room.give(1);
+                room.give(2);
+            };
+            thread::spawn(String::new(), body).expect("a modelled thread")
+        };
+        assert!(block.play(|| room.take(&Spec::of(Reason::Recv))).0.is_some());
+        join([other, giver]);
+        room.close(&[]);
+    });
+}
+
+/// The deadline against the hand-over: either the value or a time-out, and a value that was
+/// not taken is kept.
+#[test]
+fn model_queue_deadline_against_hand_over() {
+    explore("queue_deadline", 3, || {
+        let (room, block) = (Room::new(), fiber());
+        let giver = room.giver(VALUE);
+        let spec = Spec::of(Reason::Recv).until(Some(shim::now() + Duration::from_secs(1)));
+        let (value, how) = block.play(|| room.take(&spec));
+        assert_eq!(value.is_none(), how == Some(How::TimedOut), "{value:?}, {how:?}");
+        join([giver]);
+        room.close(if value.is_none() { &[VALUE] } else { &[] });
+    });
+}
+
+/// Cancellation against the hand-over, and another waiter behind, who gets what the cancelled
+/// one does not.
+#[test]
+fn model_queue_cancel_against_hand_over() {
+    explore("queue_cancel", 2, || {
+        let (room, block) = (Room::new(), fiber());
+        let canceller = {
+            let block = Arc::clone(&block);
+            let body = move || {
+                if block.header().state.cancel() {
+                    crate::fiber::ticket::Wake::of(block.pointer()).enqueue();
+                }
+            };
+            thread::spawn(String::new(), body).expect("a modelled thread")
+        };
+        let giver = room.giver(VALUE);
+        let (value, how) = block.play(|| room.take(&Spec::interruptible(Reason::Recv)));
+        assert_eq!(value.is_none(), how == Some(How::Cancelled), "{value:?}, {how:?}");
+        join([giver, canceller]);
+        room.close(if value.is_none() { &[VALUE] } else { &[] });
+    });
+}
+
+/// One that leaves by its deadline does not take the hand-over with it that was meant for
+/// whoever stands behind it.
+#[test]
+fn model_queue_who_leaves_lets_the_next_have_it() {
+    explore("queue_who_leaves", 2, || {
+        let (room, block, second) = (Room::new(), fiber(), fiber());
+        let hasty = {
+            let room = Arc::clone(&room);
+            second.start(move || {
+                let soon = Some(shim::now() + Duration::from_secs(1));
+                if let (Some(value), _) = room.take(&Spec::of(Reason::Recv).until(soon)) {
+                    room.give(value);
+                }
+            })
+        };
+        let giver = room.giver(VALUE);
+        let taken = block.play(|| room.take(&Spec::of(Reason::Recv)));
+        assert_eq!(taken.0, Some(VALUE));
+        join([hasty, giver]);
+        room.close(&[]);
+    });
+}

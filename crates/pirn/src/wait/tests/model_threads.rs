@@ -1,0 +1,60 @@
+//! Models: plain threads wait through the same calls, asleep on the gate of a borrowed header.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::tests::explore::explore;
+use crate::fiber::state::Code;
+use crate::fiber::tests::stage::Block;
+use crate::shim::{self, thread};
+use crate::wait::park::{How, Spec, park, ticket};
+use crate::wait::reason::Reason;
+
+/// A thread's wait, and what else may end it.
+fn thread_waits(spec: Spec) -> How {
+    // The header that the thread borrows for its first wait.
+    let block = Arc::new(Block::new());
+    block.stock();
+    let ticket = ticket();
+    let waker = thread::spawn(String::new(), move || {
+        let _ = ticket.wake_with(Code::case(7));
+    })
+    .expect("a modelled thread");
+    let end = park(ticket, &spec);
+    waker.join().expect("wake returns");
+    // The next wait is not touched by the first one's waker, nor by its gate's token.
+    let again = self::ticket();
+    let waker = thread::spawn(String::new(), move || assert!(again.wake()));
+    let second = park(again, &Spec::of(Reason::Park));
+    assert_eq!(second.how, How::Woken(Code::case(0)));
+    waker.expect("a modelled thread").join().expect("the waker wins");
+    end.how
+}
+
+#[test]
+fn model_threads_wake_against_park() {
+    explore("threads_wake_against_park", 3, || {
+        let how = thread_waits(Spec::of(Reason::Park));
+        assert_eq!(how, How::Woken(Code::case(7)));
+    });
+}
+
+/// The deadline has passed when the thread goes to sleep: it gives up unless the waker is
+/// faster, and then waits for that waker to finish.
+#[test]
+fn model_threads_wake_against_the_deadline() {
+    explore("threads_wake_against_the_deadline", 3, || {
+        let how = thread_waits(Spec::of(Reason::Park).until(Some(shim::now())));
+        assert!([How::Woken(Code::case(7)), How::TimedOut].contains(&how), "{how:?}");
+    });
+}
+
+/// A deadline that does not pass changes nothing.
+#[test]
+fn model_threads_wake_before_the_deadline() {
+    explore("threads_wake_before_the_deadline", 3, || {
+        let later = shim::now() + Duration::from_secs(1);
+        let how = thread_waits(Spec::of(Reason::Park).until(Some(later)));
+        assert_eq!(how, How::Woken(Code::case(7)));
+    });
+}
