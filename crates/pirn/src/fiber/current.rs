@@ -163,9 +163,11 @@ fn borrow_identity(local: &Local) -> FiberPtr {
 
 /// Ends the loan of a plain thread's header.
 pub(super) fn give_identity_back(local: &Local) {
-    if let Some(header) = local.person.take() {
+    if let Some(header) = local.person.get() {
+        // What the destructors make or wait for is this thread's still.
         // SAFETY: H1.
         super::local::destroy(unsafe { header.as_ref() });
+        local.person.set(None);
         // SAFETY: the thread owns the one reference made in `borrow_identity`.
         unsafe { Header::release(header) };
     }

@@ -16,9 +16,6 @@ use crate::sched::pool::{Config, Pool, Scheduler};
 /// as it is touched.
 const STACK_SIZE: usize = 256 << 10;
 
-/// Smaller stacks cannot even report a panic.
-const LEAST_STACK: usize = 16 << 10;
-
 /// Idle stacks that a runtime keeps with their memory before it gives memory back.
 const STACK_CACHE: usize = 256;
 
@@ -128,9 +125,9 @@ impl Builder {
                 .get()
                 .min(environment::MOST_WORKERS),
         };
-        let size = match self.stack_size.or(environment.stack_size) {
-            Some(size) => environment::check_stack_size("stack_size", size, LEAST_STACK)?,
-            None => STACK_SIZE,
+        let size = match self.stack_size {
+            Some(size) => environment::check_stack_size("stack_size", size)?,
+            None => environment.stack_size.unwrap_or(STACK_SIZE),
         };
         let pool = Pool::start(Config {
             name: self.name,

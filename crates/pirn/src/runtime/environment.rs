@@ -19,7 +19,9 @@ impl Environment {
             workers: number("PIRN_WORKERS")?
                 .map(|n| check_workers("PIRN_WORKERS", n))
                 .transpose()?,
-            stack_size: size("PIRN_STACK_SIZE")?,
+            stack_size: size("PIRN_STACK_SIZE")?
+                .map(|bytes| check_stack_size("PIRN_STACK_SIZE", bytes))
+                .transpose()?,
         })
     }
 }
@@ -35,17 +37,15 @@ pub(super) fn check_workers(who: &str, workers: usize) -> io::Result<usize> {
 }
 
 /// `bytes` if fibers can live on so small a stack; else an error that says who asked.
-pub(super) fn check_stack_size(
-    who: &str,
-    bytes: usize,
-    least: usize,
-) -> io::Result<usize> {
+pub(super) fn check_stack_size(who: &str, bytes: usize) -> io::Result<usize> {
+    /// Smaller stacks cannot even report a panic.
+    const LEAST: usize = 16 << 10;
     const MOST: usize = 1 << 40;
-    if (least..=MOST).contains(&bytes) {
+    if (LEAST..=MOST).contains(&bytes) {
         return Ok(bytes);
     }
     Err(invalid(format!(
-        "{who} is {bytes} bytes; it must be from {least} to {MOST}"
+        "{who} is {bytes} bytes; it must be from {LEAST} to {MOST}"
     )))
 }
 

@@ -111,10 +111,12 @@ impl Worker {
     }
 
     /// Before it rests: a worker that keeps stacks while fibers wait for some gives them up
-    /// and takes one of those fibers, if there is a stack for it now.
-    pub(super) fn relieve(&self) {
+    /// and takes one of those fibers, if there is a stack for it now. True: it took one,
+    /// which is in its ring, where under `SingleQueue` nobody else looks.
+    #[must_use = "a worker with a fiber in its ring does not rest"]
+    pub(super) fn relieve(&self) -> bool {
         if self.pool.starved.is_empty() {
-            return;
+            return false;
         }
         self.give_stacks_back();
         let stacks = &self.pool.stacks;
@@ -128,6 +130,7 @@ impl Worker {
         if let Some(fiber) = fed {
             self.keep_fresh(fiber);
         }
+        fed.is_some()
     }
 
     pub(super) fn give_stacks_back(&self) {

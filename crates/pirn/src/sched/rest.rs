@@ -44,7 +44,9 @@ impl Worker {
         // A fiber that runs while a search is owed must not be followed by another one
         // before the worker has seen to it.
         self.take_stock();
-        self.relieve();
+        if self.relieve() {
+            return;
+        }
         if !self.searching.get() {
             self.searching.set(self.pool.idle.try_search());
         }
