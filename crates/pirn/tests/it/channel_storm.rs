@@ -1,0 +1,325 @@
+//! Channels under load. Every value is numbered, and every number is counted where it
+//! arrives: nothing may be lost, doubled or made up.
+
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::channel::{Receiver, Sender, TryRecvError, bounded};
+
+use crate::crew::{CREWS, Crew, Jobs, runtime};
+
+const CAPACITIES: [usize; 6] = [0, 1, 2, 3, 8, 1_000];
+
+/// Which numbers have arrived.
+struct Seen(Vec<AtomicU8>);
+
+impl Seen {
+    fn new(values: usize) -> Self {
+        Seen((0..values).map(|_| AtomicU8::new(0)).collect())
+    }
+
+    fn mark(&self, value: usize) {
+        let before = self.0[value].fetch_add(1, Ordering::Relaxed);
+        assert_eq!(before, 0, "value {value} arrived twice");
+    }
+
+    fn has(&self, value: usize) -> bool {
+        self.0[value].load(Ordering::Relaxed) == 1
+    }
+
+    fn count(&self) -> usize {
+        (0..self.0.len()).filter(|&value| self.has(value)).count()
+    }
+}
+
+/// A cheap number that differs from job to job and from step to step.
+fn scramble(job: usize, step: usize) -> usize {
+    (job * 31 + step).wrapping_mul(0x9e37_79b9) >> 7
+}
+
+/// Four senders and four receivers that wait as long as it takes.
+fn exactly_once(workers: usize) {
+    const PARTIES: usize = 4;
+    const EACH: usize = 3_500;
+    for crew in CREWS {
+        for capacity in CAPACITIES {
+            let seen = Seen::new(PARTIES * EACH);
+            let (tx, rx) = bounded(capacity);
+            let mut jobs = Jobs::new();
+            for party in 0..PARTIES {
+                // Pairs change sides, so that a mixed crew has both ends on fibers and threads.
+                let (tx, rx, seen) = (tx.clone(), rx.clone(), &seen);
+                let send = move || {
+                    let first = party * EACH;
+                    (first..first + EACH).for_each(|i| tx.send(i).unwrap());
+                };
+                let receive = move || rx.iter().for_each(|value| seen.mark(value));
+                if party % 2 == 0 {
+                    jobs.add(send);
+                    jobs.add(receive);
+                } else {
+                    jobs.add(receive);
+                    jobs.add(send);
+                }
+            }
+            drop((tx, rx));
+            jobs.run(crew, workers);
+            assert_eq!(seen.count(), PARTIES * EACH, "{crew:?} capacity {capacity}");
+        }
+    }
+}
+
+#[test]
+fn exactly_once_on_1_worker() {
+    exactly_once(1);
+}
+
+#[test]
+fn exactly_once_on_2_workers() {
+    exactly_once(2);
+}
+
+#[test]
+fn exactly_once_on_4_workers() {
+    exactly_once(4);
+}
+
+#[test]
+fn exactly_once_on_8_workers() {
+    exactly_once(8);
+}
+
+/// Sends in one of three ways after another until the value is gone. (Two parties that only
+/// ever try would never meet on a channel without a buffer.)
+fn send_somehow(tx: &Sender<usize>, value: usize, how: usize) {
+    let (mut value, mut how) = (value, how);
+    loop {
+        let back = match how % 3 {
+            0 => tx.send(value).err().map(|back| back.into_inner()),
+            1 => tx.try_send(value).err().map(|back| back.into_inner()),
+            _ => {
+                let limit = Duration::from_micros((how % 64) as u64);
+                tx.send_timeout(value, limit)
+                    .err()
+                    .map(|back| back.into_inner())
+            }
+        };
+        match back {
+            None => return,
+            Some(back) => value = back,
+        }
+        how += 1;
+        pirn::yield_now();
+    }
+}
+
+/// Receives in one of three ways after another; `None` when nothing will ever come.
+fn recv_somehow(rx: &Receiver<usize>, how: usize) -> Option<usize> {
+    let mut how = how;
+    loop {
+        let answer = match how % 3 {
+            0 => rx.recv().map_err(|_| true),
+            1 => rx
+                .try_recv()
+                .map_err(|error| error == TryRecvError::Disconnected),
+            _ => {
+                let limit = Duration::from_micros((how % 64) as u64);
+                rx.recv_timeout(limit)
+                    .map_err(|error| error.is_disconnected())
+            }
+        };
+        match answer {
+            Ok(value) => return Some(value),
+            Err(true) => return None,
+            Err(false) => {
+                how += 1;
+                pirn::yield_now();
+            }
+        }
+    }
+}
+
+/// Waits that end by their limit, at the moment at which a partner comes.
+fn limits(workers: usize) {
+    const PARTIES: usize = 3;
+    const EACH: usize = 5_000;
+    for crew in CREWS {
+        for capacity in CAPACITIES {
+            let seen = Seen::new(PARTIES * EACH);
+            let (tx, rx) = bounded(capacity);
+            let mut jobs = Jobs::new();
+            for party in 0..PARTIES {
+                let (tx, rx, seen) = (tx.clone(), rx.clone(), &seen);
+                let first = party * EACH;
+                jobs.add(move || {
+                    for i in first..first + EACH {
+                        send_somehow(&tx, i, scramble(party, i));
+                    }
+                });
+                jobs.add(move || {
+                    let mut step = 0;
+                    while let Some(value) = recv_somehow(&rx, scramble(party, step)) {
+                        seen.mark(value);
+                        step += 1;
+                    }
+                });
+            }
+            drop((tx, rx));
+            jobs.run(crew, workers);
+            assert_eq!(seen.count(), PARTIES * EACH, "{crew:?} capacity {capacity}");
+        }
+    }
+}
+
+#[test]
+fn waits_that_run_out_lose_nothing_on_1_worker() {
+    limits(1);
+}
+
+#[test]
+fn waits_that_run_out_lose_nothing_on_2_workers() {
+    limits(2);
+}
+
+#[test]
+fn waits_that_run_out_lose_nothing_on_4_workers() {
+    limits(4);
+}
+
+#[test]
+fn waits_that_run_out_lose_nothing_on_8_workers() {
+    limits(8);
+}
+
+/// A pipeline whose stages end because the one before has ended.
+fn cascade(crew: Crew, workers: usize, capacity: usize, values: usize) {
+    const STAGES: usize = 6;
+    let (first, mut rx) = bounded(capacity);
+    let mut jobs = Jobs::new();
+    jobs.add(move || (0..values).for_each(|i| first.send(i).unwrap()));
+    for _ in 0..STAGES {
+        let (tx, next) = bounded(capacity);
+        jobs.add(move || rx.into_iter().for_each(|i: usize| tx.send(i + 1).unwrap()));
+        rx = next;
+    }
+    jobs.add(move || assert!(rx.into_iter().eq(STAGES..STAGES + values)));
+    jobs.run(crew, workers);
+}
+
+#[test]
+fn close_cascades_through_pipelines() {
+    for workers in [1, 2, 4, 8] {
+        for crew in CREWS {
+            for capacity in CAPACITIES {
+                cascade(crew, workers, capacity, 2_000);
+            }
+        }
+    }
+}
+
+/// Closes in the middle of traffic: what was admitted arrives, what was not comes back.
+fn close_amid(crew: Crew, workers: usize, capacity: usize, rounds: usize) {
+    const SENDERS: usize = 3;
+    const EACH: usize = 40;
+    for round in 0..rounds {
+        let (tx, rx) = bounded(capacity);
+        let (admitted, seen) = (Seen::new(SENDERS * EACH), Seen::new(SENDERS * EACH));
+        let closes = AtomicUsize::new(0);
+        let mut jobs = Jobs::new();
+        for sender in 0..SENDERS {
+            let (tx, admitted) = (tx.clone(), &admitted);
+            jobs.add(move || {
+                for value in sender * EACH..(sender + 1) * EACH {
+                    match tx.send(value) {
+                        Ok(()) => admitted.mark(value),
+                        Err(back) => assert_eq!(back.into_inner(), value),
+                    }
+                }
+            });
+            let (rx, seen) = (rx.clone(), &seen);
+            jobs.add(move || rx.iter().for_each(|value| seen.mark(value)));
+        }
+        for closer in 0..2 {
+            let (tx, rx, closes) = (tx.clone(), rx.clone(), &closes);
+            jobs.add(move || {
+                for _ in 0..scramble(round, closer) % 60 {
+                    pirn::yield_now();
+                }
+                let closed = if closer == 0 { tx.close() } else { rx.close() };
+                closes.fetch_add(usize::from(closed), Ordering::SeqCst);
+            });
+        }
+        drop(tx);
+        jobs.run(crew, workers);
+        assert_eq!(closes.into_inner(), 1);
+        for value in 0..SENDERS * EACH {
+            let (sent, arrived) = (admitted.has(value), seen.has(value));
+            assert_eq!(
+                sent, arrived,
+                "value {value}, capacity {capacity}, {crew:?}"
+            );
+        }
+        assert!(rx.try_recv().is_err());
+    }
+}
+
+#[test]
+fn a_close_amid_traffic_splits_it_cleanly() {
+    for workers in [1, 2, 4, 8] {
+        for crew in CREWS {
+            for capacity in CAPACITIES {
+                close_amid(crew, workers, capacity, 120);
+            }
+        }
+    }
+}
+
+/// Cancels senders and receivers at any moment of their waits.
+#[test]
+fn cancellation_loses_no_value() {
+    const EACH: usize = 500;
+    const ROUNDS: usize = 40;
+    for workers in [1, 2, 4] {
+        let runtime = runtime(workers);
+        for capacity in [0, 1, 3] {
+            for round in 0..ROUNDS {
+                let (tx, rx) = bounded(capacity);
+                let (sent, seen) = (Seen::new(4 * EACH), Seen::new(4 * EACH));
+                runtime.scope(|s| {
+                    let mut victims = Vec::new();
+                    for sender in 0..4 {
+                        let (tx, sent) = (tx.clone(), &sent);
+                        victims.push(s.spawn(move || {
+                            for value in sender * EACH..(sender + 1) * EACH {
+                                if tx.send(value).is_err() {
+                                    return;
+                                }
+                                sent.mark(value);
+                            }
+                        }));
+                    }
+                    drop(tx);
+                    for _ in 0..3 {
+                        let (rx, seen) = (rx.clone(), &seen);
+                        let receive =
+                            move || rx.iter().for_each(|value| seen.mark(value));
+                        victims.push(s.spawn(receive));
+                    }
+                    for (index, victim) in victims.iter().enumerate() {
+                        for _ in 0..scramble(index, round) % 40 {
+                            pirn::yield_now();
+                        }
+                        // One receiver stays, so that senders which are spared come to an end.
+                        if index != 6 && scramble(round, index) % 3 > 0 {
+                            victim.cancel();
+                        }
+                    }
+                });
+                rx.try_iter().for_each(|value| seen.mark(value));
+                for value in 0..4 * EACH {
+                    assert_eq!(sent.has(value), seen.has(value), "value {value}");
+                }
+            }
+        }
+    }
+}

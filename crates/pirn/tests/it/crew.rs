@@ -1,0 +1,76 @@
+//! Runs the same jobs as fibers, as plain threads, or as a mixture of both, all at once.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pirn::Runtime;
+
+/// Who does the jobs.
+#[derive(Debug, Copy, Clone)]
+pub(crate) enum Crew {
+    Fibers,
+    Threads,
+    /// Every other job on a thread.
+    Mixed,
+}
+
+pub(crate) const CREWS: [Crew; 3] = [Crew::Fibers, Crew::Threads, Crew::Mixed];
+
+pub(crate) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Makes jobs one after another, to be run together.
+pub(crate) struct Jobs<'a>(Vec<Job<'a>>);
+
+impl<'a> Jobs<'a> {
+    pub(crate) fn new() -> Self {
+        Jobs(Vec::new())
+    }
+
+    pub(crate) fn add(&mut self, job: impl FnOnce() + Send + 'a) {
+        self.0.push(Box::new(job));
+    }
+
+    /// Runs all jobs on a runtime of their own; returns when all have ended.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the threads that fibers mix with"
+    )]
+    pub(crate) fn run(self, crew: Crew, workers: usize) {
+        let runtime = runtime(workers);
+        std::thread::scope(|threads| {
+            let mut fibers = Vec::new();
+            for (index, job) in self.0.into_iter().enumerate() {
+                match crew {
+                    Crew::Fibers => fibers.push(job),
+                    Crew::Mixed if index % 2 == 0 => fibers.push(job),
+                    Crew::Threads | Crew::Mixed => drop(threads.spawn(job)),
+                }
+            }
+            runtime.scope(|scope| {
+                for job in fibers {
+                    scope.spawn(job);
+                }
+            });
+        });
+    }
+}
+
+/// Returns a runtime with that many workers.
+pub(crate) fn runtime(workers: usize) -> Runtime {
+    Runtime::builder()
+        .workers(workers)
+        .build()
+        .expect("a runtime starts")
+}
+
+/// Runs `body` as the first fiber of a runtime with one worker: fibers run one at a time,
+/// and each until it waits, so what has been started and counted has come to its wait.
+pub(crate) fn alone<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    runtime(1).run(body)
+}
+
+/// Yields until `count` has come to `target`.
+pub(crate) fn until(count: &AtomicUsize, target: usize) {
+    while count.load(Ordering::SeqCst) < target {
+        pirn::yield_now();
+    }
+}

@@ -1,0 +1,350 @@
+//! Fairness: no source of work shuts another one out, on a single worker too.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::spawn::Fiber;
+use pirn::time::{now, sleep};
+use pirn::{Runtime, channel, park};
+
+use crate::crew::{alone, runtime};
+use crate::rig::{LONG, SCHEDULERS, eventually, scaled, shaped};
+
+/// Yields until `flag` is set.
+fn yield_until(flag: &AtomicBool) {
+    while !flag.load(Ordering::SeqCst) {
+        pirn::yield_now();
+    }
+}
+
+/// D-3, A3. A loop that yields until a flag is set ends on one worker, whoever sets it: a
+/// fiber that never ran, one that waits behind it, one from outside, one that a timer wakes.
+#[test]
+fn a_loop_of_yields_lets_everyone_else_run() {
+    for scheduler in SCHEDULERS {
+        let runtime = shaped(1, scheduler);
+        for who in ["fresh", "started", "outside", "timer", "thread"] {
+            let flag = Arc::new(AtomicBool::new(false));
+            let set = {
+                let flag = Arc::clone(&flag);
+                move || flag.store(true, Ordering::SeqCst)
+            };
+            let handle = runtime.handle();
+            runtime.run(|| {
+                match who {
+                    "fresh" => drop(pirn::spawn(set)),
+                    "started" => {
+                        pirn::spawn(move || {
+                            (0..100).for_each(|_| pirn::yield_now());
+                            set();
+                        });
+                    }
+                    "outside" => drop(std::thread::spawn(move || handle.spawn(set))),
+                    "timer" => {
+                        pirn::spawn(move || {
+                            sleep(Duration::from_millis(2)).unwrap();
+                            set();
+                        });
+                    }
+                    _ => {
+                        let parked = pirn::spawn(move || {
+                            park();
+                            set();
+                        });
+                        let fiber = parked.fiber().clone();
+                        std::thread::spawn(move || fiber.unpark());
+                    }
+                }
+                yield_until(&flag);
+            });
+        }
+    }
+}
+
+/// B5, D-5. Two fibers that wake each other without end do not keep a third from running.
+#[test]
+fn two_that_wake_each_other_do_not_shut_out_a_third() {
+    alone(|| {
+        let stop = Arc::new(AtomicBool::new(false));
+        let turns = Arc::new(AtomicUsize::new(0));
+        let (to_first, my_partner) = channel::bounded::<Fiber>(1);
+        let first = {
+            let (stop, turns) = (Arc::clone(&stop), Arc::clone(&turns));
+            pirn::spawn(move || {
+                let partner = my_partner.recv().unwrap();
+                while !stop.load(Ordering::SeqCst) {
+                    turns.fetch_add(1, Ordering::SeqCst);
+                    partner.unpark();
+                    park();
+                }
+                partner.unpark();
+            })
+        };
+        let second = {
+            let (stop, partner) = (Arc::clone(&stop), first.fiber().clone());
+            pirn::spawn(move || {
+                to_first.send(pirn::current()).unwrap();
+                while !stop.load(Ordering::SeqCst) {
+                    park();
+                    partner.unpark();
+                }
+                partner.unpark();
+            })
+        };
+        // Both this fiber, started long ago, and a fresh one get their turns.
+        let mut worst = 0;
+        while turns.load(Ordering::SeqCst) < 1_000 {
+            let before = turns.load(Ordering::SeqCst);
+            pirn::yield_now();
+            worst = worst.max(turns.load(Ordering::SeqCst) - before);
+        }
+        let before = turns.load(Ordering::SeqCst);
+        let seen = Arc::clone(&turns);
+        let fresh = pirn::spawn(move || seen.load(Ordering::SeqCst));
+        pirn::spawn(|| ()).join().unwrap();
+        let waited = fresh.join().unwrap() - before;
+        stop.store(true, Ordering::SeqCst);
+        first.join().unwrap();
+        second.join().unwrap();
+        assert!(worst <= 8, "{worst} turns between two of a third fiber");
+        assert!(waited <= 64, "{waited} turns before a fresh fiber ran");
+    });
+}
+
+/// D-2. A fiber from outside starts soon though its worker never runs out of fibers.
+#[test]
+fn alone_fibers_from_outside_start_soon_under_load() {
+    for scheduler in SCHEDULERS {
+        let runtime = shaped(1, scheduler);
+        let stop = Arc::new(AtomicBool::new(false));
+        for _ in 0..200 {
+            let stop = Arc::clone(&stop);
+            runtime.spawn(move || yield_until(&stop));
+        }
+        eventually("the load is there", || {
+            runtime.metrics().total.started == 200
+        });
+        let mut waits: Vec<Duration> = (0..200)
+            .map(|_| {
+                let spawned = now();
+                runtime.spawn(move || now() - spawned).join().unwrap()
+            })
+            .collect();
+        stop.store(true, Ordering::SeqCst);
+        waits.sort_unstable();
+        let most = waits[190];
+        assert!(
+            most < Duration::from_millis(20),
+            "a twentieth took more than {most:?}"
+        );
+    }
+}
+
+/// D-2. The same while the load is fresh fibers that spawn their successors.
+#[test]
+fn alone_fibers_from_outside_start_soon_behind_fresh_ones() {
+    fn chain(stop: Arc<AtomicBool>) {
+        if !stop.load(Ordering::SeqCst) {
+            pirn::spawn(move || chain(stop)).detach();
+        }
+    }
+    let runtime = runtime(1);
+    let stop = Arc::new(AtomicBool::new(false));
+    for _ in 0..100 {
+        let stop = Arc::clone(&stop);
+        runtime.spawn(move || chain(stop));
+    }
+    let mut waits: Vec<Duration> = (0..100)
+        .map(|_| {
+            let spawned = now();
+            runtime.spawn(move || now() - spawned).join().unwrap()
+        })
+        .collect();
+    stop.store(true, Ordering::SeqCst);
+    waits.sort_unstable();
+    assert!(
+        waits[95] < Duration::from_millis(20),
+        "a twentieth took more than {:?}",
+        waits[95]
+    );
+}
+
+/// B14. Every source of work is served while all the others are full: pairs that wake each
+/// other, yield loops, chains of fresh fibers, spawns from outside, wakes from outside,
+/// timers.
+#[test]
+fn every_source_is_served() {
+    for scheduler in SCHEDULERS {
+        sources(&shaped(1, scheduler));
+    }
+}
+
+fn sources(runtime: &Runtime) {
+    const ENOUGH: usize = 100;
+    let served: [Arc<AtomicUsize>; 6] = Default::default();
+    let stop = Arc::new(AtomicBool::new(false));
+    let source = |index: usize| (Arc::clone(&served[index]), Arc::clone(&stop));
+
+    let (count, over) = source(0);
+    runtime.spawn(move || {
+        let (main, partner_over) = (pirn::current(), Arc::clone(&over));
+        let partner = pirn::spawn(move || {
+            while !partner_over.load(Ordering::SeqCst) {
+                main.unpark();
+                park();
+            }
+            main.unpark();
+        });
+        while !over.load(Ordering::SeqCst) {
+            park();
+            count.fetch_add(1, Ordering::Relaxed);
+            partner.fiber().unpark();
+        }
+        partner.fiber().unpark();
+    });
+    for _ in 0..20 {
+        let (count, over) = source(1);
+        runtime.spawn(move || {
+            while !over.load(Ordering::SeqCst) {
+                count.fetch_add(1, Ordering::Relaxed);
+                pirn::yield_now();
+            }
+        });
+    }
+    fn chain(count: Arc<AtomicUsize>, over: Arc<AtomicBool>) {
+        count.fetch_add(1, Ordering::Relaxed);
+        if !over.load(Ordering::SeqCst) {
+            pirn::spawn(move || chain(count, over)).detach();
+        }
+    }
+    for _ in 0..20 {
+        let (count, over) = source(2);
+        runtime.spawn(move || chain(count, over));
+    }
+    let (count, over) = source(3);
+    let handle = runtime.handle();
+    let spawner = std::thread::spawn(move || {
+        while !over.load(Ordering::SeqCst) {
+            let count = Arc::clone(&count);
+            handle
+                .spawn(move || count.fetch_add(1, Ordering::Relaxed))
+                .join()
+                .unwrap();
+        }
+    });
+    let (count, over) = source(4);
+    let woken = runtime.spawn(move || {
+        while !over.load(Ordering::SeqCst) {
+            park();
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let (target, over) = (woken.fiber().clone(), Arc::clone(&stop));
+    let waker = std::thread::spawn(move || {
+        while !over.load(Ordering::SeqCst) {
+            target.unpark();
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        target.unpark();
+    });
+    let (count, over) = source(5);
+    runtime.spawn(move || {
+        while !over.load(Ordering::SeqCst) {
+            sleep(Duration::from_micros(200)).unwrap();
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let counts = || served.each_ref().map(|count| count.load(Ordering::Relaxed));
+    eventually("every source is served", || {
+        counts().iter().all(|&n| n >= ENOUGH)
+    });
+    stop.store(true, Ordering::SeqCst);
+    spawner.join().unwrap();
+    waker.join().unwrap();
+    runtime.wait_idle().unwrap();
+}
+
+/// D-4. Receivers of one channel share what comes, though the sender could keep one busy.
+#[test]
+fn receivers_share_what_comes() {
+    let rounds = scaled(100);
+    let mut uneven = 0;
+    for round in 0..rounds {
+        let runtime = runtime(1 + round % 2);
+        let (tx, rx) = channel::bounded(16);
+        let counts: Vec<usize> = runtime.run(|| {
+            let receivers: Vec<_> = (0..4)
+                .map(|_| {
+                    let rx = rx.clone();
+                    pirn::spawn(move || rx.iter().count())
+                })
+                .collect();
+            (0..400).for_each(|i| tx.send(i).unwrap());
+            drop(tx);
+            receivers
+                .into_iter()
+                .map(|receiver| receiver.join().unwrap())
+                .collect()
+        });
+        assert_eq!(counts.iter().sum::<usize>(), 400);
+        uneven += usize::from(counts.contains(&0));
+    }
+    assert!(
+        uneven * 20 <= rounds,
+        "a receiver got nothing in {uneven} of {rounds} rounds"
+    );
+}
+
+/// D-7, B10, B8. Work that was queued for a worker that is stuck in a system call is done by
+/// the others, also what it had fetched already.
+#[test]
+fn a_stuck_worker_keeps_no_fresh_fiber_back() {
+    for scheduler in SCHEDULERS {
+        for workers in [2, 4] {
+            let runtime = shaped(workers, scheduler);
+            for _ in 0..scaled(20) {
+                let rest = Arc::new(AtomicUsize::new(0));
+                let all: Vec<_> = (0..32)
+                    .map(|i| {
+                        let rest = Arc::clone(&rest);
+                        runtime.spawn(move || {
+                            if i == 0 {
+                                eventually("the others run all the rest", || {
+                                    rest.load(Ordering::SeqCst) == 31
+                                });
+                            } else {
+                                rest.fetch_add(1, Ordering::SeqCst);
+                            }
+                        })
+                    })
+                    .collect();
+                all.into_iter().for_each(|fiber| fiber.join().unwrap());
+            }
+        }
+    }
+}
+
+/// B14. Fibers that never give way on all workers but one leave that one to serve the rest.
+#[test]
+fn one_free_worker_serves_everybody_else() {
+    for workers in [2, 4] {
+        let runtime = runtime(workers);
+        let stop = Arc::new(AtomicBool::new(false));
+        for _ in 0..workers - 1 {
+            let stop = Arc::clone(&stop);
+            runtime.spawn(move || {
+                crate::rig::compute_until("the end", || stop.load(Ordering::SeqCst));
+            });
+        }
+        eventually("they compute", || {
+            runtime.metrics().total.started == workers as u64 - 1
+        });
+        let start = now();
+        for i in 0..scaled(1_000) {
+            assert_eq!(runtime.spawn(move || i).join().unwrap(), i);
+        }
+        assert!(now() - start < LONG);
+        stop.store(true, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,185 @@
+//! Fiber-locals: a value belongs to its fiber, stays with it over every wait, and goes when
+//! the fiber goes.
+
+use std::cell::{Cell, RefCell};
+use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::crew::{CREWS, Jobs, alone, runtime};
+use crate::rig::{Counted, Drops, on_every_shape, scaled};
+
+pirn::fiber_local! {
+    static NUMBER: Cell<usize> = Cell::new(7);
+    /// Documented, public within the crate, and of another type.
+    pub(crate) static WORDS: RefCell<Vec<String>> = RefCell::new(Vec::new());
+    static HELD: RefCell<Option<Counted>> = RefCell::new(None);
+}
+
+/// F18. Each fiber, and each thread, has a value of its own, made at first use.
+#[test]
+fn each_has_its_own() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for i in 0..16 {
+            jobs.add(move || {
+                assert_eq!(NUMBER.get(), 7);
+                NUMBER.set(i);
+                WORDS.with_borrow_mut(|words| words.push(i.to_string()));
+                for _ in 0..50 {
+                    pirn::yield_now();
+                    assert_eq!(NUMBER.get(), i);
+                }
+                pirn::spawn(|| assert_eq!(NUMBER.get(), 7)).join().unwrap();
+                assert_eq!(WORDS.with_borrow(|words| words.join(",")), i.to_string());
+                assert_eq!(NUMBER.take(), i);
+                assert_eq!(NUMBER.get(), 0);
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// F18. Values stay with their fibers over thousands of switches, on every shape.
+#[test]
+fn values_stay_over_switches() {
+    let rounds = scaled(2_000) / 4;
+    on_every_shape(|runtime| {
+        let fibers: Vec<_> = (0..40)
+            .map(|i| {
+                runtime.spawn(move || {
+                    NUMBER.set(i);
+                    for round in 0..rounds {
+                        assert_eq!(NUMBER.get(), i + round);
+                        NUMBER.set(i + round + 1);
+                        pirn::yield_now();
+                    }
+                })
+            })
+            .collect();
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+    });
+}
+
+/// H-3. A value is dropped once, before its fiber counts as finished, also after a panic.
+#[test]
+fn values_are_dropped_with_their_fiber() {
+    let drops = Drops::default();
+    let runtime = runtime(2);
+    for panics in [false, true] {
+        let value = drops.one();
+        let before = drops.count();
+        let fiber = runtime.spawn(move || {
+            HELD.with_borrow_mut(|held| *held = Some(value));
+            pirn::yield_now();
+            assert!(!panics, "on purpose");
+        });
+        assert_eq!(fiber.join().is_err(), panics);
+        assert_eq!(drops.count(), before + 1);
+    }
+}
+
+/// A thread's values are dropped when the thread ends.
+#[test]
+fn values_are_dropped_with_their_thread() {
+    let drops = Drops::default();
+    let value = drops.one();
+    let hold = move || HELD.with_borrow_mut(|held| *held = Some(value));
+    std::thread::spawn(hold).join().unwrap();
+    assert_eq!(drops.count(), 1);
+}
+
+/// Values are dropped newest first; what a destructor makes is dropped too.
+#[test]
+fn destructors_run_in_order_and_may_make_more() {
+    static ORDER: AtomicUsize = AtomicUsize::new(0);
+    struct Last(usize);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            ORDER.store(ORDER.load(Ordering::SeqCst) * 10 + self.0, Ordering::SeqCst);
+            if self.0 == 2 {
+                LATE.with(|_| ());
+            }
+        }
+    }
+    pirn::fiber_local! {
+        static FIRST: Last = Last(1);
+        static SECOND: Last = Last(2);
+        static LATE: Last = Last(3);
+    }
+    let order_on = |run: &dyn Fn(fn())| {
+        ORDER.store(0, Ordering::SeqCst);
+        run(|| {
+            FIRST.with(|_| ());
+            SECOND.with(|_| ());
+        });
+        ORDER.load(Ordering::SeqCst)
+    };
+    let on_fiber = order_on(&|f| runtime(1).spawn(f).join().unwrap());
+    // The late one is dropped as soon as it is the newest, or after the rest: either way
+    // once, and the second before the first.
+    assert!([231, 213].contains(&on_fiber), "{on_fiber}");
+    let on_thread = order_on(&|f| std::thread::spawn(f).join().unwrap());
+    assert!([231, 213].contains(&on_thread), "{on_thread}");
+}
+
+/// An initialiser that panics leaves nothing; the next use tries again.
+#[test]
+fn an_initialiser_that_panics_is_tried_again() {
+    static TRIES: AtomicUsize = AtomicUsize::new(0);
+    pirn::fiber_local! {
+        static FRAGILE: usize = match TRIES.fetch_add(1, Ordering::SeqCst) {
+            0 => panic!("on purpose"),
+            tries => tries,
+        };
+    }
+    alone(|| {
+        assert!(catch_unwind(|| FRAGILE.with(|_| ())).is_err());
+        assert_eq!(FRAGILE.with(|value| *value), 1);
+    });
+}
+
+/// An initialiser may use other fiber-locals, and wait.
+#[test]
+fn an_initialiser_may_use_others_and_wait() {
+    pirn::fiber_local! {
+        static SUM: usize = {
+            pirn::yield_now();
+            NUMBER.get() + pirn::spawn(|| 5).join().unwrap()
+        };
+    }
+    alone(|| assert_eq!(SUM.with(|sum| *sum), 12));
+}
+
+/// M10. A fiber that is born in the memory of another sees nothing of it.
+#[test]
+fn a_reused_header_carries_nothing_over() {
+    on_every_shape(|runtime| {
+        for i in 0..scaled(2_000) {
+            let fiber = runtime.spawn(move || {
+                assert_eq!(NUMBER.get(), 7);
+                assert!(WORDS.with_borrow(Vec::is_empty));
+                assert_eq!(pirn::current().name(), None);
+                NUMBER.set(i);
+                WORDS.with_borrow_mut(|words| words.push("left over".to_owned()));
+                // A token that its fiber never takes.
+                pirn::current().unpark();
+            });
+            if i % 3 == 0 {
+                fiber.cancel();
+                let _ = fiber.join();
+            } else {
+                fiber.join().unwrap();
+            }
+            let named = pirn::spawn::Builder::new().name("named");
+            let named = runtime.enter(|| {
+                named.spawn(|| {
+                    let start = pirn::time::now();
+                    pirn::spawn::park_timeout(std::time::Duration::from_micros(20));
+                    assert!(pirn::time::now() > start);
+                    pirn::sleep(std::time::Duration::ZERO).unwrap();
+                })
+            });
+            named.unwrap().join().unwrap();
+        }
+    });
+}

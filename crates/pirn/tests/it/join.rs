@@ -1,0 +1,367 @@
+//! Joining: the result is there when the join returns, for however many that wait, and
+//! waiting costs nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::channel;
+use pirn::spawn::JoinError;
+use pirn::sync::WaitGroup;
+use pirn::{Interrupt, JoinHandle};
+
+use crate::crew::{Crew, Jobs, alone, runtime, until};
+use crate::rig::{Drops, LONG, on_every_shape, processor_time, scaled};
+
+/// H-1. Many fibers wait for one handle; all see the end.
+#[test]
+fn many_fibers_wait_for_one() {
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            let (tx, rx) = channel::bounded::<()>(0);
+            let ended = Arc::new(AtomicBool::new(false));
+            let flag = Arc::clone(&ended);
+            let awaited = Arc::new(pirn::spawn(move || {
+                assert!(rx.recv().is_err());
+                flag.store(true, Ordering::SeqCst);
+                42
+            }));
+            let arrived = Arc::new(AtomicUsize::new(0));
+            let waiting: Vec<_> = (0..10)
+                .map(|_| {
+                    let (awaited, ended) = (Arc::clone(&awaited), Arc::clone(&ended));
+                    let arrived = Arc::clone(&arrived);
+                    pirn::spawn(move || {
+                        arrived.fetch_add(1, Ordering::SeqCst);
+                        awaited.wait().unwrap();
+                        assert!(ended.load(Ordering::SeqCst));
+                        assert!(awaited.is_finished());
+                    })
+                })
+                .collect();
+            until(&arrived, 10);
+            drop(tx);
+            waiting.into_iter().for_each(|fiber| fiber.join().unwrap());
+            let handle = Arc::into_inner(awaited).expect("the others are done with it");
+            assert_eq!(handle.join().unwrap(), 42);
+        });
+    });
+}
+
+/// H-2. Eight threads wait for one fiber while it ends, at every moment of its end.
+#[test]
+fn many_threads_wait_for_one() {
+    for workers in [1, 2] {
+        let runtime = runtime(workers);
+        for round in 0..scaled(200) {
+            let fiber = runtime.spawn(move || {
+                (0..round % 7).for_each(|_| pirn::yield_now());
+                round
+            });
+            std::thread::scope(|threads| {
+                for _ in 0..8 {
+                    threads.spawn(|| {
+                        fiber.wait().unwrap();
+                        assert!(fiber.is_finished());
+                    });
+                }
+            });
+            assert_eq!(fiber.join().unwrap(), round);
+        }
+    }
+}
+
+/// H-2. Fibers of two runtimes and threads wait for the same fiber.
+#[test]
+fn waiters_of_every_kind_at_once() {
+    let (home, other) = (runtime(2), runtime(2));
+    let (tx, rx) = channel::bounded::<()>(0);
+    let awaited = Arc::new(home.spawn(move || assert!(rx.recv().is_err())));
+    let arrived = AtomicUsize::new(0);
+    let wait = || {
+        arrived.fetch_add(1, Ordering::SeqCst);
+        awaited.wait().unwrap();
+    };
+    std::thread::scope(|threads| {
+        for _ in 0..4 {
+            threads.spawn(&wait);
+            threads.spawn(|| home.run(&wait));
+            threads.spawn(|| other.run(&wait));
+        }
+        until(&arrived, 12);
+        drop(tx);
+    });
+    assert!(awaited.is_finished());
+}
+
+/// H-3. When a join returns, everything that the fiber wrote is visible, its fiber-locals
+/// are gone, and nothing of it is left running.
+#[test]
+fn a_join_returns_after_everything() {
+    pirn::fiber_local! {
+        static LAST: std::cell::RefCell<Option<crate::rig::Counted>> =
+            std::cell::RefCell::new(None);
+    }
+    let n = scaled(2_000);
+    on_every_shape(|runtime| {
+        let drops = Drops::default();
+        for i in 1..=n {
+            let (local, capture) = (drops.one(), drops.one());
+            let fiber = runtime.spawn(move || {
+                LAST.with_borrow_mut(|last| *last = Some(local));
+                drop(capture);
+                Box::new(i)
+            });
+            assert_eq!(*fiber.join().unwrap(), i);
+            assert_eq!(drops.count(), 2 * i);
+        }
+    });
+}
+
+/// H-4. Waiting for a fiber that takes its time costs no processor time.
+#[test]
+fn alone_joining_costs_no_processor_time() {
+    let runtime = runtime(2);
+    let awaited =
+        Arc::new(runtime.spawn(|| pirn::sleep(Duration::from_secs(1)).unwrap()));
+    let before = processor_time();
+    std::thread::scope(|threads| {
+        for _ in 0..4 {
+            threads.spawn(|| awaited.wait().unwrap());
+            threads.spawn(|| runtime.run(|| awaited.wait().unwrap()));
+        }
+    });
+    let spent = processor_time() - before;
+    assert!(
+        spent < Duration::from_millis(250),
+        "{spent:?} for a second of waiting"
+    );
+}
+
+/// H-5. `detach` and dropping let the fiber go on; `is_finished` tells the end.
+#[test]
+fn a_dropped_handle_detaches() {
+    alone(|| {
+        let ended = Arc::new(AtomicUsize::new(0));
+        let fiber = || {
+            let ended = Arc::clone(&ended);
+            pirn::spawn(move || {
+                pirn::yield_now();
+                ended.fetch_add(1, Ordering::SeqCst);
+            })
+        };
+        fiber().detach();
+        drop(fiber());
+        let watched = fiber();
+        assert!(!watched.is_finished());
+        until(&ended, 3);
+        watched.wait().unwrap();
+        assert!(watched.is_finished());
+        watched.join().unwrap();
+    });
+}
+
+/// H-5. A fiber that is cancelled while it waits is interrupted; one that ended is not.
+#[test]
+fn a_cancelled_fiber_is_interrupted() {
+    alone(|| {
+        let fiber = pirn::spawn(|| {
+            let first = pirn::spawn::park_interruptible();
+            let second = pirn::sleep(LONG);
+            let third = pirn::spawn(|| ()).wait();
+            (first, second, third)
+        });
+        pirn::yield_now();
+        fiber.cancel();
+        let cancelled = Err(Interrupt::Cancelled);
+        let (first, second, third) = fiber.join().unwrap();
+        assert_eq!((first, second), (cancelled, cancelled));
+        // Sticky: it was cancelled before it began to wait for its own child.
+        assert_eq!(third, cancelled);
+
+        let ended = pirn::spawn(|| 1);
+        ended.wait().unwrap();
+        ended.cancel();
+        assert_eq!(ended.join().unwrap(), 1);
+    });
+}
+
+/// H-5. An interrupted join leaves the other fiber alone; an interrupted wait keeps the
+/// handle.
+#[test]
+fn an_interrupted_join_lets_the_fiber_go_on() {
+    alone(|| {
+        let (tx, rx) = channel::bounded(1);
+        let (go, gate) = channel::bounded::<()>(0);
+        let joiner = pirn::spawn(move || {
+            let child = pirn::spawn(move || {
+                let _ = gate.recv();
+                tx.send(7).unwrap();
+            });
+            assert_eq!(child.wait(), Err(Interrupt::Cancelled));
+            assert!(!child.is_finished());
+            let joined = child.join();
+            assert!(matches!(
+                joined,
+                Err(JoinError::Interrupted(Interrupt::Cancelled))
+            ));
+        });
+        pirn::yield_now();
+        joiner.cancel();
+        joiner.join().unwrap();
+        drop(go);
+        assert_eq!(rx.recv(), Ok(7));
+    });
+}
+
+/// `wait` on a finished fiber is fine, even under an interrupt.
+#[test]
+fn waiting_for_a_finished_fiber_is_no_interruption_point() {
+    alone(|| {
+        let finished = pirn::spawn(|| 3);
+        finished.wait().unwrap();
+        let fiber = pirn::spawn(move || {
+            let _ = pirn::spawn::park_interruptible();
+            (finished.wait(), finished.join().unwrap())
+        });
+        pirn::yield_now();
+        fiber.cancel();
+        assert_eq!(fiber.join().unwrap(), (Ok(()), 3));
+    });
+}
+
+/// `join_timeout` gives the handle back, and can be tried again.
+#[test]
+fn a_join_with_a_limit_gives_the_handle_back() {
+    for crew in [Crew::Fibers, Crew::Threads] {
+        let other = runtime(1);
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            let (tx, rx) = channel::bounded::<()>(0);
+            let fiber = other.spawn(move || rx.recv().is_err());
+            let fiber = fiber.join_timeout(Duration::from_millis(5)).unwrap_err();
+            let fiber = fiber.join_timeout(Duration::ZERO).unwrap_err();
+            assert!(!fiber.is_finished());
+            drop(tx);
+            assert!(fiber.join_timeout(LONG).unwrap().unwrap());
+        });
+        jobs.run(crew, 1);
+    }
+}
+
+/// Joins that time out and ends that come meet at every moment, and nothing is lost.
+#[test]
+fn limits_and_ends_cross() {
+    on_every_shape(|runtime| {
+        for i in 0..scaled(500) {
+            let nap = Duration::from_micros(i as u64 % 150);
+            let fiber = runtime.spawn(move || {
+                pirn::spawn::park_timeout(Duration::from_micros(70));
+                i
+            });
+            let result = match fiber.join_timeout(nap) {
+                Ok(result) => result,
+                Err(fiber) => fiber.join(),
+            };
+            assert_eq!(result.unwrap(), i);
+        }
+    });
+}
+
+/// H-6. Joining the child that was spawned last runs it next, whatever else is queued.
+#[test]
+fn joining_the_newest_child_runs_it_next() {
+    alone(|| {
+        let ran = Arc::new(AtomicUsize::new(0));
+        let crowd: Vec<_> = (0..50)
+            .map(|_| {
+                let ran = Arc::clone(&ran);
+                pirn::spawn(move || ran.fetch_add(1, Ordering::SeqCst))
+            })
+            .collect();
+        let before = ran.load(Ordering::SeqCst);
+        let newest = {
+            let ran = Arc::clone(&ran);
+            pirn::spawn(move || ran.load(Ordering::SeqCst))
+        };
+        assert_eq!(newest.join().unwrap(), before, "others ran first");
+        crowd
+            .into_iter()
+            .for_each(|fiber| assert!(fiber.join().unwrap() < 50));
+    });
+}
+
+/// H-7. Each of a chain of fibers joins the next; the end comes back up without a detour
+/// through the queues.
+#[test]
+fn a_chain_of_joins_hands_over() {
+    fn chain(depth: u32) -> u32 {
+        if depth == 0 {
+            0
+        } else {
+            pirn::spawn(move || chain(depth - 1)).join().unwrap() + 1
+        }
+    }
+    let runtime = runtime(1);
+    runtime.run(|| {
+        for _ in 0..scaled(400) {
+            assert_eq!(chain(32), 32);
+        }
+    });
+    let total = runtime.metrics().total;
+    let handed = total.next_hits as f64 / total.dispatched as f64;
+    assert!(
+        handed > 0.6,
+        "{:.0} % of the dispatches were handed over",
+        handed * 100.0
+    );
+}
+
+/// H-8. Waiting for a whole group: by a wait group, by an idle runtime.
+#[test]
+fn waiting_for_a_group() {
+    on_every_shape(|runtime| {
+        let done = Arc::new(AtomicUsize::new(0));
+        let group = WaitGroup::new();
+        for _ in 0..100 {
+            let (done, group) = (Arc::clone(&done), group.clone());
+            runtime.spawn(move || {
+                pirn::yield_now();
+                done.fetch_add(1, Ordering::SeqCst);
+                drop(group);
+            });
+        }
+        group.wait().unwrap();
+        assert_eq!(done.load(Ordering::SeqCst), 100);
+
+        for _ in 0..100 {
+            let done = Arc::clone(&done);
+            runtime.spawn(move || {
+                let deeper = Arc::clone(&done);
+                pirn::spawn(move || deeper.fetch_add(1, Ordering::SeqCst)).detach();
+                done.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        runtime.wait_idle().unwrap();
+        assert_eq!(done.load(Ordering::SeqCst), 300);
+    });
+}
+
+/// Handles travel: joined by a thread, by a fiber of another runtime, by one's own child.
+#[test]
+fn a_handle_may_be_joined_anywhere() {
+    let (home, other) = (runtime(1), runtime(1));
+    let fiber = home.spawn(|| 1);
+    assert_eq!(
+        std::thread::spawn(|| fiber.join().unwrap()).join().unwrap(),
+        1
+    );
+    let fiber = home.spawn(|| 2);
+    assert_eq!(other.spawn(|| fiber.join().unwrap()).join().unwrap(), 2);
+    let fiber = home.spawn(|| 3);
+    let nested: JoinHandle<i32> = home.spawn(|| {
+        let inner = pirn::spawn(|| fiber.join().unwrap());
+        inner.join().unwrap()
+    });
+    assert_eq!(nested.join().unwrap(), 3);
+}

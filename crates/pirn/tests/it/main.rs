@@ -1,0 +1,56 @@
+//! What the library promises, tested through its public face. One module a promise.
+#![cfg(not(any(loom, shuttle)))]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "fibers are tested beside plain threads and against the real clock"
+)]
+
+/// The same jobs as fibers, as threads, as both: what the other modules run on.
+mod crew;
+/// Runtimes of every shape, parts of tests in processes of their own, what the system says.
+mod rig;
+
+/// Calls that block, off the workers.
+mod blocking;
+/// Values arrive once, in order, or come back; what close and disconnect mean.
+mod channel;
+/// Channels under load: nothing lost, nothing twice, whatever the capacity and the crew.
+mod channel_storm;
+/// What the environment asks for is done, what cannot be used is named.
+mod environment;
+/// No source of work shuts another one out.
+mod fairness;
+/// A value belongs to its fiber and goes with it.
+mod fiber_local;
+/// The result is there when a join returns, for however many that wait.
+mod join;
+/// A panic ends its fiber and nothing else, and reaches whoever joins.
+mod panics;
+/// The token of `std::thread`, on fibers and threads alike.
+mod park;
+/// Who runs where: spread, stealing, staying together.
+mod placement;
+/// Runtimes side by side, of every shape, and how they end.
+mod runtimes;
+/// Children may borrow; a scope ends when all of them have.
+mod scope;
+/// Planted bugs that a sanitizer must report.
+#[cfg(any(pirn_asan, pirn_tsan))]
+mod seeded;
+/// In time, with everything ended that can be, and the rest named.
+mod shutdown;
+/// Whatever is spawned runs once, in the right place, and leaves nothing behind.
+mod spawn;
+/// Stacks: large enough, guarded, reused, bounded without harm.
+mod stacks;
+/// Mutex, condition variable and wait group: who goes on, when, and in which order.
+mod sync;
+/// The same under load: nobody inside twice, nobody forgotten.
+mod sync_storm;
+/// No wait ends early, and none much too late.
+mod timers;
+/// Waiting for things of one's own, and what tickets may do.
+mod waitable;
+/// Work that comes is taken, whenever it comes; nobody is woken in vain.
+mod wakes;

@@ -1,0 +1,241 @@
+//! Panics: one ends its fiber and nothing else, and reaches whoever joins.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::spawn::JoinError;
+use pirn::{JoinHandle, channel};
+
+use crate::crew::{runtime, until};
+use crate::rig::{Drops, LONG, on_every_shape, scaled};
+
+/// F19. A thousand panics, each joined with its own payload; the runtime goes on.
+#[test]
+fn a_panic_reaches_its_joiner_and_nobody_else() {
+    let n = scaled(1_000);
+    on_every_shape(|runtime| {
+        let fibers: Vec<JoinHandle<usize>> = (0..n)
+            .map(|i| {
+                runtime.spawn(move || {
+                    if i % 2 == 0 {
+                        pirn::yield_now();
+                    }
+                    if i % 4 < 2 { panic_any(i) } else { i }
+                })
+            })
+            .collect();
+        for (i, fiber) in fibers.into_iter().enumerate() {
+            match fiber.join() {
+                Ok(value) => assert!(i % 4 >= 2 && value == i),
+                Err(error) => {
+                    assert!(error.is_panic());
+                    let payload = error.into_panic().unwrap();
+                    assert_eq!(payload.downcast_ref(), Some(&i));
+                }
+            }
+        }
+        assert_eq!(runtime.spawn(|| 5).join().unwrap(), 5);
+    });
+}
+
+/// The error says what the panic said.
+#[test]
+fn the_error_carries_the_message() {
+    runtime(1).run(|| {
+        let error = pirn::spawn(|| panic!("the {} broke", "mill"))
+            .join()
+            .unwrap_err();
+        assert_eq!(error.to_string(), "the fiber panicked: the mill broke");
+        let JoinError::Panicked(payload) = error else {
+            unreachable!()
+        };
+        assert_eq!(payload.message().as_deref(), Some("the mill broke"));
+    });
+}
+
+/// `resume` goes on with the fiber's own panic.
+#[test]
+fn resume_raises_the_payload_again() {
+    runtime(1).run(|| {
+        let error = pirn::spawn(|| panic_any(17_u8)).join().unwrap_err();
+        let raised = catch_unwind(AssertUnwindSafe(|| error.resume())).unwrap_err();
+        assert_eq!(raised.downcast_ref(), Some(&17_u8));
+    });
+}
+
+/// `run` raises the panic of its closure, on a fiber and on a thread.
+#[test]
+fn run_raises_the_panic_of_its_closure() {
+    let runtime = runtime(1);
+    let raised = catch_unwind(AssertUnwindSafe(|| runtime.run(|| panic_any(3_i32))));
+    assert_eq!(raised.unwrap_err().downcast_ref(), Some(&3_i32));
+    runtime.run(|| {
+        let raised = catch_unwind(AssertUnwindSafe(|| pirn::run(|| panic_any(4_i32))));
+        assert_eq!(raised.unwrap_err().downcast_ref(), Some(&4_i32));
+    });
+}
+
+/// A panic that nobody joins is dropped with its fiber, payload and all.
+#[test]
+fn a_detached_panic_harms_nobody() {
+    let drops = Drops::default();
+    let runtime = runtime(2);
+    for _ in 0..100 {
+        let payload = drops.one();
+        runtime.spawn(move || panic_any(Payload(payload))).detach();
+    }
+    runtime.wait_idle().unwrap();
+    assert_eq!(drops.count(), 100);
+
+    struct Payload(#[expect(dead_code, reason = "is dropped")] crate::rig::Counted);
+}
+
+/// Destructors run during unwinding, in order, and see that they do.
+#[test]
+fn unwinding_drops_what_the_fiber_holds() {
+    struct Noted<'a>(&'a Cell<u32>, u32);
+    impl Drop for Noted<'_> {
+        fn drop(&mut self) {
+            assert!(std::thread::panicking());
+            self.0.set(self.0.get() * 10 + self.1);
+        }
+    }
+    runtime(1).run(|| {
+        let order = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&order);
+        let fiber = pirn::spawn(move || {
+            let noted = Cell::new(0);
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                let _first = Noted(&noted, 1);
+                let _second = Noted(&noted, 2);
+                panic!("on purpose");
+            }));
+            assert!(!std::thread::panicking());
+            seen.store(noted.get() as usize, Ordering::SeqCst);
+        });
+        fiber.join().unwrap();
+        assert_eq!(order.load(Ordering::SeqCst), 21);
+    });
+}
+
+/// A fiber that waits inside a destructor while it unwinds is not seen as panicking by the
+/// others on its thread, nor does it forget that it panics itself.
+#[test]
+fn a_wait_while_unwinding_keeps_panics_apart() {
+    struct Waits(channel::Receiver<()>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            assert!(std::thread::panicking());
+            self.0.recv().unwrap();
+            assert!(std::thread::panicking(), "still the one that panics");
+        }
+    }
+    for _ in 0..10 {
+        let runtime = runtime(1);
+        let (tx, rx) = channel::bounded(1);
+        let unwinding = runtime.spawn(move || {
+            let _waits = Waits(rx);
+            panic!("on purpose");
+        });
+        // From outside: the only worker is blocked in place meanwhile.
+        std::thread::spawn(move || tx.send(()).unwrap())
+            .join()
+            .unwrap();
+        assert!(unwinding.join().unwrap_err().is_panic());
+        let calm = runtime.spawn(|| std::thread::panicking());
+        assert!(!calm.join().unwrap());
+    }
+}
+
+/// The same when only a sibling on the same worker can end the wait: after a while the
+/// unwinding fiber gives way, and nobody is stuck.
+#[test]
+fn an_unwinding_fiber_does_not_lock_its_siblings_out() {
+    struct Waits(channel::Receiver<()>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            self.0.recv().unwrap();
+        }
+    }
+    runtime(1).run(|| {
+        let (tx, rx) = channel::bounded(0);
+        let unwinding = pirn::spawn(move || {
+            let _waits = Waits(rx);
+            panic!("on purpose");
+        });
+        let sibling = pirn::spawn(move || tx.send(()).unwrap());
+        assert!(unwinding.join().unwrap_err().is_panic());
+        sibling.join().unwrap();
+    });
+}
+
+/// A timed wait while unwinding ends by its limit.
+#[test]
+fn a_timed_wait_while_unwinding_ends() {
+    struct Naps(Duration);
+    impl Drop for Naps {
+        fn drop(&mut self) {
+            let start = pirn::time::now();
+            pirn::sleep(self.0).unwrap();
+            assert!(pirn::time::now() - start >= self.0);
+        }
+    }
+    runtime(1).run(|| {
+        for milliseconds in [1, 5, 25] {
+            let nap = Duration::from_millis(milliseconds);
+            let fiber = pirn::spawn(move || {
+                let _naps = Naps(nap);
+                panic!("on purpose");
+            });
+            // A sibling that is ready all the time.
+            let (done, seen) = (Arc::new(AtomicUsize::new(0)), ());
+            let _ = seen;
+            let flag = Arc::clone(&done);
+            let busy = pirn::spawn(move || until(&flag, 1));
+            assert!(fiber.join().unwrap_err().is_panic());
+            done.store(1, Ordering::SeqCst);
+            busy.join().unwrap();
+        }
+    });
+}
+
+/// The panic of a destructor, of a result that nobody wants, ends nothing.
+#[test]
+fn a_result_that_panics_when_dropped_ends_nothing() {
+    struct Explosive;
+    impl Drop for Explosive {
+        fn drop(&mut self) {
+            panic!("on purpose");
+        }
+    }
+    let runtime = runtime(1);
+    runtime.spawn(|| Explosive).detach();
+    runtime.wait_idle().unwrap();
+    let held = runtime.spawn(|| Explosive);
+    held.wait().unwrap();
+    drop(held);
+    assert_eq!(runtime.spawn(|| 1).join_timeout(LONG).unwrap().unwrap(), 1);
+}
+
+/// A panic that was caught on a fiber leaves it as it was.
+#[test]
+fn a_fiber_may_catch_its_own_panics() {
+    runtime(1).run(|| {
+        let fiber = pirn::spawn(|| {
+            let mut caught = 0;
+            for _ in 0..100 {
+                let raised = catch_unwind(|| {
+                    pirn::yield_now();
+                    panic!("on purpose");
+                });
+                caught += usize::from(raised.is_err());
+                pirn::yield_now();
+            }
+            caught
+        });
+        assert_eq!(fiber.join().unwrap(), 100);
+    });
+}

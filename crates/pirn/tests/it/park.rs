@@ -1,0 +1,269 @@
+//! Park and unpark: the token of `std::thread`, on fibers and threads alike.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::spawn::{Fiber, park_interruptible, park_timeout};
+use pirn::time::now;
+use pirn::{Interrupt, channel, park};
+
+use crate::crew::{CREWS, Jobs, alone, runtime, until};
+use crate::rig::{LONG, on_every_shape, scaled};
+
+const SHORT: Duration = Duration::from_millis(10);
+
+/// F7, F8. A token that was given before is consumed at once; two given make one.
+#[test]
+fn an_earlier_token_is_consumed_and_tokens_do_not_add_up() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for _ in 0..2 {
+            jobs.add(|| {
+                let me = pirn::current();
+                me.unpark();
+                park();
+                me.unpark();
+                me.unpark();
+                park();
+                let start = now();
+                park_timeout(SHORT);
+                assert!(now() - start >= SHORT, "there was a second token");
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// F8. A token given to a fiber that is queued, never started or after a yield, is kept.
+#[test]
+fn a_token_for_a_queued_fiber_is_kept() {
+    alone(|| {
+        let fresh = pirn::spawn(|| {
+            park();
+            pirn::yield_now();
+            park();
+        });
+        fresh.fiber().unpark();
+        pirn::yield_now();
+        // It has parked once and stands in the queue behind its yield.
+        assert!(!fresh.is_finished());
+        fresh.fiber().unpark();
+        fresh.join().unwrap();
+    });
+}
+
+/// F8. A fiber that has ended takes no notice, however late and however often.
+#[test]
+fn unparking_a_finished_fiber_does_nothing() {
+    alone(|| {
+        let ended = pirn::spawn(|| ());
+        let fiber = ended.fiber().clone();
+        ended.join().unwrap();
+        for _ in 0..1_000 {
+            fiber.unpark();
+            // Were the header in other hands by now, the token would be theirs.
+            let start = now();
+            let next = pirn::spawn(|| park_timeout(Duration::from_micros(100)));
+            next.join().unwrap();
+            assert!(now() - start >= Duration::from_micros(100));
+        }
+    });
+}
+
+/// F7. `park_timeout` waits for as long as it says, and no longer if there is a token.
+#[test]
+fn a_park_with_a_limit() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for _ in 0..2 {
+            jobs.add(|| {
+                let start = now();
+                park_timeout(SHORT);
+                assert!(now() - start >= SHORT);
+                park_timeout(Duration::ZERO);
+                pirn::current().unpark();
+                let start = now();
+                park_timeout(LONG);
+                assert!(now() - start < LONG / 2);
+                pirn::current().unpark();
+                park_timeout(Duration::MAX);
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// F7. A token is for `park` alone: no other wait consumes it, or ends by it.
+#[test]
+fn other_waits_leave_the_token_alone() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for _ in 0..2 {
+            jobs.add(|| {
+                let me = pirn::current();
+                me.unpark();
+                let start = now();
+                pirn::sleep(SHORT).unwrap();
+                assert!(now() - start >= SHORT, "a sleep ended by the token");
+                let (tx, rx) = channel::bounded(0);
+                let sender = std::thread::spawn(move || tx.send(1));
+                assert_eq!(rx.recv(), Ok(1));
+                sender.join().unwrap().unwrap();
+                let mut sum = 0;
+                pirn::scope(|s| drop(s.spawn(|| sum += 1)));
+                let start = now();
+                park();
+                assert!(now() - start < LONG / 2);
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// F7. What came before an `unpark` is visible after the `park` that it ends.
+#[test]
+fn a_token_carries_what_came_before() {
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            for round in 0..scaled(500) {
+                let data = Arc::new(AtomicUsize::new(0));
+                let seen = Arc::clone(&data);
+                let waiter = pirn::spawn(move || {
+                    park();
+                    seen.load(Ordering::Relaxed)
+                });
+                data.store(round + 1, Ordering::Relaxed);
+                waiter.fiber().unpark();
+                assert_eq!(waiter.join().unwrap(), round + 1);
+            }
+        });
+    });
+}
+
+/// F10. Any thread, and any fiber of any runtime, may unpark any fiber.
+#[test]
+fn unpark_comes_from_anywhere() {
+    let (first, second) = (runtime(1), runtime(2));
+    let parked = |runtime: &pirn::Runtime| {
+        runtime.spawn(|| {
+            for _ in 0..3 {
+                park();
+            }
+        })
+    };
+    for _ in 0..50 {
+        let (a, b) = (parked(&first), parked(&second));
+        for target in [&a, &b] {
+            let fiber: Fiber = target.fiber().clone();
+            // Each round must have been consumed before the next token is given, or two
+            // would make one: a finished fiber tells.
+            let unpark_all = |f: &Fiber| {
+                let from_thread = f.clone();
+                std::thread::spawn(move || from_thread.unpark())
+                    .join()
+                    .unwrap();
+                first.run(|| f.unpark());
+                second.run(|| f.unpark());
+            };
+            while !target.is_finished() {
+                unpark_all(&fiber);
+            }
+        }
+        a.join().unwrap();
+        b.join().unwrap();
+    }
+}
+
+/// F10. Threads park and are unparked by fibers.
+#[test]
+fn a_thread_parks_and_a_fiber_unparks_it() {
+    let runtime = runtime(1);
+    let (tx, rx) = channel::bounded(1);
+    let thread = std::thread::spawn(move || {
+        tx.send(pirn::current()).unwrap();
+        for _ in 0..100 {
+            park();
+        }
+    });
+    let target = rx.recv().unwrap();
+    runtime.run(|| {
+        while !thread.is_finished() {
+            target.unpark();
+            pirn::yield_now();
+        }
+    });
+    thread.join().unwrap();
+}
+
+/// F3, F4. Two parties hand each other the turn, each time through the same window between
+/// deciding to park and being parked.
+#[test]
+fn turns_are_handed_back_and_forth() {
+    let rounds = scaled(10_000);
+    for crew in CREWS {
+        let turn = AtomicUsize::new(0);
+        let (to_first, from_second) = channel::bounded::<Fiber>(1);
+        let (to_second, from_first) = channel::bounded::<Fiber>(1);
+        let play = |mine: usize, other: Fiber| {
+            for round in 0..rounds {
+                while turn.load(Ordering::Acquire) != 2 * round + mine {
+                    park();
+                }
+                turn.store(2 * round + mine + 1, Ordering::Release);
+                other.unpark();
+            }
+        };
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            to_second.send(pirn::current()).unwrap();
+            play(0, from_second.recv().unwrap());
+        });
+        jobs.add(|| {
+            to_first.send(pirn::current()).unwrap();
+            play(1, from_first.recv().unwrap());
+        });
+        jobs.run(crew, 2);
+        assert_eq!(turn.into_inner(), 2 * rounds);
+    }
+}
+
+/// F6. A cancelled park leaves a token where it is; a token leaves cancellation where it is.
+#[test]
+fn an_interrupted_park_keeps_the_token() {
+    alone(|| {
+        let go = Arc::new(AtomicUsize::new(0));
+        let started = Arc::clone(&go);
+        let fiber = pirn::spawn(move || {
+            started.fetch_add(1, Ordering::SeqCst);
+            until(&started, 2);
+            assert_eq!(park_interruptible(), Err(Interrupt::Cancelled));
+            park();
+            assert_eq!(park_interruptible(), Err(Interrupt::Cancelled));
+        });
+        until(&go, 1);
+        fiber.cancel();
+        fiber.fiber().unpark();
+        go.fetch_add(1, Ordering::SeqCst);
+        fiber.join().unwrap();
+    });
+}
+
+/// Plain `park` is no interruption point: a cancelled fiber waits for its token.
+#[test]
+fn plain_park_is_not_interrupted() {
+    alone(|| {
+        let woke = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&woke);
+        let fiber = pirn::spawn(move || {
+            park();
+            flag.store(true, Ordering::SeqCst);
+        });
+        pirn::yield_now();
+        fiber.cancel();
+        (0..100).for_each(|_| pirn::yield_now());
+        assert!(!woke.load(Ordering::SeqCst));
+        fiber.fiber().unpark();
+        fiber.join().unwrap();
+    });
+}

@@ -1,0 +1,196 @@
+//! What the tests stand on: runtimes of every shape, parts that run in a process of their
+//! own, things that count how often they are dropped, and what the system says of us.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use pirn::Runtime;
+use pirn::runtime::Scheduler;
+
+/// No wait that a test is sure of takes this long, however busy the machine is.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+pub(crate) const SCHEDULERS: [Scheduler; 2] =
+    [Scheduler::WorkStealing, Scheduler::SingleQueue];
+
+/// A runtime with this many workers and this scheduler.
+pub(crate) fn shaped(workers: usize, scheduler: Scheduler) -> Runtime {
+    let builder = Runtime::builder().workers(workers).scheduler(scheduler);
+    builder.build().expect("a runtime starts")
+}
+
+/// Runs `test` on runtimes with 1, 2, 4 and 8 workers and either scheduler. No safety net
+/// may have had to act.
+pub(crate) fn on_every_shape(test: impl Fn(&Runtime)) {
+    for scheduler in SCHEDULERS {
+        for workers in [1, 2, 4, 8] {
+            let runtime = shaped(workers, scheduler);
+            test(&runtime);
+            let rescues = runtime.metrics().total.rescues;
+            assert_eq!(rescues, 0, "rescues with {workers} workers, {scheduler:?}");
+        }
+    }
+}
+
+/// `n`, or as much of it as a sanitizer gets through in the same time.
+pub(crate) const fn scaled(n: usize) -> usize {
+    let part = if cfg!(pirn_tsan) {
+        n / 20
+    } else if cfg!(pirn_asan) {
+        n / 5
+    } else {
+        n
+    };
+    if part == 0 { 1 } else { part }
+}
+
+/// Looks until `condition` holds.
+///
+/// # Panics
+/// If that takes too long; the message is `what`.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < LONG, "not within {LONG:?}: {what}");
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// Keeps the calling thread, and so the worker that it may be, busy until `condition` holds.
+///
+/// # Panics
+/// If that takes too long; the message is `what`.
+#[track_caller]
+pub(crate) fn compute_until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < LONG, "not within {LONG:?}: {what}");
+        std::hint::spin_loop();
+    }
+}
+
+/// Makes things that count how often they were dropped.
+#[derive(Clone, Default)]
+pub(crate) struct Drops(Arc<AtomicUsize>);
+
+/// Counts its drop.
+pub(crate) struct Counted(Arc<AtomicUsize>);
+
+impl Drops {
+    pub(crate) fn one(&self) -> Counted {
+        Counted(Arc::clone(&self.0))
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// How a part of a test ended that had a process of its own.
+pub(crate) struct Ended {
+    pub(crate) status: std::process::ExitStatus,
+    pub(crate) stderr: String,
+}
+
+const PART: &str = "PIRN_TEST_PART";
+
+/// Runs `part` in a process of its own and returns how that ended; `None` is returned there.
+///
+/// `name` is the calling test's: the other process is this binary again, running that test
+/// alone, and this call is where it turns off.
+pub(crate) fn apart(
+    name: &str,
+    environment: &[(&str, &str)],
+    part: impl FnOnce(),
+) -> Option<Ended> {
+    if std::env::var_os(PART).is_some_and(|is| is == name) {
+        part();
+        return None;
+    }
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
+    for variable in ["PIRN_WORKERS", "PIRN_STACK_SIZE", "RUST_BACKTRACE"] {
+        command.env_remove(variable);
+    }
+    command.env(PART, name).envs(environment.iter().copied());
+    Some(watched(&mut command))
+}
+
+/// Runs `command` to its end, which must come in time.
+fn watched(command: &mut Command) -> Ended {
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut child = quiet
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a process starts");
+    let mut pipe = child.stderr.take().expect("a pipe");
+    let reader = std::thread::spawn(move || std::io::read_to_string(&mut pipe));
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a child of ours") {
+            break status;
+        }
+        if start.elapsed() > 2 * LONG {
+            child.kill().expect("a child of ours");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let stderr = reader.join().expect("reads on").expect("text");
+    Ended { status, stderr }
+}
+
+/// Bytes of memory that the process has in use.
+pub(crate) fn resident() -> usize {
+    status("VmRSS:") << 10
+}
+
+/// Bytes of memory that the process has had in use at most.
+pub(crate) fn peak() -> usize {
+    status("VmHWM:") << 10
+}
+
+/// Threads that the process has.
+pub(crate) fn threads() -> usize {
+    status("Threads:")
+}
+
+/// Memory mappings that the process has.
+pub(crate) fn mappings() -> usize {
+    fs::read_to_string("/proc/self/maps")
+        .expect("is there")
+        .lines()
+        .count()
+}
+
+/// Processor time that the process has used.
+pub(crate) fn processor_time() -> Duration {
+    let mut total = 0;
+    for task in fs::read_dir("/proc/self/task").expect("is there").flatten() {
+        // A task may have ended meanwhile.
+        let text = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+        total += text
+            .split(' ')
+            .next()
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(0);
+    }
+    Duration::from_nanos(total)
+}
+
+/// A number in `/proc/self/status`.
+fn status(field: &str) -> usize {
+    let text = fs::read_to_string("/proc/self/status").expect("is there");
+    let line = text.lines().find_map(|line| line.strip_prefix(field));
+    let number = line.and_then(|rest| rest.split_whitespace().next());
+    number.and_then(|n| n.parse().ok()).expect("a number")
+}

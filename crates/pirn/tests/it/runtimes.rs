@@ -1,0 +1,453 @@
+//! Runtimes: as many as one likes, of any shape, side by side; each ends when it is told to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::runtime::{Builder, Handle, InstallError, Scheduler, shutdown_default};
+use pirn::{JoinHandle, Runtime, channel};
+
+use crate::crew::{alone, runtime};
+use crate::rig::{
+    Drops, LONG, SCHEDULERS, apart, mappings, on_every_shape, scaled, shaped,
+};
+
+/// A5. Two runtimes exchange 100,000 messages; when one has ended the other goes on.
+#[test]
+fn two_runtimes_exchange_messages() {
+    let n = scaled(100_000);
+    for scheduler in SCHEDULERS {
+        let (first, second) = (shaped(2, scheduler), shaped(1, scheduler));
+        let (there, from_first) = channel::bounded(16);
+        let (back, from_second) = channel::bounded(0);
+        let echo = second.spawn(move || {
+            from_first
+                .iter()
+                .for_each(|value: usize| back.send(value + 1).unwrap());
+        });
+        let asking = first.spawn(move || {
+            let receiver = pirn::spawn(move || from_second.iter().take(n).sum::<usize>());
+            (0..n).for_each(|i| there.send(i).unwrap());
+            receiver.join().unwrap()
+        });
+        assert_eq!(asking.join().unwrap(), n * (n + 1) / 2);
+        echo.join().unwrap();
+        drop(first);
+        assert_eq!(second.run(|| pirn::spawn(|| 1).join().unwrap()), 1);
+    }
+}
+
+/// A5. Work may be handed to and fro: a fiber of one runtime runs closures on the other,
+/// which park it and not its worker.
+#[test]
+fn a_fiber_runs_closures_on_another_runtime() {
+    let (first, second) = (runtime(1), runtime(1));
+    let other = second.handle();
+    first.run(|| {
+        let ticks = AtomicUsize::new(0);
+        let stop = AtomicBool::new(false);
+        let (there, home) = pirn::scope(|s| {
+            s.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    ticks.fetch_add(1, Ordering::SeqCst);
+                    pirn::yield_now();
+                }
+            });
+            let home = std::thread::current().id();
+            let there = other.run(|| {
+                pirn::sleep(Duration::from_millis(5)).unwrap();
+                std::thread::current().id()
+            });
+            assert_eq!(std::thread::current().id(), home);
+            stop.store(true, Ordering::SeqCst);
+            (there, home)
+        });
+        assert_ne!(there, home);
+        assert!(ticks.into_inner() > 1, "the sibling stood still");
+    });
+}
+
+/// Every number of workers works, also many more than there are cores, and all of them run
+/// fibers when there is that much to do.
+#[test]
+fn any_number_of_workers() {
+    for workers in [1, 2, 4, 8, 96] {
+        for scheduler in SCHEDULERS {
+            let runtime = shaped(workers, scheduler);
+            assert_eq!(runtime.metrics().workers.len(), workers);
+            let arrived = AtomicUsize::new(0);
+            let arrived = &arrived;
+            // Each fiber keeps its thread until all have arrived.
+            runtime.scope(|s| {
+                for _ in 0..workers {
+                    s.spawn(move || {
+                        arrived.fetch_add(1, Ordering::SeqCst);
+                        crate::rig::eventually("every worker has a fiber", || {
+                            arrived.load(Ordering::SeqCst) == workers
+                        });
+                    });
+                }
+            });
+            let metrics = runtime.metrics();
+            assert!(
+                metrics
+                    .workers
+                    .iter()
+                    .all(|worker| worker.counters.started == 1)
+            );
+        }
+    }
+}
+
+/// C6. Hundreds of workers on few cores: nothing is lost, nobody stalls.
+#[test]
+fn many_more_workers_than_cores() {
+    for workers in [96, 256] {
+        for scheduler in SCHEDULERS {
+            let runtime = shaped(workers, scheduler);
+            let ran = Arc::new(AtomicUsize::new(0));
+            let n = scaled(20_000);
+            let parents: Vec<_> = (0..n / 100)
+                .map(|_| {
+                    let ran = Arc::clone(&ran);
+                    runtime.spawn(move || {
+                        let children: Vec<_> = (0..99)
+                            .map(|_| {
+                                let ran = Arc::clone(&ran);
+                                pirn::spawn(move || {
+                                    pirn::yield_now();
+                                    ran.fetch_add(1, Ordering::Relaxed);
+                                })
+                            })
+                            .collect();
+                        children.into_iter().for_each(|child| child.join().unwrap());
+                        ran.fetch_add(1, Ordering::Relaxed);
+                    })
+                })
+                .collect();
+            parents
+                .into_iter()
+                .for_each(|parent| parent.join().unwrap());
+            assert_eq!(ran.load(Ordering::Relaxed), n / 100 * 100);
+            assert_eq!(runtime.metrics().total.rescues, 0);
+        }
+    }
+}
+
+/// A5. The default runtime is made on first use; `install` comes too late then.
+#[test]
+fn the_default_runtime_is_made_on_first_use() {
+    let ended = apart(
+        "runtimes::the_default_runtime_is_made_on_first_use",
+        &[],
+        || {
+            assert!(Handle::try_current().is_none());
+            assert_eq!(pirn::run(|| 1), 1);
+            let installed = Builder::new().install();
+            assert!(matches!(installed, Err(InstallError::Exists)));
+            shutdown_default(LONG).unwrap();
+            assert_eq!(pirn::spawn(|| 2).join().unwrap(), 2, "a new one is made");
+            shutdown_default(LONG).unwrap();
+            shutdown_default(LONG).unwrap();
+        },
+    );
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// A5. An installed runtime is the default one, until it is shut down.
+#[test]
+fn an_installed_runtime_is_the_default() {
+    let ended = apart("runtimes::an_installed_runtime_is_the_default", &[], || {
+        Runtime::builder()
+            .name("mine")
+            .workers(1)
+            .install()
+            .unwrap();
+        let name = pirn::run(|| std::thread::current().name().map(str::to_owned));
+        assert_eq!(name.as_deref(), Some("mine-0"));
+        shutdown_default(LONG).unwrap();
+        Runtime::builder()
+            .name("next")
+            .workers(1)
+            .install()
+            .unwrap();
+        let name = pirn::run(|| std::thread::current().name().map(str::to_owned));
+        assert_eq!(name.as_deref(), Some("next-0"));
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// The current runtime is the fiber's; else the one entered last; else the default.
+#[test]
+fn the_current_runtime() {
+    let outer = Runtime::builder().name("outer").workers(1).build().unwrap();
+    let inner = Runtime::builder().name("inner").workers(1).build().unwrap();
+    let name = || {
+        let thread = pirn::run(|| std::thread::current().name().unwrap().to_owned());
+        thread.split('-').next().unwrap().to_owned()
+    };
+    outer.enter(|| {
+        assert_eq!(name(), "outer");
+        inner.enter(|| assert_eq!(name(), "inner"));
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            inner.enter(|| panic!("on purpose"));
+        }));
+        assert!(unwound.is_err());
+        assert_eq!(name(), "outer", "a panic leaves what was entered");
+    });
+    // A fiber's own runtime goes before any that its thread, or it, has entered.
+    assert_eq!(outer.run(|| inner.enter(name)), "outer");
+    assert!(Handle::try_current().is_none());
+}
+
+/// Thread hooks run once for each worker that was started, around all its fibers.
+#[test]
+fn hooks_run_on_every_worker() {
+    let (started, stopped) =
+        (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (on_start, on_stop) = (Arc::clone(&started), Arc::clone(&stopped));
+    let runtime = Runtime::builder()
+        .workers(3)
+        .on_thread_start(move || _ = on_start.fetch_add(1, Ordering::SeqCst))
+        .on_thread_stop(move || _ = on_stop.fetch_add(1, Ordering::SeqCst))
+        .build()
+        .unwrap();
+    runtime.run(|| assert!(started.load(Ordering::SeqCst) >= 1));
+    let all: Vec<JoinHandle<()>> =
+        (0..500).map(|_| runtime.spawn(pirn::yield_now)).collect();
+    all.into_iter().for_each(|fiber| fiber.join().unwrap());
+    drop(runtime);
+    let started = started.load(Ordering::SeqCst);
+    assert!((1..=3).contains(&started));
+    assert_eq!(stopped.load(Ordering::SeqCst), started);
+}
+
+/// Dropping a runtime waits for all its fibers, those included that they spawn meanwhile.
+#[test]
+fn dropping_a_runtime_waits_for_its_fibers() {
+    for scheduler in SCHEDULERS {
+        for workers in [1, 2, 4] {
+            for _ in 0..20 {
+                let ended = Arc::new(AtomicUsize::new(0));
+                let runtime = shaped(workers, scheduler);
+                for _ in 0..10 {
+                    let ended = Arc::clone(&ended);
+                    runtime.spawn(move || {
+                        for _ in 0..3 {
+                            let ended = Arc::clone(&ended);
+                            pirn::spawn(move || {
+                                pirn::spawn::park_timeout(Duration::from_micros(100));
+                                ended.fetch_add(1, Ordering::SeqCst);
+                            });
+                        }
+                        pirn::yield_now();
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    });
+                }
+                drop(runtime);
+                assert_eq!(ended.load(Ordering::SeqCst), 40);
+            }
+        }
+    }
+}
+
+/// A runtime that is dropped waits for the fibers that wait for it to be idle, too.
+#[test]
+fn dropping_a_runtime_waits_for_who_waits_for_idleness() {
+    for _ in 0..20 {
+        let runtime = runtime(2);
+        let ended = Arc::new(AtomicBool::new(false));
+        let (flag, handle) = (Arc::clone(&ended), runtime.handle());
+        let (tx, rx) = channel::bounded(1);
+        runtime.spawn(move || {
+            tx.send(()).unwrap();
+            handle.wait_idle().unwrap();
+            for _ in 0..100 {
+                pirn::spawn::park_timeout(Duration::from_micros(50));
+            }
+            flag.store(true, Ordering::SeqCst);
+        });
+        rx.recv().unwrap();
+        drop(runtime);
+        assert!(ended.load(Ordering::SeqCst));
+    }
+}
+
+/// H-8. Several fibers may wait for idleness; they do not wait for each other.
+#[test]
+fn those_who_wait_for_idleness_do_not_wait_for_each_other() {
+    on_every_shape(|runtime| {
+        let handle = runtime.handle();
+        let waiting: Vec<_> = (0..3)
+            .map(|_| {
+                let handle = handle.clone();
+                runtime.spawn(move || handle.wait_idle())
+            })
+            .collect();
+        let busy = runtime.spawn(|| pirn::sleep(Duration::from_millis(2)).unwrap());
+        busy.join().unwrap();
+        waiting
+            .into_iter()
+            .for_each(|fiber| fiber.join().unwrap().unwrap());
+        runtime.wait_idle().unwrap();
+    });
+}
+
+/// A9. Spawns from threads race with the end of the runtime: each is refused or runs to its
+/// end, and the end comes.
+#[test]
+fn spawns_race_with_the_end() {
+    for round in 0..scaled(300) {
+        let drops = Drops::default();
+        let runtime = runtime(1 + round % 3);
+        let handle = runtime.handle();
+        let sent = AtomicUsize::new(0);
+        let ran = Arc::new(AtomicUsize::new(0));
+        std::thread::scope(|threads| {
+            for _ in 0..3 {
+                threads.spawn(|| {
+                    for _ in 0..200 {
+                        let (capture, ran) = (drops.one(), Arc::clone(&ran));
+                        sent.fetch_add(1, Ordering::SeqCst);
+                        let fiber = handle.spawn(move || {
+                            ran.fetch_add(1, Ordering::SeqCst);
+                            drop(capture);
+                        });
+                        if fiber.is_finished() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(runtime);
+        });
+        assert_eq!(drops.count(), sent.into_inner());
+    }
+}
+
+/// The memory of a runtime goes with it.
+#[test]
+fn runtimes_leave_no_mappings_behind() {
+    let one = || {
+        let runtime = runtime(2);
+        let all: Vec<_> = (0..50).map(|_| runtime.spawn(pirn::yield_now)).collect();
+        all.into_iter().for_each(|fiber| fiber.join().unwrap());
+    };
+    (0..5).for_each(|_| one());
+    let before = mappings();
+    (0..50).for_each(|_| one());
+    let after = mappings();
+    assert!(
+        after < before + 20,
+        "{before} mappings before, {after} after 50 runtimes"
+    );
+}
+
+/// `runtime::test` gives a test a runtime of its own and waits for what it leaves behind.
+#[test]
+fn a_runtime_for_a_test() {
+    let ended = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&ended);
+    let result = pirn::runtime::test(|handle| {
+        handle.spawn(move || {
+            pirn::yield_now();
+            flag.store(true, Ordering::SeqCst);
+        });
+        6
+    });
+    assert_eq!(result, 6);
+    assert!(ended.load(Ordering::SeqCst));
+    let raised = std::panic::catch_unwind(|| {
+        pirn::runtime::test(|_| panic!("on purpose"));
+    });
+    assert!(raised.is_err());
+}
+
+/// Metrics count what happened, by worker and in all, and print one line each.
+#[test]
+fn metrics_count() {
+    let runtime = Runtime::builder()
+        .workers(2)
+        .scheduler(Scheduler::WorkStealing);
+    let runtime = runtime.build().unwrap();
+    runtime.run(|| (0..10).for_each(|_| pirn::spawn(pirn::yield_now).join().unwrap()));
+    runtime.wait_idle().unwrap();
+    let metrics = runtime.metrics();
+    assert_eq!((metrics.total.spawned, metrics.total.completed), (11, 11));
+    assert!(metrics.total.dispatched >= 21);
+    let started: u64 = metrics
+        .workers
+        .iter()
+        .map(|worker| worker.counters.started)
+        .sum();
+    assert_eq!(started, 11);
+    let text = metrics.to_string();
+    for name in [
+        "spawned",
+        "dispatched",
+        "stolen",
+        "parks",
+        "rescues",
+        "waiting_for_stack",
+    ] {
+        assert!(
+            text.lines().any(|line| line.starts_with(name)),
+            "no {name} in:\n{text}"
+        );
+    }
+}
+
+/// What cannot be is said, not guessed at.
+#[test]
+fn unusable_values_are_refused_by_name() {
+    let refused = |builder: Builder, name: &str| {
+        let error = builder.build().expect_err("refused");
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+        assert!(
+            error.to_string().contains(name),
+            "{error} does not name {name}"
+        );
+    };
+    refused(Runtime::builder().workers(100_000), "workers");
+    refused(Runtime::builder().stack_size(1), "stack_size");
+    refused(Runtime::builder().stack_size(usize::MAX), "stack_size");
+}
+
+/// A runtime that is dropped by one of its own fibers cancels the others and goes.
+#[test]
+fn a_runtime_dropped_by_its_own_fiber() {
+    let runtime = runtime(2);
+    let handle = runtime.handle();
+    let (tx, rx) = channel::bounded(1);
+    let parked = handle.spawn(pirn::spawn::park_interruptible);
+    handle.spawn(move || {
+        drop(runtime);
+        tx.send(()).unwrap();
+    });
+    rx.recv().unwrap();
+    assert!(parked.join().is_ok_and(|end| end.is_err()));
+    let late = handle.spawn(|| ());
+    assert!(late.join().is_err());
+}
+
+/// A runtime may end inside a fiber of another one.
+#[test]
+fn a_runtime_ends_inside_another() {
+    let ended = Arc::new(AtomicUsize::new(0));
+    alone(|| {
+        for _ in 0..10 {
+            let inner = runtime(1);
+            let ended = Arc::clone(&ended);
+            inner.spawn(move || {
+                pirn::sleep(Duration::from_millis(1)).unwrap();
+                ended.fetch_add(1, Ordering::SeqCst);
+            });
+            drop(inner);
+        }
+    });
+    assert_eq!(ended.load(Ordering::SeqCst), 10);
+}

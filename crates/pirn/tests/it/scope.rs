@@ -1,0 +1,368 @@
+//! Scopes: children may borrow, and a scope ends when all of them have.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::spawn::{Builder, JoinError};
+use pirn::time::now;
+use pirn::{Interrupt, channel};
+
+use crate::crew::{Crew, Jobs, alone, runtime, until};
+use crate::rig::{Drops, LONG, on_every_shape, scaled};
+
+/// Children borrow from the frame that spawns them, mutably too, one each.
+#[test]
+fn children_borrow() {
+    on_every_shape(|runtime| {
+        let mut parts: Vec<u64> = (0..100).collect();
+        let total = AtomicUsize::new(0);
+        let returned = runtime.scope(|s| {
+            for part in &mut parts {
+                s.spawn(|| {
+                    *part += 1;
+                    pirn::yield_now();
+                    total.fetch_add(*part as usize, Ordering::Relaxed);
+                });
+            }
+            "the body's result"
+        });
+        assert_eq!(returned, "the body's result");
+        assert!(parts.into_iter().eq(1..=100));
+        assert_eq!(total.into_inner(), 5_050);
+    });
+}
+
+/// A scope on a plain thread uses the default runtime, or the one that was entered.
+#[test]
+fn a_scope_on_a_plain_thread() {
+    let mut value = 1;
+    pirn::scope(|s| drop(s.spawn(|| value += 1)));
+    assert_eq!(value, 2);
+    let own = pirn::Runtime::builder()
+        .name("own")
+        .workers(1)
+        .build()
+        .unwrap();
+    own.enter(|| {
+        pirn::scope(|s| {
+            let name = s.spawn(|| std::thread::current().name().map(str::to_owned));
+            assert_eq!(name.join().unwrap().as_deref(), Some("own-0"));
+        });
+    });
+}
+
+/// A scope waits for children of children, whoever spawned them last.
+#[test]
+fn a_scope_waits_for_grandchildren() {
+    on_every_shape(|runtime| {
+        let ended = AtomicUsize::new(0);
+        let ended = &ended;
+        runtime.scope(|s| {
+            for _ in 0..10 {
+                s.spawn(move || {
+                    for _ in 0..10 {
+                        s.spawn(move || {
+                            s.spawn(move || {
+                                pirn::yield_now();
+                                ended.fetch_add(1, Ordering::SeqCst);
+                            });
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(ended.load(Ordering::SeqCst), 100);
+    });
+}
+
+/// Scopes nest to any depth; each level borrows from the one above.
+#[test]
+fn scopes_nest_deeply() {
+    fn nest(depth: usize, sum: &AtomicUsize) {
+        if depth > 0 {
+            pirn::scope(|s| {
+                s.spawn(|| nest(depth - 1, sum));
+            });
+            sum.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let depth = scaled(10_000).min(2_000 + scaled(8_000));
+    let runtime = runtime(2);
+    let sum = AtomicUsize::new(0);
+    runtime.run(|| nest(depth, &sum));
+    assert_eq!(sum.into_inner(), depth);
+}
+
+/// One scope after another, a few children each: no scope ends early, none hangs.
+#[test]
+fn scopes_in_sequence() {
+    let rounds = scaled(20_000) / 8;
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            for round in 0..rounds {
+                let ended = AtomicUsize::new(0);
+                let children = round % 4;
+                pirn::scope(|s| {
+                    for _ in 0..children {
+                        s.spawn(|| ended.fetch_add(1, Ordering::Relaxed));
+                    }
+                });
+                assert_eq!(ended.into_inner(), children);
+            }
+        });
+    });
+}
+
+/// The first panic of an unjoined child is raised when all have ended, whatever the body
+/// returned.
+#[test]
+fn the_first_panic_of_a_child_is_raised() {
+    alone(|| {
+        let ended = AtomicUsize::new(0);
+        let raised = catch_unwind(AssertUnwindSafe(|| {
+            pirn::scope(|s| {
+                let first = s.spawn(|| panic_any("first"));
+                first.wait().unwrap();
+                drop(first);
+                s.spawn(|| panic_any("second"));
+                for _ in 0..10 {
+                    s.spawn(|| {
+                        (0..10).for_each(|_| pirn::yield_now());
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    });
+                }
+            });
+        }));
+        assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"first"));
+        assert_eq!(ended.into_inner(), 10, "siblings were left behind");
+    });
+}
+
+/// A panic that was joined is its joiner's alone.
+#[test]
+fn a_joined_panic_is_not_raised_again() {
+    alone(|| {
+        let value = pirn::scope(|s| {
+            let fiber = s.spawn(|| panic_any(9));
+            let error = fiber.join().unwrap_err();
+            assert!(matches!(error, JoinError::Panicked(_)));
+            5
+        });
+        assert_eq!(value, 5);
+    });
+}
+
+/// When the body panics its children are still waited for, and the panic goes on; a child's
+/// panic goes before it.
+#[test]
+fn a_body_that_panics_waits_for_its_children() {
+    alone(|| {
+        let ended = AtomicUsize::new(0);
+        let scope_of = |child_panics: bool| {
+            catch_unwind(AssertUnwindSafe(|| {
+                pirn::scope(|s| {
+                    for _ in 0..10 {
+                        s.spawn(|| {
+                            pirn::yield_now();
+                            ended.fetch_add(1, Ordering::SeqCst);
+                        });
+                    }
+                    if child_panics {
+                        s.spawn(|| panic_any("child"));
+                    }
+                    panic_any("body");
+                })
+            }))
+            .unwrap_err()
+        };
+        assert_eq!(scope_of(false).downcast_ref(), Some(&"body"));
+        assert_eq!(ended.load(Ordering::SeqCst), 10);
+        assert_eq!(scope_of(true).downcast_ref(), Some(&"child"));
+        assert_eq!(ended.load(Ordering::SeqCst), 20);
+    });
+}
+
+/// Results come back through handles; a dropped one detaches, and the scope still waits.
+#[test]
+fn handles_of_a_scope() {
+    alone(|| {
+        let drops = Drops::default();
+        pirn::scope(|s| {
+            let joined = s.spawn(|| String::from("result"));
+            assert_eq!(joined.join().unwrap(), "result");
+            drop(s.spawn(|| drops.one()));
+            let waited = s.spawn(|| drops.one());
+            waited.wait().unwrap();
+            assert!(waited.is_finished());
+            let slow = s.spawn(|| pirn::sleep(Duration::from_millis(20)).unwrap());
+            let slow = slow.join_timeout(Duration::from_millis(1)).unwrap_err();
+            assert!(slow.join_timeout(LONG).unwrap().is_ok());
+        });
+        assert_eq!(drops.count(), 2);
+    });
+}
+
+/// `wait` returns when the children so far have ended, and the scope goes on.
+#[test]
+fn waiting_inside_the_body() {
+    on_every_shape(|runtime| {
+        let ended = AtomicUsize::new(0);
+        runtime.scope(|s| {
+            for round in 1..=20 {
+                for _ in 0..5 {
+                    s.spawn(|| {
+                        pirn::yield_now();
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    });
+                }
+                s.wait().unwrap();
+                assert_eq!(ended.load(Ordering::SeqCst), round * 5);
+                assert!(s.is_empty());
+            }
+        });
+    });
+}
+
+/// `wait_timeout` says whether all have ended, and waits no longer than asked.
+#[test]
+fn waiting_with_a_limit() {
+    for crew in [Crew::Fibers, Crew::Threads] {
+        let other = runtime(1);
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            let (tx, rx) = channel::bounded::<()>(0);
+            let limit = Duration::from_millis(10);
+            other.scope(|s| {
+                assert!(s.wait_timeout(LONG).unwrap(), "no children yet");
+                s.spawn(|| rx.recv().is_err());
+                let start = now();
+                assert!(!s.wait_timeout(limit).unwrap());
+                assert!(now() - start >= limit);
+                assert_eq!(s.len(), 1);
+                drop(tx);
+                assert!(s.wait_timeout(LONG).unwrap());
+                assert_eq!(s.len(), 0);
+            });
+        });
+        jobs.run(crew, 1);
+    }
+}
+
+/// A cancelled fiber's waits in the body are interrupted; the end of its scope is not.
+#[test]
+fn an_interrupted_body_still_waits_at_the_end() {
+    alone(|| {
+        let (go, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (go, ended) = (&go, &ended);
+        pirn::scope(|s| {
+            let fiber = s.spawn(move || {
+                pirn::scope(|inner| {
+                    inner.spawn(|| {
+                        until(go, 1);
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    });
+                    assert_eq!(inner.wait(), Err(Interrupt::Cancelled));
+                    let limited = inner.wait_timeout(LONG);
+                    assert_eq!(limited, Err(Interrupt::Cancelled));
+                    assert_eq!(ended.load(Ordering::SeqCst), 0);
+                });
+                assert_eq!(ended.load(Ordering::SeqCst), 1);
+            });
+            pirn::yield_now();
+            fiber.cancel();
+            (0..10).for_each(|_| pirn::yield_now());
+            assert!(!fiber.is_finished(), "the scope did not wait");
+            go.store(1, Ordering::SeqCst);
+            fiber.join().unwrap();
+        });
+    });
+}
+
+/// Several threads and fibers may wait for the same scope at once.
+#[test]
+fn many_wait_for_one_scope() {
+    let runtime = runtime(2);
+    for _ in 0..scaled(100) {
+        let ended = AtomicUsize::new(0);
+        runtime.scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    pirn::yield_now();
+                    ended.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+            std::thread::scope(|threads| {
+                for _ in 0..4 {
+                    threads.spawn(|| {
+                        s.wait().unwrap();
+                        assert_eq!(ended.load(Ordering::SeqCst), 4);
+                    });
+                }
+            });
+        });
+    }
+}
+
+/// Children have names and stacks of their own choice, and keep them to themselves.
+#[test]
+fn children_are_built_like_other_fibers() {
+    alone(|| {
+        let names = Mutex::new(Vec::new());
+        pirn::scope(|s| {
+            let named = || {
+                names
+                    .lock()
+                    .unwrap()
+                    .push(pirn::current().name().map(str::to_owned))
+            };
+            Builder::new()
+                .name("child")
+                .stack_size(1 << 20)
+                .spawn_scoped(s, named)
+                .unwrap();
+            s.try_spawn(named).unwrap();
+        });
+        let names = names.into_inner().unwrap();
+        assert!(names.contains(&Some("child".to_owned())) && names.contains(&None));
+    });
+}
+
+/// A9. A scope on a runtime that has ended takes nothing: closures are dropped or come back,
+/// and the scope ends.
+#[test]
+fn a_scope_on_a_runtime_that_ended() {
+    let drops = Drops::default();
+    let ended = runtime(1).handle();
+    ended.scope(|s| {
+        let capture = drops.one();
+        let fiber = s.spawn(move || drop(capture));
+        assert!(matches!(fiber.join(), Err(JoinError::NotRun)));
+        assert_eq!(drops.count(), 1);
+        let capture = drops.one();
+        let refused = s.try_spawn(move || drop(capture)).unwrap_err();
+        drop(refused.into_inner());
+        assert_eq!(drops.count(), 2);
+        assert!(s.is_empty());
+    });
+}
+
+/// M7. A million short children in one scope need no more memory than a few.
+#[test]
+fn alone_a_scope_of_many_children_stays_flat() {
+    let runtime = runtime(2);
+    runtime.scope(|s| {
+        let batch = || {
+            for _ in 0..1_000 {
+                s.spawn(|| ());
+            }
+            s.wait().unwrap();
+        };
+        (0..20).for_each(|_| batch());
+        let before = crate::rig::resident();
+        (0..scaled(300)).for_each(|_| batch());
+        let grown = crate::rig::resident().saturating_sub(before);
+        assert!(grown < 4 << 20, "grew by {grown} bytes");
+    });
+}

@@ -1,0 +1,270 @@
+//! Shutdown: in time, with everything that can end ended, and the rest named.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::spawn::{Builder, JoinError, park_interruptible};
+use pirn::time::now;
+use pirn::{Interrupt, JoinHandle, channel};
+
+use crate::crew::runtime;
+use crate::rig::{Drops, LONG, SCHEDULERS, compute_until, eventually, scaled, shaped};
+
+/// A9, F20. Ten thousand parked and ten thousand queued fibers: shutdown returns in time,
+/// and whatever any of them captured is dropped exactly once.
+#[test]
+fn parked_and_queued_fibers_end() {
+    let n = scaled(10_000);
+    for scheduler in SCHEDULERS {
+        for workers in [1, 2, 4] {
+            let drops = Drops::default();
+            let runtime = shaped(workers, scheduler);
+            let parked: Vec<JoinHandle<Interrupt>> = (0..n)
+                .map(|i| {
+                    let capture = drops.one();
+                    runtime.spawn(move || {
+                        let _capture = capture;
+                        let end = match i % 3 {
+                            0 => park_interruptible(),
+                            1 => pirn::sleep(LONG),
+                            _ => pirn::spawn(|| pirn::sleep(LONG).is_err()).wait(),
+                        };
+                        end.unwrap_err()
+                    })
+                })
+                .collect();
+            let all_parked = n + n / 3;
+            eventually("all are parked", || {
+                runtime.metrics().total.started as usize >= all_parked
+            });
+            // The workers are kept busy while the rest is queued.
+            let gate = Arc::new(AtomicBool::new(false));
+            for _ in 0..workers {
+                let gate = Arc::clone(&gate);
+                runtime.spawn(move || {
+                    compute_until("the gate opens", || gate.load(Ordering::SeqCst));
+                });
+            }
+            let ran = Arc::new(AtomicUsize::new(0));
+            let queued: Vec<_> = (0..n)
+                .map(|_| {
+                    let (capture, ran) = (drops.one(), Arc::clone(&ran));
+                    runtime.spawn(move || {
+                        ran.fetch_add(1, Ordering::SeqCst);
+                        drop(capture);
+                    })
+                })
+                .collect();
+            gate.store(true, Ordering::SeqCst);
+            let start = now();
+            runtime.shutdown(LONG).expect("all of them can end");
+            assert!(now() - start < LONG / 2);
+            assert_eq!(drops.count(), 2 * n, "each capture once");
+            for fiber in parked {
+                assert!(matches!(fiber.join(), Ok(Interrupt::Cancelled)));
+            }
+            let not_run = queued.into_iter().filter(|_| true).map(JoinHandle::join);
+            let not_run = not_run
+                .filter(|end| matches!(end, Err(JoinError::NotRun)))
+                .count();
+            assert_eq!(not_run + ran.load(Ordering::SeqCst), n);
+        }
+    }
+}
+
+/// F20. What does not end in time is reported, by name where its worker can tell; the rest
+/// ends, and the fiber goes on.
+#[test]
+fn what_does_not_end_is_reported_by_name() {
+    let runtime = runtime(2);
+    let (tx, rx) = channel::bounded::<()>(0);
+    let stubborn = runtime.enter(|| {
+        Builder::new().name("stubborn").spawn(move || {
+            pirn::park();
+            drop(rx);
+            17
+        })
+    });
+    let stubborn = stubborn.unwrap();
+    let willing = runtime.spawn(park_interruptible);
+    eventually("both wait", || runtime.metrics().total.started == 2);
+    let error = runtime.shutdown(Duration::from_millis(20)).unwrap_err();
+    assert_eq!(error.fibers().len(), 1, "{error}");
+    assert_eq!(error.fibers()[0].name.as_deref(), Some("stubborn"));
+    assert_eq!(error.fibers()[0].spawned_at.file(), file!());
+    assert!(
+        error.to_string().contains("'stubborn'") && error.to_string().contains(file!())
+    );
+    assert_eq!(willing.join().unwrap(), Err(Interrupt::Cancelled));
+    assert!(
+        tx.try_send(()).is_err(),
+        "it is alive and holds the other end"
+    );
+    stubborn.fiber().unpark();
+    assert_eq!(stubborn.join().unwrap(), 17, "wakes still reach it");
+}
+
+/// F20. A fiber that sits in a system call, or computes, is reported by where it was
+/// spawned, and shutdown does not wait for it.
+#[test]
+fn a_raw_sleeper_is_reported() {
+    let runtime = runtime(1);
+    let gate = Arc::new(AtomicBool::new(false));
+    let started = Arc::new(AtomicBool::new(false));
+    let (open, begun) = (Arc::clone(&gate), Arc::clone(&started));
+    let line = line!() + 1;
+    let sleeper = runtime.spawn(move || {
+        begun.store(true, Ordering::SeqCst);
+        while !open.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        pirn::sleep(LONG)
+    });
+    eventually("it sleeps", || started.load(Ordering::SeqCst));
+    let start = now();
+    let error = runtime.shutdown(Duration::from_millis(20)).unwrap_err();
+    assert!(now() - start < LONG / 2);
+    assert_eq!(error.fibers().len(), 1, "{error}");
+    let at = error.fibers()[0].spawned_at;
+    assert_eq!((at.file(), at.line()), (file!(), line));
+    gate.store(true, Ordering::SeqCst);
+    // It comes back from its system call into a runtime that is over, and learns it.
+    assert_eq!(sleeper.join().unwrap(), Err(Interrupt::Cancelled));
+}
+
+/// Shutdown from one of the runtime's own fibers returns at once; the runtime ends by itself.
+#[test]
+fn shutdown_from_inside_returns_at_once() {
+    for scheduler in SCHEDULERS {
+        let runtime = shaped(2, scheduler);
+        let handle = runtime.handle();
+        let drops = Drops::default();
+        let parked: Vec<_> = (0..100)
+            .map(|_| {
+                let capture = drops.one();
+                runtime.spawn(move || {
+                    let _capture = capture;
+                    park_interruptible()
+                })
+            })
+            .collect();
+        let inside = handle.spawn(move || {
+            let error = runtime.shutdown(LONG).unwrap_err();
+            error.fibers().len()
+        });
+        assert_eq!(inside.join().unwrap(), 0);
+        for fiber in parked {
+            let ended = fiber.join();
+            assert!(matches!(
+                ended,
+                Ok(Err(Interrupt::Cancelled)) | Err(JoinError::NotRun)
+            ));
+        }
+        assert_eq!(drops.count(), 100);
+        eventually("its workers end", || {
+            !std::thread::available_parallelism().is_err()
+                && handle.spawn(|| ()).is_finished()
+        });
+    }
+}
+
+/// A shutdown with nothing to do is over at once; so is one of a runtime that never ran.
+#[test]
+fn an_idle_runtime_shuts_down_at_once() {
+    for scheduler in SCHEDULERS {
+        for workers in [1, 2, 8] {
+            let start = now();
+            shaped(workers, scheduler).shutdown(LONG).unwrap();
+            let used = shaped(workers, scheduler);
+            let all: Vec<_> = (0..100).map(|_| used.spawn(pirn::yield_now)).collect();
+            all.into_iter().for_each(|fiber| fiber.join().unwrap());
+            used.shutdown(LONG).unwrap();
+            assert!(now() - start < LONG / 2);
+        }
+    }
+}
+
+/// A9. What a cancelled fiber still spawns is refused, and dropped once.
+#[test]
+fn spawns_during_shutdown_are_refused() {
+    let drops = Drops::default();
+    let runtime = runtime(2);
+    let waiting = {
+        let drops = drops.clone();
+        runtime.spawn(move || {
+            assert_eq!(park_interruptible(), Err(Interrupt::Cancelled));
+            let capture = drops.one();
+            let refused = pirn::spawn(move || drop(capture));
+            let capture = drops.one();
+            let scoped = pirn::scope(|s| s.spawn(move || drop(capture)).join().is_err());
+            (matches!(refused.join(), Err(JoinError::NotRun)), scoped)
+        })
+    };
+    eventually("it waits", || runtime.metrics().total.started == 1);
+    runtime.shutdown(LONG).unwrap();
+    assert_eq!(waiting.join().unwrap(), (true, true));
+    assert_eq!(drops.count(), 2);
+}
+
+/// A scope never returns early: its children are waited for, though the runtime is shutting
+/// down and they take no notice.
+#[test]
+fn a_scope_outlives_a_shutdown() {
+    let runtime = runtime(2);
+    let gate = Arc::new(AtomicBool::new(false));
+    let open = Arc::clone(&gate);
+    let parent = runtime.spawn(move || {
+        let mut borrowed = 0;
+        pirn::scope(|s| {
+            s.spawn(|| {
+                while !open.load(Ordering::SeqCst) {
+                    pirn::yield_now();
+                }
+                borrowed = 5;
+            });
+        });
+        borrowed
+    });
+    eventually("the child runs", || runtime.metrics().total.started == 2);
+    assert!(runtime.shutdown(Duration::from_millis(20)).is_err());
+    assert!(!parent.is_finished());
+    gate.store(true, Ordering::SeqCst);
+    assert_eq!(parent.join().unwrap(), 5);
+}
+
+/// Storms of everything while the shutdown comes: nothing hangs, nothing is dropped twice.
+#[test]
+fn shutdown_in_the_middle_of_everything() {
+    for round in 0..scaled(60) {
+        let drops = Drops::default();
+        let made = Arc::new(AtomicUsize::new(0));
+        let runtime = shaped(1 + round % 4, SCHEDULERS[round % 2]);
+        let one = {
+            let (drops, made) = (drops.clone(), Arc::clone(&made));
+            move || {
+                made.fetch_add(1, Ordering::SeqCst);
+                drops.one()
+            }
+        };
+        for i in 0..50 {
+            let (capture, one) = (one(), one.clone());
+            runtime.spawn(move || {
+                let _capture = capture;
+                loop {
+                    let inner = one();
+                    let child = pirn::spawn(move || {
+                        let _inner = inner;
+                        pirn::spawn::park_timeout(Duration::from_micros(i * 3));
+                    });
+                    if child.join().is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_micros(200 * round as u64 % 5_000));
+        runtime.shutdown(LONG).unwrap();
+        assert_eq!(drops.count(), made.load(Ordering::SeqCst));
+    }
+}

@@ -1,0 +1,474 @@
+//! Spawning: everything that is spawned runs exactly once, with what it captured, on the
+//! right runtime, in an order that starves nobody.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pirn::spawn::{Builder, JoinError, Rejected};
+use pirn::time::now;
+use pirn::{JoinHandle, Runtime};
+
+use crate::crew::runtime;
+use crate::rig::{Drops, LONG, apart, compute_until, on_every_shape, scaled};
+
+/// A4. Plain functions are all it takes.
+#[test]
+fn plain_code_is_enough() {
+    fn fib(n: u64) -> u64 {
+        if n < 2 {
+            return n;
+        }
+        let left = pirn::spawn(move || fib(n - 1));
+        let right = fib(n - 2);
+        left.join().unwrap() + right
+    }
+    assert_eq!(pirn::run(|| fib(12)), 144);
+}
+
+/// A1. The same call takes what computes and what waits; neither holds the other up.
+#[test]
+fn one_spawn_computes_and_waits() {
+    const NAP: Duration = Duration::from_millis(30);
+    let runtime = runtime(2);
+    let start = now();
+    let waiting: Vec<JoinHandle<()>> = (0..200)
+        .map(|_| runtime.spawn(|| pirn::sleep(NAP).unwrap()))
+        .collect();
+    let computing: Vec<JoinHandle<u64>> = (0..8_u64)
+        .map(|i| runtime.spawn(move || (0..200_000).fold(i, mix)))
+        .collect();
+    for (i, fiber) in (0..).zip(computing) {
+        assert_eq!(fiber.join().unwrap(), (0..200_000).fold(i, mix));
+    }
+    waiting.into_iter().for_each(|fiber| fiber.join().unwrap());
+    let took = now() - start;
+    assert!(
+        took >= NAP && took < 200 * NAP,
+        "the naps were taken one by one: {took:?}"
+    );
+}
+
+fn mix(a: u64, b: u64) -> u64 {
+    (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
+}
+
+/// A2. Nothing needs to be set: an empty environment does.
+#[test]
+fn an_empty_environment_is_enough() {
+    let ended = apart("spawn::an_empty_environment_is_enough", &[], || {
+        assert!(std::env::vars().all(|(name, _)| !name.starts_with("PIRN_WORKERS")));
+        let all: Vec<_> = (0..1_000_u64).map(|i| pirn::spawn(move || i)).collect();
+        let sum: u64 = all.into_iter().map(|fiber| fiber.join().unwrap()).sum();
+        assert_eq!(sum, 499_500);
+        let cores = std::thread::available_parallelism().unwrap().get();
+        let workers = pirn::runtime::Handle::current().metrics().workers.len();
+        assert_eq!(workers, cores, "as many workers as cores");
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// A6. A fiber that spawns does so on its own runtime, however deep.
+#[test]
+fn nested_spawns_need_no_handle() {
+    let runtime = Runtime::builder().name("own").workers(2).build().unwrap();
+    fn descend(depth: usize) {
+        let thread = std::thread::current().name().unwrap().to_owned();
+        assert!(
+            thread.starts_with("own-"),
+            "a fiber of `own` runs on {thread}"
+        );
+        if depth > 0 {
+            pirn::spawn(move || descend(depth - 1)).join().unwrap();
+        }
+    }
+    runtime.spawn(|| descend(20)).join().unwrap();
+}
+
+/// B1, B16. Every fiber runs, and none runs twice, on any number of workers, whether a fiber
+/// spawns it or a thread does.
+#[test]
+fn every_fiber_runs_exactly_once() {
+    let n = scaled(100_000);
+    on_every_shape(|runtime| {
+        let runs: Arc<[AtomicU8]> = (0..n).map(|_| AtomicU8::new(0)).collect();
+        let run = |i: usize| {
+            let runs = Arc::clone(&runs);
+            move || {
+                assert_eq!(runs[i].fetch_add(1, Ordering::Relaxed), 0, "{i} ran twice")
+            }
+        };
+        let half = n / 2;
+        let outside: Vec<_> = (half..n).map(|i| runtime.spawn(run(i))).collect();
+        runtime.run(|| {
+            let inside: Vec<_> = (0..half).map(|i| pirn::spawn(run(i))).collect();
+            inside.into_iter().for_each(|fiber| fiber.join().unwrap());
+        });
+        outside.into_iter().for_each(|fiber| fiber.join().unwrap());
+        assert!(runs.iter().all(|runs| runs.load(Ordering::Relaxed) == 1));
+        let total = runtime.metrics().total;
+        assert_eq!(total.spawned, n as u64 + 1);
+        assert_eq!(total.started, n as u64 + 1);
+    });
+}
+
+/// B2. What does not fit a worker's own queue is not lost, and order is kept roughly: the
+/// overflow moves in halves, not one by one to the end of everything.
+#[test]
+fn a_burst_overflows_without_loss() {
+    const N: usize = 10_000;
+    let runtime = runtime(1);
+    let order = Arc::new(Mutex::new(Vec::with_capacity(N)));
+    runtime.run(|| {
+        let all: Vec<_> = (0..N)
+            .map(|i| {
+                let order = Arc::clone(&order);
+                pirn::spawn(move || order.lock().unwrap().push(i))
+            })
+            .collect();
+        all.into_iter().for_each(|fiber| fiber.join().unwrap());
+    });
+    let order = order.lock().unwrap();
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    assert!(sorted.into_iter().eq(0..N));
+    let overflows = runtime.metrics().total.overflows;
+    assert!(
+        (1..=(N / 64) as u64).contains(&overflows),
+        "{overflows} moves for {N} fibers"
+    );
+}
+
+/// B4. What was spawned last runs next, and what it displaced goes behind the others.
+#[test]
+fn the_last_spawned_runs_next() {
+    let runtime = runtime(1);
+    let order = Arc::new(Mutex::new(Vec::new()));
+    runtime.run(|| {
+        let all: Vec<_> = ["first", "second", "third"]
+            .into_iter()
+            .map(|name| {
+                let order = Arc::clone(&order);
+                pirn::spawn(move || order.lock().unwrap().push(name))
+            })
+            .collect();
+        all.into_iter().for_each(|fiber| fiber.join().unwrap());
+    });
+    assert_eq!(*order.lock().unwrap(), ["third", "first", "second"]);
+}
+
+/// B8. Any number of fibers can be spawned from outside before a worker gets to them.
+#[test]
+fn a_burst_from_outside_neither_blocks_nor_gets_lost() {
+    let n = scaled(100_000);
+    let runtime = runtime(1);
+    let spawned = Arc::new(AtomicBool::new(false));
+    let busy = {
+        let spawned = Arc::clone(&spawned);
+        runtime.spawn(move || {
+            compute_until("the burst is spawned", || spawned.load(Ordering::SeqCst));
+        })
+    };
+    let ran = Arc::new(AtomicUsize::new(0));
+    let all: Vec<_> = (0..n)
+        .map(|_| {
+            let ran = Arc::clone(&ran);
+            runtime.spawn(move || ran.fetch_add(1, Ordering::Relaxed))
+        })
+        .collect();
+    assert_eq!(ran.load(Ordering::Relaxed), 0, "the only worker is busy");
+    spawned.store(true, Ordering::SeqCst);
+    busy.join().unwrap();
+    all.into_iter()
+        .for_each(|fiber| assert!(fiber.join().unwrap() < n));
+    assert_eq!(ran.load(Ordering::Relaxed), n);
+}
+
+/// B13. A fiber that was spawned from outside before others is not kept waiting by them,
+/// even if they never give way until it has run.
+#[test]
+fn spinning_observers_end() {
+    for workers in [2, 4, 8] {
+        for _ in 0..10 {
+            let runtime = runtime(workers);
+            let flag = Arc::new(AtomicBool::new(false));
+            let target = {
+                let flag = Arc::clone(&flag);
+                runtime.spawn(move || flag.store(true, Ordering::SeqCst))
+            };
+            let observers: Vec<_> = (0..2 * workers)
+                .map(|_| {
+                    let flag = Arc::clone(&flag);
+                    runtime.spawn(move || {
+                        compute_until("the target runs", || flag.load(Ordering::SeqCst));
+                    })
+                })
+                .collect();
+            target.join().unwrap();
+            observers
+                .into_iter()
+                .for_each(|fiber| fiber.join().unwrap());
+        }
+    }
+}
+
+/// M8. Closures of any size and alignment arrive as they were sent, and so do results.
+#[test]
+fn captures_and_results_of_any_size_and_alignment() {
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    #[repr(align(64))]
+    struct Line([u8; 64]);
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    #[repr(align(4096))]
+    struct Page([u8; 4096]);
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    #[repr(align(256))]
+    struct Nothing;
+
+    #[track_caller]
+    fn there_and_back<V: Copy + PartialEq + std::fmt::Debug + Send + 'static>(value: V) {
+        let fiber = pirn::spawn(move || {
+            assert_eq!(std::ptr::from_ref(&value).addr() % align_of::<V>(), 0);
+            pirn::yield_now();
+            value
+        });
+        assert_eq!(fiber.join().unwrap(), value);
+    }
+    runtime(2).run(|| {
+        there_and_back(());
+        there_and_back(7_u8);
+        there_and_back([1_u64; 8]);
+        there_and_back([2_u64; 9]);
+        there_and_back([3_u8; 320]);
+        there_and_back([4_u8; 321]);
+        there_and_back([5_u8; 832]);
+        there_and_back([6_u8; 833]);
+        there_and_back([7_u8; 4096]);
+        there_and_back([8_u8; 8_000]);
+        there_and_back(Line([9; 64]));
+        there_and_back([Line([10; 64]); 3]);
+        there_and_back(Page([11; 4096]));
+        there_and_back(Nothing);
+    });
+}
+
+/// H-10. Results of every size come out as they went in.
+#[test]
+fn results_of_any_size() {
+    fn sized<const N: usize>() {
+        let fiber = pirn::spawn(|| std::array::from_fn::<u8, N, _>(|i| i as u8));
+        let result = fiber.join().unwrap();
+        assert!(result.iter().enumerate().all(|(i, byte)| *byte == i as u8));
+    }
+    runtime(1).run(|| {
+        sized::<0>();
+        sized::<1>();
+        sized::<48>();
+        sized::<64>();
+        sized::<65>();
+        sized::<320>();
+        sized::<832>();
+        sized::<1_000>();
+        sized::<4_096>();
+    });
+}
+
+/// M8. What a closure captured is dropped exactly once: after it ran, while it panics, or
+/// unrun; so is its result, taken or not.
+#[test]
+fn captures_and_results_are_dropped_exactly_once() {
+    let drops = Drops::default();
+    let runtime = runtime(2);
+    let expect = |what: &str, n: usize| assert_eq!(drops.count(), n, "{what}");
+
+    let capture = drops.one();
+    runtime.spawn(move || drop(capture)).join().unwrap();
+    expect("a capture that the closure drops", 1);
+
+    let capture = drops.one();
+    let fiber = runtime.spawn(move || {
+        let _capture = capture;
+        panic!("on purpose");
+    });
+    assert!(fiber.join().is_err());
+    expect("a capture that a panic drops", 2);
+
+    let result = drops.one();
+    let kept = runtime.spawn(move || result).join().unwrap();
+    expect("a result in the joiner's hands", 2);
+    drop(kept);
+    expect("a result that was joined", 3);
+
+    let result = drops.one();
+    let fiber = runtime.spawn(move || result);
+    fiber.wait().unwrap();
+    expect("a result that waits for its joiner", 3);
+    drop(fiber);
+    expect("a result whose handle was dropped after the end", 4);
+
+    let result = drops.one();
+    runtime.spawn(move || result).detach();
+    runtime.wait_idle().unwrap();
+    expect("a result whose handle was dropped before the end", 5);
+
+    let large = (drops.one(), [0_u8; 5_000]);
+    runtime.spawn(move || large).detach();
+    runtime.wait_idle().unwrap();
+    expect("a boxed result that nobody wants", 6);
+
+    let capture = drops.one();
+    let shut = { runtime }.handle();
+    shut.spawn(move || drop(capture)).detach();
+    expect("a capture of a fiber that no runtime took", 7);
+}
+
+/// M8. A fiber that is cancelled before it starts drops its captures, and says that it did
+/// not run.
+#[test]
+fn a_cancelled_fresh_fiber_drops_its_captures_unrun() {
+    let drops = Drops::default();
+    let runtime = runtime(1);
+    runtime.run(|| {
+        let ran = Arc::new(AtomicBool::new(false));
+        let fibers: Vec<_> = (0..100)
+            .map(|_| {
+                let (capture, ran) = (drops.one(), Arc::clone(&ran));
+                pirn::spawn(move || {
+                    ran.store(true, Ordering::SeqCst);
+                    drop(capture);
+                })
+            })
+            .collect();
+        fibers.iter().for_each(JoinHandle::cancel);
+        for fiber in fibers {
+            assert!(matches!(fiber.join(), Err(JoinError::NotRun)));
+        }
+        assert!(!ran.load(Ordering::SeqCst));
+        assert_eq!(drops.count(), 100);
+    });
+}
+
+/// A9. After a runtime has ended nothing gets in: a spawn drops its closure, a builder gives
+/// it back.
+#[test]
+fn a_runtime_that_ended_takes_nothing() {
+    let drops = Drops::default();
+    let handle = runtime(1).handle();
+    let capture = drops.one();
+    let fiber = handle.spawn(move || drop(capture));
+    assert!(fiber.is_finished());
+    assert!(matches!(fiber.join(), Err(JoinError::NotRun)));
+    assert_eq!(drops.count(), 1);
+
+    let capture = drops.one();
+    let refused =
+        handle.enter(|| Builder::new().name("late").spawn(move || drop(capture)));
+    let refused = refused.expect_err("the runtime has ended");
+    assert_eq!(refused.reason(), Rejected::ShutDown);
+    assert_eq!(drops.count(), 1, "the closure is in the error");
+    refused.into_inner()();
+    assert_eq!(drops.count(), 2);
+}
+
+/// A fiber has the name that it was given, and an identity that nobody shares.
+#[test]
+fn names_and_identities() {
+    runtime(2).run(|| {
+        let named = Builder::new().name("cartographer").spawn(|| {
+            assert_eq!(pirn::current().name(), Some("cartographer"));
+            pirn::current().id()
+        });
+        let named = named.unwrap();
+        assert_eq!(named.fiber().name(), Some("cartographer"));
+        let id = named.fiber().id();
+        assert_eq!(named.join().unwrap(), id);
+
+        let unnamed =
+            pirn::spawn(|| (pirn::current().name().is_none(), pirn::current().id()));
+        let (nameless, other) = unnamed.join().unwrap();
+        assert!(nameless);
+        assert_ne!(id, other);
+        assert_ne!(id, pirn::current().id());
+    });
+}
+
+/// A plain thread has an identity too: one, and no other thread's.
+#[test]
+fn a_thread_has_an_identity() {
+    let (first, second) = (pirn::current().id(), pirn::current().id());
+    assert_eq!(first, second);
+    let other = std::thread::spawn(|| pirn::current().id()).join().unwrap();
+    assert_ne!(first, other);
+}
+
+/// D2 of the design, C14: a fiber that has started stays on its thread.
+#[test]
+fn a_started_fiber_stays_on_its_thread() {
+    let runtime = runtime(4);
+    let fibers: Vec<_> = (0..64)
+        .map(|i| {
+            runtime.spawn(move || {
+                let home = std::thread::current().id();
+                for round in 0..200 {
+                    match (i + round) % 3 {
+                        0 => pirn::yield_now(),
+                        1 => pirn::spawn(|| ()).join().unwrap(),
+                        _ => pirn::spawn::park_timeout(Duration::from_micros(50)),
+                    }
+                    assert_eq!(std::thread::current().id(), home);
+                }
+            })
+        })
+        .collect();
+    fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+}
+
+/// `spawn_unchecked` runs what borrows, for who keeps the promise.
+#[test]
+#[expect(
+    unsafe_code,
+    reason = "the promise is kept: the fiber is joined at once"
+)]
+fn spawn_unchecked_borrows() {
+    let runtime = runtime(1);
+    let mut value = 1;
+    runtime.enter(|| {
+        // SAFETY: `value` is not touched before the fiber has ended.
+        let fiber = unsafe { Builder::new().spawn_unchecked(|| value += 1) };
+        fiber.unwrap().join().unwrap();
+    });
+    assert_eq!(value, 2);
+}
+
+/// `run` is called at once on a fiber, and waits for one on a plain thread; either way it
+/// returns what `f` returns.
+#[test]
+fn run_borrows_and_returns() {
+    let runtime = runtime(1);
+    let mut log = Vec::new();
+    let outer = runtime.run(|| {
+        log.push(1);
+        let inner = pirn::run(|| {
+            log.push(2);
+            pirn::current().id()
+        });
+        assert_eq!(inner, pirn::current().id(), "on a fiber, the same fiber");
+        "done"
+    });
+    assert_eq!((outer, log), ("done", vec![1, 2]));
+}
+
+/// The wait of a fiber that computes costs its siblings nothing but the time.
+#[test]
+fn blocking_the_only_worker_delays_but_loses_nothing() {
+    let runtime = runtime(1);
+    let busy = runtime.spawn(|| std::thread::sleep(Duration::from_millis(50)));
+    let start = now();
+    let late: Vec<_> = (0..10).map(|i| runtime.spawn(move || i)).collect();
+    let sum: i32 = late.into_iter().map(|fiber| fiber.join().unwrap()).sum();
+    assert_eq!(sum, 45);
+    assert!(now() - start < LONG);
+    busy.join().unwrap();
+}

@@ -1,0 +1,359 @@
+//! Stacks: large enough, guarded, reused, and bounded without harm.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::spawn::Builder;
+use pirn::{JoinHandle, Runtime, channel};
+
+use crate::crew::runtime;
+use crate::rig::{SCHEDULERS, apart, eventually, mappings, resident, scaled};
+
+/// Uses `bytes` of stack, a page at a time.
+fn deep(bytes: usize) -> u8 {
+    const FRAME: usize = 4 << 10;
+    let mut frame = black_box([0_u8; FRAME]);
+    if bytes > FRAME {
+        frame[bytes % FRAME] = deep(bytes - FRAME).wrapping_add(1);
+    }
+    black_box(&frame)[bytes % FRAME]
+}
+
+/// M1. The default is enough for ordinary work; who needs more says so, for one fiber or
+/// for all of a runtime's.
+#[test]
+fn stacks_of_any_size() {
+    // A frame of a build without optimisation may take twice its array.
+    const KIB: usize = 1 << 10;
+    let runtime = runtime(2);
+    runtime.spawn(|| deep(64 * KIB)).join().unwrap();
+    let large = Builder::new().stack_size(4 << 20);
+    runtime.enter(|| large.spawn(|| deep(700 * KIB)).unwrap().join().unwrap());
+    let roomy = Runtime::builder()
+        .workers(1)
+        .stack_size(4 << 20)
+        .build()
+        .unwrap();
+    roomy.spawn(|| deep(700 * KIB)).join().unwrap();
+    let small = Runtime::builder()
+        .workers(1)
+        .stack_size(64 * KIB)
+        .build()
+        .unwrap();
+    small.spawn(|| deep(8 * KIB)).join().unwrap();
+    let larger = Builder::new().stack_size(4 << 20);
+    small.enter(|| larger.spawn(|| deep(700 * KIB)).unwrap().join().unwrap());
+}
+
+/// M1. Stacks of different sizes are taken and given back in any order.
+#[test]
+fn sizes_mix() {
+    let runtime = runtime(2);
+    for round in 0..scaled(20) {
+        let fibers: Vec<JoinHandle<u8>> = (0..32)
+            .map(|i| {
+                let size = [256, 1024, 512, 64][(i + round) % 4] << 10;
+                let builder = Builder::new().stack_size(size);
+                runtime.enter(|| {
+                    let fiber = builder.spawn(move || {
+                        pirn::yield_now();
+                        deep(size / 16)
+                    });
+                    fiber.unwrap()
+                })
+            })
+            .collect();
+        fibers
+            .into_iter()
+            .for_each(|fiber| _ = fiber.join().unwrap());
+    }
+}
+
+/// M2. A fiber that overflows its stack is named, with where it was spawned and how large
+/// its stack is, and the process is aborted.
+#[test]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn an_overflow_names_its_fiber() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let ended = apart("stacks::an_overflow_names_its_fiber", &[], || {
+        let runtime = Runtime::builder()
+            .workers(2)
+            .stack_size(64 << 10)
+            .build()
+            .unwrap();
+        let parked: Vec<_> = (0..10).map(|_| runtime.spawn(pirn::park)).collect();
+        let line = line!() + 2;
+        let named = Builder::new().name("bottomless");
+        let fiber = runtime.enter(|| named.spawn(|| deep(10 << 20)));
+        eprintln!("spawned in line {line}");
+        drop(fiber.unwrap().join());
+        drop(parked);
+    });
+    if let Some(ended) = ended {
+        assert_eq!(ended.status.signal(), Some(6), "{}", ended.stderr);
+        let line = ended
+            .stderr
+            .lines()
+            .find_map(|l| l.strip_prefix("spawned in line "));
+        let location = format!("{}:{}", file!(), line.expect("it got so far"));
+        for part in ["bottomless", &location, "64 KiB"] {
+            assert!(
+                ended.stderr.contains(part),
+                "no `{part}` in: {}",
+                ended.stderr
+            );
+        }
+    }
+}
+
+/// M2. So is a nameless one with the default stack.
+#[test]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn an_overflow_of_a_nameless_fiber() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let ended = apart("stacks::an_overflow_of_a_nameless_fiber", &[], || {
+        drop(pirn::spawn(|| pirn::spawn(|| deep(10 << 20)).join()).join());
+    });
+    if let Some(ended) = ended {
+        assert_eq!(ended.status.signal(), Some(6), "{}", ended.stderr);
+        for part in [file!(), "256 KiB"] {
+            assert!(
+                ended.stderr.contains(part),
+                "no `{part}` in: {}",
+                ended.stderr
+            );
+        }
+    }
+}
+
+/// M2. An overflow of a plain thread, beside a runtime, is still reported by `std`; a fault
+/// of another kind is still a fault.
+#[test]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn faults_of_others_are_left_to_others() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let ended = apart("stacks::faults_of_others_are_left_to_others", &[], || {
+        pirn::spawn(|| ()).join().unwrap();
+        let thread = std::thread::Builder::new().name("plain".to_owned());
+        drop(thread.spawn(|| deep(64 << 20)).unwrap().join());
+    });
+    if let Some(ended) = ended {
+        assert_eq!(ended.status.signal(), Some(6), "{}", ended.stderr);
+        assert!(ended.stderr.contains("plain"), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("fiber"), "{}", ended.stderr);
+    }
+}
+
+/// M5 (out of stacks). With stacks for four fibers a hundred run all the same: those that
+/// find none queue, are counted, and go on when stacks come back.
+#[test]
+fn more_fibers_than_stacks() {
+    for scheduler in SCHEDULERS {
+        for workers in [1, 2, 4] {
+            let builder = Runtime::builder().workers(workers).scheduler(scheduler);
+            let runtime = builder.max_stacks(4).build().unwrap();
+            let (running, most) =
+                (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let gate = Arc::new(AtomicBool::new(false));
+            let fibers: Vec<_> = (0..100)
+                .map(|_| {
+                    let (running, most) = (Arc::clone(&running), Arc::clone(&most));
+                    let gate = Arc::clone(&gate);
+                    runtime.spawn(move || {
+                        let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+                        most.fetch_max(now, Ordering::SeqCst);
+                        while !gate.load(Ordering::SeqCst) {
+                            pirn::yield_now();
+                        }
+                        running.fetch_sub(1, Ordering::SeqCst);
+                    })
+                })
+                .collect();
+            eventually("some wait for a stack", || {
+                runtime.metrics().waiting_for_stack > 0
+            });
+            assert!(running.load(Ordering::SeqCst) <= 4);
+            gate.store(true, Ordering::SeqCst);
+            fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+            assert!(most.load(Ordering::SeqCst) <= 4);
+            let metrics = runtime.metrics();
+            assert!(metrics.total.stack_waits > 0);
+            assert_eq!(metrics.waiting_for_stack, 0);
+        }
+    }
+}
+
+/// M5 (out of stacks). A stack that a worker has in hand does not keep a fiber from starting
+/// that another worker has: none waits while a stack is free.
+#[test]
+fn no_fiber_waits_while_a_stack_is_free() {
+    for max in [1, 2, 63, 64, 65, 128, 200] {
+        let runtime = Runtime::builder()
+            .workers(2)
+            .max_stacks(max)
+            .build()
+            .unwrap();
+        let (tx, rx) = channel::bounded::<()>(0);
+        let rx = Arc::new(rx);
+        // All stacks but one are taken for good.
+        let holders: Vec<_> = (1..max)
+            .map(|_| {
+                let rx = Arc::clone(&rx);
+                runtime.spawn(move || assert!(rx.recv().is_err()))
+            })
+            .collect();
+        eventually("the holders hold", || {
+            runtime.metrics().total.started == max as u64 - 1
+        });
+        for _ in 0..scaled(200) {
+            let all: Vec<_> = (0..4).map(|_| runtime.spawn(pirn::yield_now)).collect();
+            for fiber in all {
+                let end = fiber.join_timeout(crate::rig::LONG);
+                let end = end.unwrap_or_else(|_| panic!("starved with {max} stacks"));
+                end.unwrap();
+            }
+        }
+        drop(tx);
+        holders
+            .into_iter()
+            .for_each(|holder| holder.join().unwrap());
+    }
+}
+
+/// M5 (out of stacks). A fiber whose stack the system will never give is not run, and takes
+/// nobody along.
+#[test]
+fn a_stack_that_no_system_can_give() {
+    let runtime = runtime(1);
+    let huge = runtime.enter(|| Builder::new().stack_size(1 << 50).spawn(|| 1));
+    let before = crate::rig::processor_time();
+    assert_eq!(runtime.spawn(|| 2).join().unwrap(), 2);
+    pirn::sleep(Duration::from_millis(200)).unwrap();
+    assert_eq!(runtime.spawn(|| 3).join().unwrap(), 3);
+    let spent = crate::rig::processor_time() - before;
+    assert!(
+        spent < Duration::from_millis(150),
+        "{spent:?} spent on a stack that cannot be"
+    );
+    if let Ok(huge) = huge {
+        huge.cancel();
+        runtime.shutdown(Duration::from_millis(100)).unwrap();
+        assert!(huge.join().is_err());
+    }
+}
+
+/// M3, M7. Fibers that come and go one after another use one stack: memory stays where it
+/// is, and the system is not asked for any.
+#[test]
+fn alone_stacks_are_reused() {
+    let runtime = runtime(2);
+    let round = || {
+        runtime.run(|| {
+            for _ in 0..1_000 {
+                pirn::spawn(|| deep(16 << 10)).join().unwrap();
+            }
+        });
+    };
+    (0..10).for_each(|_| round());
+    let (memory, maps) = (resident(), mappings());
+    (0..scaled(100)).for_each(|_| round());
+    let grown = resident().saturating_sub(memory);
+    assert!(grown < 2 << 20, "grew by {grown} bytes");
+    assert!(mappings() <= maps + 2);
+}
+
+/// M3. After a burst of deep stacks memory is given back; what stays is the bounded cache.
+#[test]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn alone_memory_follows_a_burst_down() {
+    const FIBERS: usize = 5_000;
+    const DEPTH: usize = 32 << 10;
+    let runtime = Runtime::builder()
+        .workers(2)
+        .stack_cache(64)
+        .build()
+        .unwrap();
+    let before = resident();
+    let (tx, rx) = channel::bounded::<()>(0);
+    let rx = Arc::new(rx);
+    let fibers: Vec<_> = (0..FIBERS)
+        .map(|_| {
+            let rx = Arc::clone(&rx);
+            runtime.spawn(move || {
+                deep(DEPTH);
+                assert!(rx.recv().is_err());
+            })
+        })
+        .collect();
+    eventually("all wait", || {
+        runtime.metrics().total.started == FIBERS as u64
+    });
+    eventually("all are deep", || resident() - before > FIBERS * DEPTH / 2);
+    let high = resident() - before;
+    drop(tx);
+    fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+    let low = resident().saturating_sub(before);
+    assert!(low < high / 5, "{low} bytes are left of {high}");
+}
+
+/// M5. A hundred thousand parked fibers, a stack each, under the system's default limit on
+/// mappings; all go on.
+#[test]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn alone_a_hundred_thousand_parked_fibers() {
+    const FIBERS: usize = 100_000;
+    for scheduler in SCHEDULERS {
+        let runtime = Runtime::builder()
+            .workers(2)
+            .scheduler(scheduler)
+            .build()
+            .unwrap();
+        let before = resident();
+        let (tx, rx) = channel::bounded::<()>(0);
+        let rx = Arc::new(rx);
+        let ended = Arc::new(AtomicUsize::new(0));
+        for _ in 0..FIBERS {
+            let (rx, ended) = (Arc::clone(&rx), Arc::clone(&ended));
+            runtime.spawn(move || {
+                assert!(rx.recv().is_err());
+                ended.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        eventually("all have started", || {
+            runtime.metrics().total.started == FIBERS as u64
+        });
+        let each = (resident() - before) / FIBERS;
+        assert!(each < 10 << 10, "{each} bytes for each parked fiber");
+        assert!(mappings() < 2_000, "{} mappings", mappings());
+        drop(tx);
+        runtime.wait_idle().unwrap();
+        assert_eq!(ended.load(Ordering::Relaxed), FIBERS);
+    }
+}
+
+/// M2, hazard 6. What a fiber's default stack must hold: formatting, a panic that is caught,
+/// with a backtrace.
+#[test]
+fn ordinary_work_fits_a_stack() {
+    let ended = apart(
+        "stacks::ordinary_work_fits_a_stack",
+        &[("RUST_BACKTRACE", "1")],
+        || {
+            let work = || {
+                let text =
+                    format!("{:?} {:e} {:>40}", [1.5_f64; 8], f64::MIN_POSITIVE, "right");
+                let mut words: Vec<&str> = text.split(' ').collect();
+                words.sort_unstable();
+                let panicked = std::panic::catch_unwind(|| panic!("{}", words.join("-")));
+                panicked.is_err()
+            };
+            assert!(pirn::spawn(work).join().unwrap());
+        },
+    );
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.stderr.contains("stack backtrace"), "{}", ended.stderr);
+    }
+}

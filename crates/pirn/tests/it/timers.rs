@@ -1,0 +1,249 @@
+//! Timers: no wait ends early, and none much too late.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use pirn::spawn::park_timeout;
+use pirn::time::{now, sleep, sleep_until};
+use pirn::{Interrupt, channel};
+
+use crate::crew::{CREWS, Jobs, alone, runtime};
+use crate::rig::{LONG, compute_until, on_every_shape, scaled};
+
+/// A sleep takes as long as it says, on fibers and on threads.
+#[test]
+fn a_sleep_takes_its_time() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for i in 0..20 {
+            jobs.add(move || {
+                let nap = Duration::from_micros(37 * i * i);
+                let start = now();
+                sleep(nap).unwrap();
+                let took = now() - start;
+                assert!(took >= nap, "{took:?} instead of {nap:?}");
+                let at = now() + nap;
+                sleep_until(at).unwrap();
+                assert!(now() >= at);
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// Sleeping until a moment that has passed, or for no time, gives way once.
+#[test]
+fn a_sleep_of_no_length_yields() {
+    alone(|| {
+        let order = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&order);
+        let sibling = pirn::spawn(move || seen.fetch_add(1, Ordering::SeqCst));
+        sleep(Duration::ZERO).unwrap();
+        assert_eq!(order.load(Ordering::SeqCst), 1);
+        sleep_until(now()).unwrap();
+        sleep_until(
+            now()
+                .checked_sub(Duration::from_secs(1))
+                .unwrap_or_else(now),
+        )
+        .unwrap();
+        sibling.join().unwrap();
+    });
+}
+
+/// A sleep without an end ends when its fiber is cancelled.
+#[test]
+fn a_sleep_for_ever_can_be_cancelled() {
+    alone(|| {
+        for length in [Duration::MAX, Duration::from_secs(1 << 40), LONG] {
+            let fiber = pirn::spawn(move || sleep(length));
+            pirn::yield_now();
+            assert!(!fiber.is_finished());
+            fiber.cancel();
+            assert_eq!(fiber.join().unwrap(), Err(Interrupt::Cancelled));
+        }
+    });
+}
+
+/// A thread that parks for longer than any clock goes is woken like any other.
+#[test]
+fn a_thread_waits_for_ever_without_harm() {
+    for length in [
+        Duration::MAX,
+        Duration::from_secs(1 << 40),
+        Duration::from_secs(1 << 33),
+    ] {
+        let (tx, rx) = channel::bounded(1);
+        let thread = std::thread::spawn(move || {
+            tx.send(pirn::current()).unwrap();
+            park_timeout(length);
+        });
+        rx.recv().unwrap().unpark();
+        thread.join().unwrap();
+    }
+}
+
+/// Sleepers of one worker wake in the order of their deadlines.
+#[test]
+fn sleepers_wake_in_order() {
+    alone(|| {
+        let start = now() + Duration::from_millis(5);
+        let woken = Arc::new(AtomicUsize::new(0));
+        let naps: Vec<_> = (0..20)
+            .map(|i| {
+                let place = (i * 7) % 20;
+                let woken = Arc::clone(&woken);
+                pirn::spawn(move || {
+                    sleep_until(start + place as u32 * Duration::from_millis(2)).unwrap();
+                    assert_eq!(woken.fetch_add(1, Ordering::SeqCst), place);
+                })
+            })
+            .collect();
+        naps.into_iter().for_each(|nap| nap.join().unwrap());
+    });
+}
+
+/// Many timers at once: all fire, none early.
+#[test]
+fn many_timers_fire() {
+    let n = scaled(10_000);
+    on_every_shape(|runtime| {
+        let early = Arc::new(AtomicUsize::new(0));
+        let all: Vec<_> = (0..n)
+            .map(|i| {
+                let early = Arc::clone(&early);
+                runtime.spawn(move || {
+                    let at = now() + Duration::from_micros((i as u64 * 7_919) % 30_000);
+                    sleep_until(at).unwrap();
+                    early.fetch_add(usize::from(now() < at), Ordering::Relaxed);
+                })
+            })
+            .collect();
+        all.into_iter().for_each(|fiber| fiber.join().unwrap());
+        assert_eq!(early.load(Ordering::Relaxed), 0);
+    });
+}
+
+/// A limit and a wake that meet: the wait ends once, whoever wins, and the next wait of the
+/// same fiber is not ended by the loser.
+#[test]
+fn limits_and_wakes_cross() {
+    on_every_shape(|runtime| {
+        let fiber = runtime.spawn(|| {
+            for i in 0..scaled(2_000) {
+                park_timeout(Duration::from_micros(i as u64 % 120));
+            }
+            // No token may be left of a timer, only of an unpark: two parks consume it.
+            let start = now();
+            park_timeout(Duration::from_millis(20));
+            park_timeout(Duration::from_millis(20));
+            now() - start
+        });
+        let target = fiber.fiber().clone();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !stop.load(Ordering::Relaxed) && !fiber.is_finished() {
+                    target.unpark();
+                    (0..200).for_each(|_| std::hint::spin_loop());
+                }
+            });
+            fiber.wait().unwrap();
+            stop.store(true, Ordering::Relaxed);
+        });
+        fiber.join().unwrap();
+    });
+}
+
+/// A fiber whose timers are taken back before they fire leaves nothing behind.
+#[test]
+fn timers_taken_back_leave_nothing() {
+    alone(|| {
+        let (tx, rx) = channel::bounded::<usize>(0);
+        let n = scaled(10_000);
+        let receiver = pirn::spawn(move || {
+            (0..n).for_each(|i| assert_eq!(rx.recv_timeout(LONG), Ok(i)));
+        });
+        (0..n).for_each(|i| tx.send(i).unwrap());
+        receiver.join().unwrap();
+    });
+}
+
+/// B18. A fiber whose timer fires runs soon, though a long backlog is queued.
+#[test]
+fn alone_a_timer_is_not_held_up_by_a_backlog() {
+    let runtime = runtime(1);
+    let stop = Arc::new(AtomicBool::new(false));
+    let late = runtime.run(|| {
+        let backlog: Vec<_> = (0..scaled(100_000))
+            .map(|_| {
+                let stop = Arc::clone(&stop);
+                pirn::spawn(move || {
+                    let until = now() + Duration::from_micros(2);
+                    while now() < until && !stop.load(Ordering::Relaxed) {}
+                })
+            })
+            .collect();
+        let at = now() + Duration::from_millis(5);
+        sleep_until(at).unwrap();
+        let late = now() - at;
+        stop.store(true, Ordering::Relaxed);
+        backlog.into_iter().for_each(|fiber| fiber.join().unwrap());
+        late
+    });
+    assert!(late < Duration::from_millis(50), "{late:?} late");
+}
+
+/// D-1. A fiber that loops on operations that are always ready does not keep timers on its
+/// worker from firing.
+#[test]
+fn alone_ready_operations_do_not_delay_timers() {
+    let runtime = runtime(1);
+    let stop = Arc::new(AtomicBool::new(false));
+    let looping = {
+        let stop = Arc::clone(&stop);
+        runtime.spawn(move || {
+            let (tx, rx) = channel::bounded(4);
+            while !stop.load(Ordering::Relaxed) {
+                tx.send(1).unwrap();
+                rx.recv().unwrap();
+            }
+        })
+    };
+    let mut late: Vec<Duration> = runtime.run(|| {
+        let late = (0..50).map(|_| {
+            let at = now() + Duration::from_millis(10);
+            sleep_until(at).unwrap();
+            now() - at
+        });
+        late.collect()
+    });
+    stop.store(true, Ordering::Relaxed);
+    looping.join().unwrap();
+    late.sort_unstable();
+    assert!(
+        late[45] < Duration::from_millis(10),
+        "a tenth was later than {:?}",
+        late[45]
+    );
+}
+
+/// A computing fiber delays the timers of its own worker only.
+#[test]
+fn a_computing_fiber_delays_its_own_worker_only() {
+    let runtime = runtime(2);
+    let slept = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&slept);
+    let computing = runtime.spawn(move || {
+        compute_until("another worker's timer fires", || {
+            flag.load(Ordering::SeqCst)
+        });
+    });
+    let start: Instant = now();
+    let sleeping = runtime.spawn(move || sleep(Duration::from_millis(5)).unwrap());
+    sleeping.join().unwrap();
+    assert!(now() - start < LONG);
+    slept.store(true, Ordering::SeqCst);
+    computing.join().unwrap();
+}

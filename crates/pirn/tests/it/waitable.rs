@@ -1,0 +1,337 @@
+//! Waiting for things of one's own: the contract of `Waitable`, and what tickets may do.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pirn::wait::{Ticket, Waitable, on};
+use pirn::{Interrupt, channel};
+
+use crate::crew::{CREWS, Jobs, alone, runtime, until};
+use crate::rig::{eventually, on_every_shape, scaled};
+
+/// A flag that stays set: the simplest thing to wait for.
+#[derive(Default)]
+struct Event {
+    state: Mutex<(bool, Vec<Ticket>)>,
+}
+
+impl Event {
+    fn set(&self) {
+        let waiting = {
+            let mut state = self.state.lock().unwrap();
+            state.0 = true;
+            std::mem::take(&mut state.1)
+        };
+        waiting.into_iter().for_each(|ticket| _ = ticket.wake());
+    }
+
+    fn waiting(&self) -> usize {
+        self.state.lock().unwrap().1.len()
+    }
+}
+
+impl Waitable for Event {
+    type Output = &'static str;
+
+    fn try_complete(&self) -> Option<&'static str> {
+        self.state.lock().unwrap().0.then_some("set")
+    }
+
+    fn publish(&self, ticket: Ticket) -> bool {
+        let mut state = self.state.lock().unwrap();
+        if !state.0 {
+            state.1.push(ticket);
+        }
+        !state.0
+    }
+
+    fn unpublish(&self, ticket: Ticket) {
+        self.state.lock().unwrap().1.retain(|held| *held != ticket);
+    }
+}
+
+/// A number of permits, to be taken one by one.
+#[derive(Default)]
+struct Permits {
+    state: Mutex<(usize, Vec<Ticket>)>,
+}
+
+impl Permits {
+    fn add(&self) {
+        let next = {
+            let mut state = self.state.lock().unwrap();
+            state.0 += 1;
+            state.1.pop()
+        };
+        // A permit that nobody takes stays; a ticket that is stale passes the wake on.
+        let mut next = next;
+        while let Some(ticket) = next {
+            if ticket.wake() {
+                break;
+            }
+            next = self.state.lock().unwrap().1.pop();
+        }
+    }
+}
+
+impl Waitable for Permits {
+    type Output = ();
+
+    fn try_complete(&self) -> Option<()> {
+        let mut state = self.state.lock().unwrap();
+        state.0 = state.0.checked_sub(1)?;
+        Some(())
+    }
+
+    fn publish(&self, ticket: Ticket) -> bool {
+        let mut state = self.state.lock().unwrap();
+        if state.0 > 0 {
+            return false;
+        }
+        state.1.push(ticket);
+        true
+    }
+
+    fn unpublish(&self, ticket: Ticket) {
+        self.state.lock().unwrap().1.retain(|held| *held != ticket);
+    }
+}
+
+/// Keeps every ticket it was ever given, and completes when told.
+#[derive(Default)]
+struct Hoard {
+    tickets: Mutex<Vec<Ticket>>,
+    complete: AtomicUsize,
+}
+
+impl Waitable for Hoard {
+    type Output = ();
+
+    fn try_complete(&self) -> Option<()> {
+        let more = self.complete.load(Ordering::SeqCst).checked_sub(1)?;
+        self.complete.store(more, Ordering::SeqCst);
+        Some(())
+    }
+
+    fn publish(&self, ticket: Ticket) -> bool {
+        self.tickets.lock().unwrap().push(ticket);
+        true
+    }
+
+    fn unpublish(&self, _: Ticket) {}
+}
+
+/// G1. A waitable of one's own works on fibers and threads.
+#[test]
+fn an_event_of_ones_own() {
+    for crew in CREWS {
+        let event = Event::default();
+        let arrived = AtomicUsize::new(0);
+        let mut jobs = Jobs::new();
+        for _ in 0..8 {
+            jobs.add(|| {
+                arrived.fetch_add(1, Ordering::SeqCst);
+                assert_eq!(on(&event), Ok("set"));
+                assert_eq!(on(&event), Ok("set"), "at once");
+            });
+        }
+        jobs.add(|| {
+            until(&arrived, 8);
+            event.set();
+        });
+        jobs.run(crew, 2);
+        assert_eq!(event.waiting(), 0);
+    }
+}
+
+/// G1. Permits: each is taken once, and nobody is left waiting beside one.
+#[test]
+fn permits_of_ones_own() {
+    let each = scaled(2_000);
+    for crew in CREWS {
+        let permits = Permits::default();
+        let taken = AtomicUsize::new(0);
+        let mut jobs = Jobs::new();
+        for _ in 0..4 {
+            jobs.add(|| {
+                for _ in 0..each {
+                    on(&permits).unwrap();
+                    taken.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            jobs.add(|| (0..each).for_each(|_| permits.add()));
+        }
+        jobs.run(crew, 2);
+        assert_eq!(taken.into_inner(), 4 * each);
+        assert!(permits.try_complete().is_none());
+    }
+}
+
+/// F4, G4. Of two wakes for one wait one wins; it ends that wait and no other.
+#[test]
+fn a_ticket_wakes_once() {
+    alone(|| {
+        let hoard = Hoard::default();
+        pirn::scope(|s| {
+            let waiting = s.spawn(|| on(&hoard));
+            pirn::yield_now();
+            let ticket = hoard.tickets.lock().unwrap()[0];
+            hoard.complete.store(1, Ordering::SeqCst);
+            assert!(ticket.wake());
+            assert!(!ticket.wake());
+            let copy = ticket;
+            assert!(!copy.wake());
+            assert_eq!(waiting.join().unwrap(), Ok(()));
+            assert!(!ticket.wake());
+        });
+    });
+}
+
+/// F6, G4. A ticket of an earlier wait ends no later one, of the same fiber or of another
+/// that lives in its memory.
+#[test]
+fn a_stale_ticket_does_nothing() {
+    on_every_shape(|runtime| {
+        let hoard = Hoard::default();
+        runtime.scope(|s| {
+            for round in 0..scaled(500) {
+                let waiting = s.spawn(|| on(&hoard));
+                eventually("it waits", || hoard.tickets.lock().unwrap().len() > round);
+                // All the stale ones first: they must not end the wait, nor count as wakes.
+                let tickets = hoard.tickets.lock().unwrap().clone();
+                let (last, stale) = tickets.split_last().unwrap();
+                let from = stale.len().saturating_sub(50);
+                assert!(stale[from..].iter().all(|ticket| !ticket.wake()));
+                assert!(!waiting.is_finished());
+                hoard.complete.store(1, Ordering::SeqCst);
+                assert!(last.wake());
+                assert_eq!(waiting.join().unwrap(), Ok(()));
+            }
+        });
+    });
+}
+
+/// F15, B17. A ticket that was never used is worthless when its fiber has ended, however
+/// often the memory of that fiber is used again.
+#[test]
+fn a_ticket_of_an_ended_fiber_is_worthless() {
+    let runtime = runtime(1);
+    let hoard = Arc::new(Hoard::default());
+    runtime.run(|| {
+        let waited = Arc::clone(&hoard);
+        let fiber = pirn::spawn(move || on(&*waited));
+        pirn::yield_now();
+        fiber.cancel();
+        assert_eq!(fiber.join().unwrap(), Err(Interrupt::Cancelled));
+        let ticket = hoard.tickets.lock().unwrap()[0];
+        for _ in 0..scaled(100_000) {
+            let next = pirn::spawn(|| pirn::spawn::park_timeout(Duration::ZERO));
+            assert!(!ticket.wake());
+            next.join().unwrap();
+        }
+        assert!(!ticket.wake());
+    });
+}
+
+/// F3, F4, F21. Two wakers race for every wait of one fiber: each wait ends once, by one of
+/// them.
+#[test]
+fn two_wakers_one_waiter() {
+    let rounds = scaled(10_000);
+    for crew in CREWS {
+        let hoard = Hoard::default();
+        let round = AtomicUsize::new(0);
+        let won = AtomicUsize::new(0);
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            for _ in 0..rounds {
+                on(&hoard).unwrap();
+                round.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        for _ in 0..2 {
+            jobs.add(|| {
+                for number in 0..rounds {
+                    // The ticket of this round, which may be on its way to its park.
+                    let ticket = loop {
+                        if let Some(ticket) = hoard.tickets.lock().unwrap().get(number) {
+                            break *ticket;
+                        }
+                        pirn::yield_now();
+                    };
+                    if won.load(Ordering::SeqCst) == number
+                        && won
+                            .compare_exchange(
+                                number,
+                                number + 1,
+                                Ordering::SeqCst,
+                                Ordering::SeqCst,
+                            )
+                            .is_ok()
+                    {
+                        hoard.complete.store(1, Ordering::SeqCst);
+                    }
+                    ticket.wake();
+                    while round.load(Ordering::SeqCst) <= number {
+                        pirn::yield_now();
+                    }
+                }
+            });
+        }
+        jobs.run(crew, 2);
+        assert_eq!(
+            hoard.tickets.lock().unwrap().len(),
+            rounds,
+            "a wait was ended twice"
+        );
+        assert_eq!(won.into_inner(), rounds);
+    }
+}
+
+/// G2. Cancellation ends the wait; nothing was completed, and the ticket is called back.
+#[test]
+fn an_interrupted_wait_completes_nothing() {
+    alone(|| {
+        let permits = Permits::default();
+        pirn::scope(|s| {
+            let waiting = s.spawn(|| on(&permits));
+            pirn::yield_now();
+            waiting.cancel();
+            assert_eq!(waiting.join().unwrap(), Err(Interrupt::Cancelled));
+        });
+        assert!(
+            permits.state.lock().unwrap().1.is_empty(),
+            "its ticket is still out"
+        );
+        permits.add();
+        assert_eq!(on(&permits), Ok(()));
+    });
+}
+
+/// A waitable whose functions panic ends the caller's wait, and harms nobody else.
+#[test]
+fn a_waitable_that_panics() {
+    struct Panics(&'static str);
+    impl Waitable for Panics {
+        type Output = ();
+        fn try_complete(&self) -> Option<()> {
+            assert_ne!(self.0, "try", "on purpose");
+            None
+        }
+        fn publish(&self, _: Ticket) -> bool {
+            assert_ne!(self.0, "publish", "on purpose");
+            panic!("on purpose, too");
+        }
+        fn unpublish(&self, _: Ticket) {}
+    }
+    alone(|| {
+        for place in ["try", "publish"] {
+            assert!(pirn::spawn(move || on(&Panics(place))).join().is_err());
+        }
+        let (tx, rx) = channel::bounded(0);
+        let sibling = pirn::spawn(move || tx.send(1));
+        assert_eq!(rx.recv(), Ok(1));
+        sibling.join().unwrap().unwrap();
+    });
+}

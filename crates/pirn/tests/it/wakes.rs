@@ -1,0 +1,167 @@
+//! The wake protocol, seen from outside: work that comes is taken, whenever it comes, and
+//! nobody is woken in vain.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::time::now;
+use pirn::{channel, park};
+
+use crate::crew::runtime;
+use crate::rig::{
+    LONG, SCHEDULERS, eventually, on_every_shape, processor_time, scaled, shaped,
+};
+
+/// A cheap number that looks random.
+fn scramble(n: usize) -> usize {
+    (n ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 20
+}
+
+fn spin_for(duration: Duration) {
+    let until = now() + duration;
+    while now() < until {
+        std::hint::spin_loop();
+    }
+}
+
+/// C5, C9, C12, C13. Fibers that drip in from outside, one at a time after gaps of every
+/// length, all start: no gap hits the moment at which a worker goes to sleep unseen.
+#[test]
+fn fibers_that_drip_in_all_start() {
+    on_every_shape(|runtime| {
+        let mut longest = Duration::ZERO;
+        for i in 0..scaled(2_500) {
+            let gap = Duration::from_nanos(scramble(i) as u64 % 60_000);
+            spin_for(gap);
+            let start = now();
+            let fiber = runtime.spawn(move || i);
+            let end = fiber
+                .join_timeout(LONG)
+                .unwrap_or_else(|_| panic!("{i} never started"));
+            assert_eq!(end.unwrap(), i);
+            longest = longest.max(now() - start);
+        }
+        assert!(longest < LONG / 4, "one took {longest:?}");
+    });
+}
+
+/// C5. The same in small bursts from several threads, so that sleepers and searchers of
+/// every number are met.
+#[test]
+fn bursts_from_several_threads_all_run() {
+    on_every_shape(|runtime| {
+        let ran = AtomicUsize::new(0);
+        let ran = &ran;
+        let each = scaled(4_000) / 8;
+        std::thread::scope(|threads| {
+            for thread in 0..3 {
+                threads.spawn(move || {
+                    for i in 0..each {
+                        spin_for(Duration::from_nanos(
+                            scramble(i * 3 + thread) as u64 % 40_000,
+                        ));
+                        runtime.scope(|s| {
+                            for _ in 0..i % 4 {
+                                s.spawn(|| ran.fetch_add(1, Ordering::Relaxed));
+                            }
+                        });
+                    }
+                });
+            }
+        });
+        let expected: usize = (0..each).map(|i| i % 4).sum();
+        assert_eq!(ran.load(Ordering::Relaxed), 3 * expected);
+    });
+}
+
+/// C12. Wakes of parked fibers drip in from a thread: the worker of each takes notice.
+#[test]
+fn wakes_that_drip_in_are_noticed() {
+    for scheduler in SCHEDULERS {
+        for workers in [1, 2, 4] {
+            let runtime = shaped(workers, scheduler);
+            let woken = Arc::new(AtomicUsize::new(0));
+            let rounds = scaled(1_000);
+            let fibers: Vec<_> = (0..4)
+                .map(|_| {
+                    let woken = Arc::clone(&woken);
+                    runtime.spawn(move || {
+                        for _ in 0..rounds {
+                            park();
+                            woken.fetch_add(1, Ordering::SeqCst);
+                        }
+                    })
+                })
+                .collect();
+            for i in 0..rounds * fibers.len() {
+                spin_for(Duration::from_nanos(scramble(i) as u64 % 30_000));
+                fibers[i % fibers.len()].fiber().unpark();
+                eventually("the wake is noticed", || {
+                    woken.load(Ordering::SeqCst) == i + 1
+                });
+            }
+            fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+        }
+    }
+}
+
+/// C4. One fiber for many sleeping workers wakes one or two of them, not a crowd.
+#[test]
+fn one_fiber_wakes_no_crowd() {
+    const WORKERS: usize = 8;
+    let runtime = runtime(WORKERS);
+    let arrived = AtomicUsize::new(0);
+    let arrived = &arrived;
+    runtime.scope(|s| {
+        for _ in 0..WORKERS {
+            s.spawn(move || {
+                arrived.fetch_add(1, Ordering::SeqCst);
+                eventually("all are up", || arrived.load(Ordering::SeqCst) == WORKERS);
+            });
+        }
+    });
+    let parks = || runtime.metrics().total.parks;
+    let settle = || {
+        let mut last = u64::MAX;
+        eventually("all sleep again", || {
+            std::thread::sleep(Duration::from_millis(20));
+            std::mem::replace(&mut last, parks()) == parks()
+        });
+    };
+    settle();
+    let before = parks();
+    let rounds = scaled(50) as u64;
+    for _ in 0..rounds {
+        runtime.spawn(|| ()).join().unwrap();
+        settle();
+    }
+    let slept = parks() - before;
+    assert!(
+        slept <= 3 * rounds,
+        "{slept} workers were up for {rounds} fibers"
+    );
+}
+
+/// C10. A thousand wakes a second cost little processor time: what spins before it sleeps
+/// gives up soon.
+#[test]
+fn alone_light_load_costs_little() {
+    let runtime = runtime(2);
+    let (tx, rx) = channel::bounded::<usize>(1);
+    let receiver = runtime.spawn(move || rx.iter().count());
+    let feed = |n: usize| {
+        for i in 0..n {
+            tx.send(i).unwrap();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    feed(100);
+    let (before, start) = (processor_time(), now());
+    feed(1_000);
+    let (spent, took) = (processor_time() - before, now() - start);
+    let share = spent.as_secs_f64() / took.as_secs_f64();
+    drop(tx);
+    assert_eq!(receiver.join().unwrap(), 1_100);
+    assert!(share < 0.25, "{:.0} % of one core", share * 100.0);
+}
