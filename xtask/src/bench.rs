@@ -5,6 +5,7 @@
 //! with the baseline in the repository.
 
 use crate::command;
+use crate::harness::{Build, Run, cases, run};
 use crate::options::Options;
 use crate::repo;
 use crate::tally::Tally;
@@ -26,4 +27,21 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
     cargo.args(["--bin", program, "--"]).args(args);
     command::run(&mut cargo)?;
     Ok(Tally::PASS)
+}
+
+/// The benches' own tests: statistics, verdicts, the guard's judgement.
+///
+/// # Errors
+/// When they do not build, or nothing ran.
+pub(crate) fn tests() -> Result<Tally, String> {
+    let (tally, _) = run(&cases(&tests_build().binaries()?)?, Run::default())?;
+    println!("    tests of the benches: {tally}");
+    tally.nonzero("tests of the benches")
+}
+
+/// The build that [`tests`] runs.
+pub(crate) fn tests_build() -> Build {
+    let manifest = repo::root().join("bench/Cargo.toml").display().to_string();
+    let build = Build::new(&["--manifest-path", &manifest]);
+    build.lane("bench", "")
 }

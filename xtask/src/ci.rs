@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use crate::bench;
 use crate::command;
 use crate::examples;
 use crate::model;
@@ -25,12 +26,14 @@ const STEPS: &[Step] = &[
     ("tidy", tidy::tidy),
     ("test", || suite::unit_and_integration(&Options::default())),
     ("fat", || suite::fat(&Options::default())),
+    ("portable", || suite::portable(&Options::default())),
     ("doctest", suite::doc),
     ("rustdoc", rustdoc),
     ("examples", examples::examples),
     ("model", || model::engines(&quick())),
     ("shuttle", || model::shuttle(&quick())),
     ("mutants", || model::mutants(&quick())),
+    ("bench", bench::tests),
     ("rows", || rows::rows(&Options::of(&["names"]))),
     ("asan", || sanitize::asan(&quick())),
     ("tsan", || sanitize::tsan(&quick())),

@@ -3,7 +3,9 @@
 //! A table `Row | Promise | Proof`. A proof is one or more names between backticks:
 //! * `` `pirn::it spawn::many_joiners` ``: a test, by binary and path;
 //! * `` `model claim_vs_timeout` ``: a model, by the end of its name;
-//! * `` `bench steal` ``: a case that the benches print against its target;
+//! * `` `portable spawn::names` ``: a test under the portable switch and parker;
+//! * `` `bench steal` ``: a case that bench/RESULTS.md shows, or, with `::` in its name, a
+//!   test of the benches themselves;
 //!
 //! or the words `issue N` for what waits for another issue, or `pending`.
 
@@ -19,7 +21,9 @@ pub(crate) enum Proof {
     Test(String),
     /// The end of a model's name.
     Model(String),
-    /// A case of the benches.
+    /// The end of a test's name, under the portable switch and parker.
+    Portable(String),
+    /// A case of the benches, or one of their tests.
     Bench(String),
     /// The issue that will bring it.
     Issue(u32),
@@ -71,6 +75,7 @@ fn proofs(cell: &str, line: usize) -> Result<Vec<Proof>, String> {
     for name in quoted(cell) {
         found.push(match name.split_once(' ') {
             Some(("model", name)) => Proof::Model(name.to_owned()),
+            Some(("portable", name)) => Proof::Portable(name.to_owned()),
             Some(("bench", name)) => Proof::Bench(name.to_owned()),
             Some(_) => Proof::Test(name.to_owned()),
             None => return Err(format!("line {line}: `{name}` names no binary")),
@@ -102,11 +107,13 @@ mod tests {
 
     #[test]
     fn reads_every_kind_of_proof() {
-        let read = row("`pirn::it a::b`, `model c`, `bench d`; rest: issue 7").unwrap();
+        let read =
+            row("`pirn::it a::b`, `model c`, `bench d`, `portable e`, issue 7").unwrap();
         assert_eq!(read[0], Proof::Test("pirn::it a::b".into()));
         assert_eq!(read[1], Proof::Model("c".into()));
         assert_eq!(read[2], Proof::Bench("d".into()));
-        assert_eq!(read[3], Proof::Issue(7));
+        assert_eq!(read[3], Proof::Portable("e".into()));
+        assert_eq!(read[4], Proof::Issue(7));
         assert_eq!(row("pending").unwrap(), []);
     }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 /// What follows the name of a command.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Options {
     /// Arguments that are no options, in order.
     pub(crate) words: Vec<String>,

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::bench;
 use crate::features::{self, Proof, Row};
 use crate::harness::{Build, Case, cases, run};
 use crate::model;
@@ -23,6 +24,8 @@ pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
 const RESULTS: &str = "bench/RESULTS.md";
 /// How the names of storms begin: they run optimised.
 const STORMS: &str = "pirn::stress ";
+/// How the names of the thread-local suite begin: it runs as the profile `fat` builds it.
+const FAT: &str = "pirn::thread_locals ";
 
 /// Checks every row, or those whose id is one of the words.
 ///
@@ -83,43 +86,66 @@ fn verdict(row: &Row, green: &BTreeMap<Proof, bool>) -> Vec<String> {
 struct Stage {
     tests: Vec<Case>,
     models: Vec<Case>,
-    benches: BTreeSet<String>,
+    portable: Vec<Case>,
+    bench_tests: Vec<Case>,
+    bench_cases: BTreeSet<String>,
 }
 
 impl Stage {
     fn build(named: &BTreeSet<&Proof>) -> Result<Stage, String> {
+        let any = |is: fn(&Proof) -> bool| named.iter().any(|proof| is(proof));
         let mut stage = Stage::default();
-        if named.iter().any(|p| matches!(p, Proof::Test(_))) {
+        if any(|p| matches!(p, Proof::Test(_))) {
             stage.tests = cases(&Build::new(&["--workspace"]).binaries()?)?;
-            stage.tests.retain(|case| case.binary.id != "pirn::stress");
+            let special = |case: &Case| {
+                [STORMS, FAT]
+                    .iter()
+                    .any(|start| case.id().starts_with(start))
+            };
+            stage.tests.retain(|case| !special(case));
         }
-        if named
-            .iter()
-            .any(|p| matches!(p, Proof::Test(n) if n.starts_with(STORMS)))
-        {
+        if any(|p| matches!(p, Proof::Test(n) if n.starts_with(STORMS))) {
             stage.tests.extend(stress::storms()?);
         }
-        if named.iter().any(|p| matches!(p, Proof::Model(_))) {
+        if any(|p| matches!(p, Proof::Test(n) if n.starts_with(FAT))) {
+            stage.tests.extend(cases(&suite::fat_build().binaries()?)?);
+        }
+        if any(|p| matches!(p, Proof::Model(_))) {
             stage.models = model::every()?;
         }
-        if named.iter().any(|p| matches!(p, Proof::Bench(_))) {
-            stage.benches = first_column(&repo::read(RESULTS)?);
+        if any(|p| matches!(p, Proof::Portable(_))) {
+            stage.portable = cases(&suite::portable_build().binaries()?)?;
+        }
+        if any(|p| matches!(p, Proof::Bench(n) if n.contains("::"))) {
+            stage.bench_tests = cases(&bench::tests_build().binaries()?)?;
+        }
+        if any(|p| matches!(p, Proof::Bench(n) if !n.contains("::"))) {
+            stage.bench_cases = first_column(&repo::read(RESULTS)?);
         }
         Ok(stage)
     }
 
     /// The test or model that a proof names.
     fn case(&self, proof: &Proof) -> Option<&Case> {
+        let by_end = |cases: &'_ [Case], end: &str| {
+            cases.iter().position(|case| case.name.ends_with(end))
+        };
         match proof {
             Proof::Test(id) => self.tests.iter().find(|case| case.id() == *id),
-            Proof::Model(end) => self.models.iter().find(|case| case.name.ends_with(end)),
-            Proof::Bench(_) | Proof::Issue(_) => None,
+            Proof::Model(end) => by_end(&self.models, end).map(|at| &self.models[at]),
+            Proof::Portable(end) => {
+                by_end(&self.portable, end).map(|at| &self.portable[at])
+            }
+            Proof::Bench(end) => {
+                by_end(&self.bench_tests, end).map(|at| &self.bench_tests[at])
+            }
+            Proof::Issue(_) => None,
         }
     }
 
     fn exists(&self, proof: &Proof) -> bool {
         match proof {
-            Proof::Bench(name) => self.benches.contains(name),
+            Proof::Bench(name) if self.bench_cases.contains(name) => true,
             _ => self.case(proof).is_some(),
         }
     }

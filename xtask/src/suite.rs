@@ -1,7 +1,8 @@
 //! `cargo xtask test`: everything that must pass before a change is shown to anybody.
 //!
 //! Unit, integration and compile-fail tests of every crate, each in its own process; the
-//! thread-local suite once more as the optimiser's hardest profile builds it; doc tests.
+//! thread-local suite once more as the optimiser's hardest profile builds it; the rooms that
+//! touch the machine once more on their portable halves; doc tests.
 
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
     let package: Option<String> = options.value("package")?;
     if options.words.is_empty() && package.is_none() {
         tally += fat(options)?;
+        tally += portable(options)?;
         tally += doc()?;
     }
     tally.nonzero("tests")
@@ -46,15 +48,54 @@ pub(crate) fn unit_and_integration(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When it does not build, or nothing ran.
 pub(crate) fn fat(options: &Options) -> Result<Tally, String> {
-    let build = Build::new(&[
+    lane("thread-locals, fat LTO", &fat_build(), options)
+}
+
+/// The build that [`fat`] runs.
+pub(crate) fn fat_build() -> Build {
+    Build::new(&[
         "--package",
         "pirn",
         "--test",
         "thread_locals",
         "--profile",
         "fat",
-    ]);
-    lane("thread-locals, fat LTO", &build, options)
+    ])
+}
+
+/// Stacks, parking and spawning once more on the portable switch and the portable parker:
+/// what other systems would run on.
+///
+/// # Errors
+/// When it does not build, or nothing ran.
+pub(crate) fn portable(options: &Options) -> Result<Tally, String> {
+    let mut chosen = options.clone();
+    if chosen.words.is_empty() {
+        let rooms = [
+            "context::",
+            "parker",
+            " park::",
+            " spawn::",
+            " panics::",
+            " stacks::",
+        ];
+        chosen.words = rooms.map(str::to_owned).to_vec();
+    }
+    lane("portable switch and parker", &portable_build(), &chosen)
+}
+
+/// The build that [`portable`] runs.
+pub(crate) fn portable_build() -> Build {
+    let args = &[
+        "--package",
+        "pirn",
+        "--features",
+        "corosensei",
+        "--lib",
+        "--test",
+        "it",
+    ];
+    Build::new(args).lane("portable", "--cfg pirn_condvar")
 }
 
 /// Builds a lane and runs the tests of it that are chosen and not ignored.

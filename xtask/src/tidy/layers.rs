@@ -3,6 +3,9 @@
 //! The table in ARCHITECTURE.md (`Layer | Module | Owns`) is the law: a module may name
 //! modules of lower layers, and of its own layer as long as those form no cycle. Tests may
 //! name anything. The table must list every module of the library that exists, and no other.
+//!
+//! What waits knows nothing of run queues: some modules may not name the scheduler although
+//! it lies below them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +15,10 @@ use crate::source::{Source, is_word};
 
 const LAW: &str = "ARCHITECTURE.md";
 const HOME: &str = "crates/pirn/src/";
+
+/// From, to: never, though it would point downwards.
+const APART: &[(&str, &str)] =
+    &[("channel", "sched"), ("sync", "sched"), ("time", "sched")];
 
 /// One place where a module names another.
 #[derive(Debug)]
@@ -53,6 +60,13 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             );
             findings.push(Finding::new(&edge.path, edge.line, said));
         }
+    }
+    for edge in edges.iter().filter(|e| APART.contains(&(&e.from, &e.to))) {
+        let said = format!(
+            "`{}` must not know `{}`: it waits through `wait`",
+            edge.from, edge.to
+        );
+        findings.push(Finding::new(&edge.path, edge.line, said));
     }
     findings.extend(knots(&edges, &layers));
     findings
@@ -237,6 +251,18 @@ mod tests {
         ]);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].contains("a cycle"), "{found:?}");
+    }
+
+    #[test]
+    fn what_waits_never_names_the_scheduler() {
+        let table = "| Layer | Module |\n|--|--|\n| 0 | `sched` |\n| 1 | `channel` |\n";
+        let found = check(&Tree::of(&[
+            (LAW, table),
+            ("crates/pirn/src/sched/mod.rs", ""),
+            ("crates/pirn/src/channel/mod.rs", "use crate::sched::place;"),
+        ]));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].message.contains("must not know"), "{found:?}");
     }
 
     #[test]
