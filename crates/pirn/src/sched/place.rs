@@ -74,8 +74,8 @@ impl Worker {
         } else {
             self.until_placement.set(left - 1);
         }
-        if self.overloaded.get() {
-            self.place_elsewhere(fiber);
+        if let Some(least) = self.better_off.get() {
+            self.place_elsewhere(least, fiber);
             return Ok(());
         }
         match remote.next.put(NextItem::Fresh(fiber)) {
@@ -128,18 +128,23 @@ impl Worker {
     #[cold]
     fn compare_shares(&self) {
         self.until_placement.set(PLACEMENT - 1);
-        let settled =
-            |remote: &super::pool::Remote| remote.settled.load(Ordering::Relaxed);
-        let own = settled(self.remote());
-        let least = self.pool.remotes.iter().map(settled).min().unwrap_or(own);
-        self.overloaded.set(own > 2 * least + 8);
+        let remotes = &self.pool.remotes;
+        let settled = |worker: usize| remotes[worker].settled.load(Ordering::Relaxed);
+        // Of several with as little, the next one: not all who compare pick the same.
+        let others = (1..remotes.len()).map(|step| (self.index + step) % remotes.len());
+        let least = others.min_by_key(|&worker| settled(worker));
+        let own = settled(self.index);
+        self.better_off
+            .set(least.filter(|&least| own > 2 * settled(least) + 8));
     }
 
+    /// Hands a fresh fiber to the worker that has least, as far as that can be: whoever
+    /// searches meanwhile may take it first.
     #[cold]
-    fn place_elsewhere(&self, fiber: FiberPtr) {
+    fn place_elsewhere(&self, least: usize, fiber: FiberPtr) {
         self.remote().counters.placed_elsewhere.increment();
-        self.pool.injector.push(self.index, fiber);
-        if self.pool.wake_one(self.index + 1) {
+        self.pool.injector.push(least, fiber);
+        if self.pool.wake_one(least) {
             self.remote().counters.wakes.increment();
         }
     }

@@ -65,8 +65,8 @@ pub(crate) struct Worker {
     pub(super) searching: Cell<bool>,
     /// Spawns until the share of this worker is compared with the others'.
     pub(super) until_placement: Cell<u32>,
-    /// Whether fresh fibers are better off elsewhere.
-    pub(super) overloaded: Cell<bool>,
+    /// The worker where fresh fibers are better off than here, if there is one.
+    pub(super) better_off: Cell<Option<usize>>,
     pub(super) patience: Cell<i32>,
     /// This rest has had its short sleep on account of young work.
     pub(super) napped: Cell<bool>,
@@ -114,7 +114,7 @@ impl Worker {
             ring_first: Cell::new(false),
             searching: Cell::new(false),
             until_placement: Cell::new(0),
-            overloaded: Cell::new(false),
+            better_off: Cell::new(None),
             patience: Cell::new(0),
             napped: Cell::new(false),
             seen: Cell::new(Phase::Open),
