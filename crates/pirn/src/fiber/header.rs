@@ -36,6 +36,7 @@ use super::state::StateWord;
 use super::ticket::{Ticket, Wake};
 use super::waiter::WaitQueue;
 use crate::base::list::{DoublyLinked, Link, Linked, Links};
+use crate::base::mutant::or_relaxed;
 use crate::context::{Context, Stack};
 use crate::shim::atomic::{AtomicPtr, AtomicU32, Ordering, fence};
 use crate::shim::{Cell, Lock};
@@ -284,9 +285,11 @@ impl Header {
         let header = unsafe { fiber.as_ref() };
         // PERF: a sole owner needs no read-modify-write: nobody else can add a reference.
         // ORDERING: Acquire: pairs with the Release decrement of whoever was second to last.
-        if header.refs.load(Ordering::Acquire) != 1 {
+        let sole = or_relaxed!(Ordering::Acquire, "sole_owner_relaxed");
+        if header.refs.load(sole) != 1 {
             // ORDERING: Release: what this holder did comes before the header's recycling.
-            if header.refs.fetch_sub(1, Ordering::Release) != 1 {
+            let last = or_relaxed!(Ordering::Release, "release_relaxed");
+            if header.refs.fetch_sub(1, last) != 1 {
                 return;
             }
             fence(Ordering::Acquire);

@@ -67,6 +67,15 @@ impl Magazines {
     }
 }
 
+#[cfg(all(test, loom))]
+impl Magazines {
+    /// What the next fiber of `class` would get, if no store is asked.
+    pub(super) fn first(&self, class: u8) -> Option<FiberPtr> {
+        // SAFETY: the thread's own magazine.
+        unsafe { &*self.0[class as usize].get() }.loaded.front()
+    }
+}
+
 /// What all threads share, for one class.
 struct Store {
     /// Whole magazines: nobody walks a list of blocks that have left the caches.

@@ -4,6 +4,9 @@
 #[cfg(loom)]
 mod model_broken;
 #[cfg(loom)]
+#[expect(unsafe_code, reason = "gives references up one by one")]
+mod model_header;
+#[cfg(loom)]
 mod model_state;
 #[cfg(loom)]
 mod model_token;
