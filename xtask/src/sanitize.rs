@@ -2,8 +2,8 @@
 //!
 //! Both build the library with its hooks at the switch (`--cfg pirn_asan`, `pirn_tsan`) on
 //! the stable toolchain; ThreadSanitizer also instruments `std`, or correct programs would
-//! look racy. A quick run takes the unit and behaviour tests; a full one adds the tests that
-//! want the machine to themselves, and the storms.
+//! look racy. A quick run takes the unit and behaviour tests; a full one adds the storms and
+//! the tests that want the machine to themselves.
 //!
 //! A checker that finds nothing may be deaf: tests named `seeded_…` plant a leak or a race,
 //! run in a process of their own, and must be reported.
@@ -89,7 +89,7 @@ fn lane(lane: Lane, options: &Options) -> Result<Tally, String> {
         .partition(|case| case.name.contains("seeded_"));
     let chosen: Vec<_> = plain
         .into_iter()
-        .filter(|case| !(case.ignored || quick && case.is_alone()))
+        .filter(|case| !(case.ignored || quick && (case.is_alone() || case.is_storm())))
         .collect();
     let (mut tally, _) = run(&chosen, suite::how(options)?)?;
     println!("    {}: {tally}", lane.name());

@@ -31,6 +31,11 @@ impl Case {
         self.name.contains("alone_")
     }
 
+    /// True when the test does so much that a slowed-down build leaves it to full runs.
+    pub(crate) fn is_storm(&self) -> bool {
+        self.name.contains("storm")
+    }
+
     /// The command that runs this test and no other.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.binary.path);

@@ -15,3 +15,6 @@ mod unsafe_list;
 mod words;
 
 pub(crate) use report::tidy;
+
+#[cfg(test)]
+mod tests;

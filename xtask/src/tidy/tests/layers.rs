@@ -1,0 +1,77 @@
+//! The layer rule sees each way of pointing upwards.
+
+use crate::tidy::layers::{LAW, check};
+use crate::tidy::tree::Tree;
+
+const TABLE: &str = "| Layer | Module | Owns |\n|--|--|--|\n\
+    | 0 | `base` | x |\n| 1 | `left`, `right` | y |\n";
+
+fn said(files: &[(&str, &str)]) -> Vec<String> {
+    let mut all = vec![
+        (LAW, TABLE),
+        ("crates/pirn/src/base/mod.rs", ""),
+        ("crates/pirn/src/left.rs", ""),
+        ("crates/pirn/src/right/mod.rs", ""),
+    ];
+    all.retain(|(path, _)| files.iter().all(|(p, _)| p != path));
+    all.extend_from_slice(files);
+    check(&Tree::of(&all))
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[test]
+fn downwards_is_fine_and_so_are_tests() {
+    assert!(said(&[]).is_empty());
+    assert!(
+        said(&[("crates/pirn/src/left.rs", "use crate::{base::x, right};")]).is_empty()
+    );
+    let test = "#[cfg(test)]\nmod tests { use crate::left; }";
+    assert!(said(&[("crates/pirn/src/base/mod.rs", test)]).is_empty());
+    assert!(said(&[("crates/pirn/src/base/tests/a.rs", "use crate::left;")]).is_empty());
+}
+
+#[test]
+fn upwards_is_found_in_every_form() {
+    let forms = [
+        "use crate::left;",
+        "fn f() { crate::left::g() }",
+        "use crate::{\n base::a,\n left::{b, c},\n};",
+    ];
+    for text in forms {
+        let found = said(&[("crates/pirn/src/base/mod.rs", text)]);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert!(found[0].contains("imports point downwards"), "{found:?}");
+    }
+}
+
+#[test]
+fn a_cycle_within_a_layer_is_found() {
+    let found = said(&[
+        ("crates/pirn/src/left.rs", "use crate::right;"),
+        ("crates/pirn/src/right/mod.rs", "use crate::left;"),
+    ]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("a cycle"), "{found:?}");
+}
+
+#[test]
+fn what_waits_never_names_the_scheduler() {
+    let table = "| Layer | Module |\n|--|--|\n| 0 | `sched` |\n| 1 | `channel` |\n";
+    let found = check(&Tree::of(&[
+        (LAW, table),
+        ("crates/pirn/src/sched/mod.rs", ""),
+        ("crates/pirn/src/channel/mod.rs", "use crate::sched::place;"),
+    ]));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].message.contains("must not know"), "{found:?}");
+}
+
+#[test]
+fn the_table_matches_what_exists() {
+    let found = said(&[("crates/pirn/src/extra.rs", "")]);
+    assert_eq!(found, ["ARCHITECTURE.md: module `extra` has no layer"]);
+    let found = check(&Tree::of(&[(LAW, TABLE)]));
+    assert_eq!(found.len(), 3, "{found:?}");
+}
