@@ -13,14 +13,13 @@ use std::sync::Arc;
 use pirn::JoinHandle;
 use pirn::channel::{Receiver, Sender, bounded};
 use pirn::diag::Metrics;
-use pirn::runtime::{Handle, Runtime};
+use pirn::runtime::Runtime;
 
 use super::executor::{Drain, Executor, Feed, Lost};
 
 /// A runtime of its own.
 #[derive(Clone)]
 pub struct Fibers {
-    handle: Handle,
     runtime: Arc<Runtime>,
     workers: usize,
 }
@@ -33,16 +32,13 @@ impl Fibers {
     /// If the runtime cannot be built: no memory for stacks, a bad `PIRN_*` value.
     pub fn new(workers: usize) -> io::Result<Fibers> {
         let runtime = Runtime::builder().name("pgz").workers(workers).build()?;
-        Ok(Fibers {
-            handle: runtime.handle(),
-            runtime: Arc::new(runtime),
-            workers,
-        })
+        let runtime = Arc::new(runtime);
+        Ok(Fibers { runtime, workers })
     }
 
     /// What the runtime has done so far.
     pub fn metrics(&self) -> Metrics {
-        self.handle.metrics()
+        self.runtime.metrics()
     }
 }
 
@@ -68,7 +64,7 @@ impl Executor for Fibers {
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        self.handle.spawn(job)
+        self.runtime.spawn(job)
     }
 
     fn stage<T, F>(&self, stage: F) -> JoinHandle<T>
@@ -76,7 +72,7 @@ impl Executor for Fibers {
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        self.handle.spawn(stage)
+        self.runtime.spawn(stage)
     }
 
     fn collect<T: Send + 'static>(&self, pending: JoinHandle<T>) -> Result<T, Lost> {
@@ -93,7 +89,7 @@ impl Executor for Fibers {
         FA: FnOnce() -> A + Send,
         FB: FnOnce() -> B,
     {
-        self.handle.scope(|scope| {
+        self.runtime.scope(|scope| {
             let aside = scope.spawn(|| pirn::blocking(aside));
             let b = here();
             match aside.join() {
