@@ -50,7 +50,7 @@ impl Worker {
         if !self.searching.get() {
             self.searching.set(self.pool.idle.try_search());
         }
-        let mut young = false;
+        let (mut young, mut nap) = (false, false);
         if self.searching.get() {
             match self.sweep() {
                 Sweep::Found(fiber) => {
@@ -59,14 +59,17 @@ impl Worker {
                     self.run_first(fiber);
                     return;
                 }
-                Sweep::Young => young = !self.napped.replace(true),
+                Sweep::Young => {
+                    young = true;
+                    nap = !self.napped.replace(true);
+                }
                 Sweep::Nothing => {}
             }
         }
         if self.spin() {
             return;
         }
-        self.sleep(young);
+        self.sleep(young, nap);
     }
 
     /// One look into every other worker's ring, from a random one on, and at what has been
@@ -172,20 +175,22 @@ impl Worker {
         }
     }
 
-    fn sleep(&self, young: bool) {
+    fn sleep(&self, young: bool, nap: bool) {
         let idle = &self.pool.idle;
         let remote = self.remote();
         let _ = idle.announce(self.index, self.searching.replace(false));
         // LIVENESS: from here on every publisher sees this worker as a sleeper, and what
         // was published before is seen below (S3, S4 of `idle`). A fiber that was spawned
         // without that protocol, in the moment before, is the monitor's to find.
-        if !idle.all_asleep() {
+        if young {
+            self.pool.monitor.attend();
+        } else if !idle.all_asleep() {
             self.pool.monitor.resume();
         }
         if remote.mailbox.prepare_sleep() {
             let skip = cfg!(pirn_mutant = "sleep_without_recheck");
             if skip || (!self.sees_work() && !self.must_notice()) {
-                self.sleep_now(young);
+                self.sleep_now(nap);
             }
         }
         if !remote.mailbox.is_empty() {
@@ -200,15 +205,15 @@ impl Worker {
         self.pace.resume(clock::now());
     }
 
-    fn sleep_now(&self, young: bool) {
+    fn sleep_now(&self, nap: bool) {
         let remote = self.remote();
         remote.counters.parks.increment();
         if self.pool.quiet.is_watched() {
-            self.pool.quiet.check(&self.pool);
+            self.pool.quiet.check(|| live(&self.pool));
         }
         let began = clock::now();
         let timer = self.next_timer().and_then(clock::instant);
-        let again = young.then(|| shim::now() + YOUNG);
+        let again = nap.then(|| shim::now() + YOUNG);
         let until = match (timer, again) {
             (Some(timer), Some(again)) => Some(timer.min(again)),
             (timer, again) => timer.or(again),
@@ -220,7 +225,7 @@ impl Worker {
             }
         }
         let slept = clock::now() - began;
-        if slept < SHORT && !young {
+        if slept < SHORT && !nap {
             self.patience.set((self.patience.get() + 1).min(8));
         } else if slept > 10 * SHORT {
             self.patience.set(0);

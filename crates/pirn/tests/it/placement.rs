@@ -9,7 +9,9 @@ use pirn::time::now;
 use pirn::{channel, park};
 
 use crate::crew::{runtime, until};
-use crate::rig::{LONG, SCHEDULERS, compute_until, eventually, scaled, shaped};
+use crate::rig::{
+    LONG, SCHEDULERS, compute_until, eventually, scaled, shaped, slow_wake,
+};
 
 /// D6 of the design. Long-lived fibers that one fiber starts, one after another, spread over
 /// all workers: each has a fair part, though the one that spawns may keep the most.
@@ -184,11 +186,12 @@ fn the_child_of_a_computing_parent_starts() {
     }
 }
 
-/// B6. How soon: a millisecond is the aim; the bound is generous, for machines that are busy
-/// with something else.
+/// B6. How soon: a millisecond is the aim. The bound is generous, and grows with what the
+/// wake of a plain thread takes at the same time.
 #[test]
 fn alone_the_child_of_a_computing_parent_starts_soon() {
     let runtime = runtime(2);
+    let mut slowest = slow_wake();
     let mut waits: Vec<Duration> = (0..200)
         .map(|_| {
             runtime.run(|| {
@@ -205,16 +208,12 @@ fn alone_the_child_of_a_computing_parent_starts_soon() {
             })
         })
         .collect();
+    slowest = slowest.max(slow_wake());
     waits.sort_unstable();
     let (half, most) = (waits[100], waits[180]);
-    assert!(
-        half < Duration::from_millis(5),
-        "half waited more than {half:?}"
-    );
-    assert!(
-        most < Duration::from_millis(40),
-        "a tenth waited more than {most:?}"
-    );
+    let bound = Duration::from_millis(5) + 4 * slowest;
+    assert!(half < bound, "half waited more than {half:?}, threads {slowest:?}");
+    assert!(most < 4 * bound, "a tenth waited more than {most:?}, threads {slowest:?}");
 }
 
 /// C14. Two fibers that talk to each other stay on one worker while the others idle.

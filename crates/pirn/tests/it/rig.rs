@@ -73,6 +73,32 @@ pub(crate) fn compute_until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
+/// How long a plain thread takes to come awake while the one that woke it computes on: what
+/// nine of ten wakes take at most. The yardstick of tests that measure time, on machines
+/// that are busy with something else.
+pub(crate) fn slow_wake() -> Duration {
+    let woken = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&woken);
+    let sleeper = std::thread::spawn(move || {
+        while count.fetch_add(1, Ordering::SeqCst) < 100 {
+            std::thread::park();
+        }
+    });
+    let mut waits: Vec<Duration> = (1..=100)
+        .map(|round| {
+            eventually("it goes to sleep", || woken.load(Ordering::SeqCst) >= round);
+            std::thread::sleep(Duration::from_micros(200));
+            let start = Instant::now();
+            sleeper.thread().unpark();
+            compute_until("it wakes", || woken.load(Ordering::SeqCst) > round);
+            start.elapsed()
+        })
+        .collect();
+    sleeper.join().expect("it ends");
+    waits.sort_unstable();
+    waits[90]
+}
+
 /// Makes things that count how often they were dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Drops(Arc<AtomicUsize>);
@@ -152,16 +178,6 @@ fn watched(command: &mut Command) -> Ended {
 /// Bytes of memory that the process has in use.
 pub(crate) fn resident() -> usize {
     status("VmRSS:") << 10
-}
-
-/// Bytes of memory that the process has had in use at most.
-pub(crate) fn peak() -> usize {
-    status("VmHWM:") << 10
-}
-
-/// Threads that the process has.
-pub(crate) fn threads() -> usize {
-    status("Threads:")
 }
 
 /// Memory mappings that the process has.

@@ -9,7 +9,7 @@ use pirn::time::{now, sleep, sleep_until};
 use pirn::{Interrupt, channel};
 
 use crate::crew::{CREWS, Jobs, alone, runtime};
-use crate::rig::{LONG, compute_until, on_every_shape, scaled};
+use crate::rig::{LONG, compute_until, on_every_shape, scaled, slow_wake};
 
 /// A sleep takes as long as it says, on fibers and on threads.
 #[test]
@@ -173,6 +173,7 @@ fn timers_taken_back_leave_nothing() {
 /// B18. A fiber whose timer fires runs soon, though a long backlog is queued.
 #[test]
 fn alone_a_timer_is_not_held_up_by_a_backlog() {
+    let slow = slow_wake();
     let runtime = runtime(1);
     let stop = Arc::new(AtomicBool::new(false));
     let late = runtime.run(|| {
@@ -192,13 +193,15 @@ fn alone_a_timer_is_not_held_up_by_a_backlog() {
         backlog.into_iter().for_each(|fiber| fiber.join().unwrap());
         late
     });
-    assert!(late < Duration::from_millis(50), "{late:?} late");
+    let bound = Duration::from_millis(50) + 4 * slow;
+    assert!(late < bound, "{late:?} late, threads {slow:?}");
 }
 
 /// D-1. A fiber that loops on operations that are always ready does not keep timers on its
 /// worker from firing.
 #[test]
 fn alone_ready_operations_do_not_delay_timers() {
+    let slow = slow_wake();
     let runtime = runtime(1);
     let stop = Arc::new(AtomicBool::new(false));
     let looping = {
@@ -222,11 +225,8 @@ fn alone_ready_operations_do_not_delay_timers() {
     stop.store(true, Ordering::Relaxed);
     looping.join().unwrap();
     late.sort_unstable();
-    assert!(
-        late[45] < Duration::from_millis(10),
-        "a tenth was later than {:?}",
-        late[45]
-    );
+    let (most, bound) = (late[45], Duration::from_millis(10) + 4 * slow);
+    assert!(most < bound, "a tenth was later than {most:?}, threads {slow:?}");
 }
 
 /// A computing fiber delays the timers of its own worker only.
