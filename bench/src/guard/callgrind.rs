@@ -66,12 +66,10 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// The number on the `totals:` line, or on `summary:` in older formats.
+/// The number on the `totals:` line. The one on `summary:` is wrong after a thread's counts
+/// were set back.
 fn total(file: &Path) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
-    let number = |name| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().parse().ok()
-    };
-    number("totals:").or_else(|| number("summary:"))
+    let line = text.lines().find_map(|line| line.strip_prefix("totals:"))?;
+    line.trim().parse().ok()
 }

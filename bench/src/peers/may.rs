@@ -16,7 +16,8 @@ use crate::child::{
 
 /// How may is used.
 pub(super) const NOTE: &str = "`go!` and `join`, its own default stacks of 32 KiB; skynet a tenth, times \
-     ten; throughput in rounds a twentieth of the others'";
+     ten; throughput in rounds a twentieth of the others'; \
+     30,000 parked at most: more need a raised `vm.max_map_count`";
 
 pub(super) fn run(job: &Job) -> Outcome {
     let job = *job;
@@ -34,7 +35,12 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::SpawnJoinYield => root(move || spawn_join_yield(&job)),
         Kind::SpawnMany => root(move || spawn_many(&job)),
         Kind::Skynet => root(move || skynet(&job.smaller(10))),
-        Kind::Parked => root(move || parked(&job)),
+        Kind::Parked => root(move || {
+            parked(&Job {
+                n: job.n.min(30_000),
+                ..job
+            })
+        }),
         Kind::BusyChild => root(move || busy_child(&job)),
         Kind::HandOver => root(move || hand_over(&job)),
         Kind::Wake => wake(&job),
