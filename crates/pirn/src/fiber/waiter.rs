@@ -103,9 +103,25 @@ impl<P> WaitQueue<P> {
     /// Waiters whose wait has ended otherwise are unlinked on the way.
     #[inline]
     pub(crate) fn claim_first(&mut self, transfer: impl FnOnce(&mut P)) -> Option<Wake> {
-        while let Some(waiter) = self.list.pop_front() {
-            // SAFETY: W2: it was linked, so it is alive until the lock is free.
-            let waiter = unsafe { waiter.as_ref() };
+        self.claim_first_if(|_| true, transfer)
+    }
+
+    /// As [`claim_first`](Self::claim_first), but goes no further than the first waiter whose
+    /// payload is not `due`.
+    #[inline]
+    pub(crate) fn claim_first_if(
+        &mut self,
+        due: impl Fn(&P) -> bool,
+        transfer: impl FnOnce(&mut P),
+    ) -> Option<Wake> {
+        while let Some(place) = self.list.front() {
+            // SAFETY: W2: it is linked, so it is alive until the lock is free.
+            let waiter = unsafe { place.as_ref() };
+            // SAFETY: W3: nobody writes the payload but under the lock, which is held.
+            if !waiter.payload.with(|payload| due(unsafe { &*payload })) {
+                return None;
+            }
+            self.list.pop_front();
             if mutant!("transfer_before_claim") {
                 // SAFETY: none: this is the bug.
                 waiter.payload.with_mut(|payload| transfer(unsafe { &mut *payload }));
@@ -114,21 +130,10 @@ impl<P> WaitQueue<P> {
             if let Some(wake) = waiter.ticket.claim(waiter.code) {
                 // SAFETY: W3: between the claim and the end of this critical section the
                 // payload is the waker's alone.
-                waiter
-                    .payload
-                    .with_mut(|payload| transfer(unsafe { &mut *payload }));
+                waiter.payload.with_mut(|payload| transfer(unsafe { &mut *payload }));
                 return Some(wake);
             }
         }
         None
-    }
-
-    /// Looks at what the first waiter brought, without claiming it.
-    pub(crate) fn peek(&self) -> Option<&P> {
-        let first = self.list.front()?;
-        // SAFETY: W2.
-        let payload = unsafe { &(*first.as_ptr()).payload };
-        // SAFETY: W3: nobody writes the payload but under the lock, which the caller holds.
-        Some(payload.with(|payload| unsafe { &*payload }))
     }
 }

@@ -94,9 +94,7 @@ impl Worker {
         remote.counters.completed.increment();
         // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
         unsafe { Header::release(fiber) };
-        if self.pool.quiet.is_watched() {
-            self.pool.quiet.check(&self.pool);
-        }
+        self.pool.look_for_quiet();
     }
 
     /// Puts a fresh fiber aside until a stack comes free.

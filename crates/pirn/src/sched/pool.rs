@@ -23,7 +23,7 @@ use super::injector::Injector;
 use super::mailbox::Mailbox;
 use super::monitor::Monitor;
 use super::next::Next;
-use super::quiet::Quiet;
+use super::quiet::{Quiet, live};
 use super::ring::Ring;
 use super::worker;
 use crate::base::list::Fifo;
@@ -212,7 +212,7 @@ impl Pool {
         self.refused.increment_shared();
         // LIVENESS: whoever adds up between the two counts sees a fiber too many, and nobody
         // else would tell it to add up again.
-        self.quiet.check(self);
+        self.quiet.check(|| live(self));
         false
     }
 

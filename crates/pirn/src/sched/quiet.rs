@@ -5,18 +5,26 @@
 //! it can end, so equal sums mean that at some moment between the two readings nothing was
 //! alive (that was not about to be spawned from outside).
 //!
-//! LIVENESS: a waiter says that it watches (a `SeqCst` count) and then adds up. A worker that
-//! ends a fiber looks at that count afterwards; the look may be too early to see it, but
-//! before the worker sleeps it goes through the fence of its announcement and looks again.
+//! Fibers of the pool may wait here themselves. They are released when nothing is alive but
+//! they; those who wait from outside, when nothing is alive at all. Whoever finds that so
+//! ends a round, under the lock, and then releases the waiters of ended rounds, even if the
+//! first of them to run has spawned again meanwhile.
+//!
+//! LIVENESS: a waiter says that it watches, then a fence, then it adds up. A worker that ends
+//! a fiber counts it and looks whether anybody watches; that look may be too early to see
+//! it, but before the worker sleeps it goes through the fence of its announcement and looks
+//! again. Of two fences one is the first: either the waiter's sum has the fiber's end, or the
+//! worker's second look sees the waiter.
 
-use std::time::Instant;
-
+use super::counters::{Counter, WorkerCounters};
 use super::pool::Pool;
+use crate::base::mutant::mutant;
 use crate::fiber::state::Code;
+use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
-use crate::shim::atomic::{AtomicUsize, Ordering};
-use crate::wait::{Attempt, How, Spec, Waited, wait_in};
+use crate::shim::atomic::{AtomicUsize, Ordering, fence};
+use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
 /// Those who wait until a pool has no fibers.
 pub(super) struct Quiet {
@@ -24,110 +32,141 @@ pub(super) struct Quiet {
     waiters: Lock<Waiters>,
 }
 
+/// Each waiter with the number of its round.
 struct Waiters {
-    /// Waiting fibers of the pool itself: for one another they do not count as alive.
+    /// Fibers of the pool that wait and have not been released.
     inside: u64,
-    inside_queue: WaitQueue<()>,
-    /// Those who wait for the very last fiber.
-    outside_queue: WaitQueue<()>,
+    /// How often nothing was found alive but those.
+    inside_rounds: u64,
+    inside_queue: WaitQueue<u64>,
+    /// How often nothing was found alive.
+    outside_rounds: u64,
+    outside_queue: WaitQueue<u64>,
 }
 
 impl Quiet {
     pub(super) fn new() -> Quiet {
         let waiters = Waiters {
             inside: 0,
+            inside_rounds: 0,
             inside_queue: WaitQueue::new(),
+            outside_rounds: 0,
             outside_queue: WaitQueue::new(),
         };
-        Quiet {
-            watching: AtomicUsize::new(0),
-            waiters: Lock::new(waiters),
-        }
+        Quiet { watching: AtomicUsize::new(0), waiters: Lock::new(waiters) }
     }
 
+    /// As [`check`](Quiet::check), if anybody waits.
     #[inline(always)]
-    pub(super) fn is_watched(&self) -> bool {
-        self.watching.load(Ordering::Relaxed) != 0
+    pub(super) fn check_if_watched(&self, live: impl Fn() -> u64) {
+        if self.watching.load(Ordering::Relaxed) != 0 {
+            self.check(live);
+        }
     }
 
-    /// Wakes those who wait for what has come true.
+    /// Adds up with `live`, and releases those whose wait has come true.
     #[cold]
-    pub(super) fn check(&self, pool: &Pool) {
-        loop {
-            let mut waiters = self.waiters.lock();
-            let live = live(pool);
-            let mut wake = None;
-            if live == 0 {
-                wake = waiters.outside_queue.claim_first(|()| {});
-            }
-            if wake.is_none() && live <= waiters.inside {
-                wake = waiters.inside_queue.claim_first(|()| {});
-            }
-            drop(waiters);
-            match wake {
-                Some(wake) => wake.enqueue(),
-                None => return,
-            }
+    pub(super) fn check(&self, live: impl Fn() -> u64) {
+        let over = self.waiters.lock().observe(live());
+        if over {
+            self.release();
         }
     }
 
-    /// Waits until no fiber of `pool` is alive. A fiber of the pool (`inside`) does not wait
+    /// Waits until nothing is alive, by `live`. A fiber of the pool (`inside`) does not wait
     /// for itself, nor for others that wait here.
-    pub(super) fn wait(
-        &self,
-        pool: &Pool,
-        inside: bool,
-        deadline: Option<Instant>,
-        spec: Spec,
-    ) -> How {
+    pub(super) fn wait(&self, live: impl Fn() -> u64, inside: bool, spec: &Spec) -> How {
         self.watching.fetch_add(1, Ordering::SeqCst);
-        let spec = spec.until(deadline);
-        let attempt = |waiters: &mut Waiters| {
-            waiters.inside += u64::from(inside);
-            let others = if inside { waiters.inside } else { 0 };
-            if live(pool) <= others {
-                Attempt::Done(())
-            } else {
-                Attempt::Wait(())
-            }
-        };
-        let waited = if inside {
-            wait_in(
-                &self.waiters,
-                |waiters| &mut waiters.inside_queue,
-                &spec,
-                attempt,
-            )
-        } else {
-            wait_in(
-                &self.waiters,
-                |waiters| &mut waiters.outside_queue,
-                &spec,
-                attempt,
-            )
-        };
-        self.waiters.lock().inside -= u64::from(inside);
-        self.watching.fetch_sub(1, Ordering::SeqCst);
-        match waited {
-            Waited::Done(()) => How::Woken(Code::case(0)),
-            Waited::Ended(how, ()) => how,
+        if !mutant!("quiet_unfenced") {
+            fence(Ordering::SeqCst);
         }
+        let attempt = |waiters: &mut Waiters| waiters.join(&live, inside);
+        let waited = if inside {
+            wait_in(&self.waiters, |waiters| &mut waiters.inside_queue, spec, attempt)
+        } else {
+            wait_in(&self.waiters, |waiters| &mut waiters.outside_queue, spec, attempt)
+        };
+        let how = match waited {
+            Waited::Done(()) => {
+                self.release();
+                How::Woken(Code::case(0))
+            }
+            Waited::Ended(how, _) => how,
+        };
+        if inside && !matches!(how, How::Woken(_)) {
+            self.waiters.lock().inside -= 1;
+        }
+        self.watching.fetch_sub(1, Ordering::SeqCst);
+        how
+    }
+
+    fn release(&self) {
+        wake_all(&self.waiters, Waiters::claim_one);
+    }
+}
+
+impl Pool {
+    /// A fiber has ended here, or the worker is about to sleep.
+    #[inline(always)]
+    pub(super) fn look_for_quiet(&self) {
+        self.quiet.check_if_watched(|| live(self));
+    }
+}
+
+impl Waiters {
+    /// Notes whether anybody's wait has come true; true if so.
+    fn observe(&mut self, live: u64) -> bool {
+        let over = live <= self.inside;
+        self.inside_rounds += u64::from(over);
+        self.outside_rounds += u64::from(live == 0);
+        over
+    }
+
+    fn join(&mut self, live: impl Fn() -> u64, inside: bool) -> Attempt<(), u64> {
+        self.inside += u64::from(inside);
+        let live = live();
+        let over = self.observe(live);
+        match inside {
+            true if over => {
+                self.inside -= 1;
+                Attempt::Done(())
+            }
+            true => Attempt::Wait(self.inside_rounds),
+            false if live == 0 => Attempt::Done(()),
+            false => Attempt::Wait(self.outside_rounds),
+        }
+    }
+
+    /// Claims one waiter of a round that has ended.
+    fn claim_one(&mut self) -> Option<Wake> {
+        let ended = self.outside_rounds;
+        let outside = self.outside_queue.claim_first_if(|round| *round < ended, |_| ());
+        if outside.is_some() {
+            return outside;
+        }
+        let ended = self.inside_rounds;
+        let inside = self.inside_queue.claim_first_if(|round| *round < ended, |_| ());
+        self.inside -= u64::from(inside.is_some());
+        inside
     }
 }
 
 /// How many fibers of `pool` are alive; never too few, and exact when nothing happens.
 pub(super) fn live(pool: &Pool) -> u64 {
-    let ended = pool
-        .remotes
-        .iter()
-        .map(|remote| remote.counters.completed.get())
-        .sum::<u64>()
-        + pool.refused.get();
-    let spawned = pool
-        .remotes
-        .iter()
-        .map(|remote| remote.counters.spawned.get())
-        .sum::<u64>()
-        + pool.outside.get();
-    spawned - ended
+    balance(|| pool.remotes.iter().map(|r| &*r.counters), &pool.outside, &pool.refused)
+}
+
+/// What was spawned, by `workers` and from outside, less what has ended or was refused.
+pub(super) fn balance<'a, W: Iterator<Item = &'a WorkerCounters>>(
+    workers: impl Fn() -> W,
+    outside: &Counter,
+    refused: &Counter,
+) -> u64 {
+    let ended = || workers().map(|w| w.completed.get()).sum::<u64>() + refused.get();
+    let spawned = || workers().map(|w| w.spawned.get()).sum::<u64>() + outside.get();
+    if mutant!("spawned_before_ended") {
+        return spawned().saturating_sub(ended());
+    }
+    let ended = ended();
+    spawned() - ended
 }

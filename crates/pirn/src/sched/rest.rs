@@ -208,9 +208,7 @@ impl Worker {
     fn sleep_now(&self, nap: bool) {
         let remote = self.remote();
         remote.counters.parks.increment();
-        if self.pool.quiet.is_watched() {
-            self.pool.quiet.check(|| live(&self.pool));
-        }
+        self.pool.look_for_quiet();
         let began = clock::now();
         let timer = self.next_timer().and_then(clock::instant);
         let again = nap.then(|| shim::now() + YOUNG);

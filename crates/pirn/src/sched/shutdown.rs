@@ -28,7 +28,7 @@ impl Pool {
     /// Lets everything end that has been admitted, then stops. For ever, if need be.
     pub(crate) fn drain(self: &Arc<Self>) {
         self.enter(Phase::Draining);
-        self.quiet.wait(self, false, None, Spec::of(Reason::Idle));
+        self.quiet.wait(|| live(self), false, &Spec::of(Reason::Idle));
         self.stop();
     }
 
@@ -41,8 +41,8 @@ impl Pool {
         deadline: Instant,
     ) -> Result<(), Vec<Left>> {
         self.enter(Phase::Cancelled);
-        self.quiet
-            .wait(self, false, Some(deadline), Spec::of(Reason::Idle));
+        let spec = Spec::of(Reason::Idle).until(Some(deadline));
+        self.quiet.wait(|| live(self), false, &spec);
         let left = self.stop();
         if left.is_empty() { Ok(()) } else { Err(left) }
     }
@@ -54,7 +54,7 @@ impl Pool {
         let pool = Arc::clone(self);
         let name = format!("{}-shutdown", self.name());
         let waiter = shim::thread::spawn(name, move || {
-            pool.quiet.wait(&pool, false, None, Spec::of(Reason::Idle));
+            pool.quiet.wait(|| live(&pool), false, &Spec::of(Reason::Idle));
             pool.stop();
         });
         // Without a thread to wait, the workers stay, asleep, until the process ends.
@@ -64,8 +64,7 @@ impl Pool {
     /// Waits until no fiber but the caller is left. `Err` when the wait was cancelled.
     pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
         let own = self.is_current() && current::local().fiber().is_some();
-        self.quiet
-            .wait(self, own, None, Spec::interruptible(Reason::Idle))
+        self.quiet.wait(|| live(self), own, &Spec::interruptible(Reason::Idle))
     }
 
     /// Whether the caller runs on one of this pool's threads.

@@ -180,12 +180,7 @@ impl Condvar {
         drop(queue);
         // Who has seen `limit` has come after this call, so it cannot go on for ever.
         wake_all(&self.queue, |queue| {
-            let before = queue.peek().is_some_and(|seen| *seen < limit);
-            if before {
-                queue.claim_first(|_| ())
-            } else {
-                None
-            }
+            queue.claim_first_if(|seen| *seen < limit, |_| ())
         });
     }
 

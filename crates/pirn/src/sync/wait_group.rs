@@ -151,7 +151,9 @@ impl WaitGroup {
     fn resign(&self, group: &mut Group) -> bool {
         // ORDERING: Relaxed: N1: written under the lock that is held here.
         let member = self.member.swap(false, Ordering::Relaxed);
-        group.members -= usize::from(member);
+        if member {
+            group.members -= 1;
+        }
         member
     }
 
@@ -165,15 +167,8 @@ impl WaitGroup {
     /// Wakes the waiters of rounds that have ended.
     fn release(&self) {
         wake_all(&self.group, |group| {
-            let ended = group
-                .waiters
-                .peek()
-                .is_some_and(|round| *round < group.rounds);
-            if ended {
-                group.waiters.claim_first(|_| ())
-            } else {
-                None
-            }
+            let rounds = group.rounds;
+            group.waiters.claim_first_if(|round| *round < rounds, |_| ())
         });
     }
 }
@@ -186,7 +181,9 @@ impl Group {
     /// Ends the round if the count, which the caller has just lowered, is zero.
     fn ends_round(&mut self) -> bool {
         let over = self.is_over();
-        self.rounds += u64::from(over);
+        if over {
+            self.rounds += 1;
+        }
         over
     }
 }

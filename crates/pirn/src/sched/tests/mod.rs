@@ -7,6 +7,8 @@ mod model_mailbox;
 #[cfg(loom)]
 mod model_next;
 #[cfg(loom)]
+mod model_quiet;
+#[cfg(loom)]
 mod model_ring;
 
 #[cfg(not(any(loom, shuttle)))]

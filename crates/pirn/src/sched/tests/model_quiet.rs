@@ -1,0 +1,159 @@
+//! Models: who waits for quiet is woken when the last fiber has ended, and not before.
+
+use std::sync::Arc;
+
+use crate::base::tests::explore::explore;
+use crate::fiber::tests::stage::Block;
+use crate::sched::counters::{Counter, WorkerCounters};
+use crate::sched::quiet::{Quiet, balance};
+use crate::shim::atomic::{AtomicBool, Ordering, fence};
+use crate::shim::thread::{self, JoinHandle};
+use crate::wait::{How, Reason, Spec};
+
+/// A pool's books: two workers', and those of threads outside.
+#[derive(Default)]
+struct Books {
+    workers: [WorkerCounters; 2],
+    outside: Counter,
+    refused: Counter,
+}
+
+struct Rig {
+    books: Books,
+    quiet: Quiet,
+    /// Set before the last fiber is counted as ended; nothing else orders it.
+    over: AtomicBool,
+}
+
+impl Rig {
+    /// With `fibers` alive that came from outside.
+    fn new(fibers: usize) -> Arc<Rig> {
+        let rig = Rig {
+            books: Books::default(),
+            quiet: Quiet::new(),
+            over: AtomicBool::new(false),
+        };
+        (0..fibers).for_each(|_| rig.books.outside.increment_shared());
+        Arc::new(rig)
+    }
+
+    fn live(&self) -> u64 {
+        let Books { workers, outside, refused } = &self.books;
+        balance(|| workers.iter(), outside, refused)
+    }
+
+    /// Worker `i` ends a fiber.
+    fn end(&self, i: usize) {
+        self.books.workers[i].completed.increment();
+        self.quiet.check_if_watched(|| self.live());
+    }
+
+    /// A worker with nothing left to do: the fence of its announcement, then its last look.
+    fn sleep(&self) {
+        fence(Ordering::SeqCst);
+        self.quiet.check_if_watched(|| self.live());
+    }
+
+    fn wait(&self, inside: bool) {
+        let how = self.quiet.wait(|| self.live(), inside, &Spec::of(Reason::Idle));
+        assert!(matches!(how, How::Woken(_)));
+    }
+
+    fn thread(
+        self: &Arc<Self>,
+        body: impl FnOnce(&Rig) + Send + 'static,
+    ) -> JoinHandle<()> {
+        let rig = Arc::clone(self);
+        thread::spawn(String::new(), move || body(&rig)).expect("a modelled thread")
+    }
+}
+
+fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
+    threads.into_iter().for_each(|thread| thread.join().expect("the thread passes"));
+}
+
+fn fiber() -> Arc<Block> {
+    let block = Block::new();
+    block.renew(1);
+    Arc::new(block)
+}
+
+/// The last fiber ends while somebody begins to wait.
+#[test]
+fn model_quiet_end_against_wait() {
+    explore("quiet_end_against_wait", 3, || {
+        let (rig, waiter) = (Rig::new(1), fiber());
+        let worker = rig.thread(|rig| {
+            rig.over.store(true, Ordering::Relaxed);
+            rig.end(0);
+            rig.sleep();
+        });
+        waiter.play(|| rig.wait(false));
+        assert!(rig.over.load(Ordering::Relaxed), "woken too early");
+        join([worker]);
+    });
+}
+
+/// A fiber spawns another, which ends on the other worker, later: the sums never miss it.
+#[test]
+fn model_quiet_never_misses_a_child() {
+    explore("quiet_never_misses_a_child", 3, || {
+        let (rig, waiter) = (Rig::new(1), fiber());
+        let handed = Arc::new(AtomicBool::new(false));
+        let parent = {
+            let handed = Arc::clone(&handed);
+            rig.thread(move |rig| {
+                rig.books.workers[0].spawned.increment();
+                handed.store(true, Ordering::Release);
+                rig.end(0);
+                rig.sleep();
+            })
+        };
+        let child = rig.thread(move |rig| {
+            if handed.load(Ordering::Acquire) {
+                rig.over.store(true, Ordering::Relaxed);
+                rig.end(1);
+            }
+            rig.sleep();
+        });
+        let alive = rig.live();
+        assert!(alive > 0 || rig.over.load(Ordering::Relaxed), "a fiber was missed");
+        join([parent, child]);
+        if rig.live() > 0 {
+            rig.over.store(true, Ordering::Relaxed);
+            rig.end(1);
+        }
+        waiter.play(|| rig.wait(false));
+    });
+}
+
+/// A spawn from outside that is refused: counted twice, and nobody sleeps on the difference.
+#[test]
+fn model_quiet_refusal_against_wait() {
+    explore("quiet_refusal_against_wait", 3, || {
+        let (rig, waiter) = (Rig::new(0), fiber());
+        let spawner = rig.thread(|rig| {
+            rig.books.outside.increment_shared();
+            rig.books.refused.increment_shared();
+            rig.quiet.check(|| rig.live());
+        });
+        waiter.play(|| rig.wait(false));
+        join([spawner]);
+    });
+}
+
+/// Two fibers of the pool wait for all the others, of which there are none: both come back,
+/// though neither ends before the other has come back.
+#[test]
+fn model_quiet_two_inside_release_each_other() {
+    explore("quiet_two_inside", 2, || {
+        let (rig, one, other) = (Rig::new(2), fiber(), fiber());
+        let second = {
+            let rig = Arc::clone(&rig);
+            other.start(move || rig.wait(true))
+        };
+        one.play(|| rig.wait(true));
+        join([second]);
+        assert_eq!(rig.live(), 2);
+    });
+}
