@@ -502,3 +502,29 @@ fn a_fiber_that_never_has_to_wait_lets_others_run() {
         });
     });
 }
+
+#[test]
+fn errors_give_the_value_back_and_say_why() {
+    use std::error::Error;
+
+    let interrupted = SendError::Interrupted("v", Interrupt::Cancelled);
+    assert_eq!(
+        interrupted.reason(),
+        SendError::Interrupted((), Interrupt::Cancelled)
+    );
+    assert_eq!(Interrupt::of(&interrupted), Some(Interrupt::Cancelled));
+    assert_eq!(interrupted.into_inner(), "v");
+    let late = SendTimeoutError::from(SendError::Disconnected(1));
+    assert_eq!(late, SendTimeoutError::Disconnected(1));
+    assert!(late.is_disconnected() && late.source().is_none());
+    assert!(TrySendError::Full(1).is_full() && !TrySendError::Full(1).is_disconnected());
+    assert!(RecvTimeoutError::from(RecvError::Disconnected).is_disconnected());
+    assert!(TryRecvError::Empty.is_empty());
+    // No `Debug` of the value is asked for.
+    struct Plain;
+    assert_eq!(format!("{:?}", TrySendError::Full(Plain)), "Full(..)");
+    assert_eq!(
+        SendError::Disconnected(Plain).to_string(),
+        "the channel is closed"
+    );
+}
