@@ -4,6 +4,7 @@
 //! * `` `pirn::it spawn::many_joiners` ``: a test, by binary and path;
 //! * `` `model claim_vs_timeout` ``: a model, by the end of its name;
 //! * `` `portable spawn::names` ``: a test under the portable switch and parker;
+//! * `` `compiles aarch64-apple-darwin` ``: the library compiles for that target;
 //! * `` `bench steal` ``: a case that bench/RESULTS.md shows, or, with `::` in its name, a
 //!   test of the benches themselves;
 //!
@@ -23,6 +24,8 @@ pub(crate) enum Proof {
     Model(String),
     /// The end of a test's name, under the portable switch and parker.
     Portable(String),
+    /// A target that the library compiles for.
+    Compiles(String),
     /// A case of the benches, or one of their tests.
     Bench(String),
     /// The issue that will bring it.
@@ -76,6 +79,7 @@ fn proofs(cell: &str, line: usize) -> Result<Vec<Proof>, String> {
         found.push(match name.split_once(' ') {
             Some(("model", name)) => Proof::Model(name.to_owned()),
             Some(("portable", name)) => Proof::Portable(name.to_owned()),
+            Some(("compiles", target)) => Proof::Compiles(target.to_owned()),
             Some(("bench", name)) => Proof::Bench(name.to_owned()),
             Some(_) => Proof::Test(name.to_owned()),
             None => return Err(format!("line {line}: `{name}` names no binary")),

@@ -25,6 +25,7 @@ mod source;
 mod stress;
 mod suite;
 mod tally;
+mod targets;
 mod tidy;
 
 use std::process::ExitCode;
@@ -90,6 +91,12 @@ const COMMANDS: &[Command] = &[
         options: Some((sanitize::FLAGS, sanitize::VALUED)),
         run: sanitize::tsan,
         help: "[name…] [--quick]: tests under ThreadSanitizer",
+    },
+    Command {
+        name: "targets",
+        options: Some((&[], &[])),
+        run: targets::targets,
+        help: "[target…]: the library compiles for systems it is not tested on",
     },
     Command {
         name: "bench",

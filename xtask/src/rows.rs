@@ -15,6 +15,7 @@ use crate::repo;
 use crate::stress;
 use crate::suite;
 use crate::tally::Tally;
+use crate::targets;
 
 /// Flags and valued options of the command.
 pub(crate) const FLAGS: &[&str] = &["names", "verbose"];
@@ -139,13 +140,15 @@ impl Stage {
             Proof::Bench(end) => {
                 by_end(&self.bench_tests, end).map(|at| &self.bench_tests[at])
             }
-            Proof::Issue(_) => None,
+            Proof::Compiles(_) | Proof::Issue(_) => None,
         }
     }
 
     fn exists(&self, proof: &Proof) -> bool {
         match proof {
             Proof::Bench(name) if self.bench_cases.contains(name) => true,
+            // Known only by trying, which `run` does.
+            Proof::Compiles(_) => true,
             _ => self.case(proof).is_some(),
         }
     }
@@ -171,6 +174,11 @@ impl Stage {
         println!("    tests and models: {tally}");
         for (proof, ending) in proofs.into_iter().zip(endings) {
             green.insert(proof.clone(), ending.passed);
+        }
+        for proof in named {
+            if let Proof::Compiles(target) = proof {
+                green.insert((*proof).clone(), targets::compiles(target)?);
+            }
         }
         Ok(green)
     }

@@ -1,0 +1,47 @@
+//! `cargo xtask targets`: the library compiles for systems that it is not tested on.
+//!
+//! Compiling is all that is claimed for them. `std` is built from source, so no further
+//! toolchain is needed.
+
+use crate::command;
+use crate::options::Options;
+use crate::repo;
+use crate::rust_src;
+use crate::tally::Tally;
+
+const TARGETS: &[&str] = &["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
+
+/// Checks the library for every target, or for those whose name contains a word.
+///
+/// # Errors
+/// When Rust's library sources cannot be had, or no target is chosen.
+pub(crate) fn targets(options: &Options) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    for target in TARGETS.iter().filter(|target| options.picks(target)) {
+        let ok = compiles(target)?;
+        println!("    {} {target}", if ok { "compiles" } else { "FAILED  " });
+        tally += if ok { Tally::PASS } else { Tally::FAIL };
+    }
+    tally.nonzero("targets")
+}
+
+/// True when the library compiles for `target`.
+///
+/// # Errors
+/// When Rust's library sources cannot be had.
+pub(crate) fn compiles(target: &str) -> Result<bool, String> {
+    let mut cargo = command::cargo();
+    cargo.args([
+        "check",
+        "--quiet",
+        "--package",
+        "pirn",
+        "-Zbuild-std",
+        "--target",
+        target,
+    ]);
+    cargo.env("CARGO_TARGET_DIR", repo::target(Some("targets")));
+    cargo.env("RUSTC_BOOTSTRAP", "1");
+    cargo.env("__CARGO_TESTS_ONLY_SRC_ROOT", rust_src::library()?);
+    Ok(command::run(&mut cargo).is_ok())
+}
