@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::case::Case;
 use crate::gzip;
@@ -28,7 +29,7 @@ pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results
     for repetition in 0..plan.repetitions {
         let of = plan.repetitions;
         progress(&format!("repetition {} of {of}: floors", repetition + 1));
-        results.floors.add(floors(plan, programs));
+        results.floors.add(floors(programs));
         for (at, case) in plan.cases.iter().enumerate() {
             progress(&format!(
                 "repetition {} of {of}: {}",
@@ -47,14 +48,14 @@ pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results
     results
 }
 
-fn floors(plan: &Plan, programs: &Programs) -> Answer {
+fn floors(programs: &Programs) -> Answer {
     let mut command = Command::new(&programs.here);
     command.args(["child", "floors"]);
     launch(
         command,
         Limits {
             processors: 2,
-            time: plan.patience(),
+            time: Duration::from_secs(120),
         },
     )
 }

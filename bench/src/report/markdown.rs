@@ -7,10 +7,17 @@ use crate::peers::OURS;
 use super::sheet::{Block, Sheet};
 use super::text::{by_reason, number, verdict};
 
+const TITLE: &str = "# Results
+
+Written by `compare --markdown`; `README.md` says how. Figures of one run on one machine:
+read the ratios rather than the numbers.
+
+";
+
 /// The whole report.
 pub fn markdown(sheet: &Sheet) -> String {
     let machine = &sheet.machine;
-    let mut page = String::new();
+    let mut page = TITLE.to_owned();
     let facts = [
         (
             "machine",

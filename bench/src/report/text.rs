@@ -31,6 +31,12 @@ pub fn text(sheet: &Sheet) -> String {
         let value = number(floor.summary.median);
         let _ = writeln!(page, "  {:<18} {value:>10}  {}", floor.name, floor.title);
     }
+    if sheet.floors.is_empty() {
+        let _ = writeln!(
+            page,
+            "  none: the child that measures them did not end well"
+        );
+    }
     for block in &sheet.blocks {
         page.push_str(&section(block));
     }
@@ -108,9 +114,11 @@ pub(super) fn by_reason<'a>(
 
 /// A limit with its number and whether it was kept, in one line.
 pub(super) fn verdict(limit: &Limit, unit: &str) -> String {
-    let value = limit.value.map_or(String::new(), |value| {
-        format!(" = {} {unit}", number(value))
-    });
+    let equals = if limit.relative { " =" } else { "" };
+    let value = limit
+        .value
+        .map(|value| format!("{equals} {} {unit}", number(value)));
+    let value = value.unwrap_or_default();
     let outcome = match (limit.kept, limit.times) {
         (Some(true), Some(times)) => format!("kept, {times:.2} of it"),
         (Some(false), Some(times)) => format!("MISSED, {times:.2} of it"),

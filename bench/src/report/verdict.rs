@@ -11,8 +11,10 @@ use super::sheet::{Line, is_ours};
 /// One limit of one row.
 #[derive(Debug, Serialize)]
 pub struct Limit {
-    /// In words.
+    /// In words; the number follows them.
     pub text: String,
+    /// Whether the number hangs on what a peer or a floor did in this run.
+    pub relative: bool,
     /// The number that it comes to in this run, if what it refers to ran.
     pub value: Option<f64>,
     /// What pirn did, as a multiple of that number.
@@ -60,10 +62,7 @@ fn limit(row: &Row, bound: &Bound, lines: &[Line], floors: &Cell) -> Limit {
         }
         Bound::Fixed(stat, value) => {
             let of = if stat == Stat::P99 { "p99 " } else { "" };
-            (
-                format!("{of}{sign} {value} {}", row.unit.name()),
-                Some(value),
-            )
+            (format!("{of}{sign}"), Some(value))
         }
     };
     let ours =
@@ -83,6 +82,7 @@ fn limit(row: &Row, bound: &Bound, lines: &[Line], floors: &Cell) -> Limit {
         }
     };
     Limit {
+        relative: !matches!(bound, Bound::Fixed(..)),
         text,
         value,
         times,
