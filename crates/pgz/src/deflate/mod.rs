@@ -11,6 +11,7 @@ mod block;
 mod inflater;
 mod level;
 mod packer;
+#[expect(clippy::disallowed_methods, reason = "a lock never held across a wait")]
 mod pool;
 
 pub use block::{Block, DICTIONARY};

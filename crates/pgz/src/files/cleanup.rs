@@ -34,7 +34,7 @@ pub fn on_signals() -> io::Result<()> {
     std::thread::Builder::new()
         .name("signals".into())
         .spawn(move || {
-            for signal in signals.forever() {
+            if let Some(signal) = signals.forever().next() {
                 let registered = REGISTERED.lock();
                 if let Ok(Some(path)) = registered.as_deref() {
                     let _ = fs::remove_file(path);

@@ -8,6 +8,7 @@
 //!
 //! The room knows nothing of compression and prints nothing.
 
+#[expect(clippy::disallowed_methods, reason = "one thread, for signals alone")]
 pub mod cleanup;
 pub mod names;
 

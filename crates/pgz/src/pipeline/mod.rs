@@ -27,6 +27,7 @@ mod executor;
 mod failure;
 mod fibers;
 mod stream;
+#[expect(clippy::disallowed_methods, reason = "plain threads are its point")]
 pub mod threads;
 
 pub use decode::{Emit, Gone, Member, Outcome, Stop, decode};

@@ -97,7 +97,7 @@ impl Tool {
         output: &mut (dyn Write + Send),
         named: &str,
     ) -> Option<Tally> {
-        let length = input.facts.is_file().then(|| input.facts.len());
+        let length = input.facts.is_file().then_some(input.facts.len());
         let mut reader =
             Progress::over(&input.file, shown, length, self.progress_visible());
         let done = self.engine.compress(header, &mut reader, output);

@@ -36,17 +36,24 @@ impl Tool {
                 self.decompress_in_place(input, &shown, target);
             }
             (Mode::Decompress, _) => {
-                if let Some(tally) = self.to_stdout(&input.file, &shown, Some(input)) {
+                if let Some(tally) =
+                    self.inflate_to_stdout(&input.file, &shown, Some(input))
+                {
                     self.outcome(&input.path, &saved(&tally), "stdout");
                 }
             }
             (Mode::Test, _) => {
-                if self.to_nowhere(&input.file, &shown, Some(input)).is_some() {
+                if self
+                    .inflate_to_nowhere(&input.file, &shown, Some(input))
+                    .is_some()
+                {
                     self.report.done(format_args!("{shown}:\t OK"));
                 }
             }
             (Mode::List | Mode::Compress, named) => {
-                if let Some(tally) = self.to_nowhere(&input.file, &shown, Some(input)) {
+                if let Some(tally) =
+                    self.inflate_to_nowhere(&input.file, &shown, Some(input))
+                {
                     let name = named.unwrap_or_else(|| input.path.clone());
                     let name = self.stored_name(&input.path, &tally).unwrap_or(name);
                     let time = input.facts.modified().ok();
@@ -68,12 +75,12 @@ impl Tool {
         };
         match self.options.mode {
             Mode::Test => {
-                if self.to_nowhere(&input, "stdin", None).is_some() {
+                if self.inflate_to_nowhere(&input, "stdin", None).is_some() {
                     self.report.done(" OK");
                 }
             }
             Mode::List => {
-                if let Some(tally) = self.to_nowhere(&input, "stdin", None) {
+                if let Some(tally) = self.inflate_to_nowhere(&input, "stdin", None) {
                     let time = input
                         .metadata()
                         .ok()
@@ -82,7 +89,7 @@ impl Tool {
                 }
             }
             Mode::Decompress | Mode::Compress => {
-                if let Some(tally) = self.to_stdout(&input, "stdin", None) {
+                if let Some(tally) = self.inflate_to_stdout(&input, "stdin", None) {
                     self.report.done(saved(&tally));
                 }
             }
@@ -132,7 +139,7 @@ impl Tool {
         }
     }
 
-    fn to_stdout(
+    fn inflate_to_stdout(
         &mut self,
         from: &File,
         shown: &str,
@@ -166,7 +173,7 @@ impl Tool {
         None
     }
 
-    fn to_nowhere(
+    fn inflate_to_nowhere(
         &mut self,
         from: &File,
         shown: &str,

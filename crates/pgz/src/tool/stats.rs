@@ -19,7 +19,7 @@ pub(super) struct Stats {
 impl Stats {
     pub(super) fn start() -> Stats {
         Stats {
-            started: Instant::now(),
+            started: pirn::time::now(),
             files: 0,
             plain: 0,
             packed: 0,
@@ -33,7 +33,7 @@ impl Stats {
     }
 
     pub(super) fn print(&self, metrics: &Metrics) {
-        let seconds = self.started.elapsed().as_secs_f64();
+        let seconds = (pirn::time::now() - self.started).as_secs_f64();
         let speed = self.plain as f64 / seconds / 1e6;
         let Stats {
             files,

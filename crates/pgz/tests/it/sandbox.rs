@@ -5,28 +5,26 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A directory that goes away with the test.
-pub struct Sandbox {
+pub(crate) struct Sandbox {
     dir: PathBuf,
 }
 
 /// How a program ended.
-pub struct Done {
-    pub code: Option<i32>,
-    pub signal: Option<i32>,
-    pub stdout: Vec<u8>,
-    pub stderr: String,
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
 }
 
 impl Done {
     /// Fails the test unless the exit code is `code`.
     #[track_caller]
-    pub fn expect(self, code: i32) -> Done {
+    pub(crate) fn expect(self, code: i32) -> Done {
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
         assert_eq!(self.code, Some(code), "stderr: {}", self.stderr);
         self
@@ -34,7 +32,7 @@ impl Done {
 }
 
 impl Sandbox {
-    pub fn new() -> Sandbox {
+    pub(crate) fn new() -> Sandbox {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("pgz-{}-{number}", std::process::id());
@@ -43,22 +41,22 @@ impl Sandbox {
         Sandbox { dir }
     }
 
-    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.dir.join(name)
     }
 
-    pub fn write(&self, name: &str, data: &[u8]) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, data: &[u8]) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, data).unwrap();
         path
     }
 
-    pub fn read(&self, name: impl AsRef<Path>) -> Vec<u8> {
+    pub(crate) fn read(&self, name: impl AsRef<Path>) -> Vec<u8> {
         fs::read(self.path(name)).unwrap()
     }
 
-    pub fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: &str) -> Command {
         let program = if program == "pgz" {
             env!("CARGO_BIN_EXE_pgz")
         } else {
@@ -69,12 +67,17 @@ impl Sandbox {
         command
     }
 
-    pub fn pgz<S: AsRef<OsStr>>(&self, args: &[S]) -> Done {
+    pub(crate) fn pgz<S: AsRef<OsStr>>(&self, args: &[S]) -> Done {
         self.run("pgz", args, b"")
     }
 
     /// Runs a program to its end with `input` as its standard input.
-    pub fn run<S: AsRef<OsStr>>(&self, program: &str, args: &[S], input: &[u8]) -> Done {
+    pub(crate) fn run<S: AsRef<OsStr>>(
+        &self,
+        program: &str,
+        args: &[S],
+        input: &[u8],
+    ) -> Done {
         let mut child = self
             .command(program)
             .args(args)
@@ -93,14 +96,13 @@ impl Sandbox {
         });
         Done {
             code: output.status.code(),
-            signal: output.status.signal(),
             stdout: output.stdout,
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
     }
 
     /// Every file below the directory, with its mode.
-    pub fn listing(&self) -> BTreeMap<String, u32> {
+    pub(crate) fn listing(&self) -> BTreeMap<String, u32> {
         let mut found = BTreeMap::new();
         let mut open = vec![self.dir.clone()];
         while let Some(dir) = open.pop() {
@@ -118,7 +120,7 @@ impl Sandbox {
     }
 
     /// The names alone.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         self.listing().into_keys().collect()
     }
 }
@@ -130,7 +132,7 @@ impl Drop for Sandbox {
 }
 
 /// Whether `pigz` can be asked as well. Says so if not.
-pub fn has_pigz() -> bool {
+pub(crate) fn has_pigz() -> bool {
     let there = Command::new("pigz")
         .arg("--version")
         .stdout(Stdio::null())
@@ -144,7 +146,7 @@ pub fn has_pigz() -> bool {
 }
 
 /// Text-like data: words from a small vocabulary, the same for the same `seed`.
-pub fn text(seed: u64, len: usize) -> Vec<u8> {
+pub(crate) fn text(seed: u64, len: usize) -> Vec<u8> {
     let mut random = Random::new(seed);
     let words: Vec<Vec<u8>> = (0..400)
         .map(|_| {
@@ -166,27 +168,27 @@ pub fn text(seed: u64, len: usize) -> Vec<u8> {
 }
 
 /// Data that does not compress.
-pub fn noise(seed: u64, len: usize) -> Vec<u8> {
+pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..len).map(|_| random.next() as u8).collect()
 }
 
 /// A small generator, so that every run tries the same things.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0 >> 11
     }
 
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 }

@@ -1,0 +1,148 @@
+//! Memory that stays flat, whatever the file and the consumer.
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::sandbox::{Sandbox, noise};
+
+const MIB: usize = 1 << 20;
+/// The promise.
+const MOST_MEMORY_KIB: u64 = 64 << 10;
+
+#[test]
+fn a_consumer_that_stops_stops_the_reading_too() {
+    let box_ = Sandbox::new();
+    let data = noise(1, 4 * MIB);
+    for args in [&["-1"][..], &["-1i"]] {
+        // 96 MiB on offer; a consumer that takes nothing until all is still.
+        let memory = pour(&box_, args, 24, &data, &Consumer::Stalls);
+        assert!(memory <= MOST_MEMORY_KIB, "{args:?}: {memory} KiB");
+    }
+    let packed = box_.run("pgz", &["-i"], &data).expect(0).stdout;
+    let memory = pour(&box_, &["-d"], 24, &packed, &Consumer::Stalls);
+    assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
+    let packed = box_
+        .run("gzip", &["-1"], &vec![0; 64 * MIB])
+        .expect(0)
+        .stdout;
+    let memory = pour(&box_, &["-d"], 4, &packed, &Consumer::Stalls);
+    assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
+}
+
+#[test]
+fn half_a_gibibyte_of_zeros_in_flat_memory() {
+    let box_ = Sandbox::new();
+    for args in [&["-6"][..], &["-6i"]] {
+        let memory = pour(&box_, args, 512, &vec![0; MIB], &Consumer::Eager);
+        assert!(memory <= MOST_MEMORY_KIB, "{args:?}: {memory} KiB");
+    }
+}
+
+#[test]
+#[ignore = "minutes: run by `cargo xtask stress`"]
+fn four_gibibytes_of_zeros_in_flat_memory() {
+    let box_ = Sandbox::new();
+    for consumer in [Consumer::Eager, Consumer::PerSecond(MIB)] {
+        for args in [&["-6"][..], &["-6i"]] {
+            let memory = pour(&box_, args, 4096, &vec![0; MIB], &consumer);
+            eprintln!("{args:?} {consumer:?}: {memory} KiB");
+            assert!(memory <= MOST_MEMORY_KIB, "{args:?}: {memory} KiB");
+        }
+    }
+}
+
+/// Who reads what the program writes.
+#[derive(Debug)]
+enum Consumer {
+    /// As fast as it comes.
+    Eager,
+    /// So many bytes a second.
+    PerSecond(usize),
+    /// Nothing until the program has stopped reading; then everything.
+    Stalls,
+}
+
+/// Feeds `data` so many times through the program and returns the most memory it had, in
+/// KiB. With a consumer that stalls, the program must stop reading by itself.
+fn pour(
+    box_: &Sandbox,
+    args: &[&str],
+    times: usize,
+    data: &[u8],
+    consumer: &Consumer,
+) -> u64 {
+    let mut child = box_
+        .command("pgz")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut stdin, mut stdout) =
+        (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let id = child.id();
+    let fed = AtomicU64::new(0);
+    let total = (times * data.len()) as u64;
+    let most = thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..times {
+                for piece in data.chunks(64 << 10) {
+                    stdin.write_all(piece).unwrap();
+                    fed.fetch_add(piece.len() as u64, Ordering::Relaxed);
+                }
+            }
+            drop(stdin);
+        });
+        if matches!(consumer, Consumer::Stalls) {
+            let at_rest = wait_until_still(&fed);
+            assert!(at_rest < total, "{args:?} took all {total} bytes unasked");
+        }
+        let mut most = memory(id);
+        let mut buffer = vec![0; 64 << 10];
+        let (started, mut received) = (Instant::now(), 0);
+        loop {
+            let n = match stdout.read(&mut buffer) {
+                Ok(n) => n,
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
+                Err(e) => panic!("{e}"),
+            };
+            most = most.max(memory(id));
+            if n == 0 {
+                return most;
+            }
+            received += n;
+            if let Consumer::PerSecond(rate) = consumer {
+                let due = Duration::from_secs_f64(received as f64 / *rate as f64);
+                thread::sleep(due.saturating_sub(started.elapsed()));
+            }
+        }
+    });
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
+    most
+}
+
+/// Waits until a counter stands still for half a second.
+fn wait_until_still(counter: &AtomicU64) -> u64 {
+    let mut last = (0, Instant::now());
+    loop {
+        thread::sleep(Duration::from_millis(20));
+        let now = counter.load(Ordering::Relaxed);
+        if now != last.0 || now == 0 {
+            last = (now, Instant::now());
+        } else if last.1.elapsed() > Duration::from_millis(500) {
+            return now;
+        }
+    }
+}
+
+/// The most memory the process has had so far, in KiB; 0 once it has gone.
+fn memory(id: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0)
+}
