@@ -124,13 +124,17 @@ impl<P> WaitQueue<P> {
             self.list.pop_front();
             if mutant!("transfer_before_claim") {
                 // SAFETY: none: this is the bug.
-                waiter.payload.with_mut(|payload| transfer(unsafe { &mut *payload }));
+                waiter
+                    .payload
+                    .with_mut(|payload| transfer(unsafe { &mut *payload }));
                 return waiter.ticket.claim(waiter.code);
             }
             if let Some(wake) = waiter.ticket.claim(waiter.code) {
                 // SAFETY: W3: between the claim and the end of this critical section the
                 // payload is the waker's alone.
-                waiter.payload.with_mut(|payload| transfer(unsafe { &mut *payload }));
+                waiter
+                    .payload
+                    .with_mut(|payload| transfer(unsafe { &mut *payload }));
                 return Some(wake);
             }
         }

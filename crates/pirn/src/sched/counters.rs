@@ -1,6 +1,7 @@
 //! Counters: what each worker has done, written by the worker with plain stores and read by
 //! anyone who asks.
 
+use crate::base::mutant::or_relaxed;
 use crate::shim::atomic::{AtomicU64, Ordering};
 
 /// One number that one thread counts and any thread may read.
@@ -19,8 +20,8 @@ impl Counter {
     pub(crate) fn add(&self, n: u64) {
         // ORDERING: Release: a reader that sees fiber X counted as completed and then reads
         // the spawned counters (Acquire) sees X counted as spawned too.
-        self.0
-            .store(self.0.load(Ordering::Relaxed) + n, Ordering::Release);
+        let release = or_relaxed!(Ordering::Release, "counter_relaxed");
+        self.0.store(self.0.load(Ordering::Relaxed) + n, release);
     }
 
     /// Adds one from any thread.

@@ -53,7 +53,10 @@ impl Quiet {
             outside_rounds: 0,
             outside_queue: WaitQueue::new(),
         };
-        Quiet { watching: AtomicUsize::new(0), waiters: Lock::new(waiters) }
+        Quiet {
+            watching: AtomicUsize::new(0),
+            waiters: Lock::new(waiters),
+        }
     }
 
     /// As [`check`](Quiet::check), if anybody waits.
@@ -82,9 +85,19 @@ impl Quiet {
         }
         let attempt = |waiters: &mut Waiters| waiters.join(&live, inside);
         let waited = if inside {
-            wait_in(&self.waiters, |waiters| &mut waiters.inside_queue, spec, attempt)
+            wait_in(
+                &self.waiters,
+                |waiters| &mut waiters.inside_queue,
+                spec,
+                attempt,
+            )
         } else {
-            wait_in(&self.waiters, |waiters| &mut waiters.outside_queue, spec, attempt)
+            wait_in(
+                &self.waiters,
+                |waiters| &mut waiters.outside_queue,
+                spec,
+                attempt,
+            )
         };
         let how = match waited {
             Waited::Done(()) => {
@@ -140,12 +153,16 @@ impl Waiters {
     /// Claims one waiter of a round that has ended.
     fn claim_one(&mut self) -> Option<Wake> {
         let ended = self.outside_rounds;
-        let outside = self.outside_queue.claim_first_if(|round| *round < ended, |_| ());
+        let outside = self
+            .outside_queue
+            .claim_first_if(|round| *round < ended, |_| ());
         if outside.is_some() {
             return outside;
         }
         let ended = self.inside_rounds;
-        let inside = self.inside_queue.claim_first_if(|round| *round < ended, |_| ());
+        let inside = self
+            .inside_queue
+            .claim_first_if(|round| *round < ended, |_| ());
         self.inside -= u64::from(inside.is_some());
         inside
     }
@@ -153,7 +170,11 @@ impl Waiters {
 
 /// How many fibers of `pool` are alive; never too few, and exact when nothing happens.
 pub(super) fn live(pool: &Pool) -> u64 {
-    balance(|| pool.remotes.iter().map(|r| &*r.counters), &pool.outside, &pool.refused)
+    balance(
+        || pool.remotes.iter().map(|r| &*r.counters),
+        &pool.outside,
+        &pool.refused,
+    )
 }
 
 /// What was spawned, by `workers` and from outside, less what has ended or was refused.

@@ -20,7 +20,11 @@ use crate::wait::{How, Reason, Spec};
 /// Gives one reference up.
 fn release(actor: Actor, recycled: &AtomicU32) {
     let name = named(actor);
-    assert_eq!(name.as_deref(), Some("first"), "somebody recycled too early");
+    assert_eq!(
+        name.as_deref(),
+        Some("first"),
+        "somebody recycled too early"
+    );
     // SAFETY: the model hands one reference to each caller.
     unsafe { Header::release(actor.0) };
     start_over(actor, recycled);
@@ -50,7 +54,10 @@ fn start(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
 fn first_life(refs: u32) -> (Block, Actor) {
     let block = Block::new();
     let actor = block.renew(refs);
-    block.header().set_label(Label { name: Some("first".into()), stack_size: None });
+    block.header().set_label(Label {
+        name: Some("first".into()),
+        stack_size: None,
+    });
     (block, actor)
 }
 
@@ -67,7 +74,9 @@ fn let_go(holders: u32) {
         })
         .collect();
     release(actor, &recycled);
-    threads.into_iter().for_each(|thread| thread.join().expect("the thread passes"));
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().expect("the thread passes"));
     assert_eq!(recycled.load(Ordering::Relaxed), 1, "recycled once");
     drop(block);
 }
@@ -128,7 +137,11 @@ fn model_header_late_waker() {
             assert_ne!(ticket, old, "epochs go on");
             let waker = start(move || assert!(ticket.wake_with(Code::case(2))));
             let end = park(ticket, &Spec::of(Reason::Park));
-            assert_eq!(end.how, How::Woken(Code::case(2)), "ended by a waker of the first life");
+            assert_eq!(
+                end.how,
+                How::Woken(Code::case(2)),
+                "ended by a waker of the first life"
+            );
             waker.join().expect("the waker wins");
         });
         late.join().expect("wake returns");
@@ -139,7 +152,10 @@ fn model_header_late_waker() {
 fn end_first_wait(block: &Block, ticket: Ticket) {
     let header = block.header();
     block.play(|| {
-        let nothing = Accepts { cancel: false, token: false };
+        let nothing = Accepts {
+            cancel: false,
+            token: false,
+        };
         if header.state.park(ticket.epoch(), nothing) == Parked::Yes {
             if header.state.unpark_self(ticket.epoch()) {
                 drop(ticket.claim(Code::case(0)));

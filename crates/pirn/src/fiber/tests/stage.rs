@@ -52,7 +52,9 @@ impl Block {
         let header = NonNull::new(memory.cast::<Header>()).expect("memory for a header");
         // SAFETY: long enough, aligned, and ours.
         unsafe { header.write(Header::vacant(0, 1)) };
-        let home = NonNull::from(Box::leak(Box::new(Home { armed: Cell::new(None) })));
+        let home = NonNull::from(Box::leak(Box::new(Home {
+            armed: Cell::new(None),
+        })));
         Block { header, home }
     }
 

@@ -6,7 +6,7 @@ use crate::base::tests::explore::explore;
 use crate::fiber::tests::stage::Block;
 use crate::sched::counters::{Counter, WorkerCounters};
 use crate::sched::quiet::{Quiet, balance};
-use crate::shim::atomic::{AtomicBool, Ordering, fence};
+use crate::shim::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use crate::shim::thread::{self, JoinHandle};
 use crate::wait::{How, Reason, Spec};
 
@@ -23,6 +23,7 @@ struct Rig {
     quiet: Quiet,
     /// Set before the last fiber is counted as ended; nothing else orders it.
     over: AtomicBool,
+    turns: AtomicU32,
 }
 
 impl Rig {
@@ -32,13 +33,23 @@ impl Rig {
             books: Books::default(),
             quiet: Quiet::new(),
             over: AtomicBool::new(false),
+            turns: AtomicU32::new(0),
         };
         (0..fibers).for_each(|_| rig.books.outside.increment_shared());
         Arc::new(rig)
     }
 
+    /// From here on others may have come first; loom forgets that of mere looks at a word.
+    fn turn(&self) {
+        self.turns.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn live(&self) -> u64 {
-        let Books { workers, outside, refused } = &self.books;
+        let Books {
+            workers,
+            outside,
+            refused,
+        } = &self.books;
         balance(|| workers.iter(), outside, refused)
     }
 
@@ -55,7 +66,9 @@ impl Rig {
     }
 
     fn wait(&self, inside: bool) {
-        let how = self.quiet.wait(|| self.live(), inside, &Spec::of(Reason::Idle));
+        let how = self
+            .quiet
+            .wait(|| self.live(), inside, &Spec::of(Reason::Idle));
         assert!(matches!(how, How::Woken(_)));
     }
 
@@ -69,7 +82,9 @@ impl Rig {
 }
 
 fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
-    threads.into_iter().for_each(|thread| thread.join().expect("the thread passes"));
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().expect("the thread passes"));
 }
 
 fn fiber() -> Arc<Block> {
@@ -103,6 +118,7 @@ fn model_quiet_never_misses_a_child() {
         let parent = {
             let handed = Arc::clone(&handed);
             rig.thread(move |rig| {
+                rig.turn();
                 rig.books.workers[0].spawned.increment();
                 handed.store(true, Ordering::Release);
                 rig.end(0);
@@ -110,14 +126,19 @@ fn model_quiet_never_misses_a_child() {
             })
         };
         let child = rig.thread(move |rig| {
+            rig.turn();
             if handed.load(Ordering::Acquire) {
                 rig.over.store(true, Ordering::Relaxed);
                 rig.end(1);
             }
             rig.sleep();
         });
+        rig.turn();
         let alive = rig.live();
-        assert!(alive > 0 || rig.over.load(Ordering::Relaxed), "a fiber was missed");
+        assert!(
+            alive > 0 || rig.over.load(Ordering::Relaxed),
+            "a fiber was missed"
+        );
         join([parent, child]);
         if rig.live() > 0 {
             rig.over.store(true, Ordering::Relaxed);

@@ -27,8 +27,13 @@ struct State {
 
 impl Room {
     fn new() -> Arc<Room> {
-        let state = State { kept: Vec::new(), waiters: WaitQueue::new() };
-        Arc::new(Room { state: Lock::new(state) })
+        let state = State {
+            kept: Vec::new(),
+            waiters: WaitQueue::new(),
+        };
+        Arc::new(Room {
+            state: Lock::new(state),
+        })
     }
 
     /// Hands a value to the first who waits, or keeps it.
@@ -69,7 +74,9 @@ impl Room {
 }
 
 fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
-    threads.into_iter().for_each(|thread| thread.join().expect("the thread passes"));
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().expect("the thread passes"));
 }
 
 fn fiber() -> Arc<Block> {
@@ -110,7 +117,12 @@ fn model_queue_two_waiters() {
             };
             thread::spawn(String::new(), body).expect("a modelled thread")
         };
-        assert!(block.play(|| room.take(&Spec::of(Reason::Recv))).0.is_some());
+        assert!(
+            block
+                .play(|| room.take(&Spec::of(Reason::Recv)))
+                .0
+                .is_some()
+        );
         join([other, giver]);
         room.close(&[]);
     });
@@ -123,9 +135,14 @@ fn model_queue_deadline_against_hand_over() {
     explore("queue_deadline", 3, || {
         let (room, block) = (Room::new(), fiber());
         let giver = room.giver(VALUE);
-        let spec = Spec::of(Reason::Recv).until(Some(shim::now() + Duration::from_secs(1)));
+        let spec =
+            Spec::of(Reason::Recv).until(Some(shim::now() + Duration::from_secs(1)));
         let (value, how) = block.play(|| room.take(&spec));
-        assert_eq!(value.is_none(), how == Some(How::TimedOut), "{value:?}, {how:?}");
+        assert_eq!(
+            value.is_none(),
+            how == Some(How::TimedOut),
+            "{value:?}, {how:?}"
+        );
         join([giver]);
         room.close(if value.is_none() { &[VALUE] } else { &[] });
     });
@@ -148,7 +165,11 @@ fn model_queue_cancel_against_hand_over() {
         };
         let giver = room.giver(VALUE);
         let (value, how) = block.play(|| room.take(&Spec::interruptible(Reason::Recv)));
-        assert_eq!(value.is_none(), how == Some(How::Cancelled), "{value:?}, {how:?}");
+        assert_eq!(
+            value.is_none(),
+            how == Some(How::Cancelled),
+            "{value:?}, {how:?}"
+        );
         join([giver, canceller]);
         room.close(if value.is_none() { &[VALUE] } else { &[] });
     });

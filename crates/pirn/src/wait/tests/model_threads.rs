@@ -27,7 +27,10 @@ fn thread_waits(spec: Spec) -> How {
     let waker = thread::spawn(String::new(), move || assert!(again.wake()));
     let second = park(again, &Spec::of(Reason::Park));
     assert_eq!(second.how, How::Woken(Code::case(0)));
-    waker.expect("a modelled thread").join().expect("the waker wins");
+    waker
+        .expect("a modelled thread")
+        .join()
+        .expect("the waker wins");
     end.how
 }
 
@@ -45,7 +48,10 @@ fn model_threads_wake_against_park() {
 fn model_threads_wake_against_the_deadline() {
     explore("threads_wake_against_the_deadline", 3, || {
         let how = thread_waits(Spec::of(Reason::Park).until(Some(shim::now())));
-        assert!([How::Woken(Code::case(7)), How::TimedOut].contains(&how), "{how:?}");
+        assert!(
+            [How::Woken(Code::case(7)), How::TimedOut].contains(&how),
+            "{how:?}"
+        );
     });
 }
 
