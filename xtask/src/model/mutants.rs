@@ -21,7 +21,7 @@ const PATH: &str = "docs/models.md";
 struct Mutant {
     name: String,
     engine: Engine,
-    /// Ends of test names; more than one where several models see it.
+    /// Ends of test names, or their beginnings with a `*` behind: several may see it.
     catchers: Vec<String>,
 }
 
@@ -88,7 +88,12 @@ fn build(mutant: &Mutant, depth: Depth) -> Result<Vec<Case>, String> {
         }
     };
     let mut chosen = cases(&build.binaries()?)?;
-    chosen.retain(|case| mutant.catchers.iter().any(|end| case.name.ends_with(end)));
+    chosen.retain(|case| {
+        mutant
+            .catchers
+            .iter()
+            .any(|catcher| fits(catcher, &case.name))
+    });
     if chosen.is_empty() {
         return Err(format!(
             "mutant {}: no such test: {:?}",
@@ -96,6 +101,15 @@ fn build(mutant: &Mutant, depth: Depth) -> Result<Vec<Case>, String> {
         ));
     }
     Ok(chosen)
+}
+
+/// True when a test of this path is meant: `…end`, or `start*` of its last part.
+fn fits(catcher: &str, name: &str) -> bool {
+    let last = name.rsplit("::").next().unwrap_or(name);
+    match catcher.strip_suffix('*') {
+        Some(start) => last.starts_with(start),
+        None => name.ends_with(catcher),
+    }
 }
 
 fn parse(text: &str) -> Result<Vec<Mutant>, String> {
@@ -177,6 +191,8 @@ mod tests {
         assert_eq!(read[0].engine, Engine::Loom);
         assert_eq!(read[0].catchers, ["model_x", "model_y"]);
         assert!(parse(&TABLE.replace("loom", "luck")).is_err());
+        assert!(fits("model_x", "a::tests::model_x") && !fits("model_x", "model_xy"));
+        assert!(fits("model_*", "a::tests::model_x") && !fits("model_*", "model_a::x"));
     }
 
     #[test]
