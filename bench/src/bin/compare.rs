@@ -70,9 +70,10 @@ fn compare(options: &Options) -> Result<(), String> {
         repetitions: options.reps,
         quick: options.quick,
     };
+    let machine = Machine::here();
     let programs = prepare(&plan);
     let results = harness::run(&plan, &programs, |line| eprintln!("{line}"));
-    let sheet = Sheet::new(&plan, &results, Machine::here());
+    let sheet = Sheet::new(&plan, &results, machine);
     let page = match options.markdown {
         true => report::markdown(&sheet),
         false => report::text(&sheet),

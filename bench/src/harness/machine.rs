@@ -16,6 +16,9 @@ pub struct Machine {
     pub memory_gib: u64,
     /// The kernel's release.
     pub kernel: String,
+    /// The load of the last one, five and fifteen minutes before the run: what else the
+    /// machine did.
+    pub load: String,
     /// The compiler.
     pub compiler: String,
     /// The commit, with `+` when the tree had changes beyond it.
@@ -38,6 +41,7 @@ impl Machine {
             processors: std::thread::available_parallelism().map_or(1, usize::from),
             memory_gib: (kib + (1 << 19)) >> 20,
             kernel: kernel.trim().to_owned(),
+            load: load(),
             compiler: ask("rustc", &["--version"]),
             commit: if changed {
                 format!("{commit}+")
@@ -47,6 +51,11 @@ impl Machine {
             command: command(),
         }
     }
+}
+
+fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
 /// The command line with the program's name alone, not its path.

@@ -25,6 +25,7 @@ pub fn markdown(sheet: &Sheet) -> String {
         ),
         ("memory", format!("{} GiB", machine.memory_gib)),
         ("kernel", format!("Linux {}", machine.kernel)),
+        ("load before", machine.load.clone()),
         ("compiler", machine.compiler.clone()),
         ("commit", format!("`{}`", machine.commit)),
         ("command", format!("`{}`", machine.command)),

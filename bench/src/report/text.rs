@@ -11,12 +11,13 @@ pub fn text(sheet: &Sheet) -> String {
     let machine = &sheet.machine;
     let _ = writeln!(
         page,
-        "{} × {}, {} GiB, Linux {}, {}\ncommit {} · {} · {} repetitions{}",
+        "{} × {}, {} GiB, Linux {}, {}, load before {}\ncommit {} · {} · {} repetitions{}",
         machine.processors,
         machine.processor,
         machine.memory_gib,
         machine.kernel,
         machine.compiler,
+        machine.load,
         machine.commit,
         machine.command,
         sheet.repetitions,
