@@ -3,6 +3,7 @@
 //! A table `Row | Promise | Proof`. A proof is one or more names between backticks:
 //! * `` `pirn::it spawn::many_joiners` ``: a test, by binary and path;
 //! * `` `model claim_vs_timeout` ``: a model, by the end of its name;
+//! * `` `mutant park_relaxed` ``: a seeded bug that its model catches;
 //! * `` `portable spawn::names` ``: a test under the portable switch and parker;
 //! * `` `compiles aarch64-apple-darwin` ``: the library compiles for that target;
 //! * `` `bench steal` ``: a case that bench/RESULTS.md shows, or, with `::` in its name, a
@@ -22,6 +23,8 @@ pub(crate) enum Proof {
     Test(String),
     /// The end of a model's name.
     Model(String),
+    /// A seeded bug of docs/models.md.
+    Mutant(String),
     /// The end of a test's name, under the portable switch and parker.
     Portable(String),
     /// A target that the library compiles for.
@@ -78,6 +81,7 @@ fn proofs(cell: &str, line: usize) -> Result<Vec<Proof>, String> {
     for name in quoted(cell) {
         found.push(match name.split_once(' ') {
             Some(("model", name)) => Proof::Model(name.to_owned()),
+            Some(("mutant", name)) => Proof::Mutant(name.to_owned()),
             Some(("portable", name)) => Proof::Portable(name.to_owned()),
             Some(("compiles", target)) => Proof::Compiles(target.to_owned()),
             Some(("bench", name)) => Proof::Bench(name.to_owned()),

@@ -90,6 +90,7 @@ struct Stage {
     portable: Vec<Case>,
     bench_tests: Vec<Case>,
     bench_cases: BTreeSet<String>,
+    mutants: BTreeSet<String>,
 }
 
 impl Stage {
@@ -113,6 +114,9 @@ impl Stage {
         }
         if any(|p| matches!(p, Proof::Model(_))) {
             stage.models = model::every()?;
+        }
+        if any(|p| matches!(p, Proof::Mutant(_))) {
+            stage.mutants = model::mutant_names()?;
         }
         if any(|p| matches!(p, Proof::Portable(_))) {
             stage.portable = cases(&suite::portable_build().binaries()?)?;
@@ -140,13 +144,14 @@ impl Stage {
             Proof::Bench(end) => {
                 by_end(&self.bench_tests, end).map(|at| &self.bench_tests[at])
             }
-            Proof::Compiles(_) | Proof::Issue(_) => None,
+            Proof::Mutant(_) | Proof::Compiles(_) | Proof::Issue(_) => None,
         }
     }
 
     fn exists(&self, proof: &Proof) -> bool {
         match proof {
             Proof::Bench(name) if self.bench_cases.contains(name) => true,
+            Proof::Mutant(name) => self.mutants.contains(name),
             // Known only by trying, which `run` does.
             Proof::Compiles(_) => true,
             _ => self.case(proof).is_some(),
@@ -175,10 +180,13 @@ impl Stage {
         for (proof, ending) in proofs.into_iter().zip(endings) {
             green.insert(proof.clone(), ending.passed);
         }
-        for proof in named {
-            if let Proof::Compiles(target) = proof {
-                green.insert((*proof).clone(), targets::compiles(target)?);
-            }
+        for proof in named.iter().filter(|proof| self.exists(proof)) {
+            let ok = match proof {
+                Proof::Compiles(target) => targets::compiles(target)?,
+                Proof::Mutant(name) => model::is_caught(name)?,
+                _ => continue,
+            };
+            green.insert((*proof).clone(), ok);
         }
         Ok(green)
     }

@@ -10,4 +10,4 @@ mod mutants;
 mod spin;
 
 pub(crate) use lanes::{FLAGS, VALUED, engines, every, model, shuttle};
-pub(crate) use mutants::{check as check_mutants, mutants};
+pub(crate) use mutants::{check as check_mutants, is_caught, mutant_names, mutants};

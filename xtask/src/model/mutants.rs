@@ -52,6 +52,28 @@ pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
     tally.nonzero("mutants")
 }
 
+/// The names in the table.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn mutant_names() -> Result<BTreeSet<String>, String> {
+    Ok(parse(&repo::read(PATH)?)?
+        .into_iter()
+        .map(|mutant| mutant.name)
+        .collect())
+}
+
+/// True when a test fails on the mutant of this name.
+///
+/// # Errors
+/// When there is no such mutant, or it does not build.
+pub(crate) fn is_caught(name: &str) -> Result<bool, String> {
+    let all = parse(&repo::read(PATH)?)?;
+    let mutant = all.iter().find(|mutant| mutant.name == name);
+    let mutant = mutant.ok_or_else(|| format!("no mutant {name}"))?;
+    Ok(caught(mutant, Depth::Quick)?.is_some())
+}
+
 /// Builds and runs one mutant; returns the test that failed on it, if one did.
 fn caught(mutant: &Mutant, depth: Depth) -> Result<Option<String>, String> {
     let how = Run {
