@@ -135,7 +135,10 @@ fn alone_fibers_from_outside_start_soon_under_load() {
         stop.store(true, Ordering::SeqCst);
         waits.sort_unstable();
         let (most, bound) = (waits[190], Duration::from_millis(20) + 4 * slow);
-        assert!(most < bound, "a twentieth took more than {most:?}, threads {slow:?}");
+        assert!(
+            most < bound,
+            "a twentieth took more than {most:?}, threads {slow:?}"
+        );
     }
 }
 
@@ -163,7 +166,10 @@ fn alone_fibers_from_outside_start_soon_behind_fresh_ones() {
     stop.store(true, Ordering::SeqCst);
     waits.sort_unstable();
     let (most, bound) = (waits[95], Duration::from_millis(20) + 4 * slow);
-    assert!(most < bound, "a twentieth took more than {most:?}, threads {slow:?}");
+    assert!(
+        most < bound,
+        "a twentieth took more than {most:?}, threads {slow:?}"
+    );
 }
 
 /// B14. Every source of work is served while all the others are full: pairs that wake each

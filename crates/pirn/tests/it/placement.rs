@@ -35,7 +35,10 @@ fn long_lived_fibers_spread() {
             });
             drop(tx);
             let metrics = runtime.metrics().workers;
-            metrics.iter().map(|w| w.counters.started).collect::<Vec<_>>()
+            metrics
+                .iter()
+                .map(|w| w.counters.started)
+                .collect::<Vec<_>>()
         };
         // On a machine that is busy with something else the others come too late to their
         // part: then once more.
@@ -212,8 +215,14 @@ fn alone_the_child_of_a_computing_parent_starts_soon() {
     waits.sort_unstable();
     let (half, most) = (waits[100], waits[180]);
     let bound = Duration::from_millis(5) + 4 * slowest;
-    assert!(half < bound, "half waited more than {half:?}, threads {slowest:?}");
-    assert!(most < 4 * bound, "a tenth waited more than {most:?}, threads {slowest:?}");
+    assert!(
+        half < bound,
+        "half waited more than {half:?}, threads {slowest:?}"
+    );
+    assert!(
+        most < 4 * bound,
+        "a tenth waited more than {most:?}, threads {slowest:?}"
+    );
 }
 
 /// C14. Two fibers that talk to each other stay on one worker while the others idle.

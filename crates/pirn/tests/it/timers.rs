@@ -226,7 +226,10 @@ fn alone_ready_operations_do_not_delay_timers() {
     looping.join().unwrap();
     late.sort_unstable();
     let (most, bound) = (late[45], Duration::from_millis(10) + 4 * slow);
-    assert!(most < bound, "a tenth was later than {most:?}, threads {slow:?}");
+    assert!(
+        most < bound,
+        "a tenth was later than {most:?}, threads {slow:?}"
+    );
 }
 
 /// A computing fiber delays the timers of its own worker only.

@@ -1,0 +1,234 @@
+//! Spawning in the steady state asks nobody for memory: neither the allocator, which this
+//! binary counts, nor the system.
+#![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "starts strace, where it is there"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pirn::runtime::Scheduler;
+use pirn::{JoinHandle, Runtime};
+
+/// Counts what every thread allocates.
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[expect(
+    unsafe_code,
+    reason = "the trait is unsafe; it is passed on as it comes"
+)]
+// SAFETY: the system's allocator does it all.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+const ROUNDS: usize = 1_000_000;
+/// Blocks that the loop itself allocates: its list of handles.
+const OWN: u64 = 1;
+
+/// What the process has asked the system for so far.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    faults: u64,
+    mappings: usize,
+}
+
+fn asked() -> Asked {
+    let stat = fs::read_to_string("/proc/self/stat").expect("is there");
+    let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
+    let faults = fields
+        .split_whitespace()
+        .nth(7)
+        .and_then(|n| n.parse().ok());
+    let maps = fs::read_to_string("/proc/self/maps").expect("is there");
+    Asked {
+        faults: faults.expect("a number"),
+        mappings: maps.lines().count(),
+    }
+}
+
+/// Spawns fibers of one kind and joins them, on a fiber, `alive` at a time.
+fn rounds<const CAPTURE: usize, const RESULT: usize>(
+    runtime: &Runtime,
+    rounds: usize,
+    alive: usize,
+) {
+    runtime.run(|| {
+        let mut fibers: Vec<JoinHandle<[u8; RESULT]>> = Vec::with_capacity(alive);
+        for round in 0..rounds / alive {
+            fibers.extend((0..alive).map(|_| {
+                let capture = [round as u8; CAPTURE];
+                pirn::spawn(move || [capture.last().map_or(1, |last| last | 1); RESULT])
+            }));
+            for fiber in fibers.drain(..) {
+                let result = fiber.join().expect("it does not panic");
+                assert!(result.iter().all(|byte| byte & 1 == 1));
+            }
+        }
+    });
+}
+
+/// Has both workers see so many fibers of a kind that what they keep at hand is there.
+fn warm_up(runtime: &Runtime, rounds: fn(&Runtime, usize, usize)) {
+    rounds(runtime, 200_000, 1_000);
+    rounds(runtime, 50_000, 1);
+}
+
+/// A runtime whose two workers have both started, which makes their threads and stacks.
+fn started(scheduler: Scheduler) -> Runtime {
+    let runtime = Runtime::builder().workers(2).scheduler(scheduler).build();
+    let runtime = runtime.expect("a runtime starts");
+    let arrived = AtomicU64::new(0);
+    let arrive = || {
+        arrived.fetch_add(1, Ordering::SeqCst);
+        while arrived.load(Ordering::SeqCst) < 2 {
+            std::thread::yield_now();
+        }
+    };
+    runtime.scope(|s| {
+        s.spawn(arrive);
+        s.spawn(arrive);
+    });
+    runtime
+}
+
+/// How many blocks all threads allocate while `f` runs.
+fn blocks_of(f: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.load(Ordering::SeqCst);
+    f();
+    ALLOCATIONS.load(Ordering::SeqCst) - before
+}
+
+/// M4, M11, R6. A million rounds of spawn and join: no block, no mapping, no page, with
+/// captures of 0, 64 and 128 bytes and results of 0 and 64.
+#[test]
+fn alone_the_steady_state_allocates_nothing() {
+    let kinds: [(&str, fn(&Runtime, usize, usize)); 6] = [
+        ("0 to 0", rounds::<0, 0>),
+        ("64 to 0", rounds::<64, 0>),
+        ("128 to 0", rounds::<128, 0>),
+        ("0 to 64", rounds::<0, 64>),
+        ("64 to 64", rounds::<64, 64>),
+        ("128 to 64", rounds::<128, 64>),
+    ];
+    for scheduler in [Scheduler::WorkStealing, Scheduler::SingleQueue] {
+        let runtime = started(scheduler);
+        let share = if scheduler == Scheduler::WorkStealing {
+            1
+        } else {
+            10
+        };
+        for (kind, rounds) in kinds {
+            warm_up(&runtime, rounds);
+            let before = asked();
+            let blocks = blocks_of(|| rounds(&runtime, ROUNDS / share, 1)) - OWN;
+            let after = asked();
+            let what = format!("{kind} bytes, {scheduler:?}: {before:?}, then {after:?}");
+            assert_eq!(blocks, 0, "blocks: {what}");
+            assert_eq!(after.mappings, before.mappings, "{what}");
+            assert!(after.faults - before.faults < 64, "{what}");
+        }
+    }
+}
+
+/// M4. The same for bursts: once as many fibers have been alive as ever will be, a burst
+/// allocates nothing, wherever its fibers are born and die.
+#[test]
+fn alone_a_warm_burst_allocates_nothing() {
+    const BURST: usize = 2_000;
+    let runtime = started(Scheduler::WorkStealing);
+    let mut handles = Vec::with_capacity(BURST);
+    let mut burst = || {
+        runtime.run(|| {
+            handles.extend((0..BURST).map(|i| pirn::spawn(move || i)));
+            for (i, fiber) in handles.drain(..).enumerate() {
+                assert_eq!(fiber.join().expect("it does not panic"), i);
+            }
+        });
+    };
+    (0..200).for_each(|_| burst());
+    let blocks = blocks_of(|| (0..200).for_each(|_| burst()));
+    // Magazines travel between threads in a list that may still grow once or twice.
+    assert!(blocks < 16, "{blocks} blocks for {} fibers", 200 * BURST);
+}
+
+/// Marks a moment in the log of system calls.
+fn mark(name: &str) {
+    let _ = fs::metadata(format!("/pirn-mark-{name}"));
+}
+
+const TRACED: &str = "PIRN_TEST_TRACED";
+
+/// M11. The system sees no call for memory in the steady state, by the word of strace; where
+/// that is not installed, the counts of faults and mappings above have to do.
+#[test]
+fn alone_the_steady_state_makes_no_memory_calls() {
+    const NAME: &str = "alone_the_steady_state_makes_no_memory_calls";
+    if std::env::var_os(TRACED).is_some() {
+        let runtime = started(Scheduler::WorkStealing);
+        warm_up(&runtime, rounds::<64, 64>);
+        mark("begin");
+        rounds::<64, 64>(&runtime, ROUNDS, 1);
+        mark("end");
+        return;
+    }
+    let log = std::env::temp_dir().join(format!("pirn-strace-{}", std::process::id()));
+    let traced = Command::new("strace")
+        .args(["-f", "-e", "trace=%memory,%file", "-o"])
+        .arg(&log)
+        .arg(std::env::current_exe().expect("this binary"))
+        .args(["--exact", NAME, "--test-threads=1"])
+        .env(TRACED, "1")
+        .stdout(Stdio::null())
+        .status();
+    let Ok(status) = traced else {
+        eprintln!("skipped: no strace on this machine");
+        return;
+    };
+    let text = fs::read_to_string(&log).expect("strace writes its log");
+    fs::remove_file(&log).expect("it is ours");
+    assert!(status.success(), "{text}");
+    let between = text
+        .lines()
+        .skip_while(|line| !line.contains("/pirn-mark-begin"))
+        .take_while(|line| !line.contains("/pirn-mark-end"));
+    let calls: Vec<&str> = between.skip(1).collect();
+    assert!(text.contains("/pirn-mark-end"), "the marks are in the log");
+    let memory = [
+        "mmap(",
+        "munmap(",
+        "madvise(",
+        "mprotect(",
+        "brk(",
+        "mremap(",
+    ];
+    let asked: Vec<_> = calls
+        .iter()
+        .filter(|call| memory.iter().any(|name| call.contains(name)))
+        .collect();
+    assert!(asked.is_empty(), "{asked:#?}");
+}

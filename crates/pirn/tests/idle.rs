@@ -1,0 +1,138 @@
+//! An idle process is idle: nothing in it wakes up, though all workers have run and a
+//! thousand fibers wait. In a binary of its own, since it watches every thread of the process.
+#![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
+#![allow(clippy::disallowed_methods, reason = "watches from a plain thread")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use pirn::channel;
+use pirn::runtime::{Runtime, Scheduler};
+
+const PART: &str = "PIRN_TEST_PART";
+
+/// Context switches of every thread of this process but the calling one, by thread.
+fn switches() -> BTreeMap<String, u64> {
+    let own = fs::read_link("/proc/thread-self").expect("is there");
+    let own = own
+        .file_name()
+        .expect("a number")
+        .to_string_lossy()
+        .into_owned();
+    let mut all = BTreeMap::new();
+    for task in fs::read_dir("/proc/self/task").expect("is there").flatten() {
+        let id = task.file_name().to_string_lossy().into_owned();
+        let status = fs::read_to_string(task.path().join("status")).expect("a thread");
+        let number =
+            |line: &str| line.rsplit(char::is_whitespace).next()?.parse::<u64>().ok();
+        let counts = status.lines().filter(|line| line.contains("ctxt_switches"));
+        if id != own {
+            let name = status
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .replace("Name:\t", "");
+            all.insert(format!("{name} ({id})"), counts.filter_map(number).sum());
+        }
+    }
+    all
+}
+
+/// Runs a million fibers on every worker, parks a thousand, and watches for `length`.
+fn watch(scheduler: Scheduler, workers: usize, length: Duration) {
+    let runtime = Runtime::builder()
+        .workers(workers)
+        .scheduler(scheduler)
+        .build();
+    let runtime = runtime.expect("a runtime starts");
+    let arrived = AtomicUsize::new(0);
+    let arrived = &arrived;
+    // Every worker starts: each of these fibers keeps its thread until all are there.
+    runtime.scope(|s| {
+        for _ in 0..workers {
+            s.spawn(move || {
+                arrived.fetch_add(1, Ordering::SeqCst);
+                while arrived.load(Ordering::SeqCst) < workers {
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+            });
+        }
+    });
+    for _ in 0..1_000 {
+        runtime.scope(|s| {
+            for _ in 0..1_000 {
+                s.spawn(|| ());
+            }
+        });
+    }
+    let (tx, rx) = channel::bounded::<()>(0);
+    let rx = Arc::new(rx);
+    for i in 0..1_000 {
+        let rx = Arc::clone(&rx);
+        runtime.spawn(move || match i % 3 {
+            0 => assert!(rx.recv().is_err()),
+            1 => drop(pirn::sleep(Duration::MAX)),
+            _ => pirn::park(),
+        });
+    }
+    let total = 1_001_000 + workers as u64;
+    let start = Instant::now();
+    while runtime.metrics().total.started < total {
+        assert!(start.elapsed() < Duration::from_secs(60), "they start");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // Who spun, or napped beside young work, has given up by then.
+    std::thread::sleep(Duration::from_millis(300));
+    let before = switches();
+    std::thread::sleep(length);
+    let after = switches();
+    assert_eq!(
+        before, after,
+        "threads that were awake in {length:?} of idleness"
+    );
+    assert!(before.len() >= workers, "{before:?}");
+    drop(tx);
+    runtime
+        .shutdown(Duration::from_millis(50))
+        .expect_err("a third parks for good");
+}
+
+fn apart(name: &str, part: impl FnOnce()) {
+    if std::env::var_os(PART).is_some() {
+        part();
+        // Fibers that park for good are left behind.
+        std::process::exit(0);
+    }
+    let mut child = Command::new(std::env::current_exe().expect("this binary"));
+    child
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env(PART, "1");
+    let ended = child.output().expect("a process starts");
+    assert!(
+        ended.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+}
+
+/// C8, R7. With all workers started, a million fibers run and a thousand parked, no thread
+/// of the process switches context for ten seconds.
+#[test]
+fn alone_an_idle_process_stays_idle() {
+    apart("alone_an_idle_process_stays_idle", || {
+        watch(Scheduler::WorkStealing, 4, Duration::from_secs(10));
+    });
+}
+
+/// The same with the other scheduler, and with a single worker, for a shorter while.
+#[test]
+fn alone_any_idle_process_stays_idle() {
+    apart("alone_any_idle_process_stays_idle", || {
+        watch(Scheduler::SingleQueue, 3, Duration::from_secs(2));
+        watch(Scheduler::WorkStealing, 1, Duration::from_secs(2));
+    });
+}
