@@ -52,7 +52,10 @@ impl Lane {
         if let Lane::Thread = self {
             args.push("-Zbuild-std");
         }
-        let build = Build::new(&args).env("RUSTC_BOOTSTRAP", "1");
+        // A backtrace takes an instrumented std half a minute.
+        let build = Build::new(&args)
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("RUST_BACKTRACE", "0");
         Ok(match self {
             Lane::Address => build
                 .lane("asan", "-Zsanitizer=address --cfg pirn_asan")

@@ -74,8 +74,9 @@ impl Engine {
     pub(crate) fn build(self, depth: Depth, targets: &[&str], cfgs: &str) -> Build {
         let mut args = vec!["--package", "pirn"];
         args.extend_from_slice(targets);
-        let build =
-            Build::new(&args).env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
+        let build = Build::new(&args)
+            .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
+            .env("RUST_BACKTRACE", "0");
         match self {
             Engine::Loom => build
                 .lane("loom", &format!("--cfg loom{cfgs}"))
