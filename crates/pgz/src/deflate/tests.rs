@@ -60,7 +60,7 @@ fn stretches_make_one_stream() {
 #[test]
 fn a_stretch_refers_to_the_bytes_before_it() {
     let noise: Vec<u8> = (0..20_000u64)
-        .map(|i| ((i * i * 2_654_435_761) >> 13) as u8)
+        .map(|i| ((i * i).wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
     let mut packer = Packer::new(Level::default());
     let alone = packer.stretch(&filled(&[], &noise), Closing::Last, Vec::new());
@@ -72,7 +72,9 @@ fn a_stretch_refers_to_the_bytes_before_it() {
 fn a_used_packer_packs_as_a_fresh_one() {
     let noise = |seed: u64, len: u64| -> Vec<u8> {
         (0..len)
-            .map(|i| (((i + seed) * (i ^ seed) * 2_654_435_761) >> 13) as u8 % 9)
+            .map(|i| {
+                (((i + seed) * (i ^ seed)).wrapping_mul(2_654_435_761) >> 13) as u8 % 9
+            })
             .collect()
     };
     let before = noise(1, DICTIONARY as u64);
