@@ -22,6 +22,7 @@ use std::ptr::NonNull;
 use super::current::{self, Local};
 use super::header::{EndHook, FiberPtr, Header, Outcome};
 use super::slab;
+use crate::base::mutant::mutant;
 
 /// What can be done with a payload whose types are forgotten.
 pub(crate) struct Vtable {
@@ -214,15 +215,17 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
 fn publish(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
-    let keep = header.keeps_panic.get() && header.outcome.get() == Outcome::Panicked;
+    let panicked = header.outcome.get() == Outcome::Panicked;
+    let keep = header.keeps_panic.get() && panicked;
     let mut join = header.join.lock();
-    if join.detached && !keep && owes_drop(header.outcome.get()) {
+    let detached = join.detached && !mutant!("detached_unseen");
+    if detached && !keep && owes_drop(header.outcome.get()) {
         drop(join);
         // SAFETY: H5: detached, so the outcome is the fiber's own to drop.
         unsafe { drop_outcome(fiber) };
         join = header.join.lock();
     }
-    join.done = true;
+    join.done = !mutant!("done_after_the_claims");
     let first = join.waiters.claim_first(|()| {});
     // LIVENESS: `done` is set, so nobody joins the queue any more; whoever is in it is told
     // below, one by one, each outside the lock.
@@ -240,9 +243,12 @@ fn publish(fiber: FiberPtr) {
             joiner.enqueue();
         }
     }
+    if mutant!("done_after_the_claims") {
+        header.join.lock().done = true;
+    }
     if let Some(EndHook { call, data }) = header.on_end.get() {
         // SAFETY: the scope that set the hook waits until this call has counted the fiber.
-        unsafe { call(data, fiber) };
+        unsafe { call(data, fiber, panicked) };
     }
 }
 

@@ -66,10 +66,11 @@ pub(crate) struct Join {
     pub(crate) waiters: WaitQueue<()>,
 }
 
-/// Called on the fiber's own stack when it has ended, after its joiners were told.
+/// Called on the fiber's own stack when it has ended, after its joiners were told. By then
+/// the outcome is theirs (H5), so the hook is told whether it was a panic.
 #[derive(Copy, Clone)]
 pub(crate) struct EndHook {
-    pub(crate) call: unsafe fn(data: *const (), fiber: NonNull<Header>),
+    pub(crate) call: unsafe fn(data: *const (), fiber: NonNull<Header>, panicked: bool),
     pub(crate) data: *const (),
 }
 

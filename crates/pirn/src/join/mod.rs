@@ -12,3 +12,6 @@ mod joined;
 pub use error::{JoinError, Payload};
 pub use fiber::{Fiber, FiberId};
 pub(crate) use joined::{Joined, deadline_in};
+
+#[cfg(test)]
+mod tests;

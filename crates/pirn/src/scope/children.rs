@@ -8,6 +8,7 @@
 //!   the parent may be gone by then. The duty to wake the parent is taken along, and needs
 //!   only the parent's header.
 
+use crate::base::mutant::mutant;
 use crate::fiber::entry::{self, Panic};
 use crate::fiber::header::EndHook;
 use crate::fiber::ticket::Wake;
@@ -108,6 +109,10 @@ impl Children {
         if state.alive > 0 {
             return;
         }
+        if mutant!("scope_touched_when_over") {
+            drop(state);
+            state = self.0.lock();
+        }
         let first = state.waiters.claim_first(|()| {});
         let mut others = Vec::new();
         while let Some(wake) = state.waiters.claim_first(|()| {}) {
@@ -122,10 +127,8 @@ impl Children {
 ///
 /// # Safety
 /// `data` points to the `Children` that `fiber` was counted in.
-unsafe fn child_ended(data: *const (), fiber: FiberPtr) {
+unsafe fn child_ended(data: *const (), fiber: FiberPtr, panicked: bool) {
     // SAFETY: R1 (`region`): the scope waits for this very call.
     let children = unsafe { &*data.cast::<Children>() };
-    // SAFETY: H1.
-    let panicked = unsafe { fiber.as_ref() }.outcome.get() == Outcome::Panicked;
     children.end_one(panicked.then(|| FiberRef::of(fiber)));
 }

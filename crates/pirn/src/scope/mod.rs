@@ -12,3 +12,6 @@ mod children;
 mod region;
 
 pub use region::{Scope, ScopedJoinHandle, scope};
+
+#[cfg(test)]
+mod tests;

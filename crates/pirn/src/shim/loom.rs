@@ -14,17 +14,31 @@ pub(crate) use loom::cell::{Cell, UnsafeCell};
 
 /// The short lock; loom blocks instead of spinning.
 #[derive(Debug)]
-pub(crate) struct Lock<T>(loom::sync::Mutex<T>);
+pub(crate) struct Lock<T> {
+    lock: loom::sync::Mutex<T>,
+    life: Life,
+}
+
+/// Has loom report a lock that is taken while, or after, its owner drops it.
+#[derive(Debug)]
+struct Life(UnsafeCell<()>);
+
+// SAFETY: there is nothing in it; loom watches who could have been there.
+unsafe impl Sync for Life {}
 
 pub(crate) type LockGuard<'a, T> = loom::sync::MutexGuard<'a, T>;
 
 impl<T> Lock<T> {
     pub(crate) fn new(value: T) -> Self {
-        Lock(loom::sync::Mutex::new(value))
+        Lock {
+            lock: loom::sync::Mutex::new(value),
+            life: Life(UnsafeCell::new(())),
+        }
     }
 
     pub(crate) fn lock(&self) -> LockGuard<'_, T> {
-        self.0
+        self.life.0.with(|_| ());
+        self.lock
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -38,15 +52,23 @@ impl<T> Lock<T> {
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut T {
-        self.0
+        self.lock
             .get_mut()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     pub(crate) fn into_inner(self) -> T {
-        self.0
+        self.lock
             .into_inner()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.0.with_mut(|_| ());
+        }
     }
 }
 

@@ -1,0 +1,5 @@
+//! Tests of this room: `model_*` under loom.
+
+#[cfg(loom)]
+#[expect(unsafe_code, reason = "makes fibers and handles by hand")]
+mod model_joined;
