@@ -21,19 +21,29 @@ impl StealRing {
         StealRing(Ring::new())
     }
 
-    /// Appends an item; false if there is no room. From one thread only: the ring's owner.
-    pub fn push(&self, item: &'static Item) -> bool {
+    /// Appends an item; false if there is no room.
+    ///
+    /// # Safety
+    /// The caller's thread is the only one that pushes to this ring, clears it, or steals
+    /// into it: its owner.
+    pub unsafe fn push(&self, item: &'static Item) -> bool {
         self.0.push(NonNull::from(item)).is_ok()
     }
 
-    /// Takes half of what is here into `own`, which is the caller's ring, and returns the
-    /// address of one of the stolen items.
-    pub fn steal_into(&self, own: &StealRing) -> Option<usize> {
+    /// Takes half of what is here into `own` and returns the address of one of the stolen
+    /// items.
+    ///
+    /// # Safety
+    /// The caller's thread is the owner of `own`.
+    pub unsafe fn steal_into(&self, own: &StealRing) -> Option<usize> {
         self.0.steal_into(&own.0).map(|(item, _)| item.addr().get())
     }
 
-    /// Empties the ring, by its owner.
-    pub fn clear(&self) {
+    /// Empties the ring.
+    ///
+    /// # Safety
+    /// The caller's thread is the ring's owner.
+    pub unsafe fn clear(&self) {
         while self.0.pop().is_some() {}
     }
 }

@@ -50,10 +50,12 @@
 //!
 //! 1. Every function works on a fiber and on a plain thread, on the fibers of any runtime.
 //! 2. A function is an *interruption point* if and only if its error type can carry an
-//!    [`Interrupt`]. What returns `()`, a guard or a plain value never is.
+//!    [`Interrupt`]. What returns `()`, a guard or a plain value never is. (One exception: the
+//!    iterators of a receiver end when they are interrupted, and say so when asked.)
 //! 3. An interrupt stays until the fiber ends. An interrupted call has done nothing and gives
-//!    back what it was given.
-//! 4. A fiber whose operations never have to wait yields after 128 of them.
+//!    back what it was given; an interrupted `join` leaves the other fiber to itself.
+//! 4. A fiber whose waiting operations never have to wait yields after 128 of them; what starts
+//!    with `try_` never yields.
 //! 5. What borrows (`scope`, `run`, `blocking`) returns only when the closure has ended.
 //! 6. A panic ends its fiber and is handed to whoever joins it, or raised again by its scope.
 //!
@@ -93,6 +95,7 @@ pub mod blocking;
 pub mod cancel;
 pub mod channel;
 #[doc(hidden)]
+#[expect(unsafe_code, reason = "the contract of a ring's owner")]
 pub mod dev;
 pub mod diag;
 pub mod runtime;

@@ -39,6 +39,7 @@ impl Metrics {
             workers.push(WorkerMetrics { index, counters });
         }
         total.spawned += pool.spawned_outside();
+        total.rescues += pool.rescues();
         let aged_wakes = pool.aged_wakes();
         Metrics {
             workers,

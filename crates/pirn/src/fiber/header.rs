@@ -119,6 +119,8 @@ pub(crate) struct Header {
     pub(crate) outcome: Cell<Outcome>,
     /// A panic stays in the payload for the scope to raise, though nobody joins. Owner.
     pub(crate) keeps_panic: Cell<bool>,
+    /// The ticket of the present epoch has been given to code of the user's. Owner.
+    pub(crate) lent: Cell<bool>,
 }
 
 /// Bytes from the start of a header to its payload.
@@ -176,6 +178,7 @@ impl Header {
             class,
             outcome: Cell::new(Outcome::Pending),
             keeps_panic: Cell::new(false),
+            lent: Cell::new(false),
         }
     }
 
@@ -202,6 +205,7 @@ impl Header {
             .store(generation.wrapping_add(1), Ordering::Relaxed);
         self.outcome.set(Outcome::Pending);
         self.keeps_panic.set(false);
+        self.lent.set(false);
     }
 
     /// Where the closure and the outcome live. The provenance covers the whole block.

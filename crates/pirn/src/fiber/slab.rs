@@ -102,7 +102,8 @@ static STORES: StaticLock<Stores> = StaticLock::new(Stores {
             chunks: 0,
         }
     }; CLASSES],
-    next_index: 0,
+    // From one on, so that no identity is zero.
+    next_index: 1,
 });
 
 /// Takes a block of `class` and makes it a fiber with `refs` references.

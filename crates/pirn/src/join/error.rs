@@ -92,7 +92,9 @@ impl fmt::Display for JoinError {
                 Some(message) => write!(f, "the fiber panicked: {message}"),
                 None => f.write_str("the fiber panicked"),
             },
-            JoinError::NotRun => f.write_str("the fiber was cancelled before it started"),
+            JoinError::NotRun => f.write_str(
+                "the fiber never started: it was cancelled, or its runtime shut down",
+            ),
             JoinError::Interrupted(interrupt) => {
                 write!(f, "waiting was interrupted: {interrupt}")
             }

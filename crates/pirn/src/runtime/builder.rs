@@ -117,6 +117,8 @@ impl Builder {
     /// * What the system says when it has no memory or no thread to give.
     pub fn build(self) -> io::Result<Runtime> {
         let environment = Environment::read()?;
+        environment::check_name(&self.name)?;
+        environment::check_max_stacks(self.max_stacks)?;
         context::check_shadow_stack()?;
         overflow::install();
         let workers = match self.workers.or(environment.workers) {

@@ -49,6 +49,22 @@ pub(super) fn check_stack_size(who: &str, bytes: usize) -> io::Result<usize> {
     )))
 }
 
+/// Whether threads can have names that begin so.
+pub(super) fn check_name(name: &str) -> io::Result<()> {
+    if name.contains('\0') {
+        return Err(invalid("name contains a zero byte".to_owned()));
+    }
+    Ok(())
+}
+
+/// Whether any fiber could start.
+pub(super) fn check_max_stacks(stacks: usize) -> io::Result<()> {
+    if stacks == 0 {
+        return Err(invalid("max_stacks is 0; no fiber could start".to_owned()));
+    }
+    Ok(())
+}
+
 fn number(name: &str) -> io::Result<Option<usize>> {
     let Some(text) = text(name)? else {
         return Ok(None);

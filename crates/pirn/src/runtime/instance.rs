@@ -38,7 +38,7 @@ pub struct Unfinished {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct UnfinishedFiber {
-    /// Its name, if it has one.
+    /// Its name, if it has one; not known of a fiber whose worker does not answer.
     pub name: Option<String>,
     /// Where it was spawned.
     pub spawned_at: &'static Location<'static>,

@@ -11,28 +11,30 @@
 //! * P2. if someone searches: done, that search will not miss it;
 //! * P3. if nobody sleeps: done, everyone looks again before sleeping;
 //! * P4. counts one searcher (0 → 1), clears one sleeper's bit, and wakes that worker, which
-//!   thereby searches. If the bits were all gone by then, it leaves again as a searcher does
-//!   (S3) and, if it was the last, starts over at P2.
+//!   thereby searches. If the bits were all gone by then, it uncounts itself as in S2 and,
+//!   if it was the last, starts over at P2.
 //!
 //! Worker that runs out of work:
 //! * S1. counts itself searching, unless enough do; looks everywhere.
 //! * S2. found something: uncounts itself, then a fence. *If it was the last searcher* it
 //!   wakes another (P2–P4) if more may be there, before it runs anything.
 //! * S3. found nothing: sets its bit, uncounts itself, then a fence. *If nobody searches now*
-//!   it looks everywhere once more.
+//!   it looks everywhere once more. (To look in any case is as good.)
 //! * S4. (whoever did not search at all) sets its bit, then a fence; *if nobody searches*, it
 //!   looks everywhere once more.
-//! * S5. sleeps; and as its first act after that, or instead, swaps its own bit away. If
-//!   the bit was gone, somebody claimed this worker: it is counted as searching and goes on
-//!   at S1's look, or at S2 if it has something else to run.
+//! * S5. sleeps; and as its first act after that, or instead, swaps its own bit away, then a
+//!   fence. If the bit was gone, somebody claimed this worker: it is counted as searching and
+//!   goes on at S1's look, or at S2 if it has something else to run.
+//! * S6. whoever saw work at the second look of S3 or S4 goes on as a searcher, even if
+//!   enough search: else it would come round again and again while those are held up.
 //!
 //! # Why no wake is lost
 //! Claim: if a fiber is published and its publisher ends at P2 or P3, then some worker looks
-//! everywhere after the publication, before the last of the workers sleeps for good.
-//! * *P3, nobody asleep.* Let W be any worker that sleeps later. If W's bit was set before
-//!   the publisher's scan, P3 would have seen it: so P1 precedes W's fence of S3 or S4, and
-//!   all that W reads after that fence includes the publication. W looks again unless someone
-//!   searches: then see the next case.
+//! where it lies after the publication, and before the last worker sleeps for good.
+//! * *P3, nobody asleep.* Let W be any worker that sleeps later. Had W set its bit before
+//!   P1, P3 would have seen it: so P1 precedes W's fence of S3 or S4, and all that W reads
+//!   after that fence includes the publication. W looks again, unless someone searches:
+//!   then see the next case.
 //! * *Somebody searches* (seen by the publisher at P2, or by W at S3/S4 with W's bit set).
 //!   Let Z be the last of the searchers to leave. Whoever saw the count above zero did so,
 //!   after a fence of its own, before Z's subtraction, which is before Z's fence: so Z sees
@@ -42,13 +44,13 @@
 //!   others meanwhile. It leaves through the same fence, and if it was the last it looks at
 //!   the sleepers again, so it stands in for Z.
 //!
-//! All of this holds without a read-modify-write on a shared line by publishers that find a
-//! searcher or nobody asleep: fences order what `SeqCst` accesses would, and the model checker
-//! understands fences.
+//! The fences do what `SeqCst` accesses would: publishers need no read-modify-write of a
+//! shared line to find a searcher, or nobody asleep, and the model checker understands
+//! fences.
 //!
 //! What this does *not* cover: fibers that are published without P1–P4 because one more is
-//! no surplus yet. They have their own rule (sysmon looks for aged work while anyone
-//! sleeps), modelled in `models/idle.pml`.
+//! no surplus yet. They have their own rule (the monitor looks for aged work while one is
+//! awake and one sleeps); `models/idle.pml` has both.
 
 use crate::base::bits::AtomicBits;
 use crate::base::mutant::mutant;
@@ -118,7 +120,28 @@ impl Idle {
     /// owes a search.
     #[must_use = "a claimed worker owes a search"]
     pub(crate) fn retract(&self, w: usize) -> bool {
-        !self.sleepers.clear(w)
+        let claimed = !self.sleepers.clear(w);
+        // ORDERING: pairs with the first fence in `all_asleep`: either that look sees `w`
+        // awake, or what `w` reads from here on includes what was written before that look.
+        if !mutant!("idle_retract_unfenced") {
+            fence(Ordering::SeqCst);
+        }
+        claimed
+    }
+
+    /// S6. Worker `w` does not sleep after all, because it has seen work: it is awake and
+    /// counted as searching, claimed or not.
+    #[cfg_attr(
+        not(test),
+        expect(
+            dead_code,
+            reason = "the worker's second look comes round again so far"
+        )
+    )]
+    pub(crate) fn resume_search(&self, w: usize) {
+        if !self.retract(w) {
+            self.searching.fetch_add(1, Ordering::SeqCst);
+        }
     }
 
     /// P1–P4. Some worker that the caller must wake, already counted as searching; the
@@ -172,8 +195,19 @@ impl Idle {
     }
 
     /// True if every worker had its bit set.
+    ///
+    /// Between two fences. Who says "I stop", looks, and sees all asleep, is seen to have
+    /// stopped by whoever wakes up or goes to sleep later; and who looks, and sees somebody
+    /// awake that the other saw asleep, sees what the other said.
     pub(crate) fn all_asleep(&self) -> bool {
-        self.sleeping() == self.workers
+        // ORDERING: pairs with the fences in `retract` and `announce`.
+        if !mutant!("idle_all_asleep_unfenced") {
+            fence(Ordering::SeqCst);
+        }
+        let all = self.sleeping() == self.workers;
+        // ORDERING: pairs with the fence above, in another thread.
+        fence(Ordering::SeqCst);
+        all
     }
 
     pub(crate) fn sleeping(&self) -> usize {

@@ -6,6 +6,10 @@
 //! finds unchanged at its next look, at least [`AGE`] later, is *aged*, and a sleeper is
 //! woken for it.
 //!
+//! It is a safety net too: a worker that sleeps with fibers in its mailbox, and without word
+//! of them, is woken and counted as a rescue. That count stays zero, or the sleep protocol
+//! is broken.
+//!
 //! | state | period | entered when |
 //! |---|---|---|
 //! | Attending | 500 µs, 100 µs while it sees young work | a worker spawns while another sleeps |
@@ -54,6 +58,8 @@ struct Look {
     epoch: u64,
     /// The injector was not empty.
     injected: bool,
+    /// The worker slept with mail in its box and without word of it.
+    forgotten: bool,
 }
 
 impl Monitor {
@@ -134,6 +140,8 @@ impl Monitor {
                 queued,
                 epoch,
                 injected,
+                forgotten: remote.mailbox.parker().is_parked()
+                    && !remote.mailbox.is_empty(),
             };
             young |= now.waits();
             let slot_aged =
@@ -144,6 +152,10 @@ impl Monitor {
                 .store(if slot_aged { next } else { 0 }, Ordering::Relaxed);
             if slot_aged || ring_aged {
                 self.rescue(pool);
+            }
+            if now.forgotten && last.forgotten && now.epoch == last.epoch {
+                pool.rescues.increment_shared();
+                remote.mailbox.parker().unpark();
             }
             *last = now;
         }

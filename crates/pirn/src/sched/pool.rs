@@ -89,6 +89,8 @@ pub(crate) struct Pool {
     pub(super) refused: Counter,
     /// Workers that the monitor has woken because work had aged.
     pub(super) aged_wakes: Counter,
+    /// Wakes that had been lost, and that the monitor made good.
+    pub(super) rescues: Counter,
     phase: AtomicU32,
     round_robin: AtomicUsize,
     threads: Mutex<Vec<(Option<usize>, shim::thread::JoinHandle<()>)>>,
@@ -140,6 +142,7 @@ impl Pool {
             outside: Counter::default(),
             refused: Counter::default(),
             aged_wakes: Counter::default(),
+            rescues: Counter::default(),
             phase: AtomicU32::new(Phase::Open as u32),
             round_robin: AtomicUsize::new(0),
             threads: Mutex::new(Vec::new()),
@@ -155,9 +158,14 @@ impl Pool {
         if workers > 1 {
             let monitored = Arc::clone(&pool);
             let name = format!("{}-monitor", pool.config.name);
-            let thread =
-                shim::thread::spawn(name, move || monitored.monitor.watch(&monitored))?;
-            pool.threads.lock().push((None, thread));
+            match shim::thread::spawn(name, move || monitored.monitor.watch(&monitored)) {
+                Ok(thread) => pool.threads.lock().push((None, thread)),
+                Err(error) => {
+                    pool.enter(Phase::Stopped);
+                    pool.join_threads(&[]);
+                    return Err(error);
+                }
+            }
         }
         Ok(pool)
     }
@@ -297,6 +305,11 @@ impl Pool {
     /// Workers that were woken because work had aged.
     pub(crate) fn aged_wakes(&self) -> u64 {
         self.aged_wakes.get()
+    }
+
+    /// Lost wakes that were made good. Anything but zero is a bug of the runtime.
+    pub(crate) fn rescues(&self) -> u64 {
+        self.rescues.get()
     }
 
     /// Fibers that wait for a stack.

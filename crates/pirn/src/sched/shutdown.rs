@@ -28,7 +28,8 @@ impl Pool {
     /// Lets everything end that has been admitted, then stops. For ever, if need be.
     pub(crate) fn drain(self: &Arc<Self>) {
         self.enter(Phase::Draining);
-        self.quiet.wait(|| live(self), false, &Spec::of(Reason::Idle));
+        self.quiet
+            .wait(|| live(self), false, &Spec::of(Reason::Idle));
         self.stop();
     }
 
@@ -54,7 +55,8 @@ impl Pool {
         let pool = Arc::clone(self);
         let name = format!("{}-shutdown", self.name());
         let waiter = shim::thread::spawn(name, move || {
-            pool.quiet.wait(|| live(&pool), false, &Spec::of(Reason::Idle));
+            pool.quiet
+                .wait(|| live(&pool), false, &Spec::of(Reason::Idle));
             pool.stop();
         });
         // Without a thread to wait, the workers stay, asleep, until the process ends.
@@ -64,7 +66,8 @@ impl Pool {
     /// Waits until no fiber but the caller is left. `Err` when the wait was cancelled.
     pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
         let own = self.is_current() && current::local().fiber().is_some();
-        self.quiet.wait(|| live(self), own, &Spec::interruptible(Reason::Idle))
+        self.quiet
+            .wait(|| live(self), own, &Spec::interruptible(Reason::Idle))
     }
 
     /// Whether the caller runs on one of this pool's threads.

@@ -164,7 +164,10 @@ impl<'scope> Scope<'scope, '_> {
         match self.children.wait(&spec) {
             How::Cancelled => Err(Interrupt::Cancelled),
             How::TimedOut => Ok(false),
-            _ => Ok(true),
+            _ => {
+                spend();
+                Ok(true)
+            }
         }
     }
 
@@ -268,7 +271,10 @@ impl<T> ScopedJoinHandle<'_, T> {
     pub fn wait(&self) -> Result<(), Interrupt> {
         match self.joined.wait(&Spec::interruptible(Reason::Join)) {
             How::Cancelled => Err(Interrupt::Cancelled),
-            _ => Ok(()),
+            _ => {
+                spend();
+                Ok(())
+            }
         }
     }
 
@@ -285,7 +291,11 @@ impl<T> ScopedJoinHandle<'_, T> {
         match self.joined.wait(&spec) {
             How::TimedOut => Err(self),
             How::Cancelled => Ok(Err(JoinError::Interrupted(Interrupt::Cancelled))),
-            _ => Ok(self.joined.take()),
+            _ => {
+                let result = self.joined.take();
+                spend();
+                Ok(result)
+            }
         }
     }
 

@@ -80,7 +80,11 @@ impl<T> JoinHandle<T> {
         match self.0.wait(&spec) {
             How::TimedOut => Err(self),
             How::Cancelled => Ok(Err(JoinError::Interrupted(Interrupt::Cancelled))),
-            _ => Ok(self.0.take()),
+            _ => {
+                let result = self.0.take();
+                spend();
+                Ok(result)
+            }
         }
     }
 

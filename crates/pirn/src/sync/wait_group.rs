@@ -168,7 +168,9 @@ impl WaitGroup {
     fn release(&self) {
         wake_all(&self.group, |group| {
             let rounds = group.rounds;
-            group.waiters.claim_first_if(|round| *round < rounds, |_| ())
+            group
+                .waiters
+                .claim_first_if(|round| *round < rounds, |_| ())
         });
     }
 }

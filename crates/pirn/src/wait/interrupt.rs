@@ -4,17 +4,15 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// The surrounding token or deadline ended before the call could do its work.
+/// The calling fiber, or its runtime, was cancelled before the call could do its work.
 ///
 /// An interrupted call did nothing and gives back what it was given. Interrupts are sticky:
-/// every later interruptible call of the same fiber reports them too, until the scope,
-/// deadline or shield that they belong to is left.
+/// every later interruptible call of the same fiber reports them too, until the fiber ends.
+#[non_exhaustive]
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 pub enum Interrupt {
-    /// The fiber, its scope or its runtime has been cancelled.
+    /// The fiber or its runtime has been cancelled.
     Cancelled,
-    /// A surrounding deadline has passed.
-    TimedOut,
 }
 
 impl Interrupt {
@@ -42,7 +40,6 @@ impl fmt::Display for Interrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Interrupt::Cancelled => "the fiber was cancelled",
-            Interrupt::TimedOut => "the surrounding deadline has passed",
         })
     }
 }
@@ -54,7 +51,6 @@ impl From<Interrupt> for io::Error {
     fn from(interrupt: Interrupt) -> io::Error {
         let kind = match interrupt {
             Interrupt::Cancelled => io::ErrorKind::Other,
-            Interrupt::TimedOut => io::ErrorKind::TimedOut,
         };
         io::Error::new(kind, interrupt)
     }

@@ -111,7 +111,33 @@ impl End {
 /// The right to wake the caller from the wait that it is about to begin.
 #[inline]
 pub(crate) fn ticket() -> Ticket {
-    Header::ticket(current::identity(current::local()))
+    let fiber = current::identity(current::local());
+    // SAFETY: H1.
+    if unsafe { fiber.as_ref() }.lent.get() {
+        call_in(Header::ticket(fiber));
+    }
+    Header::ticket(fiber)
+}
+
+/// A ticket that code of the user's may keep. Until it is called in, no other wait of the
+/// caller begins with the same one: [`ticket`] calls it in first. So a user's ticket, whatever
+/// is done with it, ends no wait but the one that it was lent for.
+pub(crate) fn lend_ticket() -> Ticket {
+    let ticket = ticket();
+    // SAFETY: H1.
+    unsafe { ticket.fiber().as_ref() }.lent.set(true);
+    ticket
+}
+
+/// Makes a lent ticket of the caller's worthless.
+#[cold]
+pub(crate) fn call_in(ticket: Ticket) {
+    // SAFETY: H1.
+    unsafe { ticket.fiber().as_ref() }.lent.set(false);
+    // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
+    if let Some(wake) = ticket.claim(Code::case(0)) {
+        wake.enqueue();
+    }
 }
 
 /// The interrupt that the caller's fiber is under, if any. Interruptible calls ask before

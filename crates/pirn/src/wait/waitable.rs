@@ -1,10 +1,9 @@
 //! Waiting for things that are not ours: the contract for user-made primitives.
 
 use super::interrupt::Interrupt;
-use super::park::{How, Spec, interrupted, park, spend, ticket};
+use super::park::{How, Spec, call_in, interrupted, lend_ticket, park, spend};
 use super::reason::Reason;
 use crate::fiber::Ticket;
-use crate::fiber::state::Code;
 
 /// Something that fibers and threads can wait for, with [`on`].
 ///
@@ -47,11 +46,16 @@ pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
             spend();
             return Ok(output);
         }
-        let ticket = ticket();
-        if !waitable.publish(ticket) {
+        let ticket = lend_ticket();
+        let mut published = Published {
+            waitable,
+            ticket,
+            remembered: false,
+        };
+        published.remembered = waitable.publish(ticket);
+        if !published.remembered {
             continue;
         }
-        let published = Published { waitable, ticket };
         if let Some(output) = waitable.try_complete() {
             drop(published);
             spend();
@@ -65,19 +69,19 @@ pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
     }
 }
 
-/// A ticket that is out; dropping it calls it back and makes it worthless, also when the
-/// user's code unwinds.
+/// A ticket that is out; dropping it makes it worthless, also when the user's code unwinds,
+/// or has kept a ticket that it said it had not.
 struct Published<'a, W: Waitable + ?Sized> {
     waitable: &'a W,
     ticket: Ticket,
+    remembered: bool,
 }
 
 impl<W: Waitable + ?Sized> Drop for Published<'_, W> {
     fn drop(&mut self) {
-        self.waitable.unpublish(self.ticket);
-        // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
-        if let Some(wake) = self.ticket.claim(Code::case(0)) {
-            wake.enqueue();
+        if self.remembered {
+            self.waitable.unpublish(self.ticket);
         }
+        call_in(self.ticket);
     }
 }

@@ -14,5 +14,8 @@ mod model_token;
 #[expect(unsafe_code, reason = "a cell that the word under test must guard")]
 mod rig;
 #[cfg(loom)]
-#[expect(unsafe_code, reason = "headers without a slab, homes that end with their model")]
+#[expect(
+    unsafe_code,
+    reason = "headers without a slab, homes that end with their model"
+)]
 pub(crate) mod stage;

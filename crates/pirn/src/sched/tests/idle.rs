@@ -51,6 +51,21 @@ fn a_claimed_worker_owes_a_search() {
     assert!(idle.announce(1, false));
     assert!(!idle.retract(1), "not claimed");
     assert_eq!((idle.sleeping(), idle.searching()), (0, 0));
+    assert!(idle.announce(1, false));
+    idle.resume_search(1);
+    assert_eq!(
+        (idle.sleeping(), idle.searching()),
+        (0, 1),
+        "counted, not claimed"
+    );
+    assert!(!idle.announce(2, false), "one searches");
+    assert_eq!(idle.claim_any(0), Some(2));
+    idle.resume_search(2);
+    assert_eq!(
+        (idle.sleeping(), idle.searching()),
+        (0, 2),
+        "claimed, counted once"
+    );
 }
 
 #[test]
@@ -97,13 +112,15 @@ impl Hub {
                 self.run(node);
                 continue;
             }
-            let look_again = self.idle.announce(me, searching);
-            if !look_again || self.injector.is_empty() {
-                self.slept.fetch_add(1, Ordering::Relaxed);
-                let woken =
-                    self.parkers[me].park_until(shim::now() + Duration::from_secs(10));
-                assert!(woken, "worker {me}: a wake was lost");
+            if self.idle.announce(me, searching) && !self.injector.is_empty() {
+                self.idle.resume_search(me);
+                searching = true;
+                continue;
             }
+            self.slept.fetch_add(1, Ordering::Relaxed);
+            let ten_seconds = shim::now() + Duration::from_secs(10);
+            let woken = self.parkers[me].park_until(ten_seconds);
+            assert!(woken, "worker {me}: a wake was lost");
             searching = self.idle.retract(me);
         }
     }

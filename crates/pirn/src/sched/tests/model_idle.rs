@@ -11,6 +11,7 @@ use crate::base::tests::explore::explore;
 use crate::base::tests::node::{Node, Nodes};
 use crate::sched::idle::Idle;
 use crate::sched::injector::Injector;
+use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{Condvar, Mutex};
 use crate::sys::parker::Parker;
@@ -49,7 +50,16 @@ impl Hub {
 
     /// Worker `me` runs `share` fibers, one after the other.
     fn work(&self, me: usize, share: usize, run: fn(&Hub, NonNull<Node>)) {
-        let mut searching = false;
+        self.go_on(me, false, share, run);
+    }
+
+    fn go_on(
+        &self,
+        me: usize,
+        mut searching: bool,
+        share: usize,
+        run: fn(&Hub, NonNull<Node>),
+    ) {
         let mut left = share;
         while left > 0 {
             searching = searching || self.idle.try_search();
@@ -62,15 +72,22 @@ impl Hub {
                 left -= 1;
                 continue;
             }
-            let look_again = self.idle.announce(me, searching);
-            if !look_again || self.injector.is_empty() {
-                self.parkers[me].park();
-            }
-            searching = self.idle.retract(me);
+            searching = self.sleep(me, searching);
         }
         if searching {
             let _ = self.idle.found_work();
         }
+    }
+
+    /// S3 to S6: worker `me` has found nothing. True: it searches when it is back.
+    fn sleep(&self, me: usize, searching: bool) -> bool {
+        let look_again = self.idle.announce(me, searching);
+        if look_again && !self.injector.is_empty() {
+            self.idle.resume_search(me);
+            return true;
+        }
+        self.parkers[me].park();
+        self.idle.retract(me)
     }
 
     /// Runs a fiber until all have been started.
@@ -145,5 +162,71 @@ fn model_idle_last_searcher_wakes_another() {
         });
         hub.work(0, 1, Hub::run_for_ever);
         hub.close([worker, publisher]);
+    });
+}
+
+/// A publisher counts a searcher, but the only sleeper gets up by itself. Meanwhile others
+/// believe in that searcher: worker 0, which publishes a fiber and computes on, and worker 1,
+/// which had found nothing before that.
+#[test]
+fn model_idle_claim_of_a_worker_that_gets_up() {
+    explore("idle_claim_of_a_worker_that_gets_up", 3, || {
+        let hub = Hub::new(2, 1);
+        let _ = hub.idle.announce(0, false);
+        let early = hub.thread(|hub| {
+            let claimed = hub.idle.retract(0);
+            if claimed && hub.idle.found_work() && !hub.injector.is_empty() {
+                hub.wake_one();
+            }
+            hub.publish(0);
+        });
+        let late = hub.thread(|hub| {
+            let searching = hub.sleep(1, false);
+            hub.go_on(1, searching, 1, Hub::run_briefly);
+        });
+        hub.wake_one();
+        hub.close([early, late]);
+    });
+}
+
+/// A monitor that stops while all sleep. Worker 0 wakes up and leaves young work behind;
+/// worker 1 goes to sleep. If the monitor has stopped, one of them sees it and starts it:
+/// worker 0 if it sees worker 1 asleep, else worker 1, which sees worker 0 awake. A monitor
+/// that nobody starts stays parked, which loom reports.
+#[test]
+fn model_idle_stop_while_all_sleep() {
+    explore("idle_stop_while_all_sleep", 3, || {
+        let hub = Hub::new(2, 0);
+        let _ = hub.idle.announce(0, false);
+        let monitor = Arc::new((AtomicBool::new(false), Parker::new()));
+        let start = |monitor: &(AtomicBool, Parker)| {
+            if monitor.0.load(Ordering::Relaxed) {
+                monitor.1.unpark();
+            }
+        };
+        let wakes = {
+            let monitor = Arc::clone(&monitor);
+            hub.thread(move |hub| {
+                let claimed = hub.idle.retract(0);
+                assert!(!claimed);
+                if hub.idle.sleepers_hint() {
+                    start(&monitor);
+                }
+            })
+        };
+        let sleeps = {
+            let monitor = Arc::clone(&monitor);
+            hub.thread(move |hub| {
+                let _ = hub.idle.announce(1, false);
+                if !hub.idle.all_asleep() {
+                    start(&monitor);
+                }
+            })
+        };
+        monitor.0.store(true, Ordering::Relaxed);
+        if hub.idle.all_asleep() {
+            monitor.1.park();
+        }
+        hub.close([wakes, sleeps]);
     });
 }

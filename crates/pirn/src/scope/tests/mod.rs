@@ -1,5 +1,8 @@
 //! Tests of this room: `model_*` under loom.
 
 #[cfg(loom)]
-#[expect(unsafe_code, reason = "makes fibers by hand, and ends a frame that they point to")]
+#[expect(
+    unsafe_code,
+    reason = "makes fibers by hand, and ends a frame that they point to"
+)]
 mod model_children;

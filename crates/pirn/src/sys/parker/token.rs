@@ -66,6 +66,11 @@ impl Parker {
         }
     }
 
+    /// Whether the owner sleeps and nobody has left a token. Stale when it returns.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.word.load(Ordering::Relaxed) == PARKED
+    }
+
     /// Leaves a token, and wakes the owner if it sleeps.
     pub(crate) fn unpark(&self) {
         if mutant!("parker_skip_if_notified")

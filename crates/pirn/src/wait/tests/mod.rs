@@ -4,3 +4,6 @@
 mod model_queue;
 #[cfg(loom)]
 mod model_threads;
+
+#[cfg(not(any(loom, shuttle)))]
+mod waitable;

@@ -1,0 +1,92 @@
+//! Tickets in the hands of code that breaks its word: no wait but their own is ended by them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use crate::runtime;
+use crate::spawn::{JoinHandle, spawn, yield_now};
+use crate::wait::{Ticket, Waitable, on};
+
+/// What `publish` does with the ticket, which it keeps in every case.
+#[derive(Debug, Copy, Clone)]
+enum Deed {
+    /// Says that it does not.
+    Denies,
+    Panics,
+    /// Joins a fiber, which it must not, that uses the ticket.
+    Blocks,
+}
+
+struct Rogue {
+    deed: Deed,
+    kept: Mutex<Option<Ticket>>,
+}
+
+impl Rogue {
+    fn new(deed: Deed) -> Rogue {
+        #[expect(clippy::disallowed_methods, reason = "held for a moment only")]
+        let kept = Mutex::new(None);
+        Rogue { deed, kept }
+    }
+
+    fn kept(&self) -> Option<Ticket> {
+        *self.kept.lock().expect("nobody panics with it")
+    }
+}
+
+impl Waitable for Rogue {
+    type Output = ();
+
+    fn try_complete(&self) -> Option<()> {
+        self.kept().map(drop)
+    }
+
+    fn publish(&self, ticket: Ticket) -> bool {
+        *self.kept.lock().expect("nobody panics with it") = Some(ticket);
+        match self.deed {
+            Deed::Denies => false,
+            Deed::Panics => panic!("a rogue"),
+            Deed::Blocks => {
+                assert_eq!(child_that_uses(ticket).join().expect("a number"), 5);
+                true
+            }
+        }
+    }
+
+    fn unpublish(&self, _ticket: Ticket) {}
+}
+
+/// A fiber that uses the ticket while its parent waits for its end, and ends a while later.
+fn child_that_uses(ticket: Ticket) -> JoinHandle<u32> {
+    spawn(move || {
+        yield_now();
+        assert!(!ticket.wake(), "the ticket ended a wait that is not its own");
+        yield_now();
+        5
+    })
+}
+
+fn keeps_its_ticket(deed: Deed) {
+    runtime::test(|_| {
+        let rogue = Rogue::new(deed);
+        let waited = catch_unwind(AssertUnwindSafe(|| on(&rogue)));
+        assert_eq!(waited.is_err(), matches!(deed, Deed::Panics));
+        let ticket = rogue.kept().expect("kept in every case");
+        assert_eq!(child_that_uses(ticket).join().expect("a number"), 5);
+    });
+}
+
+#[test]
+fn a_ticket_that_was_denied_ends_no_other_wait() {
+    keeps_its_ticket(Deed::Denies);
+}
+
+#[test]
+fn a_ticket_kept_through_a_panic_ends_no_other_wait() {
+    keeps_its_ticket(Deed::Panics);
+}
+
+#[test]
+fn a_ticket_that_is_out_ends_no_wait_of_the_code_that_has_it() {
+    keeps_its_ticket(Deed::Blocks);
+}
