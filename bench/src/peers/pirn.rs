@@ -177,9 +177,11 @@ fn steal(job: &Job) {
     thread::spawn(|| {
         let own = StealRing::new();
         loop {
-            if VICTIM.steal_into(&own).is_some() {
+            // SAFETY: `own` is this thread's.
+            if unsafe { VICTIM.steal_into(&own) }.is_some() {
                 STAMP.mark();
-                own.clear();
+                // SAFETY: as above.
+                unsafe { own.clear() };
             }
         }
     });
@@ -187,7 +189,9 @@ fn steal(job: &Job) {
     while latency.more() {
         STAMP.clear();
         let from = Latency::now();
-        assert!(VICTIM.push(&ITEM), "the thief keeps the ring empty");
+        // SAFETY: this thread owns the victim's ring.
+        let pushed = unsafe { VICTIM.push(&ITEM) };
+        assert!(pushed, "the thief keeps the ring empty");
         latency.push(STAMP.spin(from, 1_000_000));
     }
     latency.print();
