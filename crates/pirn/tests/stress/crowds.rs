@@ -1,0 +1,106 @@
+//! Millions that are alive at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::{Runtime, channel};
+
+use crate::rig::{eventually, mappings, resident, scaled};
+
+const MILLION: usize = 1_000_000;
+
+/// M5. A million parked fibers, a stack each, under the system's default limit on mappings:
+/// a page and a little more for each, and all go on.
+#[test]
+#[ignore = "storm: takes five gigabytes"]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn alone_a_million_parked_fibers() {
+    for size in [64 << 10, 256 << 10] {
+        let runtime = Runtime::builder()
+            .workers(2)
+            .stack_size(size)
+            .build()
+            .unwrap();
+        let before = resident();
+        let (tx, rx) = channel::bounded::<()>(0);
+        let rx = Arc::new(rx);
+        let ended = Arc::new(AtomicUsize::new(0));
+        for _ in 0..MILLION {
+            let (rx, ended) = (Arc::clone(&rx), Arc::clone(&ended));
+            runtime.spawn(move || {
+                assert!(rx.recv().is_err());
+                ended.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        eventually("all have started", || {
+            runtime.metrics().total.started == MILLION as u64
+        });
+        let each = resident().saturating_sub(before) / MILLION;
+        assert!(
+            each < 6 << 10,
+            "{each} bytes for each fiber with {size} bytes of stack"
+        );
+        assert!(mappings() < 20_000, "{} mappings", mappings());
+        drop(tx);
+        runtime.wait_idle().unwrap();
+        assert_eq!(ended.load(Ordering::Relaxed), MILLION);
+    }
+}
+
+/// M1, R2. A million queued fibers cost their headers, not stacks: a worker runs them one
+/// after the other on the few that are warm.
+#[test]
+#[ignore = "storm"]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn alone_a_million_queued_fibers() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let before = resident();
+    let ran = Arc::new(AtomicUsize::new(0));
+    let high = runtime.run(|| {
+        for i in 0..MILLION as u64 {
+            let ran = Arc::clone(&ran);
+            let capture = [i; 3];
+            pirn::spawn(move || {
+                ran.fetch_add(capture[2] as usize, Ordering::Relaxed);
+            });
+        }
+        resident()
+    });
+    runtime.wait_idle().unwrap();
+    assert_eq!(ran.load(Ordering::Relaxed), MILLION * (MILLION - 1) / 2);
+    let each = high.saturating_sub(before) / MILLION;
+    assert!(each <= 300, "{each} bytes for each queued fiber");
+}
+
+/// A hundred thousand timers at a time, ten times over: all fire, none early.
+#[test]
+#[ignore = "storm"]
+fn timers_by_the_million() {
+    let n = scaled(MILLION) / 10;
+    let runtime = Runtime::builder()
+        .workers(2)
+        .stack_size(64 << 10)
+        .build()
+        .unwrap();
+    for _ in 0..10 {
+        let early = Arc::new(AtomicUsize::new(0));
+        let all: Vec<_> = (0..n as u64)
+            .map(|i| {
+                let early = Arc::clone(&early);
+                runtime.spawn(move || {
+                    let at =
+                        pirn::time::now() + Duration::from_micros(i * 7_919 % 50_000);
+                    pirn::time::sleep_until(at).unwrap();
+                    early.fetch_add(
+                        usize::from(pirn::time::now() < at),
+                        Ordering::Relaxed,
+                    );
+                })
+            })
+            .collect();
+        all.into_iter().for_each(|fiber| fiber.join().unwrap());
+        assert_eq!(early.load(Ordering::Relaxed), 0);
+    }
+    assert_eq!(runtime.metrics().total.rescues, 0);
+}

@@ -1,0 +1,27 @@
+//! Storms: a million operations and more of one kind, with exact results, on runtimes of
+//! every shape, and not one act of a safety net. Ignored by an ordinary run of the tests;
+//! `cargo xtask stress` repeats them.
+#![cfg(not(any(loom, shuttle)))]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "fibers are tested beside plain threads and against the real clock"
+)]
+
+/// The same jobs as fibers, as threads, as both.
+#[path = "../it/crew.rs"]
+#[allow(dead_code, reason = "the storms need only some of it")]
+mod crew;
+/// Runtimes of every shape, and what the system says of us.
+#[path = "../it/rig.rs"]
+#[allow(dead_code, reason = "the storms need only some of it")]
+mod rig;
+
+/// Fibers that come and go: each runs once, each is joined, memory stays where it is.
+mod births;
+/// Millions that are alive at once, and what they cost.
+mod crowds;
+/// Waits and wakes that meet in every window.
+mod meetings;
+/// Scopes, nested and in sequence.
+mod scopes;
