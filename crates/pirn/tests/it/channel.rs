@@ -165,7 +165,7 @@ fn a_partner_that_comes_in_time_ends_a_limited_wait() {
             let mut jobs = Jobs::new();
             jobs.add(move || (0..100).for_each(|i| tx.send_timeout(i, LONG).unwrap()));
             jobs.add(move || {
-                (0..100).for_each(|i| assert_eq!(rx.recv_timeout(LONG), Ok(i)))
+                (0..100).for_each(|i| assert_eq!(rx.recv_timeout(LONG), Ok(i)));
             });
             jobs.run(crew, 2);
         }

@@ -310,7 +310,7 @@ fn cancellation_loses_no_value() {
                             pirn::yield_now();
                         }
                         // One receiver stays, so that senders which are spared come to an end.
-                        if index != 6 && scramble(round, index) % 3 > 0 {
+                        if index != 6 && !scramble(round, index).is_multiple_of(3) {
                             victim.cancel();
                         }
                     }
