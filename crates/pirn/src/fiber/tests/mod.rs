@@ -1,6 +1,8 @@
 //! Tests of this room: `model_*` under loom; and [`stage`], on which other rooms' models
 //! have fibers too.
 
+#[cfg(not(any(loom, shuttle)))]
+mod header;
 #[cfg(loom)]
 mod model_broken;
 #[cfg(loom)]
@@ -19,3 +21,5 @@ mod rig;
     reason = "headers without a slab, homes that end with their model"
 )]
 pub(crate) mod stage;
+#[cfg(not(any(loom, shuttle)))]
+mod word;

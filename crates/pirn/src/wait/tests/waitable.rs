@@ -60,7 +60,10 @@ impl Waitable for Rogue {
 fn child_that_uses(ticket: Ticket) -> JoinHandle<u32> {
     spawn(move || {
         yield_now();
-        assert!(!ticket.wake(), "the ticket ended a wait that is not its own");
+        assert!(
+            !ticket.wake(),
+            "the ticket ended a wait that is not its own"
+        );
         yield_now();
         5
     })

@@ -1,0 +1,49 @@
+//! The state word on one thread: epochs, claims, and transitions that are no transitions.
+
+use crate::fiber::state::{Accepts, Claim, Code, Parked, StateWord};
+
+const NOTHING: Accepts = Accepts {
+    cancel: false,
+    token: false,
+};
+
+/// G3. Every wait that ends takes the word to the next epoch, by whatever ends it.
+#[test]
+fn every_wait_has_an_epoch_of_its_own() {
+    let word = StateWord::new();
+    for _ in 0..100_000 {
+        let first = word.epoch();
+        assert_eq!(word.claim(first, Code::case(1)), Claim::Active);
+        assert_eq!(word.claim(first, Code::case(1)), Claim::Stale);
+        let second = word.epoch();
+        assert_ne!(second, first);
+        assert_eq!(word.park(first, NOTHING), Parked::Claimed(Code::case(1)));
+        assert_eq!(word.park(second, NOTHING), Parked::Yes);
+        assert_eq!(word.claim(first, Code::case(2)), Claim::Stale);
+        assert_eq!(word.claim(second, Code::case(2)), Claim::Parked);
+        assert_eq!(word.code(), Code::case(2));
+        assert_ne!(word.epoch(), second);
+    }
+}
+
+/// G3. The epoch goes on when the word is another fiber's.
+#[test]
+fn a_recycled_word_keeps_its_epoch() {
+    let word = StateWord::new();
+    let first = word.epoch();
+    word.finish();
+    assert_eq!(word.claim(first, Code::case(0)), Claim::Stale);
+    word.recycle();
+    assert_ne!(word.epoch(), first);
+    assert_eq!(word.claim(first, Code::case(0)), Claim::Stale);
+}
+
+/// F12. Debug builds refuse a transition that is not in the table.
+#[test]
+#[cfg(debug_assertions)]
+#[should_panic(expected = "only a running fiber can end")]
+fn a_parked_fiber_cannot_end() {
+    let word = StateWord::new();
+    assert_eq!(word.park(word.epoch(), NOTHING), Parked::Yes);
+    word.finish();
+}
