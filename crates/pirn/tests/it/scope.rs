@@ -366,3 +366,22 @@ fn alone_a_scope_of_many_children_stays_flat() {
         assert!(grown < 4 << 20, "grew by {grown} bytes");
     });
 }
+
+/// A7. A channel made inside a scope's fiber goes on when the scope has ended, and a channel
+/// from outside is not closed by the end of a scope that used it.
+#[test]
+fn channels_live_apart_from_scopes() {
+    on_every_shape(|runtime| {
+        let (tx, rx) = channel::bounded(4);
+        let (from_inside, kept) = runtime.scope(|s| {
+            s.spawn(|| tx.send(1).unwrap());
+            s.spawn(|| channel::bounded(4)).join().unwrap()
+        });
+        assert_eq!(rx.recv(), Ok(1));
+        tx.send(2).unwrap();
+        assert_eq!(rx.recv(), Ok(2));
+        assert!(!tx.is_closed());
+        from_inside.send(3).unwrap();
+        assert_eq!(kept.recv(), Ok(3));
+    });
+}
