@@ -10,6 +10,7 @@
 pub(crate) mod backoff;
 pub(crate) mod bits;
 pub(crate) mod clock;
+pub(crate) mod dropping;
 #[expect(
     unsafe_code,
     reason = "intrusive links reached through raw node pointers"

@@ -16,9 +16,10 @@ use std::time::Duration;
 
 use crate::fiber::Ticket;
 use crate::fiber::entry::Panic;
+use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{self, Condvar, Mutex};
 use crate::wait::park::{park, ticket};
-use crate::wait::{Reason, Spec};
+use crate::wait::{Reason, Spec, yield_now};
 
 /// The most threads at once; further jobs queue.
 const LIMIT: usize = 64;
@@ -31,6 +32,7 @@ struct Job<F, T> {
     closure: UnsafeCell<Option<F>>,
     result: UnsafeCell<Option<Result<T, Panic>>>,
     caller: Ticket,
+    done: AtomicBool,
 }
 
 /// A job whose types are forgotten.
@@ -82,6 +84,7 @@ where
         closure: UnsafeCell::new(Some(f)),
         result: UnsafeCell::new(None),
         caller: ticket(),
+        done: AtomicBool::new(false),
     };
     let order = Order {
         job: NonNull::from(&job).cast(),
@@ -93,6 +96,10 @@ where
         }
         // SAFETY: G1: refused, so this is the one right to run it.
         Err(order) => unsafe { (order.run)(order.job) },
+    }
+    // What `f` borrows hangs on this, so it rests on the flag, not on the wake.
+    while !job.done.load(Ordering::Acquire) {
+        yield_now();
     }
     let result = job
         .result
@@ -111,6 +118,8 @@ unsafe fn run<F: FnOnce() -> T, T>(job: NonNull<()>) {
     unsafe { *job.result.get() = Some(result) };
     // The ticket is copied out: the job is gone the moment its caller runs.
     let caller = job.caller;
+    // ORDERING: Release: pairs with the Acquire load in `blocking`.
+    job.done.store(true, Ordering::Release);
     caller.wake();
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct Local {
     worker: Cell<*const ()>,
     /// Operations that the running fiber may still complete before it must yield.
     budget: Cell<u32>,
-    /// Fibers that are suspended on this thread in the middle of unwinding.
-    unwinding: Cell<u32>,
+    /// A fiber of this thread has been suspended in the middle of unwinding.
+    left_unwinding: Cell<bool>,
     /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
     stalled: Cell<u64>,
     pub(super) magazines: Magazines,
@@ -64,7 +64,7 @@ impl Local {
             ended: Cell::new(None),
             worker: Cell::new(ptr::null()),
             budget: Cell::new(0),
-            unwinding: Cell::new(0),
+            left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
             magazines: Magazines::new(),
         }
@@ -116,12 +116,13 @@ impl Local {
     }
 
     #[inline(always)]
-    pub(crate) fn unwinding(&self) -> u32 {
-        self.unwinding.get()
+    pub(crate) fn left_unwinding(&self) -> bool {
+        self.left_unwinding.get()
     }
 
-    pub(crate) fn set_unwinding(&self, fibers: u32) {
-        self.unwinding.set(fibers);
+    #[inline(always)]
+    pub(crate) fn set_left_unwinding(&self, left: bool) {
+        self.left_unwinding.set(left);
     }
 
     /// Since when the running fiber has been yielding in place: `now`, if it has not.
@@ -168,6 +169,9 @@ pub(super) fn give_identity_back(local: &Local) {
         // SAFETY: H1.
         super::local::destroy(unsafe { header.as_ref() });
         local.person.set(None);
+        // Whatever ticket of this thread is still about ends here, not in the next life.
+        // SAFETY: H1.
+        unsafe { header.as_ref() }.state.finish();
         // SAFETY: the thread owns the one reference made in `borrow_identity`.
         unsafe { Header::release(header) };
     }

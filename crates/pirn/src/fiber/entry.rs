@@ -22,6 +22,7 @@ use std::ptr::NonNull;
 use super::current::{self, Local};
 use super::header::{EndHook, FiberPtr, Header, Outcome};
 use super::slab;
+use crate::base::dropping::end_caught;
 use crate::base::mutant::mutant;
 
 /// What can be done with a payload whose types are forgotten.
@@ -169,13 +170,13 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     let outcome = header.outcome.replace(Outcome::Taken);
-    let _ = catch_unwind(AssertUnwindSafe(|| match outcome {
+    end_caught(|| match outcome {
         // SAFETY: H5, and the outcome says what lies there.
         Outcome::Value => unsafe { (header.vtable.get().drop_value)(fiber) },
         // SAFETY: as above.
         Outcome::Panicked => drop(unsafe { take::<Panic>(fiber) }),
         Outcome::Pending | Outcome::NotRun | Outcome::Taken => {}
-    }));
+    });
 }
 
 /// The root of every fiber's stack.

@@ -8,11 +8,11 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 
 use super::current;
 use super::header::Header;
+use crate::base::dropping::drop_caught;
 
 /// All locals of one fiber: few, so a list beats a map.
 pub(crate) struct Locals(Vec<(usize, Box<dyn Any>)>);
@@ -131,7 +131,7 @@ pub(crate) fn destroy(header: &Header) {
         // SAFETY: made by `Box::leak` in `map`; taken out of the header, so it is ours.
         let mut locals = unsafe { Box::from_raw(locals.as_ptr()) };
         while let Some((_, value)) = locals.0.pop() {
-            let _ = std::panic::catch_unwind(AssertUnwindSafe(|| drop(value)));
+            drop_caught(value);
         }
     }
 }

@@ -106,7 +106,10 @@ impl Handle {
         }
         // SAFETY: J1: the handle's reference, of result type `T`.
         let joined = unsafe { Joined::<T>::new(fiber) };
-        let _ = joined.wait(&Spec::of(Reason::Run));
+        // What `f` borrows hangs on this wait, so it rests on the outcome, not on the wake.
+        while !joined.is_finished() {
+            let _ = joined.wait(&Spec::of(Reason::Run));
+        }
         match joined.take() {
             Ok(value) => value,
             Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
@@ -120,7 +123,9 @@ impl Handle {
         struct Leave;
         impl Drop for Leave {
             fn drop(&mut self) {
-                ENTERED.with_borrow_mut(|entered| drop(entered.pop()));
+                // Dropped outside of the borrow: it may be the runtime's last reference.
+                let left = ENTERED.with_borrow_mut(Vec::pop);
+                drop(left);
             }
         }
         ENTERED.with_borrow_mut(|entered| entered.push(self.clone()));

@@ -118,6 +118,8 @@ impl Worker {
         self.pace.round(ROUND.min(interval), now);
         self.until_service.set(ROUND.min(interval));
         self.notice_phase();
+        // A fiber that is fed here is in the ring, where the worker looks next.
+        let _ = self.relieve();
         self.open_mailbox();
         self.fire_timers(now);
         let since = self.since_injector.get() + ROUND.min(interval);

@@ -131,13 +131,6 @@ impl Idle {
 
     /// S6. Worker `w` does not sleep after all, because it has seen work: it is awake and
     /// counted as searching, claimed or not.
-    #[cfg_attr(
-        not(test),
-        expect(
-            dead_code,
-            reason = "the worker's second look comes round again so far"
-        )
-    )]
     pub(crate) fn resume_search(&self, w: usize) {
         if !self.retract(w) {
             self.searching.fetch_add(1, Ordering::SeqCst);

@@ -106,7 +106,11 @@ impl Worker {
             .ring
             .push_overflow(fiber, |moved| batch.push_back(moved));
         if !batch.is_empty() {
-            self.pool.injector.push_batch(self.index, batch);
+            let shard = match self.pool.scheduler() {
+                Scheduler::SingleQueue => 0,
+                Scheduler::WorkStealing => self.index,
+            };
+            self.pool.injector.push_batch(shard, batch);
         }
     }
 

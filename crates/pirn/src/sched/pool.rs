@@ -72,6 +72,8 @@ pub(crate) struct Remote {
     pub(super) aged: AtomicUsize,
     /// The worker's thread exists.
     launched: AtomicBool,
+    /// The worker has done its last.
+    pub(super) ended: AtomicBool,
 }
 
 /// One set of workers and everything they share.
@@ -258,6 +260,8 @@ impl Pool {
             // No thread to be had: the others go on without it. It sleeps again, to be
             // tried another time.
             let _ = self.idle.announce(worker, true);
+            // LIVENESS: the work that it was to look for is another worker's to find.
+            self.rouse();
         }
     }
 
@@ -349,6 +353,7 @@ impl Remote {
             running: AtomicPtr::new(std::ptr::null_mut()),
             aged: AtomicUsize::new(0),
             launched: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
         }
     }
 }

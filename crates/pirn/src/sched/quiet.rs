@@ -83,6 +83,8 @@ impl Quiet {
         if !mutant!("quiet_unfenced") {
             fence(Ordering::SeqCst);
         }
+        // Whoever finds a round over releases it, also if it is not its own that is over.
+        self.check(&live);
         let attempt = |waiters: &mut Waiters| waiters.join(&live, inside);
         let waited = if inside {
             wait_in(
@@ -138,7 +140,7 @@ impl Waiters {
     fn join(&mut self, live: impl Fn() -> u64, inside: bool) -> Attempt<(), u64> {
         self.inside += u64::from(inside);
         let live = live();
-        let over = self.observe(live);
+        let over = (inside || live == 0) && self.observe(live);
         match inside {
             true if over => {
                 self.inside -= 1;

@@ -16,6 +16,7 @@ use super::pool::Scheduler;
 use super::worker::Worker;
 use crate::base::backoff::Backoff;
 use crate::base::clock;
+use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::shim;
 use crate::shim::atomic::Ordering;
@@ -188,8 +189,12 @@ impl Worker {
             self.pool.monitor.resume();
         }
         if remote.mailbox.prepare_sleep() {
-            let skip = cfg!(pirn_mutant = "sleep_without_recheck");
-            if skip || (!self.sees_work() && !self.must_notice()) {
+            let blind = mutant!("sleep_without_recheck");
+            if !blind && self.sees_work() {
+                self.wake_searching();
+                return;
+            }
+            if blind || !self.must_notice() {
                 self.sleep_now(nap);
             }
         }
@@ -202,6 +207,16 @@ impl Worker {
             self.napped.set(false);
             self.searching.set(true);
         }
+        self.pace.resume(clock::now());
+    }
+
+    /// The second look has shown work: no sleep, but a search for it (S6 in `idle`).
+    fn wake_searching(&self) {
+        self.pool.idle.resume_search(self.index);
+        self.searching.set(true);
+        self.napped.set(false);
+        self.open_mailbox();
+        self.remote().mailbox.cancel_sleep();
         self.pace.resume(clock::now());
     }
 

@@ -95,9 +95,12 @@ impl Pool {
                 left.extend(Left::running(worker, remote));
             }
         }
-        let mut stuck: Vec<usize> = left.iter().map(|left| left.worker).collect();
-        stuck.dedup();
-        self.join_threads(&stuck);
+        // Only threads that have done their last are waited for: a destructor of the user's
+        // may hold up any other.
+        let stay: Vec<usize> = (0..self.workers())
+            .filter(|&worker| !self.remotes[worker].ended.load(Ordering::Acquire))
+            .collect();
+        self.join_threads(&stay);
         left
     }
 }

@@ -16,11 +16,12 @@
 //! * K2. Fibers run between two accesses, never during one.
 
 use std::cell::{Cell, UnsafeCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::pace::Pace;
-use super::pool::{Left, Phase, Pool, Remote};
+use super::pool::{Hook, Left, Phase, Pool, Remote};
 use crate::base::clock;
 use crate::base::list::{Fifo, List};
 use crate::base::rng::Rng;
@@ -78,21 +79,26 @@ pub(crate) struct Worker {
 /// The body of a worker's thread.
 pub(super) fn main(pool: Arc<Pool>, index: usize) {
     let worker = Worker::new(pool, index);
+    call(&worker.pool.config.on_thread_start);
     let local = current::local();
     local.set_worker((&raw const worker).cast());
-    if let Some(hook) = &worker.pool.config.on_thread_start {
-        hook();
-    }
     // Whoever had this thread made has claimed the worker, as one wakes a sleeper: it owes a
     // search (S5 in `idle`).
     worker.searching.set(worker.pool.idle.retract(index));
     worker.take_stock();
     worker.run(local);
-    if let Some(hook) = &worker.pool.config.on_thread_stop {
-        hook();
-    }
     worker.give_stacks_back();
     local.set_worker(ptr::null());
+    call(&worker.pool.config.on_thread_stop);
+    worker.remote().ended.store(true, Ordering::Release);
+}
+
+/// Calls a hook of the user's, on the thread before or after it is a worker. UNWIND: the
+/// panic hook has said what happened; the worker does its work all the same.
+fn call(hook: &Option<Hook>) {
+    if let Some(hook) = hook {
+        let _ = catch_unwind(AssertUnwindSafe(|| hook()));
+    }
 }
 
 impl Worker {
@@ -213,6 +219,7 @@ impl Worker {
     #[inline(always)]
     fn may_inherit(&self, fiber: FiberPtr, heir: FiberPtr) -> bool {
         context::DIRECT
+            && self.pool.starved.is_empty()
             && context::INHERITS
             && header(heir).is_fresh()
             && header(heir).label.get().is_none()
@@ -339,6 +346,9 @@ impl Worker {
         self.has_ready()
             || !remote.mailbox.is_empty()
             || !remote.next.is_empty()
+            || !remote.ring.is_empty()
+            || !self.pool.injector.is_empty()
+            || self.unnoticed_phase()
             || self.next_timer().is_some_and(|at| at <= clock::now())
     }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::children::Children;
+use crate::base::dropping::drop_caught;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{Fiber, JoinError, Joined, deadline_in};
 use crate::runtime::Handle;
@@ -80,11 +81,18 @@ where
     };
     // UNWIND: the body's panic is kept until its children have ended (R1).
     let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    let _ = scope.children.wait(&Spec::of(Reason::Scope));
-    let first = scope.children.take_panic();
-    match (first, result) {
-        (Some(panic), _) | (None, Err(panic)) => resume_unwind(panic),
+    // R1 rests on the count, not on the wake.
+    while scope.children.alive() > 0 {
+        let _ = scope.children.wait(&Spec::of(Reason::Scope));
+    }
+    match (scope.children.take_panic(), result) {
         (None, Ok(value)) => value,
+        (None, Err(panic)) => resume_unwind(panic),
+        (Some(panic), rest) => {
+            // UNWIND: what the body left must not unwind into the child's panic.
+            drop_caught(rest);
+            resume_unwind(panic)
+        }
     }
 }
 

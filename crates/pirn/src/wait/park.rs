@@ -11,7 +11,9 @@
 //!
 //! A fiber that is unwinding (`std::thread::panicking()`) blocks its thread in place: the
 //! panic count of `std` is per thread, and another fiber on this thread would see it. Only
-//! if others have waited behind it for [`PATIENCE`] does it switch all the same.
+//! if others have waited behind it for [`PATIENCE`] does it switch all the same. (A panic hook
+//! that waits falls under the same rule; if it has to wait longer than that behind others,
+//! and one of them panics meanwhile, `std` ends the process.)
 
 use std::pin::pin;
 use std::ptr::NonNull;
@@ -175,7 +177,10 @@ pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
 pub(crate) fn yield_now() {
     let local = current::local();
     match local.fiber() {
-        Some(fiber) if !panicking() => requeue(local, fiber),
+        Some(fiber) if !panicking() => {
+            local.set_left_unwinding(false);
+            requeue(local, fiber);
+        }
         Some(fiber) => yield_while_unwinding(local, fiber),
         None => shim::thread::yield_now(),
     }
@@ -183,16 +188,20 @@ pub(crate) fn yield_now() {
 
 /// Whether the running fiber has to stay on its thread because it unwinds. While another
 /// fiber of this thread is suspended in the middle of unwinding, `std` cannot tell which of
-/// them it is; then nobody stays.
+/// them it is; then nobody stays. That lasts until nobody on this thread unwinds.
 #[inline]
 fn unwinds(local: &Local) -> bool {
-    panicking() && local.unwinding() == 0
+    if !panicking() {
+        local.set_left_unwinding(false);
+        return false;
+    }
+    !local.left_unwinding()
 }
 
 /// Gives way in place, until others have waited behind this fiber for [`PATIENCE`].
 #[cold]
 fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
-    if local.unwinding() > 0 {
+    if local.left_unwinding() {
         return requeue(local, fiber);
     }
     let now = clock::now();
@@ -200,18 +209,11 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     // SAFETY: H1.
     let home = unsafe { fiber.as_ref() }.home();
     if now - since >= PATIENCE.as_nanos() as u64 && home.others_wait() {
-        leave_unwinding(local, || requeue(local, fiber));
+        local.set_left_unwinding(true);
+        requeue(local, fiber);
     } else {
         shim::thread::yield_now();
     }
-}
-
-/// Suspends a fiber that unwinds; `suspend` comes back on the same thread.
-fn leave_unwinding<T>(local: &Local, suspend: impl FnOnce() -> T) -> T {
-    local.set_unwinding(local.unwinding() + 1);
-    let result = suspend();
-    local.set_unwinding(local.unwinding() - 1);
-    result
 }
 
 /// Counts one completed operation; the last one of a fiber's budget makes it yield, so that
@@ -306,9 +308,8 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
         if home.others_wait() {
             if header.state.unpark_self(ticket.epoch()) {
                 header.set_home(home);
-                return leave_unwinding(local, || {
-                    park_fiber(local, header, ticket, spec)
-                });
+                local.set_left_unwinding(true);
+                return park_fiber(local, header, ticket, spec);
             }
             // A waker has claimed the wait and will open the gate.
             header.gate.park();

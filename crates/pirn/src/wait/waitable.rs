@@ -79,9 +79,10 @@ struct Published<'a, W: Waitable + ?Sized> {
 
 impl<W: Waitable + ?Sized> Drop for Published<'_, W> {
     fn drop(&mut self) {
+        // First, since `unpublish` may unwind, and need not find the ticket unused.
+        call_in(self.ticket);
         if self.remembered {
             self.waitable.unpublish(self.ticket);
         }
-        call_in(self.ticket);
     }
 }
