@@ -13,42 +13,6 @@ use std::ptr::{self, NonNull};
 
 use crate::shim::UnsafeCell;
 
-/// Neighbours of a node in a [`List`].
-struct Neighbours<T> {
-    prev: Option<NonNull<T>>,
-    next: Option<NonNull<T>>,
-}
-
-impl<T> Neighbours<T> {
-    fn new(prev: Option<NonNull<T>>, next: Option<NonNull<T>>) -> Self {
-        Neighbours { prev, next }
-    }
-}
-
-/// The two links of a node that waits in a [`List`].
-pub(crate) struct Links<T>(UnsafeCell<Neighbours<T>>);
-
-impl<T> Links<T> {
-    pub(crate) fn new() -> Self {
-        Links(UnsafeCell::new(Neighbours::new(None, None)))
-    }
-}
-
-impl<T> fmt::Debug for Links<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Links").finish_non_exhaustive()
-    }
-}
-
-/// A node with two links.
-///
-/// # Safety
-/// `links` returns the same field of `node` each time without reading anything else of it,
-/// and no `&mut` to that field exists while the node is in a list.
-pub(crate) unsafe trait DoublyLinked: Sized {
-    fn links(node: NonNull<Self>) -> NonNull<Links<Self>>;
-}
-
 /// A doubly linked list; a node can leave from the middle. Kept under its owner's lock.
 pub(crate) struct List<T> {
     head: Option<NonNull<T>>,
@@ -180,6 +144,42 @@ impl<T> fmt::Debug for List<T> {
         f.debug_struct("List")
             .field("empty", &self.is_empty())
             .finish_non_exhaustive()
+    }
+}
+
+/// The two links of a node that waits in a [`List`].
+pub(crate) struct Links<T>(UnsafeCell<Neighbours<T>>);
+
+impl<T> Links<T> {
+    pub(crate) fn new() -> Self {
+        Links(UnsafeCell::new(Neighbours::new(None, None)))
+    }
+}
+
+impl<T> fmt::Debug for Links<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Links").finish_non_exhaustive()
+    }
+}
+
+/// A node with two links.
+///
+/// # Safety
+/// `links` returns the same field of `node` each time without reading anything else of it,
+/// and no `&mut` to that field exists while the node is in a list.
+pub(crate) unsafe trait DoublyLinked: Sized {
+    fn links(node: NonNull<Self>) -> NonNull<Links<Self>>;
+}
+
+/// Neighbours of a node in a [`List`].
+struct Neighbours<T> {
+    prev: Option<NonNull<T>>,
+    next: Option<NonNull<T>>,
+}
+
+impl<T> Neighbours<T> {
+    fn new(prev: Option<NonNull<T>>, next: Option<NonNull<T>>) -> Self {
+        Neighbours { prev, next }
     }
 }
 
