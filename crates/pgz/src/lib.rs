@@ -14,7 +14,6 @@
 //! Each imports only from those above it.
 
 #![forbid(unsafe_code)]
-#![doc(hidden)]
 
 pub mod gzip;
 

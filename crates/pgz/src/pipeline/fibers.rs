@@ -2,7 +2,7 @@
 //!
 //! A job is a fiber that is spawned fresh, runs to its end on one worker and never
 //! waits. A stage is a fiber that parks on its channels. What runs beside is called
-//! through [`pirn::blocking`] by a fiber of a scope, so that a blocked write stops a
+//! through [`pirn::blocking()`] by a fiber of a scope, so that a blocked write stops a
 //! thread made for that and no worker. The caller's own thread does the reading; pirn's
 //! channels work from it as from a fiber.
 

@@ -14,7 +14,7 @@
 //!   tool runs on [`Fibers`], the benches compare with [`Threads`].
 //! * [`Engine`]: an executor, the settings and the pools; [`Engine::compress`] and
 //!   [`Engine::decompress`] are the two pipelines.
-//! * [`decode`]: the decode stage alone, without any executor (the fuzz target's door).
+//! * [`decode()`]: the decode stage alone, without any executor (the fuzz target's door).
 //!
 //! When one side fails, its end of the channel closes and the other side stops at its
 //! next send; nothing is cancelled from outside, nothing is left running.

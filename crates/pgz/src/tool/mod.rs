@@ -1,9 +1,9 @@
 //! The command line: what the user asked for, done file by file, with gzip's words and
 //! exit codes.
 //!
-//! * [`Options`]: the command line, settled.
-//! * [`Report`]: messages and the exit code.
-//! * [`Tool`]: one operand after another.
+//! * `Options`: the command line, settled.
+//! * `Report`: messages and the exit code.
+//! * `Tool`: one operand after another.
 //!
 //! Exit codes: 0 all well, 1 an error, 2 a warning and no error.
 
