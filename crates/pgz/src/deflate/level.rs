@@ -3,6 +3,7 @@
 //! The library's own level 1 is a different trade than gzip's: twice as fast and 18 %
 //! larger. Users compare `pgz -1` with `gzip -1` by size as well as by speed, so each
 //! level takes the cheapest effort whose output is at most 1 % larger than pigz's.
+//! Level 8 takes the effort of 9, which is both smaller and faster than the library's 8.
 
 /// A compression level, 1 (fast) to 9 (small).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
