@@ -4,6 +4,8 @@
 //! Checked: `cargo run --example threads_and_fibers`
 //! ends with `10 from the thread, 10 from the fiber`.
 
+#![expect(clippy::disallowed_methods, reason = "the point is a plain thread")]
+
 use std::sync::Arc;
 
 use pirn::channel;
@@ -17,9 +19,9 @@ fn main() {
         for who in rx.iter() {
             let mut seen = counter.lock();
             if who == "thread" {
-                seen.0 += 1
+                seen.0 += 1;
             } else {
-                seen.1 += 1
+                seen.1 += 1;
             }
         }
     });

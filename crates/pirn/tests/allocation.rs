@@ -127,7 +127,8 @@ fn blocks_of(f: impl FnOnce()) -> u64 {
 /// captures of 0, 64 and 128 bytes and results of 0 and 64.
 #[test]
 fn alone_the_steady_state_allocates_nothing() {
-    let kinds: [(&str, fn(&Runtime, usize, usize)); 6] = [
+    type Kind = (&'static str, fn(&Runtime, usize, usize));
+    let kinds: [Kind; 6] = [
         ("0 to 0", rounds::<0, 0>),
         ("64 to 0", rounds::<64, 0>),
         ("128 to 0", rounds::<128, 0>),

@@ -111,6 +111,11 @@ impl Worker {
                 Scheduler::WorkStealing => self.index,
             };
             self.pool.injector.push_batch(shard, batch);
+            // LIVENESS: published to all, so the publisher's part of `idle` is due (P1-P4):
+            // the ring has looked empty for a moment.
+            if self.pool.wake_one(self.index + 1) {
+                remote.counters.wakes.increment();
+            }
         }
     }
 

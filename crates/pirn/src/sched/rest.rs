@@ -16,7 +16,6 @@ use super::pool::Scheduler;
 use super::worker::Worker;
 use crate::base::backoff::Backoff;
 use crate::base::clock;
-use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::shim;
 use crate::shim::atomic::Ordering;
@@ -189,12 +188,11 @@ impl Worker {
             self.pool.monitor.resume();
         }
         if remote.mailbox.prepare_sleep() {
-            let blind = mutant!("sleep_without_recheck");
-            if !blind && self.sees_work() {
+            if self.sees_work() {
                 self.wake_searching();
                 return;
             }
-            if blind || !self.must_notice() {
+            if !self.must_notice() {
                 self.sleep_now(nap);
             }
         }

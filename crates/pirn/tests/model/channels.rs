@@ -1,0 +1,148 @@
+//! Bounded channels: exact values, and what a close does to whoever waits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use pirn::channel::{RecvTimeoutError, bounded};
+
+use crate::rig::{explore, explore_with, thread};
+
+/// Everything sent arrives once, whoever sends and whoever receives.
+fn exact(capacity: usize) {
+    explore_with(&[1, 2], move |world| {
+        let runtime = world.runtime();
+        let (tx, rx) = bounded(capacity);
+        let sum = Arc::new(AtomicU32::new(0));
+        let receivers = [0, 1].map(|_| {
+            let (rx, sum) = (rx.clone(), Arc::clone(&sum));
+            runtime.spawn(move || {
+                for value in &rx {
+                    sum.fetch_add(value, Ordering::Relaxed);
+                }
+            })
+        });
+        drop(rx);
+        let outside = {
+            let tx = tx.clone();
+            thread(move || tx.send(100).expect("receivers are there"))
+        };
+        let senders = [1, 10].map(|unit| {
+            let tx = tx.clone();
+            runtime.spawn(move || {
+                for _ in 0..3 {
+                    tx.send(unit).expect("receivers are there");
+                }
+            })
+        });
+        drop(tx);
+        senders
+            .into_iter()
+            .for_each(|sender| sender.join().expect("it sends"));
+        outside.join().expect("it sends");
+        receivers
+            .into_iter()
+            .for_each(|receiver| receiver.join().expect("it receives"));
+        assert_eq!(sum.load(Ordering::Relaxed), 133);
+    });
+}
+
+#[test]
+fn rendezvous() {
+    exact(0);
+}
+
+#[test]
+fn one_place() {
+    exact(1);
+}
+
+#[test]
+fn three_places() {
+    exact(3);
+}
+
+/// A pipeline closes from its source to its end, and nothing that was sent is lost.
+#[test]
+fn a_close_runs_down_the_pipeline() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (source, first) = bounded(1);
+        let (between, second) = bounded(0);
+        let (last, sink) = bounded(2);
+        let doubles = runtime.spawn(move || {
+            first
+                .iter()
+                .try_for_each(|n: u32| between.send(n * 2))
+                .expect("open");
+        });
+        let adds = runtime.spawn(move || {
+            second
+                .iter()
+                .try_for_each(|n: u32| last.send(n + 1))
+                .expect("open");
+        });
+        let feeds = runtime.spawn(move || {
+            (0..4).try_for_each(|n| source.send(n)).expect("open");
+        });
+        assert_eq!(sink.iter().collect::<Vec<_>>(), [1, 3, 5, 7]);
+        [doubles, adds, feeds]
+            .into_iter()
+            .for_each(|stage| stage.join().expect("it ends"));
+    });
+}
+
+/// The last receiver goes while senders are parked: each value is received or comes back.
+#[test]
+fn the_last_receiver_goes() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (tx, rx) = bounded(1);
+        let senders = [1, 2, 4].map(|value| {
+            let tx = tx.clone();
+            runtime.spawn(move || match tx.send(value) {
+                Ok(()) => 0,
+                Err(error) => error.into_inner(),
+            })
+        });
+        drop(tx);
+        let receiver = runtime.spawn(move || rx.recv().unwrap_or(0));
+        let received = receiver.join().expect("it ends");
+        let back: u32 = senders
+            .into_iter()
+            .map(|sender| sender.join().expect("it ends"))
+            .sum();
+        // One value may have been in the buffer when the receiver went.
+        let lost = 7 - received - back;
+        assert!(
+            [0, 1, 2, 4].contains(&lost),
+            "received {received}, came back {back}"
+        );
+    });
+}
+
+/// A receiver whose time is up leaves; the value goes to one who waits.
+#[test]
+fn a_receiver_with_a_time_limit() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (tx, rx) = bounded(0);
+        let hasty = {
+            let rx = rx.clone();
+            runtime.spawn(move || match rx.recv_timeout(Duration::from_micros(100)) {
+                Ok(value) => value,
+                // The other one may have had both by the time this one starts.
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => 0,
+                Err(other) => panic!("{other}"),
+            })
+        };
+        let patient = runtime.spawn(move || rx.iter().sum::<u32>());
+        let sender = runtime.spawn(move || {
+            tx.send(1).expect("somebody waits");
+            tx.send(2).expect("somebody waits");
+        });
+        sender.join().expect("it sends");
+        let sum = hasty.join().expect("it ends") + patient.join().expect("it ends");
+        assert_eq!(sum, 3);
+    });
+}

@@ -1,0 +1,34 @@
+//! The whole runtime under shuttle: workers as modelled threads, fibers on real stacks, and
+//! schedules drawn from fixed seeds, random ones and PCT's.
+//!
+//! Built with `--cfg shuttle` (`cargo xtask model`); empty otherwise. What a schedule finds
+//! is a hang (all threads blocked), a wrong result, or an assertion of the library's own.
+//! Memory is sequentially consistent here: orderings are the business of the loom models.
+
+#![cfg(shuttle)]
+
+mod rig;
+
+/// Tickets in the hands of the user's own primitives.
+mod tickets;
+
+/// A fiber's end: trees, many joiners, threads that join, cancellation, detached fibers.
+mod joins;
+
+/// Tokens and time: park against unpark, timeouts against wakes, sleepers.
+mod parking;
+
+/// Borrowing scopes, nested, with panics, from threads.
+mod scopes;
+
+/// Mutex, condition variable, wait group.
+mod sync;
+
+/// Bounded channels: exact values, and what a close does to whoever waits.
+mod channels;
+
+/// Stacks that run out and come back.
+mod stacks;
+
+/// Several runtimes, their idleness and their ends.
+mod runtimes;

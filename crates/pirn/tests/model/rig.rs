@@ -1,0 +1,92 @@
+//! How a scenario is explored.
+//!
+//! Each runs on both schedulers, under random schedules and under PCT's (which is good at
+//! bugs that take few, well-placed preemptions). Seeds are fixed, so a run is repeatable;
+//! `PIRN_MODEL_EFFORT` multiplies the number of schedules. A failing schedule is printed by
+//! shuttle, for `shuttle::replay`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pirn::runtime::{Builder, Runtime, Scheduler};
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::{Config, MaxSteps, Runner};
+
+/// Schedules of each kind and for each scheduler, at an effort of 1.
+const SCHEDULES: usize = 150;
+
+/// Preemptions that PCT places.
+const DEPTH: usize = 4;
+
+/// Far more than any scenario takes: who exceeds it spins for ever.
+const STEPS: usize = 300_000;
+
+const SEED: u64 = 0x7069_726e;
+
+/// The library's process-wide stores are modelled too, and belong to one exploration at a
+/// time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// What a scenario makes its runtimes of.
+#[derive(Debug, Copy, Clone)]
+pub(crate) struct World {
+    scheduler: Scheduler,
+    workers: usize,
+}
+
+impl World {
+    pub(crate) fn builder(self) -> Builder {
+        Runtime::builder()
+            .scheduler(self.scheduler)
+            .workers(self.workers)
+    }
+
+    pub(crate) fn runtime(self) -> Runtime {
+        self.builder().build().expect("a runtime")
+    }
+}
+
+/// Explores `scenario` with two workers.
+pub(crate) fn explore(scenario: impl Fn(World) + Send + Sync + 'static) {
+    explore_with(&[2], scenario);
+}
+
+/// Explores `scenario` with each of these numbers of workers.
+pub(crate) fn explore_with(
+    workers: &[usize],
+    scenario: impl Fn(World) + Send + Sync + 'static,
+) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let scenario = Arc::new(scenario);
+    for &workers in workers {
+        for scheduler in [Scheduler::WorkStealing, Scheduler::SingleQueue] {
+            let world = World { scheduler, workers };
+            let schedules = SCHEDULES * effort();
+            let run = Arc::clone(&scenario);
+            let random = RandomScheduler::new_from_seed(SEED, schedules);
+            Runner::new(random, config()).run(move || run(world));
+            let run = Arc::clone(&scenario);
+            let pct = PctScheduler::new_from_seed(SEED, DEPTH, schedules);
+            Runner::new(pct, config()).run(move || run(world));
+        }
+    }
+}
+
+/// Runs `body` on a plain thread of the model.
+pub(crate) fn thread<T: Send + 'static>(
+    body: impl FnOnce() -> T + Send + 'static,
+) -> shuttle::thread::JoinHandle<T> {
+    shuttle::thread::spawn(body)
+}
+
+fn effort() -> usize {
+    let effort = std::env::var("PIRN_MODEL_EFFORT").unwrap_or_default();
+    effort.parse().unwrap_or(1)
+}
+
+fn config() -> Config {
+    let mut config = Config::new();
+    config.stack_size = 256 << 10;
+    config.max_steps = MaxSteps::FailAfter(STEPS);
+    config.silence_warnings = true;
+    config
+}

@@ -1,0 +1,173 @@
+//! Several runtimes, their idleness and their ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use pirn::channel::bounded;
+use pirn::{park, spawn, yield_now};
+
+use crate::rig::{World, explore, explore_with, thread};
+
+/// A shutdown that is meant to wait as long as it takes.
+const LONG: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Fibers of two runtimes talk over one channel.
+#[test]
+fn two_runtimes_share_a_channel() {
+    explore_with(&[1, 2], |world| {
+        let (one, two) = (world.runtime(), world.runtime());
+        let (tx, rx) = bounded(1);
+        let sender =
+            one.spawn(move || (1..=4).try_for_each(|n| tx.send(n)).expect("open"));
+        let receiver = two.spawn(move || rx.iter().sum::<u32>());
+        assert_eq!(receiver.join().expect("a sum"), 10);
+        sender.join().expect("it sends");
+    });
+}
+
+/// A fiber runs a closure on another runtime, and waits for it.
+#[test]
+fn a_fiber_visits_another_runtime() {
+    explore(|world| {
+        let (one, two) = (world.runtime(), world.runtime());
+        let other = two.handle();
+        let sum = one.run(|| {
+            let mut sum = 1;
+            sum += other.run(|| spawn(|| 2).join().expect("a number"));
+            sum
+        });
+        assert_eq!(sum, 3);
+    });
+}
+
+/// The runtime is dropped with fibers queued, running and asleep: all end first.
+#[test]
+fn dropped_with_fibers() {
+    explore_with(&[1, 2, 3], |world| {
+        let ran = Arc::new(AtomicU32::new(0));
+        let runtime = world.runtime();
+        for n in 0..3 {
+            let ran = Arc::clone(&ran);
+            runtime.spawn(move || {
+                for _ in 0..n {
+                    yield_now();
+                }
+                let counts = Arc::clone(&ran);
+                spawn(move || counts.fetch_add(1, Ordering::Relaxed));
+                ran.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        drop(runtime);
+        assert_eq!(ran.load(Ordering::Relaxed), 6);
+    });
+}
+
+/// A shutdown with fibers that are parked, queued, and being spawned from a thread.
+#[test]
+fn shut_down_with_fibers() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let parked = runtime.spawn(|| pirn::spawn::park_interruptible().is_err());
+        let receiving = {
+            let (tx, rx) = bounded::<()>(0);
+            runtime.spawn(move || {
+                let interrupted = rx.recv().is_err();
+                drop(tx);
+                interrupted
+            })
+        };
+        let spawner = {
+            let handle = runtime.handle();
+            thread(move || {
+                [0, 1]
+                    .map(|_| handle.spawn(yield_now))
+                    .map(|child| child.join())
+            })
+        };
+        runtime.shutdown(LONG).expect("every fiber is interrupted");
+        for child in [parked, receiving] {
+            assert!(child.join().unwrap_or(true), "no interrupt came");
+        }
+        let _ = spawner.join().expect("its fibers ended or were refused");
+    });
+}
+
+/// Dropped by one of its own fibers, it goes by itself.
+#[test]
+fn dropped_by_its_own_fiber() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let handle = runtime.handle();
+        let last = handle.spawn(move || {
+            let parked = spawn(|| pirn::spawn::park_interruptible().is_err());
+            yield_now();
+            drop(runtime);
+            drop(parked);
+        });
+        last.join().expect("it ends");
+    });
+}
+
+fn busy(world: World) -> (pirn::Runtime, Arc<AtomicU32>) {
+    let runtime = world.runtime();
+    let ran = Arc::new(AtomicU32::new(0));
+    for _ in 0..2 {
+        let ran = Arc::clone(&ran);
+        runtime.spawn(move || {
+            yield_now();
+            let counts = Arc::clone(&ran);
+            spawn(move || counts.fetch_add(1, Ordering::Relaxed));
+        });
+    }
+    (runtime, ran)
+}
+
+/// A thread and a fiber wait until everything else has ended.
+#[test]
+fn idle_from_outside_and_inside() {
+    explore(|world| {
+        let (runtime, ran) = busy(world);
+        let inside = {
+            let (handle, ran) = (runtime.handle(), Arc::clone(&ran));
+            runtime.spawn(move || {
+                handle.wait_idle().expect("nobody is cancelled");
+                assert_eq!(ran.load(Ordering::Relaxed), 2, "not idle yet");
+            })
+        };
+        runtime.wait_idle().expect("a thread is not cancelled");
+        assert_eq!(ran.load(Ordering::Relaxed), 2, "not idle yet");
+        inside.join().expect("it comes back");
+    });
+}
+
+/// Two fibers wait for idleness, and then for each other.
+#[test]
+fn idle_for_two_who_join() {
+    explore_with(&[1, 2], |world| {
+        let runtime = world.runtime();
+        let handle = runtime.handle();
+        runtime.run(|| {
+            let other = {
+                let handle = handle.clone();
+                spawn(move || handle.wait_idle().expect("nobody is cancelled"))
+            };
+            handle.wait_idle().expect("nobody is cancelled");
+            other.join().expect("it comes back too");
+        });
+    });
+}
+
+/// Workers go to sleep and get up again for what comes from outside, one thing at a time.
+#[test]
+fn one_thing_at_a_time() {
+    explore_with(&[1, 2, 3], |world| {
+        let runtime = world.runtime();
+        for n in 0..3 {
+            assert_eq!(runtime.run(move || n + 1), n + 1);
+        }
+        let parker = runtime.spawn(park);
+        parker.fiber().unpark();
+        parker.join().expect("it has the token");
+    });
+}
