@@ -13,7 +13,7 @@ fn main() {
     let (numbers, to_square) = channel::bounded(16);
     let (squares, to_add) = channel::bounded(16);
     pirn::spawn(move || {
-        (1..=n).for_each(|i| numbers.send(i).expect("a squarer listens"))
+        (1..=n).for_each(|i| numbers.send(i).expect("a squarer listens"));
     });
     pirn::spawn(move || {
         for i in to_square.iter() {

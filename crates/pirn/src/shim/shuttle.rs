@@ -152,7 +152,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         deadline: Instant,
     ) -> MutexGuard<'a, T> {
-        if clock::is_remote(deadline) {
+        if clock::never_comes(deadline) {
             return self.wait(guard);
         }
         let mutex = guard.mutex;
@@ -177,10 +177,14 @@ pub(crate) mod thread {
     pub(crate) use shuttle::thread::{JoinHandle, yield_now};
 
     pub(crate) fn spawn(
-        _name: String,
+        name: String,
         f: impl FnOnce() + Send + 'static,
     ) -> super::io::Result<JoinHandle<()>> {
-        Ok(shuttle::thread::spawn(f))
+        let body = move || {
+            super::clock::begin(&name);
+            f();
+        };
+        Ok(shuttle::thread::spawn(body))
     }
 }
 

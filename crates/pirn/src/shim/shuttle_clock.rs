@@ -1,12 +1,23 @@
 //! The clock of a modelled run: a number that starts at zero with every execution and jumps
 //! to a moment when a thread that waits for it gets to run.
+//!
+//! For the threads of some models it stands still, so that no time-out, nap or period comes to
+//! the rescue of a wake that was lost: for those whose name begins with [`TIMELESS`].
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::locals::LocalKey;
+
 /// A timeout of this length is meant as "for ever", and never passes.
 const REMOTE: Duration = Duration::from_secs(60 * 60);
+
+/// How the names of threads begin for which no time passes.
+const TIMELESS: &str = "timeless";
+
+static STANDS_STILL: LocalKey<Cell<bool>> = LocalKey::new(|| Cell::new(false));
 
 shuttle::lazy_static::lazy_static! {
     /// Nanoseconds that have passed in this execution.
@@ -24,9 +35,14 @@ pub(super) fn pass(at: Instant) {
     PASSED.fetch_max(nanos, Ordering::Relaxed);
 }
 
-/// Whether `at` is so far away that nobody waits to see it.
-pub(super) fn is_remote(at: Instant) -> bool {
-    at.saturating_duration_since(now()) >= REMOTE
+/// Whether the caller's wait until `at` is one that does not end by itself.
+pub(super) fn never_comes(at: Instant) -> bool {
+    STANDS_STILL.with(Cell::get) || at.saturating_duration_since(now()) >= REMOTE
+}
+
+/// The first act of a thread of this name.
+pub(super) fn begin(name: &str) {
+    STANDS_STILL.with(|stands| stands.set(name.starts_with(TIMELESS)));
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the door")]

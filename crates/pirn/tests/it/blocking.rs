@@ -40,7 +40,7 @@ fn siblings_run_meanwhile() {
         let flag = Arc::clone(&ran);
         let sibling = pirn::spawn(move || flag.store(1, Ordering::SeqCst));
         blocking(|| {
-            compute_until("the sibling runs", || ran.load(Ordering::SeqCst) == 1)
+            compute_until("the sibling runs", || ran.load(Ordering::SeqCst) == 1);
         });
         sibling.join().unwrap();
     });

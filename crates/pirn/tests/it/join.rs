@@ -84,9 +84,9 @@ fn waiters_of_every_kind_at_once() {
     };
     std::thread::scope(|threads| {
         for _ in 0..4 {
-            threads.spawn(&wait);
-            threads.spawn(|| home.run(&wait));
-            threads.spawn(|| other.run(&wait));
+            threads.spawn(wait);
+            threads.spawn(|| home.run(wait));
+            threads.spawn(|| other.run(wait));
         }
         until(&arrived, 12);
         drop(tx);

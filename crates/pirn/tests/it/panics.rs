@@ -145,7 +145,7 @@ fn a_wait_while_unwinding_keeps_panics_apart() {
             .join()
             .unwrap();
         assert!(unwinding.join().unwrap_err().is_panic());
-        let calm = runtime.spawn(|| std::thread::panicking());
+        let calm = runtime.spawn(std::thread::panicking);
         assert!(!calm.join().unwrap());
     }
 }
@@ -191,8 +191,7 @@ fn a_timed_wait_while_unwinding_ends() {
                 panic!("on purpose");
             });
             // A sibling that is ready all the time.
-            let (done, seen) = (Arc::new(AtomicUsize::new(0)), ());
-            let _ = seen;
+            let done = Arc::new(AtomicUsize::new(0));
             let flag = Arc::clone(&done);
             let busy = pirn::spawn(move || until(&flag, 1));
             assert!(fiber.join().unwrap_err().is_panic());

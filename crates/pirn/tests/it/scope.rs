@@ -315,7 +315,7 @@ fn children_are_built_like_other_fibers() {
                 names
                     .lock()
                     .unwrap()
-                    .push(pirn::current().name().map(str::to_owned))
+                    .push(pirn::current().name().map(str::to_owned));
             };
             Builder::new()
                 .name("child")

@@ -97,7 +97,7 @@ fn every_fiber_runs_exactly_once() {
         let run = |i: usize| {
             let runs = Arc::clone(&runs);
             move || {
-                assert_eq!(runs[i].fetch_add(1, Ordering::Relaxed), 0, "{i} ran twice")
+                assert_eq!(runs[i].fetch_add(1, Ordering::Relaxed), 0, "{i} ran twice");
             }
         };
         let half = n / 2;
