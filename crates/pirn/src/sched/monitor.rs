@@ -94,6 +94,12 @@ impl Monitor {
         }
     }
 
+    /// Has the monitor look at the pool's phase now, even between two of its looks.
+    pub(super) fn rouse(&self) {
+        self.state.swap(ATTENDING, Ordering::SeqCst);
+        self.parker.unpark();
+    }
+
     /// The body of the monitor's thread.
     pub(super) fn watch(&self, pool: &Arc<Pool>) {
         let mut looks = vec![Look::default(); pool.workers()];

@@ -199,7 +199,7 @@ impl Pool {
     pub(super) fn enter(self: &Arc<Self>, phase: Phase) {
         self.phase.fetch_max(phase as u32, Ordering::SeqCst);
         self.rouse();
-        self.monitor.kick();
+        self.monitor.rouse();
     }
 
     /// Has every worker that sleeps look around once.

@@ -9,7 +9,7 @@ use pirn::time::{now, sleep};
 use pirn::{Runtime, channel, park};
 
 use crate::crew::{alone, runtime};
-use crate::rig::{LONG, SCHEDULERS, eventually, scaled, shaped, slow_wake};
+use crate::rig::{LONG, SCHEDULERS, SLACK, eventually, scaled, shaped, slow_wake};
 
 /// Yields until `flag` is set.
 fn yield_until(flag: &AtomicBool) {
@@ -134,7 +134,7 @@ fn alone_fibers_from_outside_start_soon_under_load() {
             .collect();
         stop.store(true, Ordering::SeqCst);
         waits.sort_unstable();
-        let (most, bound) = (waits[190], Duration::from_millis(20) + 4 * slow);
+        let (most, bound) = (waits[190], SLACK * Duration::from_millis(20) + 4 * slow);
         assert!(
             most < bound,
             "a twentieth took more than {most:?}, threads {slow:?}"
@@ -165,7 +165,7 @@ fn alone_fibers_from_outside_start_soon_behind_fresh_ones() {
         .collect();
     stop.store(true, Ordering::SeqCst);
     waits.sort_unstable();
-    let (most, bound) = (waits[95], Duration::from_millis(20) + 4 * slow);
+    let (most, bound) = (waits[95], SLACK * Duration::from_millis(20) + 4 * slow);
     assert!(
         most < bound,
         "a twentieth took more than {most:?}, threads {slow:?}"

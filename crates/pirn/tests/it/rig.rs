@@ -47,6 +47,15 @@ pub(crate) const fn scaled(n: usize) -> usize {
     if part == 0 { 1 } else { part }
 }
 
+/// How much more memory, and time, a sanitizer may take than an ordinary build.
+pub(crate) const SLACK: u32 = if cfg!(pirn_tsan) {
+    40
+} else if cfg!(pirn_asan) {
+    4
+} else {
+    1
+};
+
 /// Looks until `condition` holds.
 ///
 /// # Panics

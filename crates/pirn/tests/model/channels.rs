@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pirn::channel::{RecvTimeoutError, bounded};
 
-use crate::rig::{explore, explore_with, thread};
+use crate::rig::{explore, explore_in_time, explore_with, thread};
 
 /// Everything sent arrives once, whoever sends and whoever receives.
 fn exact(capacity: usize) {
@@ -124,7 +124,7 @@ fn the_last_receiver_goes() {
 /// A receiver whose time is up leaves; the value goes to one who waits.
 #[test]
 fn a_receiver_with_a_time_limit() {
-    explore(|world| {
+    explore_in_time(|world| {
         let runtime = world.runtime();
         let (tx, rx) = bounded(0);
         let hasty = {

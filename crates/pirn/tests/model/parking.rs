@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::spawn::{current, park_timeout};
 use pirn::{park, sleep, spawn, time};
 
-use crate::rig::{explore, explore_with, thread};
+use crate::rig::{explore, explore_in_time, explore_with, thread};
 
 /// Two fibers hand a token to and fro.
 #[test]
@@ -99,7 +99,7 @@ fn a_thread_waits_for_a_token() {
 /// The time runs out while the token comes: neither is lost.
 #[test]
 fn a_timeout_against_a_token() {
-    explore(|world| {
+    explore_in_time(|world| {
         let runtime = world.runtime();
         let parker = runtime.spawn(|| {
             let began = time::now();
@@ -117,7 +117,7 @@ fn a_timeout_against_a_token() {
 
 #[test]
 fn sleepers_wake_in_their_time() {
-    explore(|world| {
+    explore_in_time(|world| {
         let runtime = world.runtime();
         let sleepers = [3, 1, 2].map(|millis| {
             runtime.spawn(move || {

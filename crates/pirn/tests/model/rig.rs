@@ -1,9 +1,9 @@
 //! How a scenario is explored.
 //!
 //! Each runs on both schedulers, under random schedules and under PCT's (which is good at
-//! bugs that take few, well-placed preemptions). Seeds are fixed, so a run is repeatable;
-//! `PIRN_MODEL_EFFORT` multiplies the number of schedules. A failing schedule is printed by
-//! shuttle, for `shuttle::replay`.
+//! bugs that take few, well-placed preemptions), with a clock that runs and with one that
+//! stands still. Seeds are fixed, so a run is repeatable; `PIRN_MODEL_EFFORT` multiplies the
+//! number of schedules. A failing schedule is printed by shuttle, for `shuttle::replay`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,8 +11,8 @@ use pirn::runtime::{Builder, Runtime, Scheduler};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
-/// Schedules of each kind and for each scheduler, at an effort of 1.
-const SCHEDULES: usize = 150;
+/// Schedules of each kind, for each scheduler and clock, at an effort of 1.
+const SCHEDULES: usize = 100;
 
 /// Preemptions that PCT places.
 const DEPTH: usize = 4;
@@ -31,13 +31,27 @@ static ALONE: Mutex<()> = Mutex::new(());
 pub(crate) struct World {
     scheduler: Scheduler,
     workers: usize,
+    clock: Clock,
+}
+
+/// Whether waits with a time limit end by themselves.
+#[derive(Debug, Copy, Clone)]
+enum Clock {
+    /// As soon as everybody else had a chance to run.
+    Runs,
+    /// Never: neither the workers' naps nor the monitor make up for a lost wake.
+    Stands,
 }
 
 impl World {
     pub(crate) fn builder(self) -> Builder {
-        Runtime::builder()
-            .scheduler(self.scheduler)
-            .workers(self.workers)
+        // The clock knows its threads by their names.
+        let name = match self.clock {
+            Clock::Runs => "model",
+            Clock::Stands => "timeless",
+        };
+        let builder = Runtime::builder().name(name);
+        builder.scheduler(self.scheduler).workers(self.workers)
     }
 
     pub(crate) fn runtime(self) -> Runtime {
@@ -55,20 +69,41 @@ pub(crate) fn explore_with(
     workers: &[usize],
     scenario: impl Fn(World) + Send + Sync + 'static,
 ) {
+    explore_in(workers, &[Clock::Runs, Clock::Stands], scenario);
+}
+
+/// Explores a `scenario` that waits for time to pass.
+pub(crate) fn explore_in_time(scenario: impl Fn(World) + Send + Sync + 'static) {
+    explore_in(&[2], &[Clock::Runs], scenario);
+}
+
+fn explore_in(
+    workers: &[usize],
+    clocks: &[Clock],
+    scenario: impl Fn(World) + Send + Sync + 'static,
+) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let scenario = Arc::new(scenario);
     for &workers in workers {
         for scheduler in [Scheduler::WorkStealing, Scheduler::SingleQueue] {
-            let world = World { scheduler, workers };
-            let schedules = SCHEDULES * effort();
-            let run = Arc::clone(&scenario);
-            let random = RandomScheduler::new_from_seed(SEED, schedules);
-            Runner::new(random, config()).run(move || run(world));
-            let run = Arc::clone(&scenario);
-            let pct = PctScheduler::new_from_seed(SEED, DEPTH, schedules);
-            Runner::new(pct, config()).run(move || run(world));
+            for &clock in clocks {
+                explore_world(World { scheduler, workers, clock }, &scenario);
+            }
         }
     }
+}
+
+fn explore_world<S>(world: World, scenario: &Arc<S>)
+where
+    S: Fn(World) + Send + Sync + 'static,
+{
+    let schedules = SCHEDULES * effort();
+    let run = Arc::clone(scenario);
+    let random = RandomScheduler::new_from_seed(SEED, schedules);
+    Runner::new(random, config()).run(move || run(world));
+    let run = Arc::clone(scenario);
+    let pct = PctScheduler::new_from_seed(SEED, DEPTH, schedules);
+    Runner::new(pct, config()).run(move || run(world));
 }
 
 /// Runs `body` on a plain thread of the model.

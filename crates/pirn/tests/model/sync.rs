@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::sync::{Condvar, Mutex, WaitGroup};
 use pirn::{scope, yield_now};
 
-use crate::rig::{explore, explore_with, thread};
+use crate::rig::{explore, explore_in_time, explore_with, thread};
 
 #[test]
 fn a_mutex_counts() {
@@ -40,7 +40,7 @@ fn a_mutex_counts() {
 /// Those who give up do not take the turn, nor the wake that was meant for others, with them.
 #[test]
 fn a_mutex_with_a_time_limit() {
-    explore(|world| {
+    explore_in_time(|world| {
         let runtime = world.runtime();
         let mutex = Arc::new(Mutex::new(0));
         let hasty = [0, 1].map(|_| {
