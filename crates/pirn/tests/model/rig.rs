@@ -87,7 +87,14 @@ fn explore_in(
     for &workers in workers {
         for scheduler in [Scheduler::WorkStealing, Scheduler::SingleQueue] {
             for &clock in clocks {
-                explore_world(World { scheduler, workers, clock }, &scenario);
+                explore_world(
+                    World {
+                        scheduler,
+                        workers,
+                        clock,
+                    },
+                    &scenario,
+                );
             }
         }
     }
