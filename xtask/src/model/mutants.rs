@@ -101,10 +101,10 @@ fn build(mutant: &Mutant, depth: Depth) -> Result<Vec<Case>, String> {
         }
         // Only the library is built anew: its dependencies stay as they are.
         Engine::Loom | Engine::Native => {
-            let mut build =
-                mutant
-                    .engine
-                    .build(depth, &["--lib", "--profile", "bench"], "");
+            // Unoptimised: a mutant's models are small, and building is what takes time.
+            let plain = "profile.bench.package.pirn.opt-level=0";
+            let targets = ["--lib", "--profile", "bench", "--config", plain];
+            let mut build = mutant.engine.build(depth, &targets, "");
             build.cfgs.push(cfg);
             build
         }
