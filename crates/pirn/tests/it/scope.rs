@@ -348,6 +348,36 @@ fn a_scope_on_a_runtime_that_ended() {
     });
 }
 
+/// A7. A channel lives apart from the scopes it was used in: when one ends, by a panic too,
+/// or its fibers are cancelled, the channel stays open and keeps what is in it.
+#[test]
+fn channels_outlive_scopes() {
+    alone(|| {
+        let (tx, rx) = channel::bounded(4);
+        let raised = catch_unwind(AssertUnwindSafe(|| {
+            pirn::scope(|s| {
+                s.spawn(|| tx.send(1).unwrap());
+                let waiting = s.spawn(|| {
+                    let (_quiet, never) = channel::bounded::<()>(0);
+                    never.recv()
+                });
+                pirn::yield_now();
+                waiting.cancel();
+                assert!(waiting.join().unwrap().is_err());
+                panic_any("the scope's end");
+            });
+        }));
+        assert!(raised.is_err());
+        assert!(!tx.is_closed());
+        pirn::scope(|s| {
+            s.spawn(|| tx.send(2).unwrap());
+        });
+        assert_eq!((rx.recv(), rx.recv()), (Ok(1), Ok(2)));
+        drop(tx);
+        assert!(rx.recv().is_err());
+    });
+}
+
 /// M7. A million short children in one scope need no more memory than a few.
 #[test]
 fn alone_a_scope_of_many_children_stays_flat() {
