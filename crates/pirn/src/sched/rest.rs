@@ -16,6 +16,7 @@ use super::pool::Scheduler;
 use super::worker::Worker;
 use crate::base::backoff::Backoff;
 use crate::base::clock;
+use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::shim;
 use crate::shim::atomic::Ordering;
@@ -188,11 +189,12 @@ impl Worker {
             self.pool.monitor.resume();
         }
         if remote.mailbox.prepare_sleep() {
-            if self.sees_work() {
+            let blind = mutant!("sleep_without_recheck");
+            if !blind && self.sees_work() {
                 self.wake_searching();
                 return;
             }
-            if !self.must_notice() {
+            if blind || !self.must_notice() {
                 self.sleep_now(nap);
             }
         }

@@ -134,6 +134,9 @@ pub(crate) fn lend_ticket() -> Ticket {
 /// Makes a lent ticket of the caller's worthless.
 #[cold]
 pub(crate) fn call_in(ticket: Ticket) {
+    if mutant!("ticket_never_called_in") {
+        return;
+    }
     // SAFETY: H1.
     unsafe { ticket.fiber().as_ref() }.lent.set(false);
     // A claim of one's own wait: the owner runs, so there is nothing to enqueue.

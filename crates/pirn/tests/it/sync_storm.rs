@@ -1,7 +1,8 @@
 //! Locks and meeting points under load: nobody inside twice, nobody forgotten.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::mem;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::sync::{Condvar, Mutex, WaitGroup};
@@ -95,6 +96,50 @@ fn condition_variables_lose_no_notification() {
                 pass_through(crew, workers, room, 5_000);
             }
         }
+    }
+}
+
+/// The notifier comes the moment the mutex is free, often before the waiter, who is busy
+/// waking a third party, has its place in the queue: nobody sees the waiter there.
+#[test]
+fn no_notification_falls_between_unlocking_and_waiting() {
+    const ROUNDS: usize = 3_000;
+    let patience = Duration::from_secs(20);
+    for crew in CREWS {
+        let (waiting, changed) = (Mutex::new(false), Condvar::new());
+        let over = AtomicBool::new(false);
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            for _ in 0..ROUNDS {
+                let mut guard = waiting.lock();
+                *guard = true;
+                // Long enough for the third party to park.
+                pirn::yield_now();
+                let (_, ended) =
+                    changed.wait_timeout_while(guard, patience, |waits| *waits);
+                assert!(!ended.timed_out(), "nobody told the waiter");
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+        jobs.add(|| {
+            while !over.load(Ordering::SeqCst) {
+                drop(waiting.lock());
+                pirn::yield_now();
+            }
+        });
+        jobs.add(|| {
+            while !over.load(Ordering::SeqCst) {
+                for _ in 0..200 {
+                    if let Some(mut guard) = waiting.try_lock()
+                        && mem::take(&mut *guard)
+                    {
+                        changed.notify_one();
+                    }
+                }
+                pirn::yield_now();
+            }
+        });
+        jobs.run(crew, 2);
     }
 }
 

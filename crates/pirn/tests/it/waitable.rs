@@ -242,7 +242,8 @@ fn two_wakers_one_waiter() {
     for crew in CREWS {
         let hoard = Hoard::default();
         let round = AtomicUsize::new(0);
-        let won = AtomicUsize::new(0);
+        // Who claims a round completes it; nobody wakes before that.
+        let (won, completed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut jobs = Jobs::new();
         jobs.add(|| {
             for _ in 0..rounds {
@@ -271,7 +272,9 @@ fn two_wakers_one_waiter() {
                             .is_ok()
                     {
                         hoard.complete.store(1, Ordering::SeqCst);
+                        completed.store(number + 1, Ordering::SeqCst);
                     }
+                    until(&completed, number + 1);
                     ticket.wake();
                     while round.load(Ordering::SeqCst) <= number {
                         pirn::yield_now();
