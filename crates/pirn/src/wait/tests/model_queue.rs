@@ -203,7 +203,10 @@ fn model_queue_who_leaves_lets_the_next_have_it() {
 #[test]
 fn model_queue_not_yet_due() {
     explore("queue_not_yet_due", 2, || {
-        let lock = Arc::new(Lock::new(Rounds { ended: 0, waiters: WaitQueue::new() }));
+        let lock = Arc::new(Lock::new(Rounds {
+            ended: 0,
+            waiters: WaitQueue::new(),
+        }));
         let (hasty, block) = (fiber(), fiber());
         let first = {
             let lock = Arc::clone(&lock);
@@ -230,7 +233,10 @@ fn model_queue_not_yet_due() {
             thread::spawn(String::new(), body).expect("a modelled thread")
         };
         let round = block.play(|| Rounds::wait(&lock, &Spec::of(Reason::WaitGroup)));
-        assert!(lock.lock().ended > round, "woken before its round had ended");
+        assert!(
+            lock.lock().ended > round,
+            "woken before its round had ended"
+        );
         join([first, releaser, ender]);
     });
 }
@@ -249,7 +255,9 @@ impl Rounds {
     fn release(lock: &Lock<Rounds>) {
         wake_all(lock, |rounds| {
             let ended = rounds.ended;
-            rounds.waiters.claim_first_if(|round| *round < ended, |_| ())
+            rounds
+                .waiters
+                .claim_first_if(|round| *round < ended, |_| ())
         });
     }
 
