@@ -13,6 +13,9 @@ mod model_state;
 #[cfg(loom)]
 mod model_token;
 #[cfg(loom)]
+#[expect(unsafe_code, reason = "links waiters by hand")]
+mod model_waiter;
+#[cfg(loom)]
 #[expect(unsafe_code, reason = "a cell that the word under test must guard")]
 mod rig;
 #[cfg(loom)]

@@ -10,7 +10,7 @@ use crate::fiber::tests::stage::Block;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{self, Lock};
-use crate::wait::{Attempt, How, Reason, Spec, Waited, wait_in, wake_all};
+use crate::wait::{Attempt, How, Reason, Spec, Waited, wait_in};
 
 /// What a waiter gets.
 const VALUE: u32 = 42;
@@ -196,79 +196,4 @@ fn model_queue_who_leaves_lets_the_next_have_it() {
         join([hasty, giver]);
         room.close(&[]);
     });
-}
-
-/// Each waiter brings the number of its round. Who releases the first round stops at the
-/// waiters of the second, also when those of the first have ended by themselves.
-#[test]
-fn model_queue_not_yet_due() {
-    explore("queue_not_yet_due", 2, || {
-        let lock = Arc::new(Lock::new(Rounds {
-            ended: 0,
-            waiters: WaitQueue::new(),
-        }));
-        let (hasty, block) = (fiber(), fiber());
-        let first = {
-            let lock = Arc::clone(&lock);
-            hasty.start(move || {
-                let soon = Some(shim::now() + Duration::from_secs(1));
-                let _ = Rounds::wait(&lock, &Spec::of(Reason::WaitGroup).until(soon));
-            })
-        };
-        let releaser = {
-            let lock = Arc::clone(&lock);
-            let body = move || {
-                Rounds::end(&lock);
-                Rounds::release(&lock);
-            };
-            thread::spawn(String::new(), body).expect("a modelled thread")
-        };
-        // The second round ends as soon as this one waits for it, by a word to itself.
-        let ender = {
-            let lock = Arc::clone(&lock);
-            let body = move || {
-                Rounds::end(&lock);
-                Rounds::release(&lock);
-            };
-            thread::spawn(String::new(), body).expect("a modelled thread")
-        };
-        let round = block.play(|| Rounds::wait(&lock, &Spec::of(Reason::WaitGroup)));
-        assert!(
-            lock.lock().ended > round,
-            "woken before its round had ended"
-        );
-        join([first, releaser, ender]);
-    });
-}
-
-/// A room whose waiters wait for the end of a round.
-struct Rounds {
-    ended: u32,
-    waiters: WaitQueue<u32>,
-}
-
-impl Rounds {
-    fn end(lock: &Lock<Rounds>) {
-        lock.lock().ended += 1;
-    }
-
-    fn release(lock: &Lock<Rounds>) {
-        wake_all(lock, |rounds| {
-            let ended = rounds.ended;
-            rounds
-                .waiters
-                .claim_first_if(|round| *round < ended, |_| ())
-        });
-    }
-
-    /// Waits for the end of the present round, of two in all, and returns its number.
-    fn wait(lock: &Lock<Rounds>, spec: &Spec) -> u32 {
-        let attempt = |rounds: &mut Rounds| match rounds.ended {
-            2.. => Attempt::Done(1),
-            round => Attempt::Wait(round),
-        };
-        match wait_in(lock, |rounds| &mut rounds.waiters, spec, attempt) {
-            Waited::Done(round) | Waited::Ended(_, round) => round,
-        }
-    }
 }
