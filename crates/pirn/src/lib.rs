@@ -58,6 +58,9 @@
 //!    with `try_` never yields.
 //! 5. What borrows (`scope`, `run`, `blocking`) returns only when the closure has ended.
 //! 6. A panic ends its fiber and is handed to whoever joins it, or raised again by its scope.
+//! 7. A fiber that waits while it unwinds blocks its thread, until others have waited behind
+//!    it for 10 ms.
+//! 8. What allocates ends the process when there is no memory, as in `std`.
 //!
 //! # If you know…
 //!

@@ -65,15 +65,23 @@ static THREADS: LazyLock<Threads> = LazyLock::new(|| Threads {
 /// Runs `f` on a thread where blocking harms nobody, and returns its result.
 ///
 /// For calls that block in the system or compute for long in code that knows nothing of
-/// fibers. `f` may borrow. At most 64 such calls run at once, in the whole process; more
-/// wait their turn.
+/// fibers. `f` may borrow. It runs on another thread whoever calls, a plain thread included:
+/// it sees that thread's thread-locals and fiber-locals, and what it spawns goes to the
+/// default runtime (or to one that it [enters](crate::runtime::Handle::enter)). The threads
+/// are made when needed and end after 10 s without work.
 ///
 /// # Panics
 /// With the panic of `f`.
 ///
 /// # Cancellation
 /// Not an interruption point: returns only when `f` has ended. Parks a fiber, blocks a plain
-/// thread. If the system has no thread to give and none is there, `f` runs in place.
+/// thread.
+///
+/// # Blocking
+/// At most 64 calls run at once, in the whole process; more wait their turn. So 64 calls that
+/// wait for one of their own kind, by calling `blocking` inside `f` or by waiting for a fiber
+/// that does, wait for ever. If the system has no thread to give and none is there, `f` runs
+/// in place and blocks the worker.
 #[track_caller]
 pub fn blocking<F, T>(f: F) -> T
 where

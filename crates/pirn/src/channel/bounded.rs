@@ -40,7 +40,15 @@ use crate::wait::{
 
 /// Opens a channel that holds up to `capacity` values.
 ///
-/// With capacity 0, a send ends when a receiver has taken the value (a rendezvous).
+/// With capacity 0, a send ends when a receiver has taken the value (a rendezvous). Room for
+/// `capacity` values, but for 1024 at most, is allocated at once; a larger buffer grows as it
+/// fills.
+///
+/// # Panics
+/// If so many values of `T` do not fit into the address space.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
 ///
 /// # Examples
 /// ```

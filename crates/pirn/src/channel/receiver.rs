@@ -82,11 +82,17 @@ impl<T> Receiver<T> {
     ///
     /// The iteration ends when the channel is closed and drained, *or* when the caller is
     /// interrupted; [`Iter::interrupted`] tells which.
+    ///
+    /// # Cancellation
+    /// Each step is an interruption point. Parks a fiber, blocks a plain thread.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter::new(self)
     }
 
     /// Receives again and again while that is possible without waiting.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter::new(self)
     }

@@ -20,7 +20,8 @@ pub(crate) struct Locals(Vec<(usize, Box<dyn Any>)>);
 /// A key to one value for each fiber (and each plain thread).
 ///
 /// Declared by [`fiber_local!`](crate::fiber_local). The surface is that of
-/// [`std::thread::LocalKey`].
+/// [`std::thread::LocalKey`]. A value is made at first use and dropped, newest first, when its
+/// fiber (or thread) ends; a panic of its destructor goes no further.
 pub struct FiberLocal<T: 'static> {
     init: fn() -> T,
 }
@@ -36,6 +37,9 @@ impl<T: 'static> FiberLocal<T> {
     /// # Panics
     /// If the initialiser or `f` does. An initialiser that panics is tried again at the
     /// next use.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; suspends only if the initialiser or `f` does.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         let key = std::ptr::from_ref(self).addr();
         let value = match find(key) {
@@ -49,12 +53,18 @@ impl<T: 'static> FiberLocal<T> {
 }
 
 impl<T: 'static> FiberLocal<Cell<T>> {
-    /// Sets the running fiber's value.
+    /// Sets the running fiber's value; the first use makes it by the initialiser all the same.
+    ///
+    /// # Panics
+    /// If the initialiser does, or the destructor of the old value.
     pub fn set(&'static self, value: T) {
         self.with(|cell| cell.set(value));
     }
 
     /// A copy of the running fiber's value.
+    ///
+    /// # Panics
+    /// If the initialiser does.
     pub fn get(&'static self) -> T
     where
         T: Copy,
@@ -63,6 +73,9 @@ impl<T: 'static> FiberLocal<Cell<T>> {
     }
 
     /// Takes the running fiber's value and leaves the default.
+    ///
+    /// # Panics
+    /// If the initialiser does, or `T::default`.
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -75,7 +88,7 @@ impl<T: 'static> FiberLocal<RefCell<T>> {
     /// Calls `f` with the running fiber's value.
     ///
     /// # Panics
-    /// If the value is mutably borrowed.
+    /// If the value is mutably borrowed, or as [`with`](FiberLocal::with).
     pub fn with_borrow<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         self.with(|cell| f(&cell.borrow()))
     }
@@ -83,7 +96,7 @@ impl<T: 'static> FiberLocal<RefCell<T>> {
     /// Calls `f` with the running fiber's value, mutably.
     ///
     /// # Panics
-    /// If the value is borrowed.
+    /// If the value is borrowed, or as [`with`](FiberLocal::with).
     pub fn with_borrow_mut<R>(&'static self, f: impl FnOnce(&mut T) -> R) -> R {
         self.with(|cell| f(&mut cell.borrow_mut()))
     }

@@ -96,13 +96,16 @@ impl Builder {
         self
     }
 
-    /// Called on each worker's thread before it runs its first fiber.
+    /// Called on each worker's thread before it runs its first fiber. The thread is a plain
+    /// one then: a hook that waits for a fiber of this runtime may wait for ever. A panic in
+    /// it goes no further.
     pub fn on_thread_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
         self.on_thread_start = Some(Arc::new(hook));
         self
     }
 
-    /// Called on each worker's thread after it has run its last fiber.
+    /// Called on each worker's thread after it has run its last fiber. The thread is a plain
+    /// one again, and a drop of the runtime waits for it. A panic in it goes no further.
     pub fn on_thread_stop(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
         self.on_thread_stop = Some(Arc::new(hook));
         self

@@ -39,8 +39,17 @@ pub(super) fn install(builder: Builder) -> Result<(), InstallError> {
 /// Shuts the default runtime down, as [`Runtime::shutdown`]. `Ok` if there is none. The next
 /// use of a default runtime makes a new one.
 ///
+/// Nobody else ends it: without this call its fibers stop where they are when `main` returns.
+///
 /// # Errors
-/// The fibers that have not ended in time.
+/// The fibers that have not ended in time. At once, with no fibers listed, when called by a
+/// fiber of the default runtime.
+///
+/// # Cancellation
+/// Not an interruption point.
+///
+/// # Blocking
+/// As [`Runtime::shutdown`]. Before that, while another thread makes the default runtime.
 pub fn shutdown_default(timeout: Duration) -> Result<(), Unfinished> {
     let runtime = DEFAULT.lock().take();
     runtime.map_or(Ok(()), |runtime| runtime.shutdown(timeout))

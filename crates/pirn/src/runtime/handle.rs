@@ -26,10 +26,15 @@ std::thread_local! {
 
 /// Runs `f` on a fiber and returns its result: at once on the calling fiber, if there is one;
 /// from a plain thread, which waits, on a fiber of the current runtime (see
-/// [`Handle::current`]).
+/// [`Handle::current`]), whose thread-locals `f` then sees.
 ///
 /// # Panics
-/// With the panic of `f`; or if there is no runtime and none can be made.
+/// With the panic of `f`; or if there is no runtime and none can be made; or, on a plain
+/// thread, if the runtime has been shut down.
+///
+/// # Cancellation
+/// Not an interruption point: `f` may borrow, so this returns only when it has ended. Blocks
+/// a plain thread.
 ///
 /// ```
 /// let mut sum = 0;
@@ -84,10 +89,12 @@ impl Handle {
     /// parks a fiber of another runtime, and on a fiber of this one calls `f` at once.
     ///
     /// # Panics
-    /// With the panic of `f`, or if the runtime has been shut down.
+    /// With the panic of `f`, or if the runtime has been shut down before `f` could start
+    /// (not on a fiber of this runtime).
     ///
     /// # Cancellation
     /// Not an interruption point: `f` may borrow, so this returns only when it has ended.
+    /// Parks a fiber of another runtime, blocks a plain thread.
     #[track_caller]
     pub fn run<F, T>(&self, f: F) -> T
     where
@@ -119,6 +126,9 @@ impl Handle {
 
     /// Has `f`, and what it calls on this thread, use this runtime where no fiber says
     /// otherwise.
+    ///
+    /// # Panics
+    /// With the panic of `f`.
     pub fn enter<T>(&self, f: impl FnOnce() -> T) -> T {
         struct Leave;
         impl Drop for Leave {
@@ -133,13 +143,15 @@ impl Handle {
         f()
     }
 
-    /// Waits until no fiber of this runtime is left but those that wait here.
+    /// Waits until no fiber of this runtime is left but those that wait here. While
+    /// one of them waits for the caller in another way, it ends only by an interrupt.
     ///
     /// # Errors
-    /// The interrupt that the caller is under.
+    /// The interrupt that the caller is under. `Ok` all the same if no fiber is left.
     ///
     /// # Cancellation
-    /// An interruption point.
+    /// An interruption point, but not if no fiber is left. Parks a fiber, blocks a plain
+    /// thread.
     pub fn wait_idle(&self) -> Result<(), Interrupt> {
         match self.pool.wait_idle() {
             How::Cancelled => Err(Interrupt::Cancelled),

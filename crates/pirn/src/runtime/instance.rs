@@ -22,6 +22,13 @@ use crate::shim;
 /// Dropping a runtime takes no more fibers from outside and waits until every fiber has
 /// ended, those included that its fibers still spawn. Dropped by one of its own fibers, it
 /// cancels all of them and does not wait.
+///
+/// # Blocking
+/// The drop waits without a limit: for ever, if a fiber never ends, or waits for whoever
+/// drops the runtime. It is no interruption point. It parks a fiber of another runtime and
+/// blocks a plain thread; at the end either blocks while the workers' threads end, which
+/// takes as long as `on_thread_stop` and the destructors of thread-locals do.
+/// [`shutdown`](Runtime::shutdown) has a time limit.
 pub struct Runtime {
     handle: Handle,
     /// `shutdown` has been called: nothing is left for `drop` to do.
@@ -79,6 +86,16 @@ impl Runtime {
     /// The fibers that have not ended. They go on, on threads that nobody waits for. At once,
     /// with no fibers listed, when called by one of the runtime's own fibers, which cannot
     /// wait for its own end; the runtime ends by itself then.
+    ///
+    /// # Cancellation
+    /// Not an interruption point.
+    ///
+    /// # Blocking
+    /// Parks a fiber of another runtime, blocks a plain thread, until every fiber has ended or
+    /// `timeout` is over. Then the thread is blocked, under a fiber too: for 50 ms if fibers
+    /// are left, so that workers can report them; else until the workers' threads have ended,
+    /// `on_thread_stop` and the destructors of thread-locals included. The call can outlast
+    /// `timeout` by that much.
     pub fn shutdown(mut self, timeout: Duration) -> Result<(), Unfinished> {
         self.ended = true;
         let pool = self.handle.pool();
@@ -116,6 +133,7 @@ impl Deref for Runtime {
 }
 
 impl Drop for Runtime {
+    /// Waits for every fiber, without a limit; see [`Runtime`].
     fn drop(&mut self) {
         let pool = self.handle.pool();
         if self.ended {

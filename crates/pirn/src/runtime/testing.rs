@@ -10,7 +10,15 @@ use super::instance::Runtime;
 /// left over shows up as a test that does not end.
 ///
 /// # Panics
-/// With the panic of `f`, or if the runtime cannot be made.
+/// With the panic of `f`, after the other fibers have ended; or if the runtime cannot be
+/// made.
+///
+/// # Cancellation
+/// Not an interruption point.
+///
+/// # Blocking
+/// Until every fiber has ended, without a limit, as for the drop of a
+/// [`Runtime`](crate::Runtime). Parks a fiber, blocks a plain thread.
 pub fn test<T: Send>(f: impl FnOnce(&Handle) -> T + Send) -> T {
     let runtime = Runtime::builder().name("pirn-test").workers(1).build();
     let runtime =

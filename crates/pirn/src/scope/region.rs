@@ -47,10 +47,11 @@ pub struct ScopedJoinHandle<'scope, T> {
 ///
 /// # Panics
 /// With the payload of the first child that panicked and was not joined; else with the
-/// panic of `f`.
+/// panic of `f`. And if there is no runtime yet and the default one cannot be made.
 ///
 /// # Cancellation
-/// Waiting for the children is not an interruption point.
+/// Waiting for the children is not an interruption point: it ends with the last of them.
+/// Parks a fiber, blocks a plain thread.
 ///
 /// ```
 /// let mut parts = [1, 2, 3, 4];
@@ -97,7 +98,15 @@ where
 }
 
 impl Handle {
-    /// A scope whose fibers run on this runtime, as [`scope`](crate::scope()).
+    /// A scope whose fibers run on this runtime, as [`scope`](crate::scope()). `f` itself
+    /// runs where it is called.
+    ///
+    /// # Panics
+    /// With the payload of the first child that panicked and was not joined; else with the
+    /// panic of `f`.
+    ///
+    /// # Cancellation
+    /// As [`scope`](crate::scope()).
     #[track_caller]
     pub fn scope<'env, F, T>(&self, f: F) -> T
     where
@@ -112,6 +121,9 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// If the scope's runtime has been shut down, `f` is dropped and the handle joins as
     /// [`NotRun`](crate::spawn::JoinError::NotRun).
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -129,6 +141,9 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Errors
     /// Gives `f` back.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     #[track_caller]
     pub fn try_spawn<F, T>(
         &'scope self,
@@ -142,12 +157,14 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Waits for all children that have been spawned so far, and those they spawn.
+    /// Called by one of them it ends only by an interrupt.
     ///
     /// # Errors
-    /// The interrupt that the caller is under.
+    /// The interrupt that the caller is under. `Ok` all the same if no child is left.
     ///
     /// # Cancellation
-    /// An interruption point.
+    /// An interruption point, but not if no child is left. Parks a fiber, blocks a plain
+    /// thread.
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         match self.children.wait(&Spec::interruptible(Reason::Scope)) {
@@ -159,13 +176,14 @@ impl<'scope> Scope<'scope, '_> {
         }
     }
 
-    /// As [`wait`](Self::wait), for at most `limit`; false if children are left then.
+    /// As [`wait`](Self::wait), for at most `limit`; false if children are left then. A limit
+    /// that the clock cannot express is none.
     ///
     /// # Errors
-    /// The interrupt that the caller is under.
+    /// As [`wait`](Self::wait).
     ///
     /// # Cancellation
-    /// An interruption point.
+    /// As [`wait`](Self::wait).
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
         let spec = Spec::interruptible(Reason::Scope).until(deadline_in(limit));
@@ -211,7 +229,11 @@ impl Builder {
     /// Spawns the fiber in a scope, as [`Scope::try_spawn`].
     ///
     /// # Errors
-    /// Gives `f` back if the scope's runtime has been shut down.
+    /// Gives `f` back if the scope's runtime has been shut down, or no stack can be that
+    /// large.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     #[track_caller]
     pub fn spawn_scoped<'scope, F, T>(
         self,
@@ -255,7 +277,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
     ///
     /// # Cancellation
-    /// An interruption point, but not for a fiber that has finished.
+    /// As [`JoinHandle::join`](crate::JoinHandle::join).
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
         match self.joined.wait(&Spec::interruptible(Reason::Join)) {
@@ -274,7 +296,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// The interrupt that the caller is under. A finished fiber is `Ok` all the same.
     ///
     /// # Cancellation
-    /// An interruption point, but not for a fiber that has finished.
+    /// As [`JoinHandle::join`](crate::JoinHandle::join).
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         match self.joined.wait(&Spec::interruptible(Reason::Join)) {
@@ -292,7 +314,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
     ///
     /// # Cancellation
-    /// An interruption point.
+    /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
     #[track_caller]
     pub fn join_timeout(self, limit: Duration) -> Result<Result<T, JoinError>, Self> {
         let spec = Spec::interruptible(Reason::Join).until(deadline_in(limit));
@@ -308,12 +330,18 @@ impl<T> ScopedJoinHandle<'_, T> {
     }
 
     /// Whether the fiber has ended, so that joining it does not wait.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.joined.is_finished()
     }
 
     /// Asks the fiber to stop, as [`JoinHandle::cancel`](crate::JoinHandle::cancel).
+    ///
+    /// # Cancellation
+    /// Not an interruption point itself; never suspends, and does not wait for the fiber.
     pub fn cancel(&self) {
         self.joined.fiber().cancel();
     }

@@ -23,6 +23,9 @@ use crate::sched::place;
 /// If there is no runtime yet and the default one cannot be made (see
 /// [`Runtime::new`](crate::Runtime::new)).
 ///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+///
 /// ```
 /// let child = pirn::spawn(|| 6 * 7);
 /// assert_eq!(child.join().unwrap(), 42);
@@ -43,7 +46,12 @@ where
 }
 
 impl Handle {
-    /// Spawns a fiber on this runtime, as [`spawn`](crate::spawn()).
+    /// Spawns a fiber on this runtime, as [`spawn`](crate::spawn()). If this runtime has been
+    /// shut down, `f` is dropped and the handle joins as
+    /// [`NotRun`](super::JoinError::NotRun).
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -94,6 +102,12 @@ impl Builder {
     ///
     /// # Errors
     /// Gives `f` back if the runtime has been shut down, or no stack can be that large.
+    ///
+    /// # Panics
+    /// If there is no runtime yet and the default one cannot be made.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> Result<JoinHandle<T>, SpawnError<F>>
     where
@@ -108,6 +122,12 @@ impl Builder {
     ///
     /// # Errors
     /// Gives `f` back if the runtime has been shut down, or no stack can be that large.
+    ///
+    /// # Panics
+    /// As [`spawn`](Builder::spawn).
+    ///
+    /// # Cancellation
+    /// As [`spawn`](Builder::spawn).
     ///
     /// # Safety
     /// Whatever `f` and its result borrow outlives the fiber: the caller joins it before,

@@ -8,7 +8,11 @@ use crate::join::{Fiber, deadline_in};
 use crate::wait::park::{park as park_with, ticket};
 use crate::wait::{How, Interrupt, Reason, Spec};
 
-/// The fiber that calls; on a plain thread, a handle that stands for the thread.
+/// The fiber that calls; on a plain thread, a handle that stands for the thread, so that
+/// threads can be [unparked](Fiber::unpark) as fibers are.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
 #[must_use]
 pub fn current() -> Fiber {
     Fiber::from_ref(FiberRef::of(current::identity(current::local())))
@@ -18,6 +22,10 @@ pub fn current() -> Fiber {
 ///
 /// Returns at once if the token is there already. Unlike `std::thread::park` it does not
 /// return without a token.
+///
+/// # Cancellation
+/// Not an interruption point: a cancelled fiber waits on, see [`park_interruptible`]. Parks
+/// a fiber, blocks a plain thread.
 #[track_caller]
 pub fn park() {
     let _ = wait_for_token(Spec {
@@ -26,7 +34,11 @@ pub fn park() {
     });
 }
 
-/// As [`park`], but for at most `limit`.
+/// As [`park`], but for at most `limit`; it does not say which of the two ended it. A limit
+/// that the clock cannot express is none.
+///
+/// # Cancellation
+/// As [`park`].
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
     let spec = Spec {
@@ -42,7 +54,7 @@ pub fn park_timeout(limit: Duration) {
 /// The interrupt that the caller is under; a token that is there is kept.
 ///
 /// # Cancellation
-/// An interruption point.
+/// An interruption point. Parks a fiber, blocks a plain thread.
 #[track_caller]
 pub fn park_interruptible() -> Result<(), Interrupt> {
     match wait_for_token(Spec {
@@ -58,7 +70,11 @@ fn wait_for_token(spec: Spec) -> How {
     park_with(ticket(), &spec).how
 }
 
-/// Lets everything else that is ready run first. Never an interruption point.
+/// Lets everything else that is ready on this worker run first. On a plain thread it gives
+/// the core away, as `std::thread::yield_now` does.
+///
+/// # Cancellation
+/// Not an interruption point.
 #[inline]
 pub fn yield_now() {
     crate::wait::yield_now();

@@ -10,7 +10,8 @@ use crate::wait::{How, Interrupt, Reason, Spec, spend};
 /// Owns the right to wait for a fiber and to take its result.
 ///
 /// Dropping the handle detaches the fiber: it goes on, and its result is dropped when it
-/// ends. Handles may be shared: any number of fibers and threads can [`wait`](Self::wait).
+/// ends; of a fiber that has ended, by whoever drops the handle. A panic of the result's
+/// destructor goes no further. Handles may be shared: any number of fibers and threads can [`wait`](Self::wait).
 pub struct JoinHandle<T>(Joined<T>);
 
 impl<T> JoinHandle<T> {
@@ -32,7 +33,8 @@ impl<T> JoinHandle<T> {
     ///   detached. [`wait`](Self::wait) first to keep the handle.
     ///
     /// # Cancellation
-    /// An interruption point, but not for a fiber that has finished.
+    /// An interruption point, but not for a fiber that has finished. Parks a fiber, blocks a
+    /// plain thread.
     #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
@@ -52,7 +54,7 @@ impl<T> JoinHandle<T> {
     /// The interrupt that the caller is under. A finished fiber is `Ok` all the same.
     ///
     /// # Cancellation
-    /// An interruption point, but not for a fiber that has finished.
+    /// As [`join`](Self::join).
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         match self.0.wait(&Spec::interruptible(Reason::Join)) {
@@ -64,13 +66,15 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    /// Waits for at most `limit`, and gives the handle back if the fiber still runs then.
+    /// Waits for at most `limit`, and gives the handle back if the fiber still runs then. A
+    /// limit that the clock cannot express is none.
     ///
     /// # Errors
     /// `Err(handle)` when the time is up; inside `Ok`, what [`join`](Self::join) says.
     ///
     /// # Cancellation
-    /// An interruption point: `Ok(Err(JoinError::Interrupted(_)))`.
+    /// As [`join`](Self::join). Interrupted it returns `Ok(Err(JoinError::Interrupted(_)))`,
+    /// and the handle is gone.
     #[track_caller]
     pub fn join_timeout(
         self,
@@ -89,18 +93,28 @@ impl<T> JoinHandle<T> {
     }
 
     /// Whether the fiber has ended, so that joining it does not wait.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()
     }
 
     /// Asks the fiber to stop. One that has not started never will; one that runs is
-    /// interrupted in its present wait and in every later one.
+    /// interrupted in its present wait and in every later one, as far as those are
+    /// interruption points. On a finished fiber it does nothing.
+    ///
+    /// # Cancellation
+    /// Not an interruption point itself; never suspends, and does not wait for the fiber.
     pub fn cancel(&self) {
         self.0.fiber().cancel();
     }
 
     /// Lets the fiber go on by itself; the same as dropping the handle.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     pub fn detach(self) {
         drop(self);
     }

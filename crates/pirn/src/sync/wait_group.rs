@@ -81,14 +81,28 @@ impl WaitGroup {
     }
 
     /// Announces `n` things to wait for; each ends with a [`done`](WaitGroup::done).
+    ///
+    /// # Panics
+    /// If more than `isize::MAX` would be announced; nothing has changed then.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     pub fn add(&self, n: usize) {
-        self.group.lock().announced += n;
+        let mut group = self.group.lock();
+        let announced = group.announced.checked_add(n);
+        let announced = announced.filter(|&announced| announced <= MOST);
+        group.announced = announced.unwrap_or(group.announced);
+        drop(group);
+        assert!(announced.is_some(), "more than `isize::MAX` announced");
     }
 
-    /// Ends one of the announced things. Never suspends.
+    /// Ends one of the announced things.
     ///
     /// # Panics
     /// If there is none left.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     pub fn done(&self) {
         let mut group = self.group.lock();
         let left = group.announced.checked_sub(1);
@@ -227,3 +241,7 @@ impl fmt::Debug for WaitGroup {
             .finish_non_exhaustive()
     }
 }
+
+/// The most that can be announced: half of what fits, so that the handles, each of which is
+/// memory of its own, can always be added.
+const MOST: usize = isize::MAX as usize;

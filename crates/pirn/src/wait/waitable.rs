@@ -34,6 +34,12 @@ pub trait Waitable {
 /// # Errors
 /// The interrupt that ended the wait; nothing has been completed then.
 ///
+/// # Panics
+/// If one of the three functions does. The wait is over then and its ticket worthless. A
+/// `publish` that panics is not followed by an `unpublish`; after a panic of `try_complete`
+/// the ticket is unpublished, and if that panics as well the process ends. What
+/// `try_complete` has returned is dropped if `unpublish` panics.
+///
 /// # Cancellation
 /// An interruption point. Parks a fiber, blocks a plain thread.
 #[track_caller]
