@@ -103,6 +103,9 @@ impl<T> Receiver<T> {
     /// senders that are waiting for room, whose sends succeed. On a channel of capacity 0
     /// waiting senders get their values back. Waiting receivers are told.
     ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
     /// # Examples
     /// ```
     /// use pirn::channel::{self, RecvError, SendError};

@@ -105,6 +105,9 @@ impl<T> Sender<T> {
     /// Later sends fail. What was sent before is still received, and so are the values of
     /// senders that are waiting for room, whose sends succeed. On a channel of capacity 0
     /// waiting senders get their values back. Waiting receivers are told.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     pub fn close(&self) -> bool {
         self.channel.close()
     }

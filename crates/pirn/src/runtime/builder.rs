@@ -70,7 +70,7 @@ impl Builder {
         self
     }
 
-    /// Bytes of stack for each fiber, by default 256 KiB; at least 16 KiB. Overrides
+    /// Bytes of stack for each fiber, by default 256 KiB; from 16 KiB to 1 TiB. Overrides
     /// `PIRN_STACK_SIZE`. Memory is taken only as a stack is touched.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = Some(bytes);

@@ -85,6 +85,9 @@ impl Condvar {
 
     /// Waits as long as `condition` is true of the value.
     ///
+    /// # Panics
+    /// If `condition` does; the mutex is freed then.
+    ///
     /// # Cancellation
     /// As [`wait`](Condvar::wait).
     #[track_caller]
@@ -116,6 +119,9 @@ impl Condvar {
 
     /// Waits as long as `condition` is true of the value, but no longer than `timeout`. The
     /// result says that the time was up only if `condition` still holds.
+    ///
+    /// # Panics
+    /// If `condition` does; the mutex is freed then.
     ///
     /// # Cancellation
     /// As [`wait`](Condvar::wait).
@@ -160,7 +166,10 @@ impl Condvar {
         }
     }
 
-    /// Wakes the waiter that has waited longest, if any. Never suspends.
+    /// Wakes the waiter that has waited longest, if any.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     pub fn notify_one(&self) {
         let mut queue = self.queue.lock();
         let wake = queue.claim_first(|_| ());
@@ -173,7 +182,10 @@ impl Condvar {
         }
     }
 
-    /// Wakes all that wait now. Never suspends.
+    /// Wakes all that wait now.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     pub fn notify_all(&self) {
         let queue = self.queue.lock();
         let limit = self.miss();

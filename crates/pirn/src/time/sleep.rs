@@ -28,7 +28,7 @@ pub fn sleep(duration: Duration) -> Result<(), Interrupt> {
     wait_until(now, now.checked_add(duration))
 }
 
-/// Waits until `at`, or yields if that is past.
+/// Waits until `at`, a moment of [`now`], or yields if that is past.
 ///
 /// # Errors
 /// The interrupt that ended the sleep early.
