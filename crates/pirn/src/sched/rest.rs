@@ -188,6 +188,8 @@ impl Worker {
         } else if !idle.all_asleep() {
             self.pool.monitor.resume();
         }
+        // Whom this wakes may be at home here, and ready: that is noticed below.
+        self.pool.look_for_quiet();
         if remote.mailbox.prepare_sleep() {
             let blind = mutant!("sleep_without_recheck");
             if !blind && self.sees_work() {
@@ -223,7 +225,6 @@ impl Worker {
     fn sleep_now(&self, nap: bool) {
         let remote = self.remote();
         remote.counters.parks.increment();
-        self.pool.look_for_quiet();
         let began = clock::now();
         let timer = self.next_timer().and_then(clock::instant);
         let again = nap.then(|| shim::now() + YOUNG);
@@ -245,8 +246,11 @@ impl Worker {
         }
     }
 
-    /// Whether the pool wants something of this worker, or a timer is due.
+    /// Whether the pool wants something of this worker, a timer is due, or a fiber became
+    /// ready on the way to sleep.
     fn must_notice(&self) -> bool {
-        self.unnoticed_phase() || self.next_timer().is_some_and(|at| at <= clock::now())
+        self.has_ready()
+            || self.unnoticed_phase()
+            || self.next_timer().is_some_and(|at| at <= clock::now())
     }
 }
