@@ -84,4 +84,5 @@ fn take_from(word: &AtomicU64, mask: u64) -> Option<usize> {
     None
 }
 
+/// Bits in a word.
 const BITS: usize = u64::BITS as usize;

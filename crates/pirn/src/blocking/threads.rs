@@ -21,10 +21,10 @@ use crate::shim::{self, Condvar, Mutex};
 use crate::wait::park::{park, ticket};
 use crate::wait::{Reason, Spec, yield_now};
 
-/// The most threads at once; further jobs queue.
+/// The most threads at once; further jobs queue. The same as Kotlin's dispatcher for I/O.
 const LIMIT: usize = 64;
 
-/// How long a thread stays without work.
+/// How long a thread stays without work. The same as Tokio's.
 const KEEP: Duration = Duration::from_secs(10);
 
 /// A closure that waits to be run, on its caller's stack.

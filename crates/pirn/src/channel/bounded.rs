@@ -11,16 +11,16 @@
 //! | neither | parks with it | | neither | parks |
 //!
 //! # Invariants
-//! * B1. A receiver waits only while the buffer is empty and no sender waits; a sender waits
+//! * CH1. A receiver waits only while the buffer is empty and no sender waits; a sender waits
 //!   only while the buffer is full and no receiver waits. (A waiter whose wait has ended but
 //!   who has not left the queue yet does not wait.) So handing over to a parked receiver
 //!   overtakes nobody, and values keep their order.
-//! * B2. A value lies in one place: with its sender, in the sender's waiter, in the buffer,
+//! * CH2. A value lies in one place: with its sender, in the sender's waiter, in the buffer,
 //!   in a receiver's waiter, or with its receiver. It moves between them under the lock, and
 //!   into or out of a waiter only by the party that claimed it.
-//! * B3. Once `closed` is set, nobody joins a queue, and the buffer takes in only what was
+//! * CH3. Once `closed` is set, nobody joins a queue, and the buffer takes in only what was
 //!   parked before: an admission and a close are ordered by the lock.
-//! * B4. A value is dropped and a fiber enqueued only while the lock is free.
+//! * CH4. A value is dropped and a fiber enqueued only while the lock is free.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -143,7 +143,7 @@ impl<T> Bounded<T> {
             Waited::Done(Err(value)) => {
                 return Err(SendTimeoutError::Disconnected(value));
             }
-            // B2: whoever took the value has claimed the wait, however it looks from here.
+            // CH2: whoever took the value has claimed the wait, however it looks from here.
             Waited::Ended(_, None) => {}
             Waited::Ended(how, Some(value)) => {
                 return Err(match how {

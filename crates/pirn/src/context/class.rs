@@ -10,10 +10,12 @@ use super::extent::{Extent, Run, Slot, Virgin};
 use super::layout::Layout;
 use super::stack::Stack;
 
-/// The first reservation of a class has about this many bytes of address space.
+/// The first reservation of a class has about this many bytes of address space:
+/// some 480 stacks of the default size. Arbitrary.
 const FIRST_BYTES: usize = 128 * 1024 * 1024;
 
 /// No reservation has more: some systems count address space against a limit.
+/// Arbitrary.
 const LARGEST_BYTES: usize = 16 * 1024 * 1024 * 1024;
 
 /// One size class; lives under the pool's lock.

@@ -9,12 +9,12 @@
 //! went with the pages. The lowest cold slot goes first, which keeps page tables few.
 //!
 //! # Invariants
-//! * E1. `base` starts a mapping of `slots` strides that lives until `release`.
-//! * E2. Slots below `opened` are readable and writable above their guards, unless they lie
+//! * EX1. `base` starts a mapping of `slots` strides that lives until `release`.
+//! * EX2. Slots below `opened` are readable and writable above their guards, unless they lie
 //!   in `unopened` or are virgin under [`Guarding::Protect`]; a slot is handed out only open
 //!   and guarded.
-//! * E3. A slot is cold, virgin, or held by exactly one value: a [`Virgin`], a [`Slot`] or a
-//!   `Stack` (S1). None of them can be copied, so whoever has one may do with the memory
+//! * EX3. A slot is cold, virgin, or held by exactly one value: a [`Virgin`], a [`Slot`] or a
+//!   `Stack` (SK1). None of them can be copied, so whoever has one may do with the memory
 //!   what it allows.
 
 use std::io;
@@ -27,6 +27,7 @@ use super::stack::{Place, Stack, StackTop};
 use super::valgrind;
 
 /// Slots that are opened at once, at least; one system call then serves that many stacks.
+/// Arbitrary; no measurement yet.
 const OPENED_AT_ONCE: usize = 64;
 
 /// A reservation, owned by its size class.
@@ -40,7 +41,7 @@ pub(super) struct Extent {
     number: (u32, u32),
     /// Slots `0..made` have been claimed at least once.
     made: usize,
-    /// Slots `0..opened` may be claimed (E2).
+    /// Slots `0..opened` may be claimed (EX2).
     opened: usize,
     /// Claimed slots that could not be opened: the next virgins.
     unopened: Vec<Virgin>,
@@ -52,7 +53,7 @@ pub(super) struct Extent {
     region: &'static Region,
 }
 
-// SAFETY: E1: the pointer names a mapping that belongs to the process, not to a thread.
+// SAFETY: EX1: the pointer names a mapping that belongs to the process, not to a thread.
 unsafe impl Send for Extent {}
 
 /// A slot that is claimed and open, and of which no handle exists.
@@ -63,7 +64,7 @@ pub(super) struct Slot {
     place: Place,
 }
 
-// SAFETY: E3: the only claim to the slot, whichever thread has it.
+// SAFETY: EX3: the only claim to the slot, whichever thread has it.
 unsafe impl Send for Slot {}
 
 /// A slot that is claimed and still closed.
@@ -200,11 +201,11 @@ impl Extent {
     /// 1. No slot is out, and no claim or handle to a resting one will be used again.
     pub(super) unsafe fn release(self) {
         self.region.vacate();
-        // SAFETY: E1, 1: the whole mapping, and nobody uses it any more.
+        // SAFETY: EX1, 1: the whole mapping, and nobody uses it any more.
         unsafe { os::release(self.base, self.slots * self.layout.stride()) };
     }
 
-    /// Makes the claim to a slot whose last claim has just ended (E3).
+    /// Makes the claim to a slot whose last claim has just ended (EX3).
     fn slot(&self, index: usize) -> Slot {
         let (class, extent) = self.number;
         // Fits: 2^32 slots of the smallest layout exceed the address space.
@@ -222,7 +223,7 @@ impl Extent {
 
     fn start(&self, index: usize) -> NonNull<u8> {
         debug_assert!(index < self.slots);
-        // SAFETY: E1: the slot lies within the mapping.
+        // SAFETY: EX1: the slot lies within the mapping.
         unsafe { self.base.add(index * self.layout.stride()) }
     }
 }
@@ -233,7 +234,7 @@ impl Run {
     /// # Errors
     /// What the system says when it has no memory for it.
     pub(super) fn open(&self) -> io::Result<()> {
-        // SAFETY: E1, E2: within the mapping, and nobody has a slot there yet.
+        // SAFETY: EX1, EX2: within the mapping, and nobody has a slot there yet.
         unsafe { os::open(self.start, self.len) }
     }
 }
@@ -252,11 +253,11 @@ impl Virgin {
         let limit = self.slot.limit();
         let opened = match self.guarding {
             // Memory that is locked cannot take an installed guard, but can be closed.
-            // SAFETY: E1, E3: the low end of a slot that only we may touch.
+            // SAFETY: EX1, EX3: the low end of a slot that only we may touch.
             Guarding::Install => unsafe { os::install_guard(start, layout.guard) }
                 // SAFETY: as above.
                 .or_else(|_| unsafe { os::close(start, layout.guard) }),
-            // SAFETY: E1, E3: the rest of a slot that only we may touch.
+            // SAFETY: EX1, EX3: the rest of a slot that only we may touch.
             Guarding::Protect => unsafe { os::open(limit, layout.size) },
         };
         match opened {
@@ -278,20 +279,20 @@ impl Slot {
     pub(super) fn into_stack(self) -> Stack {
         let start = self.start.addr().get();
         let offset = self.layout.top(start, self.place.slot as usize) - start;
-        // SAFETY: E1: the record lies within the slot.
+        // SAFETY: EX1: the record lies within the slot.
         let top = unsafe { self.start.add(offset) }.cast::<StackTop>();
-        // SAFETY: E2, E3: open, where the layout puts the record, and nobody else's.
+        // SAFETY: EX2, EX3: open, where the layout puts the record, and nobody else's.
         unsafe { Stack::new(top, self.limit().addr().get(), self.place) }
     }
 
     /// Gives the slot's pages back to the system; it reads as zeros from then on.
     pub(super) fn discard(&self) {
-        // SAFETY: E2, E3: mapped, and nobody looks at the memory.
+        // SAFETY: EX2, EX3: mapped, and nobody looks at the memory.
         unsafe { os::discard(self.limit(), self.layout.size) };
     }
 
     fn limit(&self) -> NonNull<u8> {
-        // SAFETY: E1: within the slot.
+        // SAFETY: EX1: within the slot.
         unsafe { self.start.add(self.layout.guard) }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) struct SignalWriter {
 }
 
 impl SignalWriter {
+    /// Bytes. Arbitrary: room for a name and a path.
     const CAPACITY: usize = 512;
 
     pub(super) fn new() -> SignalWriter {

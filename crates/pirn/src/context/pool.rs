@@ -15,8 +15,8 @@
 //! hoards cannot starve the others.
 //!
 //! # Invariants
-//! * P1. `out` is the number of stacks claimed and not yet given back; at most `max_stacks`.
-//! * P2. The reservations are unmapped only when `out` is 0; else they are left mapped for
+//! * SP1. `out` is the number of stacks claimed and not yet given back; at most `max_stacks`.
+//! * SP2. The reservations are unmapped only when `out` is 0; else they are left mapped for
 //!   good, since some fiber may still stand on its stack.
 
 use std::io;
@@ -30,10 +30,11 @@ use super::sanitizer;
 use super::stack::Stack;
 use crate::shim::{Lock, Mutex};
 
-/// Stacks that go cold between two looks at the lock.
+/// Stacks that go cold between two looks at the lock. Arbitrary; bounds an array on the stack.
 const COOLED_AT_ONCE: usize = 16;
 
-/// A cache holds at most `max_stacks` divided by this.
+/// A cache holds at most `max_stacks` divided by this, so that few workers cannot keep all
+/// stacks from the others. Arbitrary.
 const CACHE_SHARE: usize = 64;
 
 /// What a pool is made of.
@@ -227,7 +228,7 @@ impl Drop for StackPool {
             return;
         }
         for extent in state.classes.drain(..).flat_map(Class::into_extents) {
-            // SAFETY: P1, P2: nothing is out, and the handles at rest went with the class.
+            // SAFETY: SP1, SP2: nothing is out, and the handles at rest went with the class.
             unsafe { extent.release() };
         }
     }

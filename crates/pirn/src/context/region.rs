@@ -5,10 +5,10 @@
 //! moment. A pool fills a node when it maps a reservation and vacates it before unmapping.
 //!
 //! # Invariants
-//! * R1. A node, once linked, stays linked and allocated.
-//! * R2. `base` is not 0 iff the node describes a mapped reservation; it is stored last and
+//! * RV1. A node, once linked, stays linked and allocated.
+//! * RV2. `base` is not 0 iff the node describes a mapped reservation; it is stored last and
 //!   cleared first. Nodes change hands only by the exchange 0 → CLAIMED.
-//! * R3. Slots below `made` have been handed out before, so their records are mapped.
+//! * RV3. Slots below `made` have been handed out before, so their records are mapped.
 
 use std::ptr;
 // Not from `shim`: a signal handler reads these words, and a model must never drive it.
@@ -55,7 +55,7 @@ impl Region {
         region
     }
 
-    /// Notes that the slots below `made` have been handed out (R3).
+    /// Notes that the slots below `made` have been handed out (RV3).
     pub(super) fn set_made(&self, made: usize) {
         self.made.store(made, Ordering::Relaxed);
     }
@@ -83,7 +83,7 @@ impl Region {
             return None;
         }
         let top = ptr::with_exposed_provenance::<StackTop>(layout.top(slot, index));
-        // SAFETY: R2, R3: the slot has been opened, so its record is mapped.
+        // SAFETY: RV2, RV3: the slot has been opened, so its record is mapped.
         let owner = unsafe { stack::owner_at(top) };
         Some(Overflow {
             owner,
@@ -98,7 +98,7 @@ pub(super) fn overflow_at(fault: usize) -> Option<Overflow> {
     // ORDERING: pairs with the Release exchange in `link_new`.
     let mut next = FIRST.load(Ordering::Acquire);
     loop {
-        // SAFETY: R1: linked nodes stay allocated.
+        // SAFETY: RV1: linked nodes stay allocated.
         let region = unsafe { next.as_ref() }?;
         if let Some(overflow) = region.overflow_at(fault) {
             return Some(overflow);
@@ -112,7 +112,7 @@ fn vacant() -> Option<&'static Region> {
     // ORDERING: pairs with the Release exchange in `link_new`.
     let mut next = FIRST.load(Ordering::Acquire);
     loop {
-        // SAFETY: R1: linked nodes stay allocated.
+        // SAFETY: RV1: linked nodes stay allocated.
         let region = unsafe { next.as_ref() }?;
         // ORDERING: pairs with the Release store in `Region::vacate`.
         let claim = region.base.compare_exchange(

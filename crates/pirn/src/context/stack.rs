@@ -4,10 +4,10 @@
 //! one page and no other memory for its stack.
 //!
 //! # Invariants
-//! * S1. A `Stack` is the only handle to its slot, from the pool's `take` to its `give`; the
+//! * SK1. A `Stack` is the only handle to its slot, from the pool's `take` to its `give`; the
 //!   slot is mapped, readable and writable from `limit` up to its end, and trapping in the
 //!   guard below, for all that time.
-//! * S2. The record is written before the handle is made and keeps all but `owner` until the
+//! * SK2. The record is written before the handle is made and keeps all but `owner` until the
 //!   slot goes cold. Frames lie below the record, so they never overlap it.
 
 use std::fmt;
@@ -42,7 +42,7 @@ pub(super) struct Place {
 #[must_use = "a stack that is not given back is lost"]
 pub(crate) struct Stack(NonNull<StackTop>);
 
-// SAFETY: S1: the handle is the only way to the slot, whichever thread holds it.
+// SAFETY: SK1: the handle is the only way to the slot, whichever thread holds it.
 unsafe impl Send for Stack {}
 
 impl Stack {
@@ -50,7 +50,7 @@ impl Stack {
     ///
     /// # Safety
     /// 1. `top` is where the layout puts the record of the slot `place`, whose usable memory
-    ///    starts at `limit` and is mapped as S1 says.
+    ///    starts at `limit` and is mapped as SK1 says.
     /// 2. No other handle to the slot exists, and none will be made before this one is given
     ///    back.
     pub(super) unsafe fn new(
@@ -69,7 +69,7 @@ impl Stack {
     }
 
     fn top(&self) -> &StackTop {
-        // SAFETY: S1, S2: mapped and written while this handle lives.
+        // SAFETY: SK1, SK2: mapped and written while this handle lives.
         unsafe { self.0.as_ref() }
     }
 

@@ -7,7 +7,7 @@
 //! not part of a context, and a suspended one does not say where it stands.
 //!
 //! # Invariants
-//! * C1. `fiber` is null for a worker's own side; else it points to the record that
+//! * CO1. `fiber` is null for a worker's own side; else it points to the record that
 //!   `prepare` put at the top of the fiber's stack, valid until the fiber is left.
 
 use std::mem::ManuallyDrop;
@@ -29,7 +29,7 @@ pub(crate) struct Context {
     pub(super) side: Side,
 }
 
-// SAFETY: C1: a suspended context may be resumed by any thread; what its frames hold is the
+// SAFETY: CO1: a suspended context may be resumed by any thread; what its frames hold is the
 // affair of whoever lets it migrate.
 unsafe impl Send for Context {}
 
@@ -92,7 +92,7 @@ impl Context {
             limit,
         };
         let body = move |yielder: &Yielder<(), ()>, ()| {
-            // SAFETY: C1.
+            // SAFETY: CO1.
             unsafe { (*fiber.as_ptr()).yielder = yielder };
             // SAFETY: 3; corosensei calls this once.
             unsafe { entry(arg) }
@@ -133,10 +133,10 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
         // SAFETY: 4: `save` is a fiber that runs.
         unsafe { suspend(save) };
     } else {
-        // SAFETY: C1, 2.
+        // SAFETY: CO1, 2.
         let coroutine = unsafe { &mut (*fiber).coroutine };
         coroutine.resume(());
-        // SAFETY: C1; the fiber is suspended again.
+        // SAFETY: CO1; the fiber is suspended again.
         if unsafe { (*fiber).left } {
             // SAFETY: what `exit` promises: nothing on the stack is to be dropped.
             unsafe { coroutine.force_reset() };
@@ -159,7 +159,7 @@ pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
     unsafe { sanitizer::leave_for_good(save, to) };
     // SAFETY: 1.
     let fiber = unsafe { (*save).fiber };
-    // SAFETY: C1.
+    // SAFETY: CO1.
     unsafe { (*fiber).left = true };
     // SAFETY: 1: `save` is a fiber that runs.
     unsafe { suspend(save) };
@@ -171,7 +171,7 @@ pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
 unsafe fn suspend(running: *mut Context) {
     // SAFETY: 1.
     let fiber = unsafe { (*running).fiber };
-    // SAFETY: C1.
+    // SAFETY: CO1.
     let yielder = unsafe { (*fiber).yielder };
     // SAFETY: 1: the fiber has started, so the yielder is set and lives on its stack.
     unsafe { &*yielder }.suspend(());

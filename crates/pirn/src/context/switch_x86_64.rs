@@ -29,7 +29,7 @@
 //! differs gains nothing (13 ns).
 //!
 //! # Invariants
-//! * C1. While a context is suspended, `sp` points to words as in the picture and nobody else
+//! * SX1. While a context is suspended, `sp` points to words as in the picture and nobody else
 //!   runs on that stack. While it runs, `sp` is stale.
 
 use std::arch::{asm, naked_asm};
@@ -43,12 +43,12 @@ use super::stack::Stack;
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Context {
-    /// Null until the context is prepared or has been left (C1).
+    /// Null until the context is prepared or has been left (SX1).
     sp: *mut Word,
     pub(super) side: Side,
 }
 
-// SAFETY: C1: a suspended context may be resumed by any thread; what its frames hold is the
+// SAFETY: SX1: a suspended context may be resumed by any thread; what its frames hold is the
 // affair of whoever lets it migrate.
 unsafe impl Send for Context {}
 
@@ -108,7 +108,7 @@ impl Context {
         if self.sp.is_null() {
             return None;
         }
-        // SAFETY: C1.
+        // SAFETY: SX1.
         let words = unsafe { self.sp.cast::<[Word; SAVED]>().read() };
         let sp = self.sp.addr() + SAVED * size_of::<Word>();
         Some(Frame {
@@ -131,7 +131,7 @@ impl Context {
 pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
     // SAFETY: 1.
     unsafe { sanitizer::leave(save, to) };
-    // SAFETY: C1, 1, 2. All registers but rsp, rbx, rbp and the control words are declared
+    // SAFETY: SX1, 1, 2. All registers but rsp, rbx, rbp and the control words are declared
     // as changed; those are pushed here and restored by the switch back.
     unsafe {
         asm!(
@@ -176,7 +176,7 @@ pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
     unsafe { sanitizer::leave_for_good(save, to) };
     // SAFETY: 1: a left context has nothing to go on with.
     unsafe { (*save).sp = ptr::null_mut() };
-    // SAFETY: C1, 1: goes on where `to` was suspended, with what was saved there.
+    // SAFETY: SX1, 1: goes on where `to` was suspended, with what was saved there.
     unsafe {
         asm!(
             sanitizer::hook!(),

@@ -6,6 +6,7 @@
 
 use std::arch::asm;
 
+/// The number of the request, from `valgrind.h`.
 const STACK_REGISTER: usize = 0x1501;
 
 /// Tells valgrind, if it is there, that a stack is at `start..start + len`.

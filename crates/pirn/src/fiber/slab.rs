@@ -29,11 +29,12 @@ const fn longer(size: usize) -> usize {
     size + PAYLOAD_OFFSET.saturating_sub(192)
 }
 
-/// How many blocks a magazine holds, and trades with the store at once.
+/// How many blocks a magazine holds, and trades with the store at once: 32 KiB of the
+/// least class. Arbitrary; docs/design/005 was measured with it.
 const BATCH: u32 = 128;
 
 /// The first chunk of a class is small, so that a process with few fibers stays small; later
-/// ones are huge pages.
+/// ones are huge pages (2 MiB on x86-64). The first size is arbitrary.
 const FIRST_CHUNK: usize = 64 << 10;
 const CHUNK: usize = 2 << 20;
 

@@ -32,12 +32,12 @@
 //! | Done | Active | allocator, no handle left | store | same |
 //!
 //! Invariants:
-//! * S1. A *ticket* is (header, epoch). At most one claim succeeds for one epoch, because
+//! * ST1. A *ticket* is (header, epoch). At most one claim succeeds for one epoch, because
 //!   every claim adds one to it. So a second waker, a stale waker and a waker of a recycled
 //!   header all fail the same CAS, and validity is never tested apart from the claim.
-//! * S2. The epoch never decreases while the process lives, recycling included.
-//! * S3. Whoever turns Parked into Active (and only that party) enqueues the fiber, once.
-//! * S4. Every claim is a release, every `park` an acquire read-modify-write of the same
+//! * ST2. The epoch never decreases while the process lives, recycling included.
+//! * ST3. Whoever turns Parked into Active (and only that party) enqueues the fiber, once.
+//! * ST4. Every claim is a release, every `park` an acquire read-modify-write of the same
 //!   word: what a waker wrote before its claim is visible to the fiber that finds itself
 //!   claimed.
 //!
@@ -77,7 +77,7 @@ pub(crate) struct Accepts {
 #[must_use]
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// The fiber was parked and is now the caller's to enqueue (S3).
+    /// The fiber was parked and is now the caller's to enqueue (ST3).
     Parked,
     /// The fiber has not parked yet and will find the claim by itself.
     Active,
@@ -282,7 +282,7 @@ impl StateWord {
     pub(crate) fn recycle(&self) {
         let word = self.0.load(Ordering::Relaxed);
         // ORDERING: Relaxed: whatever queue or handle publishes the new fiber releases it.
-        // S2: a stale ticket may still be compared with this word, so the epoch goes on.
+        // ST2: a stale ticket may still be compared with this word, so the epoch goes on.
         self.0
             .store(word & !(CODE | 0xFF) | ACTIVE, Ordering::Relaxed);
     }

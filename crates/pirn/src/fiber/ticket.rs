@@ -11,7 +11,7 @@ use crate::base::mutant::mutant;
 ///
 /// Copies are equal: the first one used wins, the others do nothing, however late they
 /// come, because headers are never given back to the system and every wait has an epoch of
-/// its own (S1, S2 in `fiber::state`). So a ticket is safe to keep and to use anywhere.
+/// its own (ST1, ST2 in `fiber::state`). So a ticket is safe to keep and to use anywhere.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub struct Ticket {
     fiber: NonNull<Header>,

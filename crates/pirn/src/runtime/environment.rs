@@ -3,7 +3,8 @@
 use std::env;
 use std::io;
 
-/// The most workers a runtime can have.
+/// The most workers a runtime can have. Arbitrary: more than the cores of any machine that
+/// it is likely to meet.
 pub(super) const MOST_WORKERS: usize = 1024;
 
 /// What the environment asks for.
@@ -38,8 +39,9 @@ pub(super) fn check_workers(who: &str, workers: usize) -> io::Result<usize> {
 
 /// `bytes` if fibers can live on so small a stack; else an error that says who asked.
 pub(super) fn check_stack_size(who: &str, bytes: usize) -> io::Result<usize> {
-    /// Smaller stacks cannot even report a panic.
+    /// Smaller stacks cannot even report a panic; the same as `MIN_SIZE` in `context`.
     const LEAST: usize = 16 << 10;
+    /// The same as for a single fiber (`MOST_STACK` in `spawn::builder`).
     const MOST: usize = 1 << 40;
     if (LEAST..=MOST).contains(&bytes) {
         return Ok(bytes);

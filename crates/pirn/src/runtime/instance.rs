@@ -115,6 +115,7 @@ impl Runtime {
 }
 
 /// A time that no caller sees the end of, and that every clock can express.
+/// A year; arbitrary.
 const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 fn describe(left: Left) -> UnfinishedFiber {

@@ -18,7 +18,7 @@ use super::instance::Runtime;
 ///
 /// # Blocking
 /// Until every fiber has ended, without a limit, as for the drop of a
-/// [`Runtime`](crate::Runtime). Parks a fiber, blocks a plain thread.
+/// [`Runtime`]. Parks a fiber, blocks a plain thread.
 pub fn test<T: Send>(f: impl FnOnce(&Handle) -> T + Send) -> T {
     let runtime = Runtime::builder().name("pirn-test").workers(1).build();
     let runtime =

@@ -1,10 +1,11 @@
 //! Where a worker finds its next fiber, while it has something of its own to look at.
 //!
-//! Order (D8): every n dispatches the injector, every [`ROUND`] dispatches a service; else
+//! Order: every n dispatches the injector, every [`ROUND`] dispatches a service; else
 //! the `next` slot (at most three in a row), then ready list and ring in alternation, then
 //! the inbox, the own injector shard, any shard, the timers. Stealing and sleeping are in
 //! `rest`.
 
+use super::injector::End;
 use super::next::NextItem;
 use super::pace::ROUND;
 use super::pool::Scheduler;
@@ -14,11 +15,17 @@ use crate::base::list::Fifo;
 use crate::fiber::{FiberPtr, Header};
 
 /// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do
-/// not shut out the rest.
+/// not shut out the rest. The same as Tokio's.
 const STREAK: u32 = 3;
 
-/// The most that is fetched from the injector at once.
+/// The most that is fetched from the injector at once: a quarter of a ring. Arbitrary.
 const BATCH: u32 = 64;
+
+/// A worker with work of its own takes the oldest of what its ring spilled this often, in
+/// nanoseconds. In a tree of fibers each such step starts one more subtree near the root: at
+/// every look at the injector (24,000 in a tree of a million leaves) there were 8,600 stacks
+/// in use at a time instead of 600, and the tree took 1.6 times as long.
+const OLDEST: u64 = 1_000_000;
 
 impl Worker {
     /// The next fiber to run, without looking at other workers. On the worker's own stack.
@@ -128,12 +135,21 @@ impl Worker {
             return None;
         }
         self.since_injector.set(0);
-        // One fiber only: it runs before the local work, the rest comes in its turn.
-        let pool = &self.pool;
-        if pool.injector.is_empty() {
+        let injector = &self.pool.injector;
+        if injector.is_empty() {
             return None;
         }
-        let fiber = pool.injector.pop_any(self.index, 1).pop_front()?;
+        // What spilled must not be forgotten under what spills on top of it.
+        let end = match now >= self.oldest_due.get() {
+            true => End::Oldest,
+            false => End::Newest,
+        };
+        if end == End::Oldest {
+            self.oldest_due.set(now + OLDEST);
+        }
+        // One fiber only: it runs before the local work, the rest comes in its turn.
+        let own = injector.pop_batch(self.index, 1, end).pop_front();
+        let fiber = own.or_else(|| injector.pop_any(self.index, 1).pop_front())?;
         self.remote().counters.injector_batches.increment();
         if self.searching.get() {
             self.pass_search_on();
@@ -165,12 +181,12 @@ impl Worker {
             return None;
         }
         if self.pool.scheduler() == Scheduler::SingleQueue {
-            return injector.pop_batch(0, 1).pop_front();
+            return injector.pop_batch(0, 1, End::Oldest).pop_front();
         }
         let share = queued / self.pool.workers() + 1;
         let room = self.remote().ring.free_slots();
         let n = (share as u32).min(BATCH).min(room + 1);
-        let mut batch = injector.pop_batch(self.index, n);
+        let mut batch = injector.pop_batch(self.index, n, End::Newest);
         if batch.is_empty() {
             batch = injector.pop_any(self.index, n);
         }

@@ -181,7 +181,7 @@ impl Idle {
 
     /// A hint, from one plain load (for up to 64 workers) of a line that is written only
     /// when someone sleeps or wakes. Not P1–P3: no wake may be left out because of it
-    /// unless sysmon makes up for it.
+    /// unless the monitor makes up for it.
     #[inline]
     pub(crate) fn sleepers_hint(&self) -> bool {
         self.sleepers.any()

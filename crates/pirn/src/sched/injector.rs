@@ -1,11 +1,18 @@
 //! The queue of fibers that no worker has yet: spawned by foreign threads, placed on another
-//! worker, or overflowed from a ring.
+//! worker, or spilled from a full ring.
 //!
-//! A row of shards, each a locked ring of pointers with its length beside it. (Not an
-//! intrusive list: a burst that overflows is larger than any cache, and following links
+//! A row of shards, each with two locked rows of pointers and their length beside them. (Not
+//! intrusive lists: a burst that spills is larger than any cache, and following links
 //! through cold headers costs a memory latency for each; pointers in a row can be prefetched
 //! together. Measured at a million spawned fibers: 25 ns of 145 for each.) Who pushes where
 //! is policy (`sched::place`); any thread may take from any shard, also a dead worker's.
+//!
+//! What *arrived* is a queue. What *spilled* is a stack of batches to the worker whose ring
+//! it was, and a queue to everybody else: the owner goes on with what it spawned last, so
+//! that a tree of fibers is walked depth first and only few of its nodes have a stack at a
+//! time, and thieves take the subtrees nearest to the root (as in Cilk; Blumofe and
+//! Leiserson, 1999). Asked for either, a shard answers from the two in turn. The oldest are
+//! not forgotten: a worker takes one of them every few rounds (`sched::find`).
 //!
 //! Owns: the shards. Does not own: the wake. Whoever pushes then asks
 //! [`Idle::claim_sleeper`](crate::sched::idle::Idle::claim_sleeper), whose fence orders the
@@ -40,9 +47,25 @@ struct Shard<T> {
     len: AtomicUsize,
 }
 
-/// The fibers of one shard, oldest first.
+/// The fibers of one shard.
 #[derive(Debug)]
-struct Queue<T>(VecDeque<NonNull<T>>);
+struct Queue<T> {
+    /// Oldest first.
+    arrived: VecDeque<NonNull<T>>,
+    /// Oldest first too.
+    spilled: VecDeque<NonNull<T>>,
+    /// Whether `spilled` is asked first the next time.
+    spilled_first: bool,
+}
+
+/// Which of the spilled fibers to take; what arrived is a queue all the same.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// What has waited longest.
+    Oldest,
+    /// What spilled last.
+    Newest,
+}
 
 // SAFETY: what is queued may run on any thread; the queue never looks inside.
 unsafe impl<T: Linked> Send for Queue<T> {}
@@ -59,43 +82,36 @@ impl<T: Linked> Injector<T> {
         }
     }
 
+    /// Adds one that arrived.
     pub(crate) fn push(&self, shard: usize, fiber: NonNull<T>) {
-        self.shards[shard].edit(|queue| queue.push_back(fiber));
+        self.shards[shard].edit(|queue| queue.arrived.push_back(fiber));
     }
 
-    pub(crate) fn push_batch(&self, shard: usize, fibers: Fifo<T>) {
+    /// Adds a batch that spilled from the ring of the shard's worker.
+    pub(crate) fn spill(&self, shard: usize, mut batch: Fifo<T>) {
         self.shards[shard].edit(|queue| {
-            let mut fibers = fibers;
-            while let Some(fiber) = fibers.pop_front() {
-                queue.push_back(fiber);
+            while let Some(fiber) = batch.pop_front() {
+                queue.spilled.push_back(fiber);
             }
         });
     }
 
-    /// Takes up to `n` from one shard, oldest first. An empty shard costs one load.
-    pub(crate) fn pop_batch(&self, shard: usize, n: u32) -> Fifo<T> {
+    /// Takes up to `n` from one shard, the oldest of them first. An empty shard costs one
+    /// load.
+    pub(crate) fn pop_batch(&self, shard: usize, n: u32, end: End) -> Fifo<T> {
         let shard = &self.shards[shard];
         if shard.len.load(Ordering::Relaxed) == 0 {
             return Fifo::new();
         }
-        shard.edit(|queue| {
-            let n = (n as usize).min(queue.len());
-            for fiber in queue.range(..n) {
-                prefetch(fiber.as_ptr(), HEAD);
-            }
-            let mut batch = Fifo::new();
-            for fiber in queue.drain(..n) {
-                batch.push_back(fiber);
-            }
-            batch
-        })
+        shard.edit(|queue| queue.take(n as usize, end))
     }
 
-    /// Takes up to `n` from the first shard at or after `start` (going round) that has any.
+    /// Takes up to `n` of the oldest of the first shard at or after `start` (going round)
+    /// that has any.
     pub(crate) fn pop_any(&self, start: usize, n: u32) -> Fifo<T> {
         let shards = self.shards.len();
         (0..shards)
-            .map(|step| self.pop_batch((start + step) % shards, n))
+            .map(|step| self.pop_batch((start + step) % shards, n, End::Oldest))
             .find(|batch| !batch.is_empty())
             .unwrap_or_default()
     }
@@ -123,15 +139,45 @@ impl<T: Linked> Injector<T> {
 impl<T: Linked> Shard<T> {
     fn new() -> Self {
         Shard {
-            queue: Lock::new(Queue(VecDeque::new())),
+            queue: Lock::new(Queue {
+                arrived: VecDeque::new(),
+                spilled: VecDeque::new(),
+                spilled_first: false,
+            }),
             len: AtomicUsize::new(0),
         }
     }
 
-    fn edit<R>(&self, change: impl FnOnce(&mut VecDeque<NonNull<T>>) -> R) -> R {
+    fn edit<R>(&self, change: impl FnOnce(&mut Queue<T>) -> R) -> R {
         let mut queue = self.queue.lock();
-        let answer = change(&mut queue.0);
-        self.len.store(queue.0.len(), Ordering::Relaxed);
+        let answer = change(&mut queue);
+        let len = queue.arrived.len() + queue.spilled.len();
+        self.len.store(len, Ordering::Relaxed);
         answer
+    }
+}
+
+impl<T: Linked> Queue<T> {
+    fn take(&mut self, n: usize, end: End) -> Fifo<T> {
+        self.spilled_first = !self.spilled_first;
+        let spilled =
+            self.arrived.is_empty() || (self.spilled_first && !self.spilled.is_empty());
+        let row = match spilled {
+            true => &mut self.spilled,
+            false => &mut self.arrived,
+        };
+        let n = n.min(row.len());
+        let from = match end {
+            End::Newest if spilled => row.len() - n,
+            _ => 0,
+        };
+        for fiber in row.range(from..from + n) {
+            prefetch(fiber.as_ptr(), HEAD);
+        }
+        let mut batch = Fifo::new();
+        for fiber in row.drain(from..from + n) {
+            batch.push_back(fiber);
+        }
+        batch
     }
 }

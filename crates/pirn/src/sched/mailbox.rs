@@ -41,7 +41,7 @@ use crate::sys::parker::Parker;
 pub(crate) struct Mailbox<T> {
     /// Written by wakers; read by the owner each time it looks for remote wakes.
     door: CachePadded<Door<T>>,
-    /// How many dispatches the owner has made: its plain store, sysmon's load.
+    /// How many dispatches the owner has made: its plain store, the monitor's load.
     pub(crate) epoch: CachePadded<AtomicU64>,
 }
 

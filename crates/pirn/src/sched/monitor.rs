@@ -31,12 +31,16 @@ use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::sys::parker::Parker;
 
-/// The least time between two looks that may call work aged.
+/// The least time between two looks that may call work aged: twice what it costs to wake a
+/// thread for it (`SURPLUS` in `pace`). The three times are the design's, not measured.
 const AGE: Duration = Duration::from_micros(100);
+/// Between two looks while attending.
 const PERIOD: Duration = Duration::from_micros(500);
+/// Between two looks while dozing: the worst delay of a wake that the fenceless step to
+/// dozing has missed.
 const DOZE: Duration = Duration::from_millis(20);
 
-/// Looks without young work after which the monitor dozes.
+/// Looks without young work after which the monitor dozes: 10 ms at [`PERIOD`]. Arbitrary.
 const CALM: u32 = 20;
 
 const ATTENDING: u32 = 0;

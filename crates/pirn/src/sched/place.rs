@@ -106,11 +106,7 @@ impl Worker {
             .ring
             .push_overflow(fiber, |moved| batch.push_back(moved));
         if !batch.is_empty() {
-            let shard = match self.pool.scheduler() {
-                Scheduler::SingleQueue => 0,
-                Scheduler::WorkStealing => self.index,
-            };
-            self.pool.injector.push_batch(shard, batch);
+            self.pool.injector.spill(self.index, batch);
             // LIVENESS: published to all, so the publisher's part of `idle` is due (P1-P4):
             // the ring has looked empty for a moment.
             if self.pool.wake_one(self.index + 1) {

@@ -21,14 +21,16 @@ use crate::fiber::FiberPtr;
 use crate::shim;
 use crate::shim::atomic::Ordering;
 
-/// A searcher that leaves work behind that is too young to take looks again after this.
+/// A searcher that leaves work behind that is too young to take looks again after this:
+/// what a wake-up costs on virtual machines (`SURPLUS` in `pace`). No measurement yet.
 const YOUNG: Duration = Duration::from_micros(50);
 
 /// How long a worker spins before it sleeps, when spinning pays: about what the wake-up of
-/// a sleeping thread costs on a good machine.
+/// a sleeping thread costs on a good machine. Nanoseconds.
 const SPIN: u64 = 10_000;
 
-/// A sleep shorter than this would have been better spent spinning.
+/// A sleep shorter than this would have been better spent spinning. Nanoseconds: ten times
+/// [`SPIN`], arbitrary.
 const SHORT: u64 = 100_000;
 
 /// What the sweep over the other workers came to.

@@ -304,7 +304,7 @@ fn index(position: u32) -> usize {
     (position % CAPACITY) as usize
 }
 
-/// A power of two, so that positions may wrap. Small under loom: all that matters is empty,
-/// half and full.
+/// A power of two, so that positions may wrap; 256 as in Go and Tokio. Small under loom: all
+/// that matters is empty, half and full.
 pub(crate) const CAPACITY: u32 = if cfg!(loom) { 4 } else { 256 };
 const HALF: u32 = CAPACITY / 2;

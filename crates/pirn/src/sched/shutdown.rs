@@ -22,6 +22,7 @@ use crate::wait::{How, Reason, Spec};
 
 /// How long workers have to report what they could not end. One that computes or sits in a
 /// system call does not answer; its running fiber is named all the same.
+/// Arbitrary: far more than a worker that can answer needs, and short for whoever waits.
 const REPORT: Duration = Duration::from_millis(50);
 
 impl Pool {

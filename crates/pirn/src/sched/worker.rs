@@ -31,7 +31,7 @@ use crate::fiber::{FiberPtr, Header, Ticket};
 use crate::shim::{self, atomic::Ordering};
 use crate::timer::{Timer, Wheel};
 
-/// Operations that a fiber may complete in one run before it must yield.
+/// Operations that a fiber may complete in one run before it must yield. The same as Tokio's.
 const BUDGET: u32 = 128;
 
 /// Stacks that a worker keeps for itself. A burst deeper than this trades with the pool;
@@ -58,6 +58,8 @@ pub(crate) struct Worker {
     pub(super) until_service: Cell<u32>,
     /// Dispatches since the last look at the injector.
     pub(super) since_injector: Cell<u32>,
+    /// When the oldest of what spilled here is to have its turn.
+    pub(super) oldest_due: Cell<u64>,
     /// Dispatches out of the `next` slot in a row.
     pub(super) streak: Cell<u32>,
     /// Whether the ring, rather than the ready list, is asked first the next time.
@@ -116,6 +118,7 @@ impl Worker {
             pace: Pace::new(now),
             until_service: Cell::new(0),
             since_injector: Cell::new(0),
+            oldest_due: Cell::new(now),
             streak: Cell::new(0),
             ring_first: Cell::new(false),
             searching: Cell::new(false),

@@ -4,7 +4,7 @@
 //! Does not own: the lifetimes that make all this safe to use (`region`).
 //!
 //! Invariants:
-//! * R2. A child touches nothing of the scope after it has freed the lock in [`child_ended`]:
+//! * SC2. A child touches nothing of the scope after it has freed the lock in [`child_ended`]:
 //!   the parent may be gone by then. The duty to wake the parent is taken along, and needs
 //!   only the parent's header.
 
@@ -101,7 +101,7 @@ impl Children {
         first
     }
 
-    /// Counts one child off and wakes whoever waits for the last one (R2).
+    /// Counts one child off and wakes whoever waits for the last one (SC2).
     fn end_one(&self, panicked: Option<FiberRef>) {
         let mut state = self.0.lock();
         state.panicked.extend(panicked);
@@ -128,7 +128,7 @@ impl Children {
 /// # Safety
 /// `data` points to the `Children` that `fiber` was counted in.
 unsafe fn child_ended(data: *const (), fiber: FiberPtr, panicked: bool) {
-    // SAFETY: R1 (`region`): the scope waits for this very call.
+    // SAFETY: SC1 (`region`): the scope waits for this very call.
     let children = unsafe { &*data.cast::<Children>() };
     children.end_one(panicked.then(|| FiberRef::of(fiber)));
 }

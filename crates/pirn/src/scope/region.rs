@@ -4,7 +4,7 @@
 //! (`children`).
 //!
 //! Invariants:
-//! * R1. `scope` does not return, nor unwind, before every child has been counted off at its
+//! * SC1. `scope` does not return, nor unwind, before every child has been counted off at its
 //!   end. So what children borrow from `'env`, and the scope itself, outlive them.
 
 use std::fmt;
@@ -80,9 +80,9 @@ where
         scope: PhantomData,
         env: PhantomData,
     };
-    // UNWIND: the body's panic is kept until its children have ended (R1).
+    // UNWIND: the body's panic is kept until its children have ended (SC1).
     let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    // R1 rests on the count, not on the wake.
+    // SC1 rests on the count, not on the wake.
     while scope.children.alive() > 0 {
         let _ = scope.children.wait(&Spec::of(Reason::Scope));
     }
@@ -216,10 +216,10 @@ impl<'scope> Scope<'scope, '_> {
         T: Send + 'scope,
     {
         self.children.count();
-        // SAFETY: R1: what `F` and `T` borrow lives for `'scope`, which is longer than the
+        // SAFETY: SC1: what `F` and `T` borrow lives for `'scope`, which is longer than the
         // child.
         let fiber = unsafe { builder.fresh(current::local(), Location::caller(), f) };
-        // SAFETY: R1.
+        // SAFETY: SC1.
         unsafe { self.children.adopt(fiber) };
         fiber
     }

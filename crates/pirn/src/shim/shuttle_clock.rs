@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::locals::LocalKey;
 
-/// A timeout of this length is meant as "for ever", and never passes.
+/// A timeout of this length is meant as "for ever", and never passes. Arbitrary:
+/// longer than any limit that the models set.
 const REMOTE: Duration = Duration::from_secs(60 * 60);
 
 /// How the names of threads begin for which no time passes.

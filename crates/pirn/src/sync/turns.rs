@@ -6,16 +6,16 @@
 //! been woken, has lost, and is older than [`PATIENCE`] is handed the turn directly.
 //!
 //! # Invariants
-//! * M1. `held` is set iff somebody has the turn; whoever sets it has it. Freeing by hand-over
+//! * TN1. `held` is set iff somebody has the turn; whoever sets it has it. Freeing by hand-over
 //!   leaves it set and gives the turn to the claimed waiter.
-//! * M2. At most one waiter is on its way: woken without the turn, and yet to try. `on_the_way`
+//! * TN2. At most one waiter is on its way: woken without the turn, and yet to try. `on_the_way`
 //!   is set from its claim until it has the turn or waits again. Meanwhile freeing wakes
 //!   nobody.
-//! * M3. A waiter that lost waits in `losers`, which is served before `arrivals`, so the
+//! * TN3. A waiter that lost waits in `losers`, which is served before `arrivals`, so the
 //!   order of arrival survives a lost race.
 //!
 //! LIVENESS: the turn is never free with waiters that nobody will wake. Freeing claims a
-//! waiter unless one is on its way (M2); a waiter on its way was claimed as woken, so it
+//! waiter unless one is on its way (TN2); a waiter on its way was claimed as woken, so it
 //! cannot time out instead: it tries, and either frees later itself or finds the turn taken
 //! by somebody who will free it after `on_the_way` has been cleared.
 

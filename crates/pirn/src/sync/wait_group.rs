@@ -4,9 +4,9 @@
 //! that count by existing, as in crossbeam.
 //!
 //! # Invariants
-//! * N1. `members` is the number of handles whose `member` is set; both change together
+//! * WG1. `members` is the number of handles whose `member` is set; both change together
 //!   under the lock.
-//! * N2. Whoever brings `announced + members` to zero ends the round under the lock, and
+//! * WG2. Whoever brings `announced + members` to zero ends the round under the lock, and
 //!   then wakes the waiters of that round. A waiter joins only with a count above zero and
 //!   remembers its round, so the group can be used again while they are being woken.
 
@@ -163,7 +163,7 @@ impl WaitGroup {
 
     /// Makes this handle count no more; true if it did.
     fn resign(&self, group: &mut Group) -> bool {
-        // ORDERING: Relaxed: N1: written under the lock that is held here.
+        // ORDERING: Relaxed: WG1: written under the lock that is held here.
         let member = self.member.swap(false, Ordering::Relaxed);
         if member {
             group.members -= 1;
@@ -172,7 +172,7 @@ impl WaitGroup {
     }
 
     fn join(&self, group: &mut Group) {
-        // ORDERING: Relaxed: N1: written under the lock that is held here.
+        // ORDERING: Relaxed: WG1: written under the lock that is held here.
         if !self.member.swap(true, Ordering::Relaxed) {
             group.members += 1;
         }

@@ -13,15 +13,15 @@
 //! slot is empty: at worst one early look per slot.
 //!
 //! # Invariants
-//! * W1. A timer's place is `Slot` iff it is linked in exactly that slot's list.
-//! * W2. An occupancy bit is set iff the slot's list is not empty; a bit of `in_use` iff
+//! * WH1. A timer's place is `Slot` iff it is linked in exactly that slot's list.
+//! * WH2. An occupancy bit is set iff the slot's list is not empty; a bit of `in_use` iff
 //!   its level has an occupied slot.
-//! * W3. Every linked timer hangs where `ticks` places it for the present `elapsed`;
+//! * WH3. Every linked timer hangs where `ticks` places it for the present `elapsed`;
 //!   `elapsed` enters a slot of a higher level only as that slot is emptied downwards.
-//! * W4. `elapsed` never shrinks and never exceeds the tick of a time that was passed in.
-//! * W5. Timers of one tick fire in the order in which they were armed: a slot's list is
+//! * WH4. `elapsed` never shrinks and never exceeds the tick of a time that was passed in.
+//! * WH5. Timers of one tick fire in the order in which they were armed: a slot's list is
 //!   FIFO, moving down keeps the order, and a slot of level 0 takes new timers for a tick
-//!   only after the older ones have come down to it (W3).
+//!   only after the older ones have come down to it (WH3).
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -38,13 +38,13 @@ pub(crate) struct Wheel<P> {
     elapsed: u64,
     /// Armed timers, those that never fire included.
     len: usize,
-    /// Bit `l` is set iff level `l` has an occupied slot (W2).
+    /// Bit `l` is set iff level `l` has an occupied slot (WH2).
     in_use: u8,
     levels: Box<[Level<P>; LEVELS]>,
 }
 
 struct Level<P> {
-    /// Bit `s` is set iff slot `s` is not empty (W2).
+    /// Bit `s` is set iff slot `s` is not empty (WH2).
     occupied: u64,
     slots: [Slot<P>; SLOTS],
 }
@@ -85,7 +85,7 @@ impl<P: Copy> Wheel<P> {
         debug_assert!(!entry.is_armed(), "armed twice");
         entry.due.set(tick_at_or_after(deadline).max(self.elapsed));
         self.len += 1;
-        // SAFETY: the timer is in no list as it is not armed (W1), and pinned (E1).
+        // SAFETY: the timer is in no list as it is not armed (WH1), and pinned (E1).
         unsafe { self.hang(timer) };
     }
 
@@ -102,7 +102,7 @@ impl<P: Copy> Wheel<P> {
             Place::Never => {}
             Place::Slot { level, slot } => {
                 let list = &mut self.slot(level.into(), slot.into()).timers;
-                // SAFETY: W1: the timer hangs in exactly this list.
+                // SAFETY: WH1: the timer hangs in exactly this list.
                 unsafe { list.remove(timer) };
                 if list.is_empty() {
                     self.mark_empty(level.into(), slot.into());
@@ -135,7 +135,7 @@ impl<P: Copy> Wheel<P> {
             if start > now {
                 break;
             }
-            // W3: nothing is due before `start`, and this slot is emptied right away.
+            // WH3: nothing is due before `start`, and this slot is emptied right away.
             self.elapsed = self.elapsed.max(start);
             if level == 0 {
                 self.fire_slot(slot, &mut fire);
@@ -143,7 +143,7 @@ impl<P: Copy> Wheel<P> {
                 self.move_down(level, slot);
             }
         }
-        // W3: every slot left starts after `now`, so time enters none of them.
+        // WH3: every slot left starts after `now`, so time enters none of them.
         self.elapsed = self.elapsed.max(now);
     }
 

@@ -12,7 +12,7 @@
 //!
 //! Lock order: a room's lock, then nothing. No runtime lock is held across a switch.
 //!
-//! Invariants: W1–W3 (`fiber::waiter`), S1–S4 (`fiber::state`).
+//! Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
 pub(crate) mod interrupt;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]

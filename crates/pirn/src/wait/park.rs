@@ -32,6 +32,7 @@ use crate::shim::atomic::Ordering;
 use crate::timer::Timer;
 
 /// How long an unwinding fiber blocks its thread while others wait behind it.
+/// Arbitrary: unwinding takes microseconds, and a waiting destructor should be done by then.
 const PATIENCE: Duration = Duration::from_millis(10);
 
 /// What is waited for, and what else may end the wait.

@@ -20,7 +20,7 @@ pub(in crate::context) enum Guarding {
     Protect,
 }
 
-/// Not in the libc crate for every target.
+/// From the kernel's `mman-common.h`; not in the libc crate for every target.
 const MADV_GUARD_INSTALL: i32 = 102;
 
 /// Returns the best way that works here; tries once per process.

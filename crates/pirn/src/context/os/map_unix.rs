@@ -78,6 +78,7 @@ pub(in crate::context) unsafe fn discard(start: NonNull<u8>, len: usize) {
 /// Returns the start of the lowest page in `range` that is in memory; `None` if none is, or
 /// if the system does not say.
 pub(in crate::context) fn lowest_resident(range: Range<usize>) -> Option<usize> {
+    /// Asked for at once: two default stacks; bounds an array on the stack. Arbitrary.
     const PAGES: usize = 128;
     let page = page_size();
     let mut resident = [0; PAGES];

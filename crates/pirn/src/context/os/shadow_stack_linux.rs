@@ -3,6 +3,7 @@
 
 use std::io;
 
+/// From the kernel's `asm/prctl.h`.
 const ARCH_SHSTK_STATUS: i32 = 0x5005;
 /// Bit of the status: shadow stacks are on in this thread.
 const SHSTK: u64 = 1;

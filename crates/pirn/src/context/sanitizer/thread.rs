@@ -6,9 +6,9 @@
 //! cannot be used with this sanitizer.
 //!
 //! # Invariants
-//! * T1. `fiber` is the sanitizer's handle of the context: of a prepared one from `prepare`
+//! * TS1. `fiber` is the sanitizer's handle of the context: of a prepared one from `prepare`
 //!   to its last switch, of a thread's own side while that is suspended.
-//! * T2. A handle is destroyed by the context that was switched to, when it arrives, never
+//! * TS2. A handle is destroyed by the context that was switched to, when it arrives, never
 //!   while it runs.
 
 use std::ffi::c_void;
@@ -117,7 +117,7 @@ pub(in crate::context) unsafe fn arrive(here: *mut Context) {
     // SAFETY: 1.
     let here = unsafe { &mut (*here).side };
     if !here.left.is_null() {
-        // SAFETY: T1, T2.
+        // SAFETY: TS1, TS2.
         unsafe { __tsan_destroy_fiber(here.left) };
         here.left = ptr::null_mut();
     }

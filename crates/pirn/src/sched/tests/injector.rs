@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::list::Fifo;
 use crate::base::tests::node::{Node, Nodes};
-use crate::sched::injector::Injector;
+use crate::sched::injector::{End, Injector};
 use crate::shim::thread;
 
 fn drain(nodes: &Nodes, mut batch: Fifo<Node>) -> Vec<usize> {
@@ -14,21 +14,51 @@ fn drain(nodes: &Nodes, mut batch: Fifo<Node>) -> Vec<usize> {
         .collect()
 }
 
+fn batch(nodes: &Nodes, ids: std::ops::Range<usize>) -> Fifo<Node> {
+    let mut batch = Fifo::new();
+    ids.for_each(|id| batch.push_back(nodes.ready(id)));
+    batch
+}
+
 #[test]
 fn shards_are_queues_and_any_finds_them() {
     let nodes = Nodes::new(8);
     let injector = Injector::new(3);
     assert!(injector.is_empty());
     (0..5).for_each(|id| injector.push(1, nodes.ready(id)));
-    let mut batch = Fifo::new();
-    (5..8).for_each(|id| batch.push_back(nodes.ready(id)));
-    injector.push_batch(2, batch);
+    injector.spill(2, batch(&nodes, 5..8));
     assert_eq!((injector.len(), injector.shard_len(1)), (8, 5));
-    assert_eq!(drain(&nodes, injector.pop_batch(0, 9)), []);
-    assert_eq!(drain(&nodes, injector.pop_batch(1, 2)), [0, 1]);
+    assert_eq!(drain(&nodes, injector.pop_batch(0, 9, End::Newest)), []);
+    assert_eq!(drain(&nodes, injector.pop_batch(1, 2, End::Newest)), [0, 1]);
     assert_eq!(drain(&nodes, injector.pop_any(2, 9)), [5, 6, 7]);
     assert_eq!(drain(&nodes, injector.pop_any(2, 9)), [2, 3, 4]);
     assert!(injector.is_empty() && injector.pop_any(0, 9).is_empty());
+}
+
+#[test]
+fn spilled_fibers_are_a_stack_to_their_worker_and_a_queue_to_others() {
+    let nodes = Nodes::new(9);
+    let injector = Injector::new(1);
+    (0..3).for_each(|i| injector.spill(0, batch(&nodes, 3 * i..3 * i + 3)));
+    assert_eq!(
+        drain(&nodes, injector.pop_batch(0, 4, End::Newest)),
+        [5, 6, 7, 8]
+    );
+    assert_eq!(drain(&nodes, injector.pop_any(0, 1)), [0]);
+    assert_eq!(drain(&nodes, injector.pop_batch(0, 2, End::Newest)), [3, 4]);
+    assert_eq!(drain(&nodes, injector.pop_any(0, 9)), [1, 2]);
+}
+
+#[test]
+fn what_arrived_and_what_spilled_come_in_turn() {
+    let nodes = Nodes::new(6);
+    let injector = Injector::new(1);
+    injector.spill(0, batch(&nodes, 0..3));
+    (3..6).for_each(|id| injector.push(0, nodes.ready(id)));
+    let took: Vec<_> = (0..6)
+        .flat_map(|_| drain(&nodes, injector.pop_batch(0, 1, End::Newest)))
+        .collect();
+    assert_eq!(took, [2, 3, 1, 4, 0, 5]);
 }
 
 #[test]

@@ -147,7 +147,7 @@ impl Storm {
         if let Err(node) = self.rings[me].push(self.nodes.ready(id)) {
             let mut batch = Fifo::new();
             self.rings[me].push_overflow(node, |node| batch.push_back(node));
-            self.overflow.push_batch(me, batch);
+            self.overflow.spill(me, batch);
         }
     }
 }

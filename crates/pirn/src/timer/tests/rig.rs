@@ -1,7 +1,7 @@
 //! A wheel together with its timers, so that tests are safe code.
 //!
 //! # Invariants
-//! * G1. The timers are boxed, never replaced, and dropped with the wheel; all of them are
+//! * TR1. The timers are boxed, never replaced, and dropped with the wheel; all of them are
 //!   armed by this wheel only.
 
 use std::ptr::NonNull;
@@ -26,14 +26,14 @@ impl Rig {
     /// Arms timer `id`, which must be idle.
     pub(super) fn arm(&mut self, id: usize, deadline: u64) {
         assert!(!self.timers[id].is_armed());
-        // SAFETY: idle as just checked; G1 keeps it in place and to this wheel.
+        // SAFETY: idle as just checked; TR1 keeps it in place and to this wheel.
         unsafe { self.wheel.arm(NonNull::from(&self.timers[id]), deadline) };
         assert!(self.timers[id].is_armed());
     }
 
     pub(super) fn disarm(&mut self, id: usize) -> bool {
         let armed = self.timers[id].is_armed();
-        // SAFETY: G1: if armed, then by this wheel.
+        // SAFETY: TR1: if armed, then by this wheel.
         let disarmed = unsafe { self.wheel.disarm(NonNull::from(&self.timers[id])) };
         assert_eq!(armed, disarmed);
         assert!(!self.timers[id].is_armed());
