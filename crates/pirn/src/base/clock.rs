@@ -1,7 +1,8 @@
-//! Moments as plain numbers: nanoseconds since the process first asked for the time.
+//! Moments: as plain numbers (nanoseconds since the process first asked for the time), and as
+//! the ends of time limits.
 
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::shim;
 
@@ -23,5 +24,11 @@ pub(crate) fn now() -> u64 {
 /// The moment that is `nanos` after the origin; `None` if the clock cannot express it.
 pub(crate) fn instant(nanos: u64) -> Option<Instant> {
     let origin = *ORIGIN.get_or_init(shim::now);
-    origin.checked_add(std::time::Duration::from_nanos(nanos))
+    origin.checked_add(Duration::from_nanos(nanos))
+}
+
+/// The moment `limit` from now; `None`, which is never, if the clock cannot express it.
+#[inline]
+pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
+    shim::now().checked_add(limit)
 }

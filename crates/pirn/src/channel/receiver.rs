@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::bounded::Bounded;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::iter::{IntoIter, Iter, TryIter};
-use crate::shim;
+use crate::base::clock::deadline_in;
 
 /// The receiving end of a channel; each value goes to one of its clones.
 ///
@@ -62,8 +62,7 @@ impl<T> Receiver<T> {
     /// As [`recv`](Receiver::recv).
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        // A moment that the clock cannot express never comes.
-        self.channel.recv(shim::now().checked_add(timeout))
+        self.channel.recv(deadline_in(timeout))
     }
 
     /// Receives the next value, waiting no longer than until `deadline`.

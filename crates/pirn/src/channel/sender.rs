@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::bounded::Bounded;
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use crate::shim;
+use crate::base::clock::deadline_in;
 
 /// The sending end of a channel; clones send to the same receivers.
 ///
@@ -80,8 +80,7 @@ impl<T> Sender<T> {
         value: T,
         timeout: Duration,
     ) -> Result<(), SendTimeoutError<T>> {
-        // A moment that the clock cannot express never comes.
-        self.channel.send(value, shim::now().checked_add(timeout))
+        self.channel.send(value, deadline_in(timeout))
     }
 
     /// Sends `value`, waiting no longer than until `deadline`.

@@ -5,15 +5,15 @@
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
+use crate::base::clock::deadline_in;
 use crate::fiber::entry::{self, Panic};
 use crate::fiber::state::Code;
 use crate::fiber::{FiberPtr, FiberRef, Outcome};
-use crate::shim;
-use crate::wait::{Attempt, How, Spec, Waited, wait_in};
+use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, spend, wait_in};
 
 /// One fiber's outcome, typed; the common part of all join handles.
 ///
@@ -67,6 +67,47 @@ impl<T> Joined<T> {
         }
     }
 
+    /// As `JoinHandle::wait`.
+    #[inline]
+    pub(crate) fn wait_for_end(&self) -> Result<(), Interrupt> {
+        match self.wait(&Spec::interruptible(Reason::Join)) {
+            How::Cancelled => Err(Interrupt::Cancelled),
+            _ => {
+                spend();
+                Ok(())
+            }
+        }
+    }
+
+    /// As `JoinHandle::join`.
+    #[inline]
+    pub(crate) fn join(self) -> Result<T, JoinError> {
+        match self.wait(&Spec::interruptible(Reason::Join)) {
+            How::Cancelled => Err(JoinError::Interrupted(Interrupt::Cancelled)),
+            _ => self.take_and_spend(),
+        }
+    }
+
+    /// As `JoinHandle::join_timeout`.
+    pub(crate) fn join_timeout(
+        self,
+        limit: Duration,
+    ) -> Result<Result<T, JoinError>, Self> {
+        let spec = Spec::interruptible(Reason::Join).until(deadline_in(limit));
+        match self.wait(&spec) {
+            How::TimedOut => Err(self),
+            How::Cancelled => Ok(Err(JoinError::Interrupted(Interrupt::Cancelled))),
+            _ => Ok(self.take_and_spend()),
+        }
+    }
+
+    #[inline]
+    fn take_and_spend(self) -> Result<T, JoinError> {
+        let result = self.take();
+        spend();
+        result
+    }
+
     pub(crate) fn is_finished(&self) -> bool {
         self.fiber.header().join.lock().done
     }
@@ -114,9 +155,4 @@ impl<T> Drop for Joined<T> {
             unsafe { entry::drop_outcome(self.fiber.ptr()) };
         }
     }
-}
-
-/// The moment `limit` from now; `None`, which is never, if the clock cannot express it.
-pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
-    shim::now().checked_add(limit)
 }

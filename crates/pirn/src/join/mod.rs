@@ -11,7 +11,7 @@ mod joined;
 
 pub use error::{JoinError, Payload};
 pub use fiber::{Fiber, FiberId};
-pub(crate) use joined::{Joined, deadline_in};
+pub(crate) use joined::Joined;
 
 #[cfg(test)]
 mod tests;

@@ -14,9 +14,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::children::Children;
+use crate::base::clock::deadline_in;
 use crate::base::dropping::drop_caught;
 use crate::fiber::{FiberPtr, current, entry};
-use crate::join::{Fiber, JoinError, Joined, deadline_in};
+use crate::join::{Fiber, JoinError, Joined};
 use crate::runtime::Handle;
 use crate::sched::place;
 use crate::sched::pool::Pool;
@@ -263,7 +264,10 @@ impl Builder {
 impl<T> ScopedJoinHandle<'_, T> {
     fn new(fiber: FiberPtr) -> Self {
         // SAFETY: J1: called once for each fresh fiber, with its result type.
-        let joined = unsafe { Joined::new(fiber) };
+        ScopedJoinHandle::of(unsafe { Joined::new(fiber) })
+    }
+
+    fn of(joined: Joined<T>) -> Self {
         ScopedJoinHandle {
             joined,
             scope: PhantomData,
@@ -280,14 +284,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
-        match self.joined.wait(&Spec::interruptible(Reason::Join)) {
-            How::Cancelled => Err(JoinError::Interrupted(Interrupt::Cancelled)),
-            _ => {
-                let result = self.joined.take();
-                spend();
-                result
-            }
-        }
+        self.joined.join()
     }
 
     /// Waits for the fiber to end and keeps the handle.
@@ -299,13 +296,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
-        match self.joined.wait(&Spec::interruptible(Reason::Join)) {
-            How::Cancelled => Err(Interrupt::Cancelled),
-            _ => {
-                spend();
-                Ok(())
-            }
-        }
+        self.joined.wait_for_end()
     }
 
     /// Waits for at most `limit`, and gives the handle back if the fiber still runs then.
@@ -317,16 +308,8 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
     #[track_caller]
     pub fn join_timeout(self, limit: Duration) -> Result<Result<T, JoinError>, Self> {
-        let spec = Spec::interruptible(Reason::Join).until(deadline_in(limit));
-        match self.joined.wait(&spec) {
-            How::TimedOut => Err(self),
-            How::Cancelled => Ok(Err(JoinError::Interrupted(Interrupt::Cancelled))),
-            _ => {
-                let result = self.joined.take();
-                spend();
-                Ok(result)
-            }
-        }
+        let ended = self.joined.join_timeout(limit);
+        ended.map_err(ScopedJoinHandle::of)
     }
 
     /// Whether the fiber has ended, so that joining it does not wait.

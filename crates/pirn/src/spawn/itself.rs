@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use crate::base::clock::deadline_in;
 use crate::fiber::FiberRef;
 use crate::fiber::current;
-use crate::join::{Fiber, deadline_in};
+use crate::join::Fiber;
 use crate::wait::park::{park as park_with, ticket};
 use crate::wait::{How, Interrupt, Reason, Spec};
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::fiber::FiberPtr;
-use crate::join::{Fiber, JoinError, Joined, deadline_in};
-use crate::wait::{How, Interrupt, Reason, Spec, spend};
+use crate::join::{Fiber, JoinError, Joined};
+use crate::wait::Interrupt;
 
 /// Owns the right to wait for a fiber and to take its result.
 ///
@@ -38,14 +38,7 @@ impl<T> JoinHandle<T> {
     #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
-        match self.0.wait(&Spec::interruptible(Reason::Join)) {
-            How::Cancelled => Err(JoinError::Interrupted(Interrupt::Cancelled)),
-            _ => {
-                let result = self.0.take();
-                spend();
-                result
-            }
-        }
+        self.0.join()
     }
 
     /// Waits for the fiber to end and keeps the handle.
@@ -57,13 +50,7 @@ impl<T> JoinHandle<T> {
     /// As [`join`](Self::join).
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
-        match self.0.wait(&Spec::interruptible(Reason::Join)) {
-            How::Cancelled => Err(Interrupt::Cancelled),
-            _ => {
-                spend();
-                Ok(())
-            }
-        }
+        self.0.wait_for_end()
     }
 
     /// Waits for at most `limit`, and gives the handle back if the fiber still runs then. A
@@ -80,16 +67,7 @@ impl<T> JoinHandle<T> {
         self,
         limit: Duration,
     ) -> Result<Result<T, JoinError>, JoinHandle<T>> {
-        let spec = Spec::interruptible(Reason::Join).until(deadline_in(limit));
-        match self.0.wait(&spec) {
-            How::TimedOut => Err(self),
-            How::Cancelled => Ok(Err(JoinError::Interrupted(Interrupt::Cancelled))),
-            _ => {
-                let result = self.0.take();
-                spend();
-                Ok(result)
-            }
-        }
+        self.0.join_timeout(limit).map_err(JoinHandle)
     }
 
     /// Whether the fiber has ended, so that joining it does not wait.

@@ -19,9 +19,10 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::mutex::MutexGuard;
+use crate::base::clock::deadline_in;
 use crate::fiber::waiter::WaitQueue;
+use crate::shim::Lock;
 use crate::shim::atomic::{AtomicU64, Ordering};
-use crate::shim::{self, Lock};
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, wait_in, wake_all,
 };
@@ -114,7 +115,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         timeout: Duration,
     ) -> (MutexGuard<'a, T>, WaitTimeoutResult) {
-        self.wait_until(guard, shim::now().checked_add(timeout))
+        self.wait_until(guard, deadline_in(timeout))
     }
 
     /// Waits as long as `condition` is true of the value, but no longer than `timeout`. The
@@ -132,7 +133,7 @@ impl Condvar {
         timeout: Duration,
         mut condition: impl FnMut(&mut T) -> bool,
     ) -> (MutexGuard<'a, T>, WaitTimeoutResult) {
-        let deadline = shim::now().checked_add(timeout);
+        let deadline = deadline_in(timeout);
         let mut guard = guard;
         let mut ended = WaitTimeoutResult(false);
         while condition(&mut guard) {

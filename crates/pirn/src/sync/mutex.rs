@@ -13,7 +13,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use super::turns::Turns;
-use crate::shim;
+use crate::base::clock::deadline_in;
 use crate::wait::{Interrupt, Reason, Spec, interrupted, spend};
 
 /// A mutual exclusion lock; waiting for it parks a fiber and blocks a plain thread.
@@ -121,9 +121,8 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
         spend();
-        // A moment that the clock cannot express never comes.
-        let deadline = shim::now().checked_add(timeout);
-        let taken = self.turns.take(&Spec::of(Reason::Mutex).until(deadline));
+        let spec = Spec::of(Reason::Mutex).until(deadline_in(timeout));
+        let taken = self.turns.take(&spec);
         taken.ok().map(|()| self.guard())
     }
 
