@@ -9,7 +9,7 @@ pub(crate) fn drop_caught<T>(value: T) {
     end_caught(|| drop(value));
 }
 
-/// Calls `f`, which drops something; a panic ends here, as in [`drop_caught`].
+/// Calls `f`, which is the user's in part; a panic ends here, as in [`drop_caught`].
 pub(crate) fn end_caught(f: impl FnOnce()) {
     let _leaked = ManuallyDrop::new(catch_unwind(AssertUnwindSafe(f)));
 }

@@ -14,6 +14,7 @@
 use std::cell::Cell;
 use std::panic::Location;
 use std::ptr;
+use std::thread::panicking;
 
 use super::header::{FiberPtr, Header};
 use super::schedule::InPerson;
@@ -31,6 +32,9 @@ pub(crate) struct Local {
     ended: Cell<Option<FiberPtr>>,
     /// The worker of `sched` that this thread is; null on other threads.
     worker: Cell<*const ()>,
+    /// The pool whose start hook runs on this thread, which will be one of its workers; else
+    /// null.
+    starting: Cell<*const ()>,
     /// Operations that the running fiber may still complete before it must yield.
     budget: Cell<u32>,
     /// A fiber of this thread has been suspended in the middle of unwinding.
@@ -63,6 +67,7 @@ impl Local {
             person: Cell::new(None),
             ended: Cell::new(None),
             worker: Cell::new(ptr::null()),
+            starting: Cell::new(ptr::null()),
             budget: Cell::new(0),
             left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
@@ -90,6 +95,15 @@ impl Local {
     /// Makes this thread a worker, or with null a plain thread again.
     pub(crate) fn set_worker(&self, worker: *const ()) {
         self.worker.set(worker);
+    }
+
+    pub(crate) fn starting(&self) -> *const () {
+        self.starting.get()
+    }
+
+    /// Set around the start hook of a pool, to null after it.
+    pub(crate) fn set_starting(&self, pool: *const ()) {
+        self.starting.set(pool);
     }
 
     /// Leaves word that `fiber` has ended.
@@ -139,6 +153,20 @@ impl Local {
         let left = self.budget.get().wrapping_sub(1);
         self.budget.set(left);
         left == 0
+    }
+}
+
+/// What a start hook is told that would wait for fibers: its worker runs none before it has
+/// returned.
+pub(crate) const IN_START_HOOK: &str =
+    "an on_thread_start hook waits for fibers of the runtime that it is part of";
+
+/// A panic of the running fiber has come to its end. If nobody unwinds on this thread any
+/// more, the next one that does can be told from the others again.
+#[cold]
+pub(super) fn unwound() {
+    if !panicking() {
+        local().set_left_unwinding(false);
     }
 }
 

@@ -151,6 +151,7 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
         Err(panic) => {
             // SAFETY: as above.
             unsafe { put::<Panic>(fiber, panic) };
+            current::unwound();
             Outcome::Panicked
         }
     };

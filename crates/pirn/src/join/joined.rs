@@ -12,7 +12,7 @@ use super::fiber::Fiber;
 use crate::base::clock::deadline_in;
 use crate::fiber::entry::{self, Panic};
 use crate::fiber::state::Code;
-use crate::fiber::{FiberPtr, FiberRef, Outcome};
+use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
 use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, spend, wait_in};
 
 /// One fiber's outcome, typed; the common part of all join handles.
@@ -47,14 +47,35 @@ impl<T> Joined<T> {
     }
 
     /// Waits until the outcome is there, or `spec` says otherwise.
+    ///
+    /// # Panics
+    /// In a start hook, if it would wait: nobody but that hook's own worker may be there to
+    /// run the fiber.
     #[inline]
     pub(crate) fn wait(&self, spec: &Spec) -> How {
+        let mut refused = false;
+        let how = self.wait_unless(spec, || {
+            refused = !current::local().starting().is_null();
+            refused
+        });
+        assert!(!refused, "{}", current::IN_START_HOOK);
+        how
+    }
+
+    /// As [`wait`](Self::wait), in a start hook too.
+    pub(crate) fn wait_anywhere(&self, spec: &Spec) -> How {
+        self.wait_unless(spec, || false)
+    }
+
+    /// Does not wait if the outcome is there, or if `refuse` says so.
+    #[inline(always)]
+    fn wait_unless(&self, spec: &Spec, refuse: impl FnOnce() -> bool) -> How {
         let waited = wait_in(
             &self.fiber.header().join,
             |join| &mut join.waiters,
             spec,
             |join| {
-                if join.done {
+                if join.done || refuse() {
                     Attempt::Done(())
                 } else {
                     Attempt::Wait(())

@@ -99,8 +99,10 @@ impl Builder {
     }
 
     /// Called on each worker's thread before it runs its first fiber. The thread is a plain
-    /// one then: a hook that waits for a fiber of this runtime may wait for ever. A panic in
-    /// it goes no further.
+    /// one then. The hook may spawn fibers on this runtime, but not wait for them, which may
+    /// need this very thread: [`run`](super::Handle::run), scopes and
+    /// [`wait_idle`](super::Handle::wait_idle) of this runtime panic in it, and so does
+    /// joining any fiber that has not ended. A panic in it goes no further.
     pub fn on_thread_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
         self.on_thread_start = Some(Arc::new(hook));
         self

@@ -90,7 +90,8 @@ impl Handle {
     ///
     /// # Panics
     /// With the panic of `f`, or if the runtime has been shut down before `f` could start
-    /// (not on a fiber of this runtime).
+    /// (not on a fiber of this runtime), or in this runtime's
+    /// [`on_thread_start`](super::Builder::on_thread_start) hook.
     ///
     /// # Cancellation
     /// Not an interruption point: `f` may borrow, so this returns only when it has ended.
@@ -105,6 +106,7 @@ impl Handle {
         if local.fiber().is_some() && self.pool.is_current() {
             return f();
         }
+        self.pool.refuse_in_start_hook();
         // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
         // of the fiber.
         let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
@@ -115,7 +117,7 @@ impl Handle {
         let joined = unsafe { Joined::<T>::new(fiber) };
         // What `f` borrows hangs on this wait, so it rests on the outcome, not on the wake.
         while !joined.is_finished() {
-            let _ = joined.wait(&Spec::of(Reason::Run));
+            let _ = joined.wait_anywhere(&Spec::of(Reason::Run));
         }
         match joined.take() {
             Ok(value) => value,
@@ -149,9 +151,13 @@ impl Handle {
     /// # Errors
     /// The interrupt that the caller is under. `Ok` all the same if no fiber is left.
     ///
+    /// # Panics
+    /// In this runtime's [`on_thread_start`](super::Builder::on_thread_start) hook.
+    ///
     /// # Cancellation
     /// An interruption point, but not if no fiber is left. Parks a fiber, blocks a plain
     /// thread.
+    #[track_caller]
     pub fn wait_idle(&self) -> Result<(), Interrupt> {
         match self.pool.wait_idle() {
             How::Cancelled => Err(Interrupt::Cancelled),

@@ -99,7 +99,7 @@ impl Runtime {
     pub fn shutdown(mut self, timeout: Duration) -> Result<(), Unfinished> {
         self.ended = true;
         let pool = self.handle.pool();
-        if pool.is_current() {
+        if pool.is_current() || pool.is_starting() {
             pool.abandon();
             return Err(Unfinished { fibers: Vec::new() });
         }
@@ -140,7 +140,7 @@ impl Drop for Runtime {
         if self.ended {
             return;
         }
-        if pool.is_current() {
+        if pool.is_current() || pool.is_starting() {
             pool.abandon();
         } else {
             pool.drain();

@@ -65,7 +65,9 @@ impl Pool {
     }
 
     /// Waits until no fiber but the caller is left. `Err` when the wait was cancelled.
+    #[track_caller]
     pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
+        self.refuse_in_start_hook();
         let own = self.is_current() && current::local().fiber().is_some();
         self.quiet
             .wait(|| live(self), own, &Spec::interruptible(Reason::Idle))
@@ -74,6 +76,22 @@ impl Pool {
     /// Whether the caller runs on one of this pool's threads.
     pub(crate) fn is_current(self: &Arc<Self>) -> bool {
         pool_of(current::local()).is_some_and(|pool| Arc::ptr_eq(pool, self))
+    }
+
+    /// Whether the caller is this pool's start hook, on a thread that runs fibers only when
+    /// the hook has returned.
+    pub(crate) fn is_starting(self: &Arc<Self>) -> bool {
+        std::ptr::eq(current::local().starting(), Arc::as_ptr(self).cast())
+    }
+
+    /// Comes before a wait for fibers of this pool, which its start hook must not do: they
+    /// may be waiting for that hook.
+    ///
+    /// # Panics
+    /// In this pool's start hook.
+    #[track_caller]
+    pub(crate) fn refuse_in_start_hook(self: &Arc<Self>) {
+        assert!(!self.is_starting(), "{}", current::IN_START_HOOK);
     }
 
     fn stop(self: &Arc<Self>) -> Vec<Left> {

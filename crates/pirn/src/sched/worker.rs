@@ -16,13 +16,13 @@
 //! * K2. Fibers run between two accesses, never during one.
 
 use std::cell::{Cell, UnsafeCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::pace::Pace;
 use super::pool::{Hook, Left, Phase, Pool, Remote};
 use crate::base::clock;
+use crate::base::dropping::end_caught;
 use crate::base::list::{Fifo, List};
 use crate::base::rng::Rng;
 use crate::context::{self, Context, StackCache};
@@ -81,8 +81,10 @@ pub(crate) struct Worker {
 /// The body of a worker's thread.
 pub(super) fn main(pool: Arc<Pool>, index: usize) {
     let worker = Worker::new(pool, index);
-    call(&worker.pool.config.on_thread_start);
     let local = current::local();
+    local.set_starting(Arc::as_ptr(&worker.pool).cast());
+    call(&worker.pool.config.on_thread_start);
+    local.set_starting(ptr::null());
     local.set_worker((&raw const worker).cast());
     // Whoever had this thread made has claimed the worker, as one wakes a sleeper: it owes a
     // search (S5 in `idle`).
@@ -99,7 +101,7 @@ pub(super) fn main(pool: Arc<Pool>, index: usize) {
 /// panic hook has said what happened; the worker does its work all the same.
 fn call(hook: &Option<Hook>) {
     if let Some(hook) = hook {
-        let _ = catch_unwind(AssertUnwindSafe(|| hook()));
+        end_caught(|| hook());
     }
 }
 

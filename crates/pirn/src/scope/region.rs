@@ -48,7 +48,8 @@ pub struct ScopedJoinHandle<'scope, T> {
 ///
 /// # Panics
 /// With the payload of the first child that panicked and was not joined; else with the
-/// panic of `f`. And if there is no runtime yet and the default one cannot be made.
+/// panic of `f`. And if there is no runtime yet and the default one cannot be made; or in
+/// that runtime's [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
 ///
 /// # Cancellation
 /// Waiting for the children is not an interruption point: it ends with the last of them.
@@ -71,10 +72,12 @@ where
     scope_in(Arc::clone(Handle::current().pool()), f)
 }
 
+#[track_caller]
 fn scope_in<'env, F, T>(pool: Arc<Pool>, f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
+    pool.refuse_in_start_hook();
     let scope = Scope {
         children: Children::new(),
         pool,
@@ -104,7 +107,8 @@ impl Handle {
     ///
     /// # Panics
     /// With the payload of the first child that panicked and was not joined; else with the
-    /// panic of `f`.
+    /// panic of `f`. In this runtime's
+    /// [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
     ///
     /// # Cancellation
     /// As [`scope`](crate::scope()).

@@ -23,6 +23,8 @@ mod environment;
 mod fairness;
 /// A value belongs to its fiber and goes with it.
 mod fiber_local;
+/// What runs on a worker's thread before its first fiber and after its last.
+mod hooks;
 /// The result is there when a join returns, for however many that wait.
 mod join;
 /// A panic ends its fiber and nothing else, and reaches whoever joins.
@@ -50,6 +52,8 @@ mod sync;
 mod sync_storm;
 /// No wait ends early, and none much too late.
 mod timers;
+/// Waits in the middle of a panic: nobody is locked out, and nobody mistaken.
+mod unwinding;
 /// Waiting for things of one's own, and what tickets may do.
 mod waitable;
 /// Work that comes is taken, whenever it comes; nobody is woken in vain.
