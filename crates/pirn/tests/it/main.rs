@@ -35,6 +35,9 @@ mod park;
 mod placement;
 /// Runtimes side by side, of every shape, and how they end.
 mod runtimes;
+/// No thread to be had: the others do the work.
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+mod scarcity;
 /// Children may borrow; a scope ends when all of them have.
 mod scope;
 /// Planted bugs that a sanitizer must report.

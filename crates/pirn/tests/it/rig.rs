@@ -189,6 +189,12 @@ pub(crate) fn resident() -> usize {
     status("VmRSS:") << 10
 }
 
+/// Bytes of address space that the process has taken.
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+pub(crate) fn reserved() -> usize {
+    status("VmSize:") << 10
+}
+
 /// Memory mappings that the process has.
 pub(crate) fn mappings() -> usize {
     fs::read_to_string("/proc/self/maps")

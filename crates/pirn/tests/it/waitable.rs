@@ -1,5 +1,6 @@
 //! Waiting for things of one's own: the contract of `Waitable`, and what tickets may do.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -337,4 +338,85 @@ fn a_waitable_that_panics() {
         assert_eq!(rx.recv(), Ok(1));
         sibling.join().unwrap().unwrap();
     });
+}
+
+/// Completes as soon as it has given a ticket out, and panics when it is to give it up.
+#[derive(Default)]
+struct Clings {
+    kept: Mutex<Option<Ticket>>,
+}
+
+impl Waitable for Clings {
+    type Output = ();
+
+    fn try_complete(&self) -> Option<()> {
+        self.kept.lock().unwrap().map(drop)
+    }
+
+    fn publish(&self, ticket: Ticket) -> bool {
+        *self.kept.lock().unwrap() = Some(ticket);
+        true
+    }
+
+    fn unpublish(&self, _: Ticket) {
+        panic!("on purpose");
+    }
+}
+
+/// The ticket of a wait whose `unpublish` panicked. Its wait has ended, so it is worthless.
+fn wait_that_clings() -> Ticket {
+    let clings = Clings::default();
+    let unwound = catch_unwind(AssertUnwindSafe(|| on(&clings)));
+    assert!(unwound.is_err(), "the panic is the caller's");
+    clings.kept.into_inner().unwrap().unwrap()
+}
+
+/// A waitable whose `unpublish` panics keeps a ticket that ends nothing: a wake that is
+/// passed on from one ticket to the next does not stop there, and no later wait is ended.
+#[test]
+fn a_waitable_that_panics_in_unpublish() {
+    const NAP: Duration = Duration::from_micros(200);
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for _ in 0..2 {
+            jobs.add(|| {
+                for _ in 0..100 {
+                    let ticket = wait_that_clings();
+                    assert!(!ticket.wake(), "it takes a wake for itself");
+                    let start = pirn::time::now();
+                    pirn::sleep(NAP).unwrap();
+                    assert!(pirn::time::now() - start >= NAP, "it ends a later wait");
+                }
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// A ticket that outlives its thread is harmless, also to whoever has the memory of that
+/// thread's header next.
+#[test]
+fn a_ticket_of_an_ended_thread_is_worthless() {
+    const NAP: Duration = Duration::from_millis(5);
+    let hoard = Arc::new(Hoard::default());
+    let waits = Arc::clone(&hoard);
+    let waited = std::thread::spawn(move || on(&*waits));
+    eventually("it waits", || hoard.tickets.lock().unwrap().len() == 1);
+    hoard.complete.store(1, Ordering::SeqCst);
+    assert!(hoard.tickets.lock().unwrap()[0].wake());
+    assert_eq!(waited.join().unwrap(), Ok(()));
+    let mut kept = vec![hoard.tickets.lock().unwrap()[0]];
+    for _ in 0..20 {
+        kept.push(std::thread::spawn(wait_that_clings).join().unwrap());
+        let next = std::thread::spawn(|| {
+            let start = pirn::time::now();
+            pirn::sleep(NAP).unwrap();
+            pirn::time::now() - start
+        });
+        while !next.is_finished() {
+            assert!(!kept.iter().any(|ticket| ticket.wake()), "it ends a wait");
+            std::thread::yield_now();
+        }
+        assert!(next.join().unwrap() >= NAP, "its first wait was cut short");
+    }
 }
