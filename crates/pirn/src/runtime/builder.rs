@@ -118,8 +118,8 @@ impl Builder {
     /// Makes the runtime and starts its first worker.
     ///
     /// # Errors
-    /// * Kind `InvalidInput`: a value set here, or a `PIRN_*` variable, cannot be used; the
-    ///   message names it.
+    /// * Kind `InvalidInput`: a value set here, or a `PIRN_*` variable, even one that is
+    ///   overridden here, cannot be used; the message names it.
     /// * Kind `Unsupported`: the CPU's shadow stack is active in this process.
     /// * What the system says when it has no memory or no thread to give.
     pub fn build(self) -> io::Result<Runtime> {

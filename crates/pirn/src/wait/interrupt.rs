@@ -8,6 +8,10 @@ use std::io;
 ///
 /// An interrupted call did nothing and gives back what it was given. Interrupts are sticky:
 /// every later interruptible call of the same fiber reports them too, until the fiber ends.
+/// Only a wait for an end that has come already returns `Ok` all the same: of a fiber
+/// ([`JoinHandle::join`](crate::JoinHandle::join) and its kin), of the children of a scope
+/// ([`Scope::wait`](crate::scope::Scope::wait)), of the fibers of a runtime
+/// ([`Handle::wait_idle`](crate::runtime::Handle::wait_idle)).
 #[non_exhaustive]
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 pub enum Interrupt {
