@@ -2,7 +2,7 @@
 //! anyone who asks.
 
 use crate::base::mutant::or_relaxed;
-use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// One number that one thread counts and any thread may read.
 #[derive(Debug, Default)]
@@ -33,6 +33,23 @@ impl Counter {
     pub(crate) fn get(&self) -> u64 {
         // ORDERING: pairs with the Release store in `add`.
         self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A level that one thread raises and lowers and any thread may read.
+#[derive(Debug, Default)]
+pub(super) struct Gauge(AtomicUsize);
+
+impl Gauge {
+    /// Adds `n`, which may be 0 or -1 as well. Owner only: a load and a store.
+    #[inline(always)]
+    pub(super) fn add(&self, n: isize) {
+        let level = self.0.load(Ordering::Relaxed).wrapping_add_signed(n);
+        self.0.store(level, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
     }
 }
 

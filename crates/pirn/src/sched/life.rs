@@ -6,7 +6,6 @@ use super::worker::{Worker, header};
 use crate::context::{OutOfStacks, Stack};
 use crate::fiber::entry::fiber_main;
 use crate::fiber::{FiberPtr, Header};
-use crate::shim::atomic::Ordering;
 
 impl Worker {
     /// Settles a fresh fiber here; false if there is no stack for it, and it waits.
@@ -48,10 +47,8 @@ impl Worker {
         let started = unsafe { &mut *self.started.get() };
         // SAFETY: a header is pinned (H1), and is unlinked in `retire`.
         unsafe { started.push_back(fiber) };
-        remote.settled.store(
-            remote.settled.load(Ordering::Relaxed) + 1,
-            Ordering::Relaxed,
-        );
+        remote.settled.add(1);
+        remote.guests.add(isize::from(header.guest.get()));
         remote.counters.started.increment();
         if self.seen.get() >= Phase::Cancelled {
             // An active fiber: there is nothing to enqueue.
@@ -87,10 +84,8 @@ impl Worker {
         // SAFETY: linked in `settle`, in this list.
         unsafe { started.remove(fiber) };
         let remote = self.remote();
-        remote.settled.store(
-            remote.settled.load(Ordering::Relaxed) - 1,
-            Ordering::Relaxed,
-        );
+        remote.settled.add(-1);
+        remote.guests.add(-isize::from(header(fiber).guest.get()));
         remote.counters.completed.increment();
         // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
         unsafe { Header::release(fiber) };

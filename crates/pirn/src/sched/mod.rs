@@ -32,6 +32,7 @@ mod rest;
     reason = "slots handed between owner and thieves by positions"
 )]
 pub(crate) mod ring;
+mod share;
 mod shutdown;
 #[expect(
     unsafe_code,

@@ -1,26 +1,23 @@
 //! Where a fiber is put: fresh ones at spawn, settled ones when they are woken.
 //!
 //! A spawn goes to the spawner's own `next` slot, and what was there moves to the ring, so
-//! short-lived fibers run hot and in the same place. Two rules send work elsewhere. *Share*:
-//! a worker that carries clearly more started fibers than the least loaded one hands its
-//! fresh fibers to the injector. *Surplus*: only when the queue here is worth another
-//! worker's wake-up is one woken; what is less than that and still there after a while is
-//! the monitor's to see.
+//! short-lived fibers run hot and in the same place. Two rules send work elsewhere. *Share*
+//! (`sched::share`): a worker that carries clearly more started fibers than the least loaded
+//! one hands fresh fibers to that one's shard of the injector. *Surplus*: only when the queue
+//! here is worth another worker's wake-up is one woken; what is less than that and still
+//! there after a while is the monitor's to see.
 
 use std::sync::Arc;
 
 use super::mailbox::Mailbox;
 use super::next::NextItem;
 use super::pool::{Phase, Pool, Scheduler};
+use super::share::Load;
 use super::worker::Worker;
 use crate::base::list::Fifo;
 use crate::fiber::current::{self, Local};
 use crate::fiber::{FiberPtr, Header, Schedule, Ticket};
-use crate::shim::atomic::Ordering;
 use crate::timer::Timer;
-
-/// Spawns between two comparisons of this worker's share with the others'.
-const PLACEMENT: u32 = 64;
 
 /// Queues a fresh fiber in `pool`; gives it back if the pool takes none any more.
 #[inline]
@@ -68,14 +65,11 @@ impl Worker {
             self.pool.wake_one(self.index);
             return Ok(());
         }
-        let left = self.until_placement.get();
-        if left == 0 {
+        if self.share.is_due() {
             self.compare_shares();
-        } else {
-            self.until_placement.set(left - 1);
         }
-        if let Some(least) = self.better_off.get() {
-            self.place_elsewhere(least, fiber);
+        if let Some(other) = self.share.elsewhere() {
+            self.place_elsewhere(other, fiber);
             return Ok(());
         }
         match remote.next.put(NextItem::Fresh(fiber)) {
@@ -132,24 +126,27 @@ impl Worker {
 
     #[cold]
     fn compare_shares(&self) {
-        self.until_placement.set(PLACEMENT - 1);
         let remotes = &self.pool.remotes;
-        let settled = |worker: usize| remotes[worker].settled.load(Ordering::Relaxed);
+        let settled = |worker: usize| remotes[worker].settled.get();
         // Of several with as little, the next one: not all who compare pick the same.
         let others = (1..remotes.len()).map(|step| (self.index + step) % remotes.len());
         let least = others.min_by_key(|&worker| settled(worker));
-        let own = settled(self.index);
-        self.better_off
-            .set(least.filter(|&least| own > 2 * settled(least) + 8));
+        let load = |worker: usize| Load {
+            settled: settled(worker),
+            guests: remotes[worker].guests.get(),
+        };
+        self.share.compare(settled(self.index), least, load);
     }
 
-    /// Hands a fresh fiber to the worker that has least, as far as that can be: whoever
+    /// Hands a fresh fiber to another worker, as far as that can be: whoever
     /// searches meanwhile may take it first.
     #[cold]
-    fn place_elsewhere(&self, least: usize, fiber: FiberPtr) {
+    fn place_elsewhere(&self, other: usize, fiber: FiberPtr) {
         self.remote().counters.placed_elsewhere.increment();
-        self.pool.injector.push(least, fiber);
-        if self.pool.wake_one(least) {
+        // SAFETY: H1; nobody else has the fiber yet.
+        unsafe { fiber.as_ref() }.guest.set(true);
+        self.pool.injector.push(other, fiber);
+        if self.pool.wake_one(other) {
             self.remote().counters.wakes.increment();
         }
     }

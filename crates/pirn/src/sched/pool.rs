@@ -17,7 +17,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::counters::{Counter, Counters, WorkerCounters};
+use super::counters::{Counter, Counters, Gauge, WorkerCounters};
 use super::idle::Idle;
 use super::injector::Injector;
 use super::mailbox::Mailbox;
@@ -65,7 +65,9 @@ pub(crate) struct Remote {
     pub(super) mailbox: &'static Mailbox<Header>,
     pub(super) counters: CachePadded<WorkerCounters>,
     /// Started fibers that have not ended. Written by the worker, read for placement.
-    pub(super) settled: AtomicUsize,
+    pub(super) settled: Gauge,
+    /// Those of them that another worker handed over (`share`).
+    pub(super) guests: Gauge,
     /// The fiber that runs now, for reports. Written by the worker.
     pub(super) running: AtomicPtr<Header>,
     /// What the monitor has found unchanged in `next`: free for thieves to take.
@@ -349,7 +351,8 @@ impl Remote {
             next: CachePadded::new(Next::new()),
             mailbox: Mailbox::acquire(),
             counters: CachePadded::new(WorkerCounters::default()),
-            settled: AtomicUsize::new(0),
+            settled: Gauge::default(),
+            guests: Gauge::default(),
             running: AtomicPtr::new(std::ptr::null_mut()),
             aged: AtomicUsize::new(0),
             launched: AtomicBool::new(false),

@@ -108,7 +108,7 @@ impl Pool {
         std::thread::sleep(REPORT);
         let mut left = std::mem::take(&mut *self.reports.lock());
         for (worker, remote) in self.remotes.iter().enumerate() {
-            let settled = remote.settled.load(Ordering::Relaxed);
+            let settled = remote.settled.get();
             let reported = left.iter().filter(|left| left.worker == worker).count();
             if settled > reported {
                 left.extend(Left::running(worker, remote));

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use super::pace::Pace;
 use super::pool::{Hook, Left, Phase, Pool, Remote};
+use super::share::Share;
 use crate::base::clock;
 use crate::base::dropping::end_caught;
 use crate::base::list::{Fifo, List};
@@ -66,10 +67,7 @@ pub(crate) struct Worker {
     pub(super) ring_first: Cell<bool>,
     /// Counted by `Idle` as searching.
     pub(super) searching: Cell<bool>,
-    /// Spawns until the share of this worker is compared with the others'.
-    pub(super) until_placement: Cell<u32>,
-    /// The worker where fresh fibers are better off than here, if there is one.
-    pub(super) better_off: Cell<Option<usize>>,
+    pub(super) share: Share,
     pub(super) patience: Cell<i32>,
     /// This rest has had its short sleep on account of young work.
     pub(super) napped: Cell<bool>,
@@ -124,8 +122,7 @@ impl Worker {
             streak: Cell::new(0),
             ring_first: Cell::new(false),
             searching: Cell::new(false),
-            until_placement: Cell::new(0),
-            better_off: Cell::new(None),
+            share: Share::new(),
             patience: Cell::new(0),
             napped: Cell::new(false),
             seen: Cell::new(Phase::Open),

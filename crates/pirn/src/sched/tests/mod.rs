@@ -21,3 +21,5 @@ mod mailbox;
 mod next;
 #[cfg(not(any(loom, shuttle)))]
 mod ring;
+#[cfg(not(any(loom, shuttle)))]
+mod share;
