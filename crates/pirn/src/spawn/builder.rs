@@ -1,6 +1,7 @@
 //! Spawning: the plain function and the builder.
 
 use std::borrow::Cow;
+use std::mem;
 use std::panic::Location;
 
 use super::error::{Rejected, SpawnError};
@@ -40,9 +41,10 @@ where
     let local = current::local();
     // SAFETY: `F` and `T` are `Send` and borrow nothing.
     let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-    publish(local, fiber);
     // SAFETY: J1: the reference for the handle, made just above, of result type `T`.
-    unsafe { JoinHandle::new(fiber) }
+    let handle = unsafe { JoinHandle::new(fiber) };
+    publish(local, fiber);
+    handle
 }
 
 impl Handle {
@@ -145,11 +147,13 @@ impl Builder {
             return Err(SpawnError::new(f, Rejected::OutOfMemory));
         }
         let local = current::local();
+        // First: it panics if no runtime can be made, and `f` is dropped.
+        let outside = place::pool_of(local).is_none().then(Handle::current);
         // SAFETY: the caller's promise.
         let fiber = unsafe { self.fresh(local, Location::caller(), f) };
-        let queued = match place::pool_of(local) {
-            Some(_) => place::spawn_here(local, fiber),
-            None => place::spawn(Handle::current().pool(), local, fiber),
+        let queued = match outside {
+            None => place::spawn_here(local, fiber),
+            Some(handle) => place::spawn(handle.pool(), local, fiber),
         };
         match queued {
             // SAFETY: J1, as in `spawn`.
@@ -197,9 +201,21 @@ fn publish(local: &Local, fiber: FiberPtr) {
 
 #[cold]
 fn publish_from_outside(local: &Local, fiber: FiberPtr) {
+    let unqueued = Unqueued(fiber);
+    // Panics if there is no runtime and none can be made.
     let handle = Handle::current();
+    let fiber = mem::ManuallyDrop::new(unqueued).0;
     if let Err(fiber) = place::spawn(handle.pool(), local, fiber) {
         entry::refuse(fiber);
+    }
+}
+
+/// A fiber that is in no queue yet.
+struct Unqueued(FiberPtr);
+
+impl Drop for Unqueued {
+    fn drop(&mut self) {
+        entry::refuse(self.0);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The environment: what it asks for is done, what cannot be used is named.
 
+use std::sync::Arc;
+
 use pirn::Runtime;
 use pirn::runtime::Handle;
 
@@ -59,6 +61,25 @@ fn a_bad_value_is_named() {
             },
         );
     }
+}
+
+/// When there is no runtime to run a closure, it is dropped before the panic goes on.
+#[test]
+fn no_runtime_no_leak() {
+    let name = "environment::no_runtime_no_leak";
+    ends_well(name, &[("PIRN_WORKERS", "none")], || {
+        let captured = Arc::new(());
+        let spawns: [fn(Arc<()>); 2] = [
+            |held| _ = pirn::spawn(move || drop(held)),
+            |held| _ = pirn::spawn::Builder::new().spawn(move || drop(held)),
+        ];
+        for spawn in spawns {
+            let held = Arc::clone(&captured);
+            let raised = std::panic::catch_unwind(|| spawn(held));
+            assert!(raised.is_err(), "refused");
+            assert_eq!(Arc::strong_count(&captured), 1, "the closure leaks");
+        }
+    });
 }
 
 /// A value that can be used is; what the program sets itself wins.
