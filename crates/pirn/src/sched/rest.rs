@@ -164,11 +164,13 @@ impl Worker {
         let until = clock::now() + SPIN;
         loop {
             for _ in 0..16 {
+                // First, since what a look shows now the sweep has just failed to get: a
+                // thief is at it.
+                backoff.pause();
                 if self.sees_work() {
                     self.patience.set((self.patience.get() + 1).min(8));
                     return true;
                 }
-                backoff.pause();
             }
             let now = clock::now();
             if now >= until || self.next_timer().is_some_and(|at| at <= now) {
@@ -221,6 +223,9 @@ impl Worker {
         self.napped.set(false);
         self.open_mailbox();
         self.remote().mailbox.cancel_sleep();
+        // LIVENESS: if it is still in a ring from which a thief copies, that thread may have
+        // lost its processor, perhaps to this one.
+        shim::thread::yield_now();
         self.pace.resume(clock::now());
     }
 
