@@ -1,4 +1,4 @@
-//! The shape of a header.
+//! The shape of a header; under a sanitizer a context holds more.
 
 use crate::fiber::header::{Header, PAYLOAD_OFFSET};
 

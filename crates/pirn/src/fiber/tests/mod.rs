@@ -1,7 +1,7 @@
 //! Tests of this room: `model_*` under loom; and [`stage`], on which other rooms' models
 //! have fibers too.
 
-#[cfg(not(any(loom, shuttle)))]
+#[cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 mod header;
 #[cfg(loom)]
 mod model_broken;
