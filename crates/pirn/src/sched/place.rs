@@ -12,7 +12,6 @@ use std::sync::Arc;
 use super::mailbox::Mailbox;
 use super::next::NextItem;
 use super::pool::{Phase, Pool, Scheduler};
-use super::share::Load;
 use super::worker::Worker;
 use crate::base::list::Fifo;
 use crate::fiber::current::{self, Local};
@@ -127,15 +126,16 @@ impl Worker {
     #[cold]
     fn compare_shares(&self) {
         let remotes = &self.pool.remotes;
-        let settled = |worker: usize| remotes[worker].settled.get();
         // Of several with as little, the next one: not all who compare pick the same.
         let others = (1..remotes.len()).map(|step| (self.index + step) % remotes.len());
-        let least = others.min_by_key(|&worker| settled(worker));
-        let load = |worker: usize| Load {
-            settled: settled(worker),
-            guests: remotes[worker].guests.get(),
-        };
-        self.share.compare(settled(self.index), least, load);
+        let settled = |other: usize| (other, remotes[other].settled.get());
+        let least = others
+            .clone()
+            .map(settled)
+            .min_by_key(|(_, settled)| *settled);
+        let guests = others.map(|other| remotes[other].guests.get()).sum();
+        self.share
+            .compare(remotes[self.index].settled.get(), least, guests);
     }
 
     /// Hands a fresh fiber to another worker, as far as that can be: whoever

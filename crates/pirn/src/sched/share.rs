@@ -8,10 +8,10 @@
 //!
 //! That helps if they stay. With fibers that end at once all that is gained is traffic
 //! between two caches (a tree of a million joins took three times as long on two workers).
-//! So the next comparison looks whether the other worker has more guests than before:
-//! fibers that were handed over, have started, and not ended. If fewer than half have
-//! stayed, or they have not had their turn yet, periods without placement come between,
-//! twice as many each time.
+//! So the next comparison looks whether there are more *guests* than before: fibers that
+//! were handed over, have started (on whichever worker was the first to take them, even the
+//! one that spawned them), and not ended. If fewer than half have stayed, or they have not
+//! had their turn yet, periods without placement come between, twice as many each time.
 
 use std::cell::Cell;
 
@@ -41,19 +41,9 @@ pub(super) struct Share {
 /// An attempt to even out.
 #[derive(Debug, Copy, Clone)]
 struct Tried {
-    worker: usize,
     placed: usize,
-    /// The guests it had before.
+    /// The guests there were before.
     guests: usize,
-}
-
-/// What is known of a worker.
-#[derive(Debug, Copy, Clone)]
-pub(super) struct Load {
-    /// Fibers that have started there and not ended.
-    pub(super) settled: usize,
-    /// Those of them that another worker handed over.
-    pub(super) guests: usize,
 }
 
 impl Share {
@@ -82,16 +72,16 @@ impl Share {
         Some(worker)
     }
 
-    /// Compares: `load` says what a worker has, `own` fibers are settled here, and `least` is
-    /// the worker with the fewest, if there is another at all.
+    /// Compares: `own` fibers have started here and not ended, on the worker with the fewest,
+    /// if there is another at all, as many as `least` says, and there are `guests` in all.
     pub(super) fn compare(
         &self,
         own: usize,
-        least: Option<usize>,
-        load: impl Fn(usize) -> Load,
+        least: Option<(usize, usize)>,
+        guests: usize,
     ) {
         if let Some(tried) = self.tried.take() {
-            let stayed = load(tried.worker).guests.saturating_sub(tried.guests);
+            let stayed = guests.saturating_sub(tried.guests);
             let futile = match 2 * stayed >= tried.placed {
                 true => 0,
                 false => (self.futile.get() + 1).min(PATIENCE),
@@ -104,18 +94,13 @@ impl Share {
             }
         }
         self.left.set(PERIOD - 1);
-        let best = least.map(|worker| (worker, load(worker)));
-        let better = best.filter(|(_, load)| own > 2 * load.settled + SLACK);
-        let Some((worker, load)) = better else {
+        let better = least.filter(|(_, settled)| own > 2 * settled + SLACK);
+        let Some((worker, settled)) = better else {
             self.elsewhere.set(None);
             return;
         };
-        let placed = ((own - load.settled) / 2).clamp(1, PERIOD as usize);
+        let placed = ((own - settled) / 2).clamp(1, PERIOD as usize);
         self.elsewhere.set(Some((worker, placed)));
-        self.tried.set(Some(Tried {
-            worker,
-            placed,
-            guests: load.guests,
-        }));
+        self.tried.set(Some(Tried { placed, guests }));
     }
 }

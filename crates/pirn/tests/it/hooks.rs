@@ -98,10 +98,11 @@ fn a_start_hook_cannot_wait_for_its_runtime() {
     ];
     for scheduler in SCHEDULERS {
         for (name, wait) in waits {
-            let (own, said) = (Arc::new(OnceLock::new()), Arc::new(OnceLock::new()));
-            let (handle, says) = (Arc::clone(&own), Arc::clone(&said));
+            let (give, own) = std::sync::mpsc::channel::<Handle>();
+            let (own, said) = (Mutex::new(own), Arc::new(OnceLock::new()));
+            let says = Arc::clone(&said);
             let hook = move || {
-                let handle: &Handle = handle.wait();
+                let handle = &own.lock().unwrap().recv().unwrap();
                 handle.spawn(|| ()).detach();
                 let refused = catch_unwind(AssertUnwindSafe(|| wait(handle)))
                     .expect_err("it would wait for ever");
@@ -111,7 +112,7 @@ fn a_start_hook_cannot_wait_for_its_runtime() {
             };
             let builder = Runtime::builder().workers(1).scheduler(scheduler);
             let runtime = builder.on_thread_start(hook).build().unwrap();
-            own.set(runtime.handle()).unwrap();
+            give.send(runtime.handle()).unwrap();
             check_and_drop(runtime, 1, scheduler);
             let said = said.wait();
             assert!(said.contains("on_thread_start"), "{name}: `{said}`");

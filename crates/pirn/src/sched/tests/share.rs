@@ -1,16 +1,16 @@
 //! When a worker hands fresh fibers to another.
 
-use crate::sched::share::{Load, Share};
+use crate::sched::share::Share;
 
 /// Spawns until the next comparison has been made, with these numbers of settled fibers here
-/// and elsewhere, and guests there; how many of the spawns of that period go elsewhere.
+/// and elsewhere, and of guests; how many of the spawns of that period go elsewhere.
 fn period(share: &Share, own: usize, settled: usize, guests: usize) -> usize {
     let mut spawns = 0;
     while !share.is_due() {
         spawns += 1;
         assert!(spawns <= 64 << 6, "a comparison is always to come");
     }
-    share.compare(own, Some(1), |_| Load { settled, guests });
+    share.compare(own, Some((1, settled)), guests);
     std::iter::from_fn(|| share.elsewhere()).count()
 }
 
@@ -18,7 +18,7 @@ fn period(share: &Share, own: usize, settled: usize, guests: usize) -> usize {
 fn alone_it_keeps_all() {
     let share = Share::new();
     assert!(share.is_due());
-    share.compare(1_000, None, |_| unreachable!("there is nobody else"));
+    share.compare(1_000, None, 0);
     assert_eq!(share.elsewhere(), None);
 }
 
