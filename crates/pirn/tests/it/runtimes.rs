@@ -258,17 +258,18 @@ fn dropping_a_runtime_waits_for_its_fibers() {
 /// A runtime that is dropped waits for the fibers that wait for it to be idle, too.
 #[test]
 fn dropping_a_runtime_waits_for_who_waits_for_idleness() {
-    for _ in 0..20 {
+    for _ in 0..5 {
         let runtime = runtime(2);
         let ended = Arc::new(AtomicBool::new(false));
         let (flag, handle) = (Arc::clone(&ended), runtime.handle());
         let (tx, rx) = channel::bounded(1);
+        // It keeps the other from coming back before the drop waits, too.
+        runtime.spawn(|| pirn::sleep(Duration::from_millis(5)));
         runtime.spawn(move || {
             tx.send(()).unwrap();
             handle.wait_idle().unwrap();
-            for _ in 0..100 {
-                pirn::spawn::park_timeout(Duration::from_micros(50));
-            }
+            // Longer than a runtime takes to end that has fibers left.
+            pirn::spawn::park_timeout(Duration::from_millis(100));
             flag.store(true, Ordering::SeqCst);
         });
         rx.recv().unwrap();
@@ -326,6 +327,27 @@ fn spawns_race_with_the_end() {
             drop(runtime);
         });
         assert_eq!(drops.count(), sent.into_inner());
+    }
+}
+
+/// Spawns that are refused do not keep a runtime from seeing that it is empty.
+#[test]
+fn refusals_do_not_hold_up_the_end() {
+    for _ in 0..scaled(100) {
+        let runtime = runtime(1);
+        let handle = runtime.handle();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            for _ in 0..3 {
+                threads.spawn(|| {
+                    while !over.load(Ordering::SeqCst) {
+                        handle.spawn(|| ()).detach();
+                    }
+                });
+            }
+            drop(runtime);
+            over.store(true, Ordering::SeqCst);
+        });
     }
 }
 

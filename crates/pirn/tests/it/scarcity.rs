@@ -51,15 +51,17 @@ fn threads() -> usize {
     fs::read_dir("/proc/self/task").expect("is there").count()
 }
 
-/// A worker whose thread cannot be made leaves its work to the others, with no net to catch
-/// it, and is tried again: once there are threads, it runs.
+/// A worker whose thread cannot be made leaves its work to the others, and is tried again:
+/// once there are threads, it runs.
 #[test]
 fn a_worker_without_a_thread() {
+    /// More than start while the first fiber is on its way.
+    const WORKERS: usize = 32;
     let part = || {
         for scheduler in SCHEDULERS {
             let started = Arc::new(AtomicUsize::new(0));
             let starts = Arc::clone(&started);
-            let builder = Runtime::builder().workers(4).scheduler(scheduler);
+            let builder = Runtime::builder().workers(WORKERS).scheduler(scheduler);
             let runtime = builder
                 .on_thread_start(move || _ = starts.fetch_add(1, Ordering::SeqCst))
                 .build()
@@ -79,11 +81,10 @@ fn a_worker_without_a_thread() {
                         std::thread::sleep(Duration::from_millis(5));
                     }
                 }
-                let metrics = runtime.metrics();
-                assert_eq!((metrics.total.rescues, metrics.aged_wakes), (0, 0));
+                assert_eq!(runtime.metrics().total.rescues, 0);
             });
             let before = started.load(Ordering::SeqCst);
-            assert!(before < 4, "all workers have a thread");
+            assert!(before < WORKERS, "all workers have a thread");
             let arrived = AtomicUsize::new(0);
             runtime.scope(|s| {
                 for _ in 0..=before {

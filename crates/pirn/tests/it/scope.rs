@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::spawn::{Builder, JoinError};
@@ -345,6 +345,27 @@ fn a_scope_on_a_runtime_that_ended() {
         drop(refused.into_inner());
         assert_eq!(drops.count(), 2);
         assert!(s.is_empty());
+    });
+}
+
+/// Whoever waits for a scope while spawns into it are refused is not forgotten: a child that
+/// is not to be counts for a moment only.
+#[test]
+fn refused_spawns_wake_who_waits() {
+    let ended = runtime(1).handle();
+    ended.scope(|s| {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                for _ in 0..scaled(100_000) {
+                    assert!(s.try_spawn(|| ()).is_err());
+                }
+                over.store(true, Ordering::SeqCst);
+            });
+            while !over.load(Ordering::SeqCst) {
+                assert_eq!(s.wait_timeout(LONG), Ok(true), "it waits for nobody");
+            }
+        });
     });
 }
 

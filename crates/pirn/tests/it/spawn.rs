@@ -10,7 +10,7 @@ use pirn::time::now;
 use pirn::{JoinHandle, Runtime};
 
 use crate::crew::runtime;
-use crate::rig::{Drops, LONG, apart, compute_until, on_every_shape, scaled};
+use crate::rig::{Drops, LONG, apart, compute_until, on_every_shape, resident, scaled};
 
 /// A4. Plain functions are all it takes.
 #[test]
@@ -471,4 +471,28 @@ fn blocking_the_only_worker_delays_but_loses_nothing() {
     assert_eq!(sum, 45);
     assert!(now() - start < LONG);
     busy.join().unwrap();
+}
+
+/// What is left of ended fibers is used again, also if the last to know of them are threads
+/// that never start any.
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+#[test]
+fn threads_that_only_let_go_keep_nothing() {
+    let part = || {
+        let runtime = runtime(1);
+        let round = || {
+            let ended: Vec<_> = (0..60).map(|_| runtime.spawn(|| ())).collect();
+            runtime.wait_idle().unwrap();
+            std::thread::spawn(move || drop(ended)).join().unwrap();
+        };
+        (0..100).for_each(|_| round());
+        let before = resident();
+        (0..700).for_each(|_| round());
+        let grown = resident().saturating_sub(before);
+        assert!(grown < 4 << 20, "{grown} bytes more");
+    };
+    if let Some(ended) = apart("spawn::threads_that_only_let_go_keep_nothing", &[], part)
+    {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
 }

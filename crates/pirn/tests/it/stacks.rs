@@ -189,12 +189,11 @@ fn more_fibers_than_stacks() {
 /// that another worker has: none waits while a stack is free.
 #[test]
 fn no_fiber_waits_while_a_stack_is_free() {
-    for max in [1, 2, 63, 64, 65, 128, 200] {
-        let runtime = Runtime::builder()
-            .workers(2)
-            .max_stacks(max)
-            .build()
-            .unwrap();
+    let shapes = SCHEDULERS
+        .map(|scheduler| [1, 2, 63, 64, 65, 128, 200].map(|max| (scheduler, max)));
+    for (scheduler, max) in shapes.into_iter().flatten() {
+        let builder = Runtime::builder().workers(2).scheduler(scheduler);
+        let runtime = builder.max_stacks(max).build().unwrap();
         let (tx, rx) = channel::bounded::<()>(0);
         let rx = Arc::new(rx);
         // All stacks but one are taken for good.
@@ -211,7 +210,9 @@ fn no_fiber_waits_while_a_stack_is_free() {
             let all: Vec<_> = (0..4).map(|_| runtime.spawn(pirn::yield_now)).collect();
             for fiber in all {
                 let end = fiber.join_timeout(crate::rig::LONG);
-                let end = end.unwrap_or_else(|_| panic!("starved with {max} stacks"));
+                let end = end.unwrap_or_else(|_| {
+                    panic!("starved with {max} stacks, {scheduler:?}")
+                });
                 end.unwrap();
             }
         }
