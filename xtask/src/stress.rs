@@ -3,6 +3,8 @@
 //! Storms are tests in `crates/pirn/tests/stress`, ignored by default because each does a
 //! million operations and more. They run optimised, one after the other, in rounds: a given
 //! number (`--repeat 50`), or until time is up (`--minutes 5`), one whole round at least.
+//! The long tests of `pgz`, ignored for the same reason, run in the first round only: they
+//! are about gigabytes, not about luck.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,8 +22,10 @@ pub(crate) const VALUED: &[&str] = &["minutes", "repeat", "timeout", "jobs"];
 /// # Errors
 /// When they do not build, or nothing ran.
 pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
-    let mut storms = storms()?;
-    storms.retain(|storm| options.picks(&storm.name));
+    let (mut storms, mut once) = (storms()?, long_tests()?);
+    for cases in [&mut storms, &mut once] {
+        cases.retain(|case| options.picks(&case.name));
+    }
     let repeat: Option<usize> = options.value("repeat")?;
     let minutes: f64 = options.value("minutes")?.unwrap_or(1.0);
     let budget = Duration::from_secs_f64(minutes * 60.0);
@@ -36,7 +40,9 @@ pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
     let mut tally = Tally::default();
     let mut round = 0;
     'rounds: while repeat.is_none_or(|n| round < n) {
-        for batch in storms.chunks(how.jobs.max(1)) {
+        let once = if round == 0 { once.as_slice() } else { &[] };
+        let jobs = how.jobs.max(1);
+        for batch in once.chunks(jobs).chain(storms.chunks(jobs)) {
             if repeat.is_none() && round > 0 && start.elapsed() > budget {
                 break 'rounds;
             }
@@ -72,6 +78,14 @@ pub(crate) fn stress(options: &Options) -> Result<Tally, String> {
 pub(crate) fn storms() -> Result<Vec<Case>, String> {
     let build = Build::new(&["--package", "pirn", "--release", "--test", "stress"]);
     cases(&build.binaries()?)
+}
+
+/// Builds the tests of `pgz` that take minutes.
+fn long_tests() -> Result<Vec<Case>, String> {
+    let build = Build::new(&["--package", "pgz", "--release", "--test", "it"]);
+    let mut tests = cases(&build.binaries()?)?;
+    tests.retain(|case| case.ignored);
+    Ok(tests)
 }
 
 #[derive(Debug, Default)]
