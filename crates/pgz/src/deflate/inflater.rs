@@ -33,6 +33,10 @@ impl Default for Inflater {
 }
 
 impl Inflater {
+    /// Spare room behind a member's data: the decoder's fast loop runs only while 258 bytes
+    /// and a little more are left, and a stream that is too long shows itself by using it.
+    pub const SLACK: usize = 320;
+
     /// Gets ready for a new stream.
     pub fn start(&mut self) {
         self.inflate.reset(false);
@@ -61,15 +65,20 @@ impl Inflater {
         }
     }
 
-    /// Inflates a member's body: deflate data and trailer. `offset` is where the body
-    /// begins in the file, for the report; `plain` is how long the data must be.
+    /// Inflates a member's body, deflate data and trailer, to the end of `out`, and returns
+    /// the data's checksum, ready to be combined. `offset` is where the body begins in the
+    /// file, for the report; `plain` is how long the data must be.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it; `out` may hold part of its data then.
     pub fn member(
         &mut self,
         body: &[u8],
         offset: u64,
         plain: usize,
-        out: Vec<u8>,
-    ) -> Result<Inflated, Damage> {
+        out: &mut Vec<u8>,
+    ) -> Result<crc32fast::Hasher, Damage> {
         let damage = |at: usize, flaw| Damage {
             offset: offset + at as u64,
             flaw,
@@ -78,14 +87,14 @@ impl Inflater {
             return Err(damage(0, Flaw::Index("member too short")));
         };
         let trailer = Trailer::decode(*trailer);
-        let mut bytes = out;
-        bytes.clear();
-        bytes.reserve(plain + SLACK);
+        let begin = out.len();
+        out.reserve(plain + Inflater::SLACK);
         self.start();
         let done = self
             .inflate
-            .decompress_vec(data, &mut bytes, FlushDecompress::Finish);
+            .decompress_vec(data, out, FlushDecompress::Finish);
         let used = self.inflate.total_in() as usize;
+        let bytes = &out[begin..];
         match done {
             Ok(Status::StreamEnd) => {}
             Ok(_) if bytes.len() > plain => {
@@ -98,7 +107,7 @@ impl Inflater {
             return Err(damage(used, Flaw::Index("stream ends before its member")));
         }
         let mut crc = crc32fast::Hasher::new();
-        crc.update(&bytes);
+        crc.update(bytes);
         if crc.clone().finalize() != trailer.crc {
             return Err(damage(used, Flaw::Checksum));
         }
@@ -108,23 +117,10 @@ impl Inflater {
         if bytes.len() != plain {
             return Err(damage(used, Flaw::Index("length differs from the record")));
         }
-        Ok(Inflated { bytes, crc })
+        Ok(crc)
     }
 
     fn flaw(error: &flate2::DecompressError) -> Flaw {
         Flaw::Deflate(error.message().unwrap_or("bad deflate data").to_owned())
     }
 }
-
-/// A member's data, checked against its trailer.
-#[derive(Debug)]
-pub struct Inflated {
-    /// The data.
-    pub bytes: Vec<u8>,
-    /// Its checksum, ready to be combined.
-    pub crc: crc32fast::Hasher,
-}
-
-/// Spare room behind the data: the decoder's fast loop runs only while 258 bytes and a
-/// little more are left, and a stream that is too long shows itself by using it.
-const SLACK: usize = 320;

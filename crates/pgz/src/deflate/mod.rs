@@ -15,7 +15,7 @@ mod packer;
 mod pool;
 
 pub use block::{Block, DICTIONARY};
-pub use inflater::{Inflated, Inflater, Progress};
+pub use inflater::{Inflater, Progress};
 pub use level::Level;
 pub use packer::{Closing, Packed, Packer};
 pub use pool::Pool;

@@ -64,7 +64,7 @@ impl<E: Executor> Engine<E> {
             packers: Pool::new(workers, move || Packer::new(level)),
             inflaters: Pool::new(workers + 1, Inflater::default),
             blocks: Pool::new(idle, move || Block::with_room(block_size)),
-            buffers: Pool::new(idle, Vec::new),
+            buffers: Pool::new(BUFFERS * idle, Vec::new),
         });
         Engine {
             executor,
@@ -78,6 +78,10 @@ impl<E: Executor> Engine<E> {
         window(self.executor.workers())
     }
 }
+
+/// Idle buffers for each job under way: the packed members of a batch of usual size, and
+/// their data.
+const BUFFERS: usize = 5;
 
 /// Two blocks for each worker, so that none idles while the oldest is written, and two
 /// more for the ends. At 128 KiB a block under way takes 0.3 MiB.

@@ -38,10 +38,8 @@ impl Emit for Inline {
             offset,
             plain,
         } = member;
-        match Inflater::default().member(&body, offset, plain, Vec::new()) {
-            Ok(inflated) => self.data.extend(inflated.bytes),
-            Err(_damage) => self.bad = true,
-        }
+        let done = Inflater::default().member(&body, offset, plain, &mut self.data);
+        self.bad |= done.is_err();
         Ok(())
     }
 }
