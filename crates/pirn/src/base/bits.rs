@@ -57,6 +57,7 @@ impl AtomicBits {
     }
 
     /// True if some bit was set when its word was looked at. Up to 64 bits: one plain load.
+    #[inline]
     pub(crate) fn any(&self) -> bool {
         self.0.iter().any(|word| word.load(Ordering::Relaxed) != 0)
     }

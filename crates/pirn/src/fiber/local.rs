@@ -139,7 +139,15 @@ fn insert(key: usize, value: Box<dyn Any>) -> NonNull<dyn Any> {
 
 /// Drops all locals of a fiber that has ended, newest first; a destructor may make new
 /// ones, which are dropped too. UNWIND: a panic in a destructor ends that destructor only.
+#[inline]
 pub(crate) fn destroy(header: &Header) {
+    if header.locals.get().is_some() {
+        destroy_all(header);
+    }
+}
+
+#[cold]
+fn destroy_all(header: &Header) {
     while let Some(locals) = header.locals.take() {
         // SAFETY: made by `Box::leak` in `map`; taken out of the header, so it is ours.
         let mut locals = unsafe { Box::from_raw(locals.as_ptr()) };

@@ -114,7 +114,13 @@ impl End {
 /// The right to wake the caller from the wait that it is about to begin.
 #[inline]
 pub(crate) fn ticket() -> Ticket {
-    let fiber = current::identity(current::local());
+    ticket_on(current::local())
+}
+
+/// As [`ticket`], on the caller's own thread.
+#[inline]
+pub(crate) fn ticket_on(local: &Local) -> Ticket {
+    let fiber = current::identity(local);
     // SAFETY: H1.
     if unsafe { fiber.as_ref() }.lent.get() {
         call_in(Header::ticket(fiber));
@@ -158,7 +164,11 @@ pub(crate) fn interrupted() -> Option<Interrupt> {
 
 /// Suspends the caller until somebody ends the wait that `ticket` stands for.
 pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
-    let local = current::local();
+    park_on(current::local(), ticket, spec)
+}
+
+/// As [`park`], on the caller's own thread.
+pub(crate) fn park_on(local: &Local, ticket: Ticket, spec: &Spec) -> End {
     // SAFETY: H1.
     let header = unsafe { ticket.fiber().as_ref() };
     header.reason.store(spec.reason as u32, Ordering::Relaxed);
@@ -234,6 +244,7 @@ fn requeue(local: &Local, fiber: FiberPtr) {
     unsafe { home.requeue(local, fiber) };
 }
 
+#[inline]
 fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts()) {
         return End::new(code, true);

@@ -7,8 +7,9 @@
 
 use std::ptr::NonNull;
 
-use super::park::{End, How, Spec, park, ticket};
+use super::park::{End, How, Spec, park_on, ticket_on};
 use crate::base::mutant::mutant;
+use crate::fiber::current;
 use crate::fiber::state::Code;
 use crate::fiber::waiter::{WaitQueue, Waiter};
 use crate::shim::Lock;
@@ -45,14 +46,15 @@ pub(crate) fn wait_in<S, P, R>(
         Attempt::Done(result) => return Waited::Done(result),
         Attempt::Wait(payload) => payload,
     };
-    let ticket = ticket();
+    let local = current::local();
+    let ticket = ticket_on(local);
     let waiter = Waiter::new(ticket, Code::case(0), payload);
     let place = NonNull::from(&waiter);
     // SAFETY: the lock is held; W2: taken out below, before this frame ends, and nothing in
     // between unwinds.
     unsafe { queue(&mut state).push(place) };
     drop(state);
-    let End { how, early } = park(ticket, spec);
+    let End { how, early } = park_on(local, ticket, spec);
     let early = early && !mutant!("early_claim_skips_lock");
     if early || !matches!(how, How::Woken(_)) {
         // A waker may still hold the lock and our payload (W3), or we are still linked.
