@@ -10,10 +10,17 @@ pub(crate) fn drop_caught<T>(value: T) {
 
 /// Calls `f`, which is the user's in part; a panic ends here, as in [`drop_caught`].
 pub(crate) fn end_caught(f: impl FnOnce()) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(payload)));
-        // A payload that panics when it is dropped may well leave one that does so too: the
-        // second is leaked.
-        let _leaked = ManuallyDrop::new(dropped);
+    let mut caught = catch_unwind(AssertUnwindSafe(f));
+    for _ in 0..PAYLOADS {
+        match caught {
+            Ok(()) => return,
+            Err(payload) => caught = catch_unwind(AssertUnwindSafe(|| drop(payload))),
+        }
     }
+    // Each payload that is dropped raises another one: the last is leaked.
+    let _leaked = ManuallyDrop::new(caught);
 }
+
+/// Payloads that are dropped, each of which may panic again. Arbitrary: two are a strange
+/// program already.
+const PAYLOADS: u32 = 8;
