@@ -127,6 +127,8 @@ struct Batch {
     members: Vec<Member>,
     /// How long their data is, in all.
     plain: usize,
+    /// What they cost, at least [`LEAST`] each: files may say what they like.
+    weight: usize,
 }
 
 /// The data of a batch, up to the first flaw.
@@ -219,9 +221,11 @@ impl<E: Executor> Emit for Pieces<E> {
     }
 
     fn member(&mut self, member: Member) -> Result<(), Gone> {
-        self.batch.plain += member.plain;
-        self.batch.members.push(member);
-        if self.batch.plain < BATCH {
+        let batch = &mut self.batch;
+        batch.plain += member.plain;
+        batch.weight += member.plain.max(member.body.len()).max(LEAST);
+        batch.members.push(member);
+        if batch.weight < BATCH {
             return Ok(());
         }
         self.start_batch()
@@ -271,3 +275,5 @@ const PIECE: usize = 256 << 10;
 /// Data that makes a batch full. A block of 128 KiB inflates in 0.15 ms, and waking a thread
 /// that waits for it costs a fifth of that; four of them are worth a wake.
 const BATCH: usize = 512 << 10;
+/// What a member of a batch counts for at least: the smallest block size of `-b`.
+const LEAST: usize = 32 << 10;

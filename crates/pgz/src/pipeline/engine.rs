@@ -84,7 +84,8 @@ impl<E: Executor> Engine<E> {
 const BUFFERS: usize = 5;
 
 /// Two blocks for each worker, so that none idles while the oldest is written, and two
-/// more for the ends. At 128 KiB a block under way takes 0.3 MiB.
+/// more for the ends. At 128 KiB a block under way takes 0.3 MiB, a batch of four that are
+/// inflated together up to 1.5 MiB.
 fn window(workers: usize) -> usize {
     2 * workers + 2
 }

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pgz::gzip::Mark;
+
 use crate::sandbox::{Sandbox, noise};
 
 const MIB: usize = 1 << 20;
@@ -40,6 +42,53 @@ fn half_a_gibibyte_of_zeros_in_flat_memory() {
         let memory = pour(&box_, args, 512, &vec![0; MIB], &Consumer::Eager);
         assert!(memory <= MOST_MEMORY_KIB, "{args:?}: {memory} KiB");
     }
+}
+
+/// Blocks that say they hold nothing, by the ten thousand: what is under way is bounded all
+/// the same.
+#[test]
+fn empty_blocks_in_flat_memory() {
+    const EMPTY: u32 = 20_000;
+    let word = b"hello";
+    let mut stored = vec![1, 5, 0, 0xfa, 0xff];
+    stored.extend_from_slice(word);
+    stored.extend_from_slice(&crc32fast::hash(word).to_le_bytes());
+    stored.extend_from_slice(&[5, 0, 0, 0]);
+    // An empty stream, its checksum and its length.
+    let empty = [3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let mut series = Vec::new();
+    for _ in 0..EMPTY {
+        series.extend(member(
+            Mark::Block {
+                member: 38,
+                plain: 0,
+            },
+            &empty,
+        ));
+    }
+    let len = 28 + stored.len() as u32;
+    series.extend(member(
+        Mark::Block {
+            member: len,
+            plain: 5,
+        },
+        &stored,
+    ));
+    let blocks = u64::from(EMPTY) + 1;
+    series.extend(member(Mark::End { blocks, plain: 5 }, &empty));
+    let box_ = Sandbox::new();
+    let memory = pour(&box_, &["-d"], 10, &series, &Consumer::Eager);
+    assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
+}
+
+/// A gzip member with this mark.
+fn member(mark: Mark, body: &[u8]) -> Vec<u8> {
+    let extra = mark.encode();
+    let mut member = vec![0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255];
+    member.extend_from_slice(&(extra.len() as u16).to_le_bytes());
+    member.extend_from_slice(&extra);
+    member.extend_from_slice(body);
+    member
 }
 
 #[test]

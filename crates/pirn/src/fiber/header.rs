@@ -121,9 +121,9 @@ pub(crate) struct Header {
     pub(crate) keeps_panic: Cell<bool>,
     /// The ticket of the present epoch has been given to code of the user's. Owner.
     pub(crate) lent: Cell<bool>,
-    /// It starts on another worker than the one that spawned it, for the sake of balance.
+    /// Not 0 if it was handed to another worker for the sake of balance (`sched::share`).
     /// The spawner, then the owner.
-    pub(crate) guest: Cell<bool>,
+    pub(crate) guest: Cell<u32>,
 }
 
 /// Bytes from the start of a header to its payload.
@@ -182,7 +182,7 @@ impl Header {
             outcome: Cell::new(Outcome::Pending),
             keeps_panic: Cell::new(false),
             lent: Cell::new(false),
-            guest: Cell::new(false),
+            guest: Cell::new(0),
         }
     }
 
@@ -210,7 +210,7 @@ impl Header {
         self.outcome.set(Outcome::Pending);
         self.keeps_panic.set(false);
         self.lent.set(false);
-        self.guest.set(false);
+        self.guest.set(0);
     }
 
     /// Where the closure and the outcome live. The provenance covers the whole block.

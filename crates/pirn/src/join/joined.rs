@@ -52,6 +52,7 @@ impl<T> Joined<T> {
     /// In a start hook, if it would wait: nobody but that hook's own worker may be there to
     /// run the fiber.
     #[inline]
+    #[track_caller]
     pub(crate) fn wait(&self, spec: &Spec) -> How {
         let mut refused = false;
         let how = self.wait_unless(spec, || {
@@ -90,6 +91,7 @@ impl<T> Joined<T> {
 
     /// As `JoinHandle::wait`.
     #[inline]
+    #[track_caller]
     pub(crate) fn wait_for_end(&self) -> Result<(), Interrupt> {
         match self.wait(&Spec::interruptible(Reason::Join)) {
             How::Cancelled => Err(Interrupt::Cancelled),
@@ -102,6 +104,7 @@ impl<T> Joined<T> {
 
     /// As `JoinHandle::join`.
     #[inline]
+    #[track_caller]
     pub(crate) fn join(self) -> Result<T, JoinError> {
         match self.wait(&Spec::interruptible(Reason::Join)) {
             How::Cancelled => Err(JoinError::Interrupted(Interrupt::Cancelled)),
@@ -110,6 +113,7 @@ impl<T> Joined<T> {
     }
 
     /// As `JoinHandle::join_timeout`.
+    #[track_caller]
     pub(crate) fn join_timeout(
         self,
         limit: Duration,

@@ -141,10 +141,10 @@ impl Worker {
         }
         // What spilled must not be forgotten under what spills on top of it.
         let end = match now >= self.oldest_due.get() {
-            true => End::Oldest,
+            true => End::OldestSpilled,
             false => End::Newest,
         };
-        if end == End::Oldest {
+        if end == End::OldestSpilled {
             self.oldest_due.set(now + OLDEST);
         }
         // One fiber only: it runs before the local work, the rest comes in its turn.

@@ -63,6 +63,8 @@ struct Queue<T> {
 pub(crate) enum End {
     /// What has waited longest.
     Oldest,
+    /// The same; what spilled has the turn.
+    OldestSpilled,
     /// What spilled last.
     Newest,
 }
@@ -160,8 +162,9 @@ impl<T: Linked> Shard<T> {
 impl<T: Linked> Queue<T> {
     fn take(&mut self, n: usize, end: End) -> Fifo<T> {
         self.spilled_first = !self.spilled_first;
+        let spilled_first = self.spilled_first || end == End::OldestSpilled;
         let spilled =
-            self.arrived.is_empty() || (self.spilled_first && !self.spilled.is_empty());
+            self.arrived.is_empty() || (spilled_first && !self.spilled.is_empty());
         let row = match spilled {
             true => &mut self.spilled,
             false => &mut self.arrived,

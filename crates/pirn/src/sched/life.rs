@@ -2,6 +2,7 @@
 //! when it gives the stack back; and the wait for a stack when there is none.
 
 use super::pool::Phase;
+use super::share::Tag;
 use super::worker::{Worker, header};
 use crate::context::{OutOfStacks, Stack};
 use crate::fiber::entry::fiber_main;
@@ -48,7 +49,10 @@ impl Worker {
         // SAFETY: a header is pinned (H1), and is unlinked in `retire`.
         unsafe { started.push_back(fiber) };
         remote.settled.add(1);
-        remote.guests.add(isize::from(header.guest.get()));
+        let tag = Tag(header.guest.get());
+        if let Some(host) = tag.host() {
+            self.pool.remotes[host].guests.started(tag);
+        }
         remote.counters.started.increment();
         if self.seen.get() >= Phase::Cancelled {
             // An active fiber: there is nothing to enqueue.
@@ -85,7 +89,10 @@ impl Worker {
         unsafe { started.remove(fiber) };
         let remote = self.remote();
         remote.settled.add(-1);
-        remote.guests.add(-isize::from(header(fiber).guest.get()));
+        let tag = Tag(header(fiber).guest.get());
+        if let Some(host) = tag.host() {
+            self.pool.remotes[host].guests.ended(tag);
+        }
         remote.counters.completed.increment();
         // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
         unsafe { Header::release(fiber) };

@@ -99,7 +99,11 @@ impl Worker {
             .ring
             .push_overflow(fiber, |moved| batch.push_back(moved));
         if !batch.is_empty() {
-            self.pool.injector.spill(self.index, batch);
+            let shard = match self.pool.scheduler() {
+                Scheduler::SingleQueue => 0,
+                Scheduler::WorkStealing => self.index,
+            };
+            self.pool.injector.spill(shard, batch);
             // LIVENESS: published to all, so the publisher's part of `idle` is due (P1-P4):
             // the ring has looked empty for a moment.
             if self.pool.wake_one(self.index + 1) {
@@ -129,22 +133,19 @@ impl Worker {
         // Of several with as little, the next one: not all who compare pick the same.
         let others = (1..remotes.len()).map(|step| (self.index + step) % remotes.len());
         let settled = |other: usize| (other, remotes[other].settled.get());
-        let least = others
-            .clone()
-            .map(settled)
-            .min_by_key(|(_, settled)| *settled);
-        let guests = others.map(|other| remotes[other].guests.get()).sum();
-        self.share
-            .compare(remotes[self.index].settled.get(), least, guests);
+        let least = others.map(settled).min_by_key(|(_, settled)| *settled);
+        let own = self.remote();
+        self.share.compare(own.settled.get(), least, &own.guests);
     }
 
-    /// Hands a fresh fiber to another worker, as far as that can be: whoever
-    /// searches meanwhile may take it first.
+    /// Hands a fresh fiber to another worker, as far as that can be: whoever searches
+    /// meanwhile may take it first.
     #[cold]
     fn place_elsewhere(&self, other: usize, fiber: FiberPtr) {
         self.remote().counters.placed_elsewhere.increment();
         // SAFETY: H1; nobody else has the fiber yet.
-        unsafe { fiber.as_ref() }.guest.set(true);
+        let header = unsafe { fiber.as_ref() };
+        header.guest.set(self.remote().guests.tag(self.index).0);
         self.pool.injector.push(other, fiber);
         if self.pool.wake_one(other) {
             self.remote().counters.wakes.increment();

@@ -25,6 +25,7 @@ use super::monitor::Monitor;
 use super::next::Next;
 use super::quiet::{Quiet, live};
 use super::ring::Ring;
+use super::share::Guests;
 use super::worker;
 use crate::base::list::Fifo;
 use crate::base::pad::CachePadded;
@@ -66,8 +67,8 @@ pub(crate) struct Remote {
     pub(super) counters: CachePadded<WorkerCounters>,
     /// Started fibers that have not ended. Written by the worker, read for placement.
     pub(super) settled: Gauge,
-    /// Those of them that another worker handed over (`share`).
-    pub(super) guests: Gauge,
+    /// Fibers that this worker has handed to others.
+    pub(super) guests: Guests,
     /// The fiber that runs now, for reports. Written by the worker.
     pub(super) running: AtomicPtr<Header>,
     /// What the monitor has found unchanged in `next`: free for thieves to take.
@@ -352,7 +353,7 @@ impl Remote {
             mailbox: Mailbox::acquire(),
             counters: CachePadded::new(WorkerCounters::default()),
             settled: Gauge::default(),
-            guests: Gauge::default(),
+            guests: Guests::default(),
             running: AtomicPtr::new(std::ptr::null_mut()),
             aged: AtomicUsize::new(0),
             launched: AtomicBool::new(false),

@@ -69,7 +69,10 @@ impl Worker {
                 Sweep::Nothing => {}
             }
         }
-        if self.spin() {
+        // LIVENESS: who has come back from spinning and found nothing all the same goes the
+        // way of the sleepers: it becomes a searcher, or gives its processor away.
+        if !self.spun.take() && self.spin() {
+            self.spun.set(true);
             return;
         }
         self.sleep(young, nap);
@@ -225,7 +228,9 @@ impl Worker {
         self.remote().mailbox.cancel_sleep();
         // LIVENESS: if it is still in a ring from which a thief copies, that thread may have
         // lost its processor, perhaps to this one.
-        shim::thread::yield_now();
+        if !self.has_ready() {
+            shim::thread::yield_now();
+        }
         self.pace.resume(clock::now());
     }
 

@@ -69,6 +69,8 @@ pub(crate) struct Worker {
     pub(super) searching: Cell<bool>,
     pub(super) share: Share,
     pub(super) patience: Cell<i32>,
+    /// The last spin has seen work, which has not been found yet.
+    pub(super) spun: Cell<bool>,
     /// This rest has had its short sleep on account of young work.
     pub(super) napped: Cell<bool>,
     /// The phase that this worker has acted on.
@@ -124,6 +126,7 @@ impl Worker {
             searching: Cell::new(false),
             share: Share::new(),
             patience: Cell::new(0),
+            spun: Cell::new(false),
             napped: Cell::new(false),
             seen: Cell::new(Phase::Open),
             reported: Cell::new(false),
@@ -148,7 +151,10 @@ impl Worker {
     fn run(&self, local: &Local) {
         loop {
             match self.find() {
-                Some(fiber) => self.dispatch(local, fiber),
+                Some(fiber) => {
+                    self.spun.set(false);
+                    self.dispatch(local, fiber);
+                }
                 None if self.may_end() => break,
                 None => self.rest(),
             }

@@ -32,6 +32,11 @@ impl<T> JoinHandle<T> {
     /// * [`JoinError::Interrupted`] if the *caller* was interrupted; the fiber goes on,
     ///   detached. [`wait`](Self::wait) first to keep the handle.
     ///
+    /// # Panics
+    /// In a start hook of a runtime ([`on_thread_start`](crate::runtime::Builder::on_thread_start)),
+    /// if the fiber has not ended; so do [`wait`](Self::wait) and
+    /// [`join_timeout`](Self::join_timeout).
+    ///
     /// # Cancellation
     /// An interruption point, but not for a fiber that has finished. Parks a fiber, blocks a
     /// plain thread.

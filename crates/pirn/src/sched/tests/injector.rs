@@ -61,6 +61,20 @@ fn what_arrived_and_what_spilled_come_in_turn() {
     assert_eq!(took, [2, 3, 1, 4, 0, 5]);
 }
 
+/// Whichever row has the turn: who asks for the oldest that spilled gets it.
+#[test]
+fn the_oldest_that_spilled_can_be_asked_for() {
+    let nodes = Nodes::new(6);
+    let injector = Injector::new(1);
+    injector.spill(0, batch(&nodes, 0..3));
+    (3..6).for_each(|id| injector.push(0, nodes.ready(id)));
+    let took: Vec<_> = (0..4)
+        .flat_map(|_| drain(&nodes, injector.pop_batch(0, 1, End::OldestSpilled)))
+        .collect();
+    assert_eq!(took, [0, 1, 2, 3]);
+    assert_eq!(drain(&nodes, injector.pop_any(0, 9)), [4, 5]);
+}
+
 #[test]
 #[should_panic(expected = "at least one shard")]
 fn no_shards_panics() {
