@@ -261,7 +261,8 @@ fn alone_stacks_are_reused() {
     let (memory, maps) = (resident(), mappings());
     (0..scaled(100)).for_each(|_| round());
     let grown = resident().saturating_sub(memory);
-    assert!(grown < SLACK as usize * (2 << 20), "grew by {grown} bytes");
+    // A chunk of headers for the other worker is 2 MiB; a hundred thousand stacks are 1.6 GB.
+    assert!(grown < SLACK as usize * (8 << 20), "grew by {grown} bytes");
     assert!(mappings() <= maps + 2 * (SLACK * SLACK) as usize);
 }
 
