@@ -158,7 +158,15 @@ fn signals_leave_no_partial_file() {
         box_.write("a", b"");
         let hole = File::options().write(true).open(box_.path("a"));
         hole.unwrap().set_len(LEN).unwrap();
-        let child = start(&box_, &["-9", "-p1", "a"]);
+        // Who runs this in the background of a script has some of them ignored.
+        let child = box_
+            .command("env")
+            .arg("--default-signal=INT,TERM,HUP")
+            .args([env!("CARGO_BIN_EXE_pgz"), "-9", "-p1", "a"])
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         wait_for_temporary(&box_);
         libc_signal::send(&child, signal);
         let done = child.wait_with_output().unwrap();
