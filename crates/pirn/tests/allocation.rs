@@ -96,6 +96,24 @@ fn rounds<const CAPTURE: usize, const RESULT: usize>(
 fn warm_up(runtime: &Runtime, rounds: fn(&Runtime, usize, usize)) {
     rounds(runtime, 200_000, 1_000);
     rounds(runtime, 50_000, 1);
+    stock_stacks(runtime);
+}
+
+/// Has a few fibers wait at once, so that a worker that is held up, and another one that
+/// takes over, find stacks that have been in use before.
+fn stock_stacks(runtime: &Runtime) {
+    const STACKS: u64 = 32;
+    let waiting = AtomicU64::new(0);
+    runtime.scope(|s| {
+        for _ in 0..STACKS {
+            s.spawn(|| {
+                waiting.fetch_add(1, Ordering::SeqCst);
+                while waiting.load(Ordering::SeqCst) < STACKS {
+                    pirn::yield_now();
+                }
+            });
+        }
+    });
 }
 
 /// A runtime whose two workers have both started, which makes their threads and stacks.
