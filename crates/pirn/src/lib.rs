@@ -103,6 +103,7 @@ pub mod dev;
 pub mod diag;
 pub mod runtime;
 pub mod scope;
+pub mod select;
 pub mod spawn;
 // loom's words have no const constructors; `sync` adds no word of its own to be modelled.
 #[cfg(not(loom))]

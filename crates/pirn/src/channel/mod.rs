@@ -10,16 +10,26 @@
 //! Owns: buffers, hand-over and the end of a channel (`bounded`), and what users see of it.
 //! Does not own: waiting (`wait`); nothing here knows what a run queue is.
 
-mod bounded;
+mod buffer;
+mod case;
+mod clock;
 mod error;
 mod iter;
+mod open;
+mod ordered;
+mod pipe;
 mod receiver;
+mod receiving;
 mod sender;
+mod sending;
 
-pub use bounded::bounded;
+pub use case::{ReadyCase, RecvCase, SendCase};
+pub use clock::{after, never, tick};
 pub use error::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
 };
 pub use iter::{IntoIter, Iter, TryIter};
+pub use open::{bounded, unbounded};
+pub use ordered::{OrderedSender, ordered};
 pub use receiver::Receiver;
-pub use sender::Sender;
+pub use sender::{Sender, WeakSender};

@@ -1,13 +1,15 @@
 //! The receiving end of a channel.
 
+use std::error::Error;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::bounded::Bounded;
+use super::case::{ReadyCase, RecvCase};
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::iter::{IntoIter, Iter, TryIter};
+use super::pipe::{Pipe, Side};
 use crate::base::clock::deadline_in;
 
 /// The receiving end of a channel; each value goes to one of its clones.
@@ -16,11 +18,11 @@ use crate::base::clock::deadline_in;
 /// dropped the channel closes, values that are still in it are dropped, and waiting senders
 /// get theirs back.
 pub struct Receiver<T> {
-    channel: Arc<Bounded<T>>,
+    channel: Arc<Pipe<T>>,
 }
 
 impl<T> Receiver<T> {
-    pub(super) fn new(channel: Arc<Bounded<T>>) -> Self {
+    pub(super) fn new(channel: Arc<Pipe<T>>) -> Self {
         Receiver { channel }
     }
 
@@ -35,11 +37,7 @@ impl<T> Receiver<T> {
     /// blocks a plain thread.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
-        self.channel.recv(None).map_err(|error| match error {
-            RecvTimeoutError::Disconnected => RecvError::Disconnected,
-            RecvTimeoutError::Interrupted(interrupt) => RecvError::Interrupted(interrupt),
-            RecvTimeoutError::Timeout => unreachable!("a receive without a time limit"),
-        })
+        self.channel.recv(None).map_err(RecvTimeoutError::unlimited)
     }
 
     /// Receives the next value if there is one, or a sender that waits with one.
@@ -75,6 +73,47 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
         self.channel.recv(Some(deadline))
+    }
+
+    /// Receives at least one value, waiting for it, and as many more as there are, but no
+    /// more than `max`; appends them to `out`. Returns how many.
+    ///
+    /// With a `max` of 0 it returns 0 at once.
+    ///
+    /// # Errors
+    /// As [`recv`](Receiver::recv); nothing has been received then.
+    ///
+    /// # Cancellation
+    /// As [`recv`](Receiver::recv).
+    #[track_caller]
+    pub fn recv_many(&self, out: &mut Vec<T>, max: usize) -> Result<usize, RecvError> {
+        self.channel.recv_many(out, max)
+    }
+
+    /// Returns a case for a select that receives; see [`RecvCase`].
+    pub fn recv_case(&self) -> RecvCase<'_, T> {
+        RecvCase::new(&self.channel)
+    }
+
+    /// Returns a case for a select that wins when a receive would not wait, and receives
+    /// nothing. Somebody else may be faster afterwards.
+    pub fn ready_case(&self) -> ReadyCase<'_> {
+        ReadyCase::new(&*self.channel, Side::Receive)
+    }
+
+    /// Returns why the channel was closed, if whoever closed it said so.
+    pub fn close_reason(&self) -> Option<Arc<dyn Error + Send + Sync>> {
+        self.channel.close_reason()
+    }
+
+    /// Closes the channel as [`close`](Receiver::close) does, and leaves word why, for
+    /// [`close_reason`](crate::channel::Sender::close_reason) on either side. False if the
+    /// channel was closed before; the word that was left then stays.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn close_with(&self, reason: impl Into<Box<dyn Error + Send + Sync>>) -> bool {
+        self.channel.close(Some(Arc::from(reason.into())))
     }
 
     /// Receives again and again, waiting as [`recv`](Receiver::recv) does.
@@ -118,7 +157,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
     /// ```
     pub fn close(&self) -> bool {
-        self.channel.close()
+        self.channel.close(None)
     }
 
     /// True once nothing can be sent any more; there may still be values to receive.
@@ -144,9 +183,9 @@ impl<T> Receiver<T> {
         self.channel.is_full()
     }
 
-    /// Returns how many values the buffer can hold; `None` would mean any number.
+    /// Returns how many values the buffer can hold; `None` means any number.
     pub fn capacity(&self) -> Option<usize> {
-        Some(self.channel.capacity())
+        self.channel.limit()
     }
 
     /// True if `other` receives from the same channel.

@@ -1,12 +1,15 @@
 //! The sending end of a channel.
 
+use std::collections::VecDeque;
+use std::error::Error;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::bounded::Bounded;
+use super::case::{ReadyCase, SendCase};
 use super::error::{SendError, SendTimeoutError, TrySendError};
+use super::pipe::{Pipe, Side};
 use crate::base::clock::deadline_in;
 
 /// The sending end of a channel; clones send to the same receivers.
@@ -26,12 +29,16 @@ use crate::base::clock::deadline_in;
 /// sender.join().unwrap();
 /// ```
 pub struct Sender<T> {
-    channel: Arc<Bounded<T>>,
+    channel: Arc<Pipe<T>>,
 }
 
 impl<T> Sender<T> {
-    pub(super) fn new(channel: Arc<Bounded<T>>) -> Self {
+    pub(super) fn new(channel: Arc<Pipe<T>>) -> Self {
         Sender { channel }
+    }
+
+    pub(super) fn pipe(&self) -> &Pipe<T> {
+        &self.channel
     }
 
     /// Sends `value`, waiting while there is no room (on a channel of capacity 0: until a
@@ -46,13 +53,9 @@ impl<T> Sender<T> {
     /// plain thread.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        self.channel.send(value, None).map_err(|error| match error {
-            SendTimeoutError::Disconnected(value) => SendError::Disconnected(value),
-            SendTimeoutError::Interrupted(value, interrupt) => {
-                SendError::Interrupted(value, interrupt)
-            }
-            SendTimeoutError::Timeout(_) => unreachable!("a send without a time limit"),
-        })
+        self.channel
+            .send(value, None)
+            .map_err(SendTimeoutError::unlimited)
     }
 
     /// Sends `value` if that is possible without waiting.
@@ -99,6 +102,71 @@ impl<T> Sender<T> {
         self.channel.send(value, Some(deadline))
     }
 
+    /// Sends `value` without waiting; if there is no room, the oldest value in the channel
+    /// gives way and comes back.
+    ///
+    /// With [`try_send`](Sender::try_send), which gives the newest value back, and
+    /// [`send`](Sender::send), which waits, these are the three things that one can do when
+    /// a channel is full. On a channel of capacity 0 without a waiting receiver `value` itself
+    /// comes back.
+    ///
+    /// # Errors
+    /// `Disconnected` with the value if the channel is closed.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn force_send(&self, value: T) -> Result<Option<T>, SendError<T>> {
+        self.channel.force_send(value)
+    }
+
+    /// Sends all of `values`, from the front, waiting while there is no room. Cheaper than as
+    /// many sends where there is.
+    ///
+    /// # Errors
+    /// As [`send`](Sender::send). What has not been sent is still in `values`.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn send_many(&self, values: &mut VecDeque<T>) -> Result<(), SendError<()>> {
+        self.channel.send_many(values)
+    }
+
+    /// Returns a case for a select that sends `value`.
+    ///
+    /// The value stays in the case until the case has won; see [`SendCase`].
+    pub fn send_case(&self, value: T) -> SendCase<'_, T> {
+        SendCase::new(&self.channel, value)
+    }
+
+    /// Returns a case for a select that wins when a send would not wait, and sends nothing.
+    /// Somebody else may be faster afterwards.
+    pub fn ready_case(&self) -> ReadyCase<'_> {
+        ReadyCase::new(&*self.channel, Side::Send)
+    }
+
+    /// Closes the channel as [`close`](Sender::close) does, and leaves word why, for
+    /// [`close_reason`](crate::channel::Receiver::close_reason) on either side. False if the
+    /// channel was closed before; the word that was left then stays.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn close_with(&self, reason: impl Into<Box<dyn Error + Send + Sync>>) -> bool {
+        self.channel.close(Some(Arc::from(reason.into())))
+    }
+
+    /// Returns why the channel was closed, if whoever closed it said so.
+    pub fn close_reason(&self) -> Option<Arc<dyn Error + Send + Sync>> {
+        self.channel.close_reason()
+    }
+
+    /// Returns a handle that does not keep the channel open.
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender {
+            channel: Arc::downgrade(&self.channel),
+        }
+    }
+
     /// Closes the channel for all senders and receivers; true for the one call that did it.
     ///
     /// Later sends fail. What was sent before is still received, and so are the values of
@@ -108,7 +176,7 @@ impl<T> Sender<T> {
     /// # Cancellation
     /// Not an interruption point; never suspends.
     pub fn close(&self) -> bool {
-        self.channel.close()
+        self.channel.close(None)
     }
 
     /// True once nothing can be sent any more.
@@ -134,9 +202,9 @@ impl<T> Sender<T> {
         self.channel.is_full()
     }
 
-    /// Returns how many values the buffer can hold; `None` would mean any number.
+    /// Returns how many values the buffer can hold; `None` means any number.
     pub fn capacity(&self) -> Option<usize> {
-        Some(self.channel.capacity())
+        self.channel.limit()
     }
 
     /// True if `other` sends to the same channel.
@@ -166,5 +234,32 @@ impl<T> RefUnwindSafe for Sender<T> {}
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Sender").field(&self.channel).finish()
+    }
+}
+
+/// Names a channel without keeping it open; see [`Sender::downgrade`].
+pub struct WeakSender<T> {
+    channel: Weak<Pipe<T>>,
+}
+
+impl<T> WeakSender<T> {
+    /// Returns a sender, unless the last one has gone.
+    pub fn upgrade(&self) -> Option<Sender<T>> {
+        let channel = self.channel.upgrade()?;
+        channel.revive_sender().then_some(Sender { channel })
+    }
+}
+
+impl<T> Clone for WeakSender<T> {
+    fn clone(&self) -> Self {
+        WeakSender {
+            channel: Weak::clone(&self.channel),
+        }
+    }
+}
+
+impl<T> fmt::Debug for WeakSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakSender").finish_non_exhaustive()
     }
 }

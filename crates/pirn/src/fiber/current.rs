@@ -19,7 +19,8 @@ use std::thread::panicking;
 use super::header::{FiberPtr, Header};
 use super::schedule::InPerson;
 use super::slab::{self, Magazines};
-use crate::shim::thread_local_const;
+use crate::base::rng::Rng;
+use crate::shim::{self, thread_local_const};
 
 /// What a thread knows about itself.
 pub(crate) struct Local {
@@ -39,6 +40,8 @@ pub(crate) struct Local {
     budget: Cell<u32>,
     /// A fiber of this thread has been suspended in the middle of unwinding.
     left_unwinding: Cell<bool>,
+    /// For choices that are to be fair (`below`); made when first needed.
+    rng: Cell<Option<Rng>>,
     /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
     stalled: Cell<u64>,
     pub(super) magazines: Magazines,
@@ -70,6 +73,7 @@ impl Local {
             starting: Cell::new(ptr::null()),
             budget: Cell::new(0),
             left_unwinding: Cell::new(false),
+            rng: Cell::new(None),
             stalled: Cell::new(0),
             magazines: Magazines::new(),
         }
@@ -145,6 +149,15 @@ impl Local {
             self.stalled.set(now);
         }
         self.stalled.get()
+    }
+
+    /// Returns a number in `0..n`, each equally likely.
+    #[inline]
+    pub(crate) fn below(&self, n: usize) -> usize {
+        let mut rng = self.rng.take().unwrap_or_else(|| Rng::new(shim::seed()));
+        let number = rng.below(n);
+        self.rng.set(Some(rng));
+        number
     }
 
     /// Takes one operation from the budget; true if it was the last one.

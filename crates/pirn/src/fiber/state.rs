@@ -112,11 +112,21 @@ impl Code {
     pub(crate) const TIMED_OUT: Code = Code(0xFFF);
     pub(crate) const CANCELLED: Code = Code(0xFFE);
     pub(crate) const TOKEN: Code = Code(0xFFD);
+    /// Something may have become possible; look again.
+    pub(crate) const RETRY: Code = Code(0xFFC);
+
+    /// How many cases have a code of their own.
+    pub(crate) const CASES: u16 = 0xFF0;
 
     /// The code of a plain wake, or of case `index` of a wait on several things.
     pub(crate) const fn case(index: u16) -> Code {
-        assert!(index < 0xFF0);
+        assert!(index < Code::CASES);
         Code(index)
+    }
+
+    /// The index of the case that won; `None` for the reserved values.
+    pub(crate) fn index(self) -> Option<usize> {
+        (self.0 < Code::CASES).then_some(usize::from(self.0))
     }
 }
 
@@ -235,10 +245,6 @@ impl StateWord {
     }
 
     /// Consumes the token if it is there; true if it was. Owner only.
-    #[cfg_attr(
-        not(all(test, loom)),
-        expect(dead_code, reason = "asked by the models")
-    )]
     pub(crate) fn take_token(&self) -> bool {
         let mut word = self.0.load(Ordering::Relaxed);
         while word & TOKEN != 0 {

@@ -66,7 +66,7 @@ impl Ticket {
     /// Returns false, and does nothing, if that wait has ended already, for whatever
     /// reason. Works from any thread, never blocks.
     pub fn wake(self) -> bool {
-        self.wake_with(Code::case(0))
+        self.wake_with(Code::RETRY)
     }
 
     /// As [`wake`](Ticket::wake), with the code that the waiting fiber will read.

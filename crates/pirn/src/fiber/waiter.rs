@@ -78,6 +78,22 @@ impl<P> WaitQueue<P> {
         self.list.is_empty()
     }
 
+    /// Whether anybody, but not the party with `ticket`, is in the queue with a payload that
+    /// is `meant`. Some of them may not wait any more.
+    pub(crate) fn has_other(
+        &self,
+        ticket: Option<Ticket>,
+        meant: impl Fn(&P) -> bool,
+    ) -> bool {
+        self.list.iter().any(|place| {
+            // SAFETY: W2: it is linked, so it is alive until the lock is free.
+            let waiter = unsafe { place.as_ref() };
+            // SAFETY: W3: nobody writes the payload but under the lock, which is held.
+            let meant = waiter.payload.with(|payload| meant(unsafe { &*payload }));
+            meant && ticket.is_none_or(|own| waiter.ticket.fiber() != own.fiber())
+        })
+    }
+
     /// Joins the queue at its end.
     ///
     /// # Safety

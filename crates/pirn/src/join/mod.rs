@@ -4,11 +4,14 @@
 //! Owns what every kind of join handle shares. The handles themselves are where fibers are
 //! spawned (`spawn`, `scope`).
 
+#[expect(unsafe_code, reason = "joins the queue of a fiber's end from a berth")]
+mod case;
 mod error;
 mod fiber;
 #[expect(unsafe_code, reason = "takes a typed outcome out of an untyped header")]
 mod joined;
 
+pub use case::JoinCase;
 pub use error::{JoinError, Payload};
 pub use fiber::{Fiber, FiberId};
 pub(crate) use joined::Joined;

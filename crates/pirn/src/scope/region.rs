@@ -17,7 +17,7 @@ use super::children::Children;
 use crate::base::clock::deadline_in;
 use crate::base::dropping::drop_caught;
 use crate::fiber::{FiberPtr, current, entry};
-use crate::join::{Fiber, JoinError, Joined};
+use crate::join::{Fiber, JoinCase, JoinError, Joined};
 use crate::runtime::Handle;
 use crate::sched::place;
 use crate::sched::pool::Pool;
@@ -331,6 +331,11 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Not an interruption point itself; never suspends, and does not wait for the fiber.
     pub fn cancel(&self) {
         self.joined.fiber().cancel();
+    }
+
+    /// Returns a case for a select, as [`JoinHandle::join_case`](crate::JoinHandle::join_case).
+    pub fn join_case(&self) -> JoinCase<'_> {
+        JoinCase::new(self.joined.fiber())
     }
 
     /// The fiber, for its name, its identity and [`unpark`](Fiber::unpark).

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::fiber::FiberPtr;
-use crate::join::{Fiber, JoinError, Joined};
+use crate::join::{Fiber, JoinCase, JoinError, Joined};
 use crate::wait::Interrupt;
 
 /// Owns the right to wait for a fiber and to take its result.
@@ -100,6 +100,12 @@ impl<T> JoinHandle<T> {
     /// Not an interruption point; never suspends.
     pub fn detach(self) {
         drop(self);
+    }
+
+    /// Returns a case for a select that wins when the fiber has ended; then
+    /// [`join`](Self::join) does not wait.
+    pub fn join_case(&self) -> JoinCase<'_> {
+        JoinCase::new(self.0.fiber())
     }
 
     /// The fiber, for its name, its identity and [`unpark`](Fiber::unpark).

@@ -9,7 +9,7 @@ mod join;
 
 pub(crate) use builder::take_back;
 
-pub use crate::join::{Fiber, FiberId, JoinError, Payload};
+pub use crate::join::{Fiber, FiberId, JoinCase, JoinError, Payload};
 pub use builder::{Builder, spawn};
 pub use error::{Rejected, SpawnError};
 pub use itself::{current, park, park_interruptible, park_timeout, yield_now};

@@ -14,7 +14,12 @@
 //!
 //! Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
+#[expect(unsafe_code, reason = "links a waiter that lives in a case")]
+pub(crate) mod berth;
+#[expect(unsafe_code, reason = "publishes cases that it borrows, and withdraws them")]
+pub(crate) mod choice;
 pub(crate) mod interrupt;
+pub(crate) mod linger;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]
@@ -22,14 +27,18 @@ pub(crate) mod queue;
 pub(crate) mod reason;
 pub(crate) mod release;
 pub(crate) mod waitable;
+#[expect(unsafe_code, reason = "the contract of a case")]
+mod wait_case;
 
 pub(crate) use park::{How, Spec, interrupted, spend, yield_now};
-pub(crate) use queue::{Attempt, Waited, wait_in};
+pub(crate) use linger::linger;
+pub(crate) use queue::{Attempt, Waited, wait_in, wait_in_after};
 pub(crate) use release::wake_all;
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;
 pub use reason::Reason;
+pub use wait_case::{WaitCase, case};
 pub use waitable::{Waitable, on};
 
 #[cfg(test)]

@@ -152,6 +152,13 @@ pub(crate) fn call_in(ticket: Ticket) {
     }
 }
 
+/// Consumes the caller's token; true if it was there.
+pub(crate) fn take_token() -> bool {
+    let fiber = current::identity(current::local());
+    // SAFETY: H1.
+    unsafe { fiber.as_ref() }.state.take_token()
+}
+
 /// The interrupt that the caller's fiber is under, if any. Interruptible calls ask before
 /// they try anything.
 #[inline]

@@ -30,16 +30,29 @@ pub(crate) enum Waited<R, P> {
     Ended(How, P),
 }
 
-/// Tries `attempt` under `lock`; if it has to wait, waits in `queue` as `spec` says.
-///
-/// A waker that claims the waiter under the lock (`WaitQueue::claim_first`) may hand over
-/// through the payload; the payload comes back whichever way the wait ended.
+/// As [`wait_in_after`], with nothing to be done before the wait.
 #[inline]
 pub(crate) fn wait_in<S, P, R>(
     lock: &Lock<S>,
     queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
     spec: &Spec,
     attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
+) -> Waited<R, P> {
+    wait_in_after(lock, queue, spec, attempt, || ())
+}
+
+/// Tries `attempt` under `lock`; if it has to wait, waits in `queue` as `spec` says.
+///
+/// A waker that claims the waiter under the lock (`WaitQueue::claim_first`) may hand over
+/// through the payload; the payload comes back whichever way the wait ended. `joined` is
+/// called when others can see the waiter and the lock is free again; it must not unwind.
+#[inline]
+pub(crate) fn wait_in_after<S, P, R>(
+    lock: &Lock<S>,
+    queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
+    spec: &Spec,
+    attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
+    joined: impl FnOnce(),
 ) -> Waited<R, P> {
     let mut state = lock.lock();
     let payload = match attempt(&mut state) {
@@ -54,6 +67,7 @@ pub(crate) fn wait_in<S, P, R>(
     // between unwinds.
     unsafe { queue(&mut state).push(place) };
     drop(state);
+    joined();
     let End { how, early } = park_on(local, ticket, spec);
     let early = early && !mutant!("early_claim_skips_lock");
     if early || !matches!(how, How::Woken(_)) {

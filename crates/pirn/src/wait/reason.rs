@@ -29,6 +29,8 @@ pub enum Reason {
     Send,
     /// A value from a channel.
     Recv,
+    /// Whichever of several things comes first.
+    Select,
     /// A primitive of the user's own.
     Waitable,
 }

@@ -43,6 +43,8 @@ mod scope;
 /// Planted bugs that a sanitizer must report.
 #[cfg(any(pirn_asan, pirn_tsan))]
 mod seeded;
+/// One of several things, and nothing of the others.
+mod select;
 /// In time, with everything ended that can be, and the rest named.
 mod shutdown;
 /// Whatever is spawned runs once, in the right place, and leaves nothing behind.

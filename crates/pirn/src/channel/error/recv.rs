@@ -47,6 +47,15 @@ impl TryRecvError {
 }
 
 impl RecvTimeoutError {
+    /// The error of a receive that has no time limit.
+    pub(in crate::channel) fn unlimited(self) -> RecvError {
+        match self {
+            RecvTimeoutError::Disconnected => RecvError::Disconnected,
+            RecvTimeoutError::Interrupted(interrupt) => RecvError::Interrupted(interrupt),
+            RecvTimeoutError::Timeout => unreachable!("a receive without a time limit"),
+        }
+    }
+
     /// True if the time was up first.
     pub fn is_timeout(&self) -> bool {
         *self == RecvTimeoutError::Timeout

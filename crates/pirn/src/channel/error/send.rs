@@ -79,6 +79,17 @@ impl<T> TrySendError<T> {
 }
 
 impl<T> SendTimeoutError<T> {
+    /// The error of a send that has no time limit.
+    pub(in crate::channel) fn unlimited(self) -> SendError<T> {
+        match self {
+            SendTimeoutError::Disconnected(value) => SendError::Disconnected(value),
+            SendTimeoutError::Interrupted(value, interrupt) => {
+                SendError::Interrupted(value, interrupt)
+            }
+            SendTimeoutError::Timeout(_) => unreachable!("a send without a time limit"),
+        }
+    }
+
     /// Takes the value back.
     pub fn into_inner(self) -> T {
         match self {

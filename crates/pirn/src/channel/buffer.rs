@@ -1,0 +1,134 @@
+//! The buffer of a channel: first in, first out, in blocks.
+//!
+//! Owns: values that have been sent and not received. A bounded channel fits into one block,
+//! which is a ring. A larger one is a row of blocks, so that growing never moves what is
+//! there: pushing costs at most one allocation of one block, and what a burst has taken is
+//! given back as it drains, but for one block.
+
+use std::collections::VecDeque;
+use std::mem;
+
+/// Values in order of arrival.
+pub(super) struct Buffer<T> {
+    /// Where values are taken from; empty only if all blocks are.
+    front: VecDeque<T>,
+    /// Full blocks, and at the end the one that is being filled. Empty while everything fits
+    /// into `front`.
+    rest: VecDeque<VecDeque<T>>,
+    /// An empty block, so that a buffer whose fill goes up and down does not allocate.
+    spare: Option<VecDeque<T>>,
+    /// Values in `rest`.
+    behind: usize,
+    block: usize,
+}
+
+impl<T> Buffer<T> {
+    /// An empty buffer that will hold about `capacity` values. Memory for so many, but for
+    /// one block at most, is allocated at once if `capacity` is known.
+    ///
+    /// # Panics
+    /// If one block does not fit into the address space.
+    pub(super) fn new(capacity: Option<usize>) -> Self {
+        let block = capacity.unwrap_or(BLOCK).clamp(1, BLOCK);
+        let front = match capacity {
+            Some(0) | None => VecDeque::new(),
+            Some(_) => VecDeque::with_capacity(block),
+        };
+        Buffer {
+            front,
+            rest: VecDeque::new(),
+            spare: None,
+            behind: 0,
+            block,
+        }
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.front.len() + self.behind
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, value: T) {
+        if self.front.len() < self.block && self.behind == 0 {
+            self.front.push_back(value);
+        } else {
+            self.push_behind(value);
+        }
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<T> {
+        let value = self.front.pop_front();
+        if self.behind > 0 && self.front.is_empty() {
+            self.advance();
+        }
+        value
+    }
+
+    #[cold]
+    fn push_behind(&mut self, value: T) {
+        self.behind += 1;
+        match self.rest.back_mut() {
+            Some(last) if last.len() < self.block => last.push_back(value),
+            _ => {
+                let mut block = self
+                    .spare
+                    .take()
+                    .unwrap_or_else(|| VecDeque::with_capacity(self.block));
+                block.push_back(value);
+                self.rest.push_back(block);
+            }
+        }
+    }
+
+    /// Makes the next block the one that values are taken from.
+    #[cold]
+    fn advance(&mut self) {
+        if let Some(next) = self.rest.pop_front() {
+            self.behind -= next.len();
+            self.spare = Some(mem::replace(&mut self.front, next));
+        }
+    }
+}
+
+/// Values in a block. Large enough that the cost of a block is spread thin, small enough
+/// that a channel that has drained keeps little. Arbitrary.
+const BLOCK: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, Buffer};
+
+    #[test]
+    fn values_keep_their_order_over_blocks_and_ends() {
+        for capacity in [None, Some(0), Some(1), Some(3), Some(BLOCK), Some(5 * BLOCK)] {
+            let mut buffer = Buffer::new(capacity);
+            let (mut sent, mut received) = (0, 0);
+            for round in [1, 2, 3, BLOCK, 3 * BLOCK + 1, 1, BLOCK + 7] {
+                (0..round).for_each(|_| {
+                    buffer.push(sent);
+                    sent += 1;
+                });
+                (0..round - round / 3).for_each(|_| {
+                    assert_eq!(buffer.pop(), Some(received));
+                    received += 1;
+                });
+                assert_eq!(buffer.len(), sent - received);
+            }
+            while let Some(value) = buffer.pop() {
+                assert_eq!(value, received);
+                received += 1;
+            }
+            assert_eq!((received, buffer.len()), (sent, 0));
+        }
+    }
+
+    #[test]
+    fn a_drained_buffer_keeps_two_blocks_at_most() {
+        let mut buffer = Buffer::new(None);
+        (0..100 * BLOCK).for_each(|i| buffer.push(i));
+        while buffer.pop().is_some() {}
+        assert!(buffer.front.capacity() <= BLOCK && buffer.rest.is_empty());
+    }
+}

@@ -1,0 +1,14 @@
+//! The two ends of a channel as cases of a select.
+
+#[expect(unsafe_code, reason = "the contract of a case")]
+mod ready;
+#[expect(unsafe_code, reason = "joins a pipe's queue from a berth")]
+mod recv;
+#[expect(unsafe_code, reason = "joins a pipe's queue from a berth")]
+mod send;
+#[expect(unsafe_code, reason = "joins a pipe's queue from a berth")]
+mod watch;
+
+pub use ready::ReadyCase;
+pub use recv::RecvCase;
+pub use send::SendCase;

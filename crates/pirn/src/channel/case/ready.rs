@@ -1,0 +1,60 @@
+//! Readiness of a channel as a case of a select.
+
+use std::fmt;
+use std::time::Instant;
+
+use super::watch::Watched;
+use crate::channel::pipe::Side;
+use crate::wait::berth::Berth;
+use crate::wait::choice::{Call, Case, Outcome};
+
+/// Wins when an operation on a channel would not wait, and does nothing; made by
+/// [`Sender::ready_case`](crate::channel::Sender::ready_case) and
+/// [`Receiver::ready_case`](crate::channel::Receiver::ready_case).
+///
+/// A channel that is closed is ready. What is ready may have been taken by somebody else
+/// before the caller comes to it.
+pub struct ReadyCase<'a> {
+    watched: &'a dyn Watched,
+    side: Side,
+    berth: Berth<()>,
+}
+
+impl<'a> ReadyCase<'a> {
+    pub(in crate::channel) fn new(watched: &'a dyn Watched, side: Side) -> Self {
+        ReadyCase {
+            watched,
+            side,
+            berth: Berth::new(),
+        }
+    }
+
+    /// Returns at once: there is nothing to take.
+    pub fn take(&mut self) {}
+}
+
+impl Case for ReadyCase<'_> {
+    fn attempt(&self) -> bool {
+        self.watched.is_ready(self.side)
+    }
+
+    fn due(&self) -> Option<Instant> {
+        self.watched.due(self.side)
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        // SAFETY: the caller keeps the case until it is withdrawn.
+        unsafe { self.watched.watch(self.side, call, &self.berth) }
+    }
+
+    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+        // SAFETY: the caller has published before.
+        unsafe { self.watched.unwatch(self.side, &self.berth) };
+    }
+}
+
+impl fmt::Debug for ReadyCase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadyCase").finish_non_exhaustive()
+    }
+}

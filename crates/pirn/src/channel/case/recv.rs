@@ -1,0 +1,129 @@
+//! Receiving as a case of a select.
+
+use std::cell::Cell;
+use std::fmt;
+use std::time::Instant;
+
+use crate::channel::error::{RecvError, TryRecvError};
+use crate::channel::pipe::{Pipe, Side};
+use crate::wait::Interrupt;
+use crate::wait::berth::Berth;
+use crate::wait::choice::{Call, Case, Outcome};
+
+/// Receives from a channel as a case of a select; made by
+/// [`recv_case`](crate::channel::Receiver::recv_case).
+///
+/// It wins with a value, or because the channel is closed and drained.
+/// [`take`](RecvCase::take) says which. What has been won and not taken is not lost: the case
+/// wins again, with that, the next time.
+///
+/// # Examples
+/// ```
+/// use pirn::channel;
+/// use pirn::select::Select;
+///
+/// let (tx, rx) = channel::bounded(1);
+/// tx.send(7).unwrap();
+/// let mut case = rx.recv_case();
+/// let mut select = Select::new();
+/// let index = select.add(&mut case);
+/// assert_eq!(select.wait(), Ok(index));
+/// assert_eq!(case.take(), Ok(7));
+/// ```
+pub struct RecvCase<'a, T> {
+    pipe: &'a Pipe<T>,
+    berth: Berth<Option<T>>,
+    result: Cell<Option<Result<T, RecvError>>>,
+}
+
+impl<'a, T> RecvCase<'a, T> {
+    pub(in crate::channel) fn new(pipe: &'a Pipe<T>) -> Self {
+        RecvCase {
+            pipe,
+            berth: Berth::new(),
+            result: Cell::new(None),
+        }
+    }
+
+    /// Returns what the case has won: a value, or `Disconnected`.
+    ///
+    /// # Errors
+    /// `Disconnected` if the channel is closed and drained.
+    ///
+    /// # Panics
+    /// If the case has not won since it was last asked.
+    pub fn take(&mut self) -> Result<T, RecvError> {
+        self.result.take().expect("a case that has won")
+    }
+
+    /// Has the case come to nothing because of an interrupt.
+    #[doc(hidden)]
+    pub fn interrupt(&mut self, interrupt: Interrupt) {
+        self.result.set(Some(Err(RecvError::Interrupted(interrupt))));
+    }
+
+    fn has_result(&self) -> bool {
+        let result = self.result.take();
+        let has = result.is_some();
+        self.result.set(result);
+        has
+    }
+}
+
+impl<T> Case for RecvCase<'_, T> {
+    fn attempt(&self) -> bool {
+        if self.has_result() {
+            return true;
+        }
+        match self.pipe.try_recv() {
+            Ok(value) => self.result.set(Some(Ok(value))),
+            Err(TryRecvError::Disconnected) => {
+                self.result.set(Some(Err(RecvError::Disconnected)));
+            }
+            Err(TryRecvError::Empty) => return false,
+        }
+        true
+    }
+
+    fn due(&self) -> Option<Instant> {
+        self.pipe.due()
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        let mut state = self.pipe.state.lock();
+        if state.may_receive(Some(call.ticket)) {
+            return false;
+        }
+        let watched = state.is_watched(Side::Send);
+        // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
+        unsafe { self.berth.join(&mut state.receiving, call.ticket, call.code, None) };
+        drop(state);
+        if watched {
+            self.pipe.tell(Side::Send);
+        }
+        true
+    }
+
+    unsafe fn withdraw(&self, _: Call, outcome: Outcome) {
+        let value = if outcome == Outcome::Handed {
+            // SAFETY: claimed after it had parked, and resumed.
+            unsafe { self.berth.disembark() }
+        } else {
+            let mut state = self.pipe.state.lock();
+            // SAFETY: the lock of the queue that was joined is held.
+            unsafe { self.berth.leave(&mut state.receiving) }
+        };
+        match value {
+            // CH2: whoever put it here has claimed the wait, however it looks from here.
+            Some(value) => self.result.set(Some(Ok(value))),
+            None if outcome == Outcome::Lost => {}
+            None => self.result.set(Some(Err(RecvError::Disconnected))),
+        }
+    }
+}
+
+impl<T> fmt::Debug for RecvCase<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecvCase").finish_non_exhaustive()
+    }
+}

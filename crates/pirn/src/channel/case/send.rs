@@ -1,0 +1,159 @@
+//! Sending as a case of a select.
+
+use std::cell::Cell;
+use std::fmt;
+
+use crate::channel::error::{SendError, TrySendError};
+use crate::channel::pipe::{Brought, Pipe, Side};
+use crate::wait::Interrupt;
+use crate::wait::berth::Berth;
+use crate::wait::choice::{Call, Case, Outcome};
+
+/// Sends to a channel as a case of a select; made by
+/// [`send_case`](crate::channel::Sender::send_case).
+///
+/// The case holds its value until it wins, through any number of selects. It wins when the
+/// value has been sent, or because the channel is closed; [`take`](SendCase::take) says which.
+/// A case without a value never wins; [`rearm`](SendCase::rearm) gives it another one.
+///
+/// # Examples
+/// ```
+/// use pirn::channel;
+/// use pirn::select::Select;
+///
+/// let (tx, rx) = channel::bounded(1);
+/// let mut case = tx.send_case(7);
+/// let mut select = Select::new();
+/// let index = select.add(&mut case);
+/// assert_eq!(select.wait(), Ok(index));
+/// assert_eq!(case.take(), Ok(()));
+/// assert_eq!(rx.recv(), Ok(7));
+/// ```
+pub struct SendCase<'a, T> {
+    pipe: &'a Pipe<T>,
+    berth: Berth<Brought<T>>,
+    value: Cell<Option<T>>,
+    result: Cell<Option<Result<(), SendError<T>>>>,
+}
+
+impl<'a, T> SendCase<'a, T> {
+    pub(in crate::channel) fn new(pipe: &'a Pipe<T>, value: T) -> Self {
+        SendCase {
+            pipe,
+            berth: Berth::new(),
+            value: Cell::new(Some(value)),
+            result: Cell::new(None),
+        }
+    }
+
+    /// Returns what has become of the value.
+    ///
+    /// # Errors
+    /// `Disconnected` with the value if the channel is closed.
+    ///
+    /// # Panics
+    /// If the case has not won since it was last asked.
+    pub fn take(&mut self) -> Result<(), SendError<T>> {
+        self.result.take().expect("a case that has won")
+    }
+
+    /// Takes the value back if it has not been sent.
+    pub fn reclaim(self) -> Option<T> {
+        match self.result.into_inner() {
+            Some(Err(error)) => Some(error.into_inner()),
+            Some(Ok(())) | None => self.value.into_inner(),
+        }
+    }
+
+    /// Gives the case a value to send; one that it still holds is dropped.
+    pub fn rearm(&mut self, value: T) {
+        self.result.set(None);
+        self.value.set(Some(value));
+    }
+
+    /// Has the case come to nothing because of an interrupt.
+    #[doc(hidden)]
+    pub fn interrupt(&mut self, interrupt: Interrupt) {
+        if let Some(value) = self.value.take() {
+            self.result
+                .set(Some(Err(SendError::Interrupted(value, interrupt))));
+        }
+    }
+
+    fn has_result(&self) -> bool {
+        let result = self.result.take();
+        let has = result.is_some();
+        self.result.set(result);
+        has
+    }
+}
+
+impl<T> Case for SendCase<'_, T> {
+    fn attempt(&self) -> bool {
+        if self.has_result() {
+            return true;
+        }
+        let Some(value) = self.value.take() else {
+            return false;
+        };
+        match self.pipe.try_send(value) {
+            Ok(()) => self.result.set(Some(Ok(()))),
+            Err(TrySendError::Disconnected(value)) => {
+                self.result.set(Some(Err(SendError::Disconnected(value))));
+            }
+            Err(TrySendError::Full(value)) => {
+                self.value.set(Some(value));
+                return false;
+            }
+        }
+        true
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        let Some(value) = self.value.take() else {
+            // Without a value there is nothing to be claimed for.
+            return true;
+        };
+        let mut state = self.pipe.state.lock();
+        if state.may_send(Some(call.ticket)) {
+            drop(state);
+            self.value.set(Some(value));
+            return false;
+        }
+        let watched = state.is_watched(Side::Receive);
+        let (queue, brought) = (&mut state.sending, Brought::Value(value));
+        // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
+        unsafe { self.berth.join(queue, call.ticket, call.code, brought) };
+        drop(state);
+        if watched {
+            self.pipe.tell(Side::Receive);
+        }
+        true
+    }
+
+    unsafe fn withdraw(&self, _: Call, outcome: Outcome) {
+        if self.berth.is_empty() {
+            return;
+        }
+        let brought = if outcome == Outcome::Handed {
+            // SAFETY: claimed after it had parked, and resumed.
+            unsafe { self.berth.disembark() }
+        } else {
+            let mut state = self.pipe.state.lock();
+            // SAFETY: the lock of the queue that was joined is held.
+            unsafe { self.berth.leave(&mut state.sending) }
+        };
+        match brought.into_value() {
+            // CH2: whoever took it has claimed the wait, however it looks from here.
+            None => self.result.set(Some(Ok(()))),
+            Some(value) if outcome == Outcome::Lost => self.value.set(Some(value)),
+            Some(value) => self.result.set(Some(Err(SendError::Disconnected(value)))),
+        }
+    }
+}
+
+impl<T> fmt::Debug for SendCase<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SendCase").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! Opening channels.
+
+use std::sync::Arc;
+
+use super::pipe::Pipe;
+use super::receiver::Receiver;
+use super::sender::Sender;
+
+/// Opens a channel that holds up to `capacity` values.
+///
+/// With capacity 0, a send ends when a receiver has taken the value (a rendezvous). Room for
+/// `capacity` values, but for 1024 at most, is allocated at once; a larger buffer grows as it
+/// fills.
+///
+/// # Panics
+/// If 1024 values of `T`, or `capacity` if that is less, do not fit into the address space.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::bounded(2);
+/// tx.send("a").unwrap();
+/// tx.send("b").unwrap();
+/// assert!(tx.try_send("c").is_err());
+/// drop(tx);
+/// assert_eq!(rx.iter().collect::<Vec<_>>(), ["a", "b"]);
+/// ```
+pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    open(Some(capacity))
+}
+
+/// Opens a channel that holds any number of values: a send never waits.
+///
+/// Nothing holds a sender back that is faster than the receivers; memory grows by blocks of
+/// 1024 values, and is given back as the channel drains.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::unbounded();
+/// for i in 0..10_000 {
+///     tx.send(i).unwrap();
+/// }
+/// drop(tx);
+/// assert_eq!(rx.into_iter().count(), 10_000);
+/// ```
+pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
+    open(None)
+}
+
+fn open<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {
+    let pipe = Arc::new(Pipe::new(capacity, None));
+    (Sender::new(Arc::clone(&pipe)), Receiver::new(pipe))
+}

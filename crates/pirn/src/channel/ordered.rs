@@ -1,0 +1,208 @@
+//! Work that is done in parallel and received in the order in which it was submitted.
+//!
+//! Owns: the places of results that are not there yet. A submission reserves a place in the
+//! buffer of a channel; whoever ends puts its result behind those that were submitted before,
+//! as soon as all of those are there.
+//!
+//! # Invariants
+//! * OR1. `late` holds the places from `first` on, in order of submission; each is filled
+//!   once, by the end of its fiber, whatever that end was.
+//! * OR2. Results leave `late` from its front only, and one party at a time (`delivering`)
+//!   moves them to the channel; so they arrive there in order, and no two locks are held.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::error::SendError;
+use super::open::bounded;
+use super::receiver::Receiver;
+use super::sender::Sender;
+use crate::shim::Lock;
+use crate::spawn::{JoinError, Payload, spawn};
+
+/// Opens a channel of results: work is submitted at one end, done by fibers, and received at
+/// the other end in the order of submission.
+///
+/// At most `capacity` results are under way or waiting to be received.
+///
+/// # Panics
+/// If `capacity` is 0.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// let (work, results) = pirn::channel::ordered(4);
+/// pirn::spawn(move || {
+///     for n in 0..100_u64 {
+///         work.spawn(move || n * n).unwrap();
+///     }
+/// });
+/// let squares: Vec<u64> = results.into_iter().map(Result::unwrap).collect();
+/// assert!(squares.iter().copied().eq((0..100).map(|n| n * n)));
+/// ```
+pub fn ordered<T>(
+    capacity: usize,
+) -> (OrderedSender<T>, Receiver<Result<T, JoinError>>) {
+    assert!(capacity > 0, "an ordered channel needs room for one result");
+    let (sender, receiver) = bounded(capacity);
+    let line = Arc::new(Line {
+        sender,
+        late: Lock::new(Late {
+            first: 0,
+            results: VecDeque::new(),
+            delivering: false,
+        }),
+    });
+    (OrderedSender { line }, receiver)
+}
+
+/// The submitting end of an [`ordered`] channel; clones submit to the same receivers.
+///
+/// The channel closes when the last one has been dropped and everything submitted has ended.
+pub struct OrderedSender<T> {
+    line: Arc<Line<T>>,
+}
+
+struct Line<T> {
+    sender: Sender<Result<T, JoinError>>,
+    late: Lock<Late<T>>,
+}
+
+struct Late<T> {
+    /// The number of the place at the front.
+    first: u64,
+    results: VecDeque<Option<Result<T, JoinError>>>,
+    delivering: bool,
+}
+
+impl<T: Send + 'static> OrderedSender<T> {
+    /// Runs `f` in a fiber, whose result is received after those of all that was submitted
+    /// before. Waits while `capacity` results are under way or not received.
+    ///
+    /// A panic of `f` arrives as [`JoinError::Panicked`], and as [`JoinError::NotRun`] that
+    /// its fiber never started.
+    ///
+    /// # Errors
+    /// `Disconnected` with `f` if the channel is closed or all receivers are gone,
+    /// `Interrupted` with `f` if the caller is interrupted.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn spawn<F>(&self, f: F) -> Result<(), SendError<F>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+    {
+        match self.line.sender.pipe().reserve() {
+            Ok(()) => {}
+            Err(SendError::Disconnected(())) => return Err(SendError::Disconnected(f)),
+            Err(SendError::Interrupted((), interrupt)) => {
+                return Err(SendError::Interrupted(f, interrupt));
+            }
+        }
+        let place = self.line.place();
+        spawn(move || {
+            // UNWIND: what `f` has left broken is `f`'s; the payload goes to the receiver.
+            let result = catch_unwind(AssertUnwindSafe(f));
+            place.fill(result.map_err(|panic| JoinError::Panicked(Payload::new(panic))));
+        })
+        .detach();
+        Ok(())
+    }
+}
+
+impl<T> OrderedSender<T> {
+    /// Closes the channel: nothing more can be submitted. What was is still received.
+    /// True for the one call that did it.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn close(&self) -> bool {
+        self.line.sender.close()
+    }
+
+    /// True once nothing can be submitted any more.
+    pub fn is_closed(&self) -> bool {
+        self.line.sender.is_closed()
+    }
+}
+
+impl<T> Line<T> {
+    /// The next place in line.
+    fn place(self: &Arc<Self>) -> Place<T> {
+        let mut late = self.late.lock();
+        late.results.push_back(None);
+        let number = late.first + late.results.len() as u64 - 1;
+        drop(late);
+        Place {
+            line: Some((Arc::clone(self), number)),
+        }
+    }
+
+    fn fill(&self, number: u64, result: Result<T, JoinError>) {
+        let mut late = self.late.lock();
+        let index = usize::try_from(number - late.first).expect("fits: it is in the line");
+        late.results[index] = Some(result);
+        if late.delivering {
+            return;
+        }
+        late.delivering = true;
+        drop(late);
+        // OR2.
+        while let Some(result) = self.next() {
+            self.sender.pipe().fulfil(result);
+        }
+    }
+
+    /// Takes the next result in line, or ends the delivery.
+    fn next(&self) -> Option<Result<T, JoinError>> {
+        let mut late = self.late.lock();
+        if let Some(Some(_)) = late.results.front() {
+            late.first += 1;
+            return late.results.pop_front().flatten();
+        }
+        late.delivering = false;
+        None
+    }
+}
+
+/// A place in line; dropped unfilled, it says that its fiber never ran (OR1).
+struct Place<T> {
+    line: Option<(Arc<Line<T>>, u64)>,
+}
+
+impl<T> Place<T> {
+    fn fill(mut self, result: Result<T, JoinError>) {
+        if let Some((line, number)) = self.line.take() {
+            line.fill(number, result);
+        }
+    }
+}
+
+impl<T> Drop for Place<T> {
+    fn drop(&mut self) {
+        if let Some((line, number)) = self.line.take() {
+            line.fill(number, Err(JoinError::NotRun));
+        }
+    }
+}
+
+impl<T> Clone for OrderedSender<T> {
+    fn clone(&self) -> Self {
+        OrderedSender {
+            line: Arc::clone(&self.line),
+        }
+    }
+}
+
+impl<T> fmt::Debug for OrderedSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OrderedSender")
+            .field(&self.line.sender)
+            .finish()
+    }
+}

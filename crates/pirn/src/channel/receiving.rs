@@ -1,0 +1,156 @@
+//! Taking values out of a pipe: at once, waiting, or many together.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::pipe::{Dry, Pipe, Side};
+use super::sending::BATCH;
+use crate::shim;
+use crate::wait::{
+    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, linger, spend, wait_in_after,
+};
+
+impl<T> Pipe<T> {
+    #[inline]
+    pub(super) fn try_recv(&self) -> Result<T, TryRecvError> {
+        let mut state = self.state.lock();
+        let taken = state.take();
+        self.note(&state);
+        drop(state);
+        match taken {
+            Ok((value, after)) => {
+                self.follow(after);
+                Ok(value)
+            }
+            Err(Dry::Empty) => self.by_clock(shim::now()).ok_or(TryRecvError::Empty),
+            Err(Dry::Ended) => Err(TryRecvError::Disconnected),
+        }
+    }
+
+    /// Receives a value, waiting for one until `deadline`.
+    #[inline]
+    pub(super) fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        spend();
+        if let Some(interrupt) = interrupted() {
+            return Err(RecvTimeoutError::Interrupted(interrupt));
+        }
+        if self.looks_empty() && self.capacity > 0 {
+            if self.clock.is_some() {
+                return self.recv_by_clock(deadline);
+            }
+            linger(|| !self.looks_empty() || self.is_closed());
+        }
+        self.wait_to_receive(deadline)
+    }
+
+    /// Receives, from a channel that a clock sends to.
+    fn recv_by_clock(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        loop {
+            let now = shim::now();
+            if !self.is_closed()
+                && let Some(value) = self.by_clock(now)
+            {
+                return Ok(value);
+            }
+            if deadline.is_some_and(|deadline| deadline <= now) {
+                return Err(RecvTimeoutError::Timeout);
+            }
+            match self.wait_to_receive(self.due().into_iter().chain(deadline).min()) {
+                Err(RecvTimeoutError::Timeout) => {}
+                ended => return ended,
+            }
+        }
+    }
+
+    /// What the channel's clock sends at `now`, if it has one.
+    #[cold]
+    fn by_clock(&self, now: Instant) -> Option<T> {
+        self.clock.as_ref()?.tell(now)
+    }
+
+    /// When the channel's clock will send next, if ever.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.clock.as_ref()?.due()
+    }
+
+    #[inline]
+    fn wait_to_receive(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        let spec = Spec::interruptible(Reason::Recv).until(deadline);
+        let watched = Cell::new(false);
+        let waited = wait_in_after(
+            &self.state,
+            |state| &mut state.receiving,
+            &spec,
+            |state| {
+                let attempt = match state.take() {
+                    Ok(taken) => Attempt::Done(Some(taken)),
+                    Err(Dry::Ended) => Attempt::Done(None),
+                    Err(Dry::Empty) => Attempt::Wait(None),
+                };
+                watched.set(state.is_watched(Side::Send));
+                self.note(state);
+                attempt
+            },
+            || {
+                if watched.get() {
+                    self.tell(Side::Send);
+                }
+            },
+        );
+        match waited {
+            Waited::Done(Some((value, after))) => {
+                self.follow(after);
+                Ok(value)
+            }
+            Waited::Ended(_, Some(value)) => Ok(value),
+            Waited::Done(None) => Err(RecvTimeoutError::Disconnected),
+            Waited::Ended(how, None) => Err(match how {
+                How::TimedOut => RecvTimeoutError::Timeout,
+                How::Cancelled => RecvTimeoutError::Interrupted(Interrupt::Cancelled),
+                How::Woken(_) | How::Token => RecvTimeoutError::Disconnected,
+            }),
+        }
+    }
+
+    /// Receives at least one value, waiting for it, and at most `max`.
+    pub(super) fn recv_many(
+        &self,
+        out: &mut Vec<T>,
+        max: usize,
+    ) -> Result<usize, RecvError> {
+        if max == 0 {
+            return Ok(0);
+        }
+        out.push(self.recv(None).map_err(RecvTimeoutError::unlimited)?);
+        let mut count = 1;
+        while count < max {
+            let taken = self.take_ready(out, max - count);
+            count += taken;
+            if taken < BATCH {
+                break;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Takes what is there, up to `max` and up to one batch, in one go.
+    fn take_ready(&self, out: &mut Vec<T>, max: usize) -> usize {
+        let max = max.min(BATCH);
+        out.reserve(max);
+        let mut afters: [_; BATCH] = [const { None }; BATCH];
+        let mut count = 0;
+        let mut state = self.state.lock();
+        while count < max
+            && let Ok((value, after)) = state.take()
+        {
+            out.push(value);
+            afters[count] = Some(after);
+            count += 1;
+        }
+        self.note(&state);
+        drop(state);
+        afters.into_iter().flatten().for_each(|after| self.follow(after));
+        count
+    }
+}

@@ -1,0 +1,54 @@
+//! The end of a fiber as a case of a select.
+
+use std::fmt;
+
+use super::fiber::Fiber;
+use crate::wait::berth::Berth;
+use crate::wait::choice::{Call, Case, Outcome};
+
+/// Wins when a fiber has ended; made by [`JoinHandle::join_case`](crate::JoinHandle::join_case)
+/// and its kin. Joining the fiber does not wait then.
+pub struct JoinCase<'a> {
+    fiber: &'a Fiber,
+    berth: Berth<()>,
+}
+
+impl<'a> JoinCase<'a> {
+    pub(crate) fn new(fiber: &'a Fiber) -> Self {
+        JoinCase {
+            fiber,
+            berth: Berth::new(),
+        }
+    }
+
+    /// Returns at once: the outcome is the handle's to take.
+    pub fn take(&mut self) {}
+}
+
+impl Case for JoinCase<'_> {
+    fn attempt(&self) -> bool {
+        self.fiber.header().join.lock().done
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        let mut join = self.fiber.header().join.lock();
+        if !join.done {
+            let queue = &mut join.waiters;
+            // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
+            unsafe { self.berth.join(queue, call.ticket, call.code, ()) };
+        }
+        !join.done
+    }
+
+    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+        let mut join = self.fiber.header().join.lock();
+        // SAFETY: the lock of the queue that was joined is held.
+        unsafe { self.berth.leave(&mut join.waiters) };
+    }
+}
+
+impl fmt::Debug for JoinCase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinCase").finish_non_exhaustive()
+    }
+}

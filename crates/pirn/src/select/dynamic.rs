@@ -1,0 +1,126 @@
+//! A choice over cases that are collected at run time.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::Case;
+use crate::base::clock::deadline_in;
+use crate::wait::Interrupt;
+use crate::wait::choice::{self, Choice, Order};
+
+/// Waits for whichever of its cases is possible first.
+///
+/// A case is made by the thing it is about ([`recv_case`](crate::channel::Receiver::recv_case)
+/// and so on), lent to the select by [`add`](Select::add), and asked for its result, by its
+/// `take`, when it has won and the select is not used any more.
+///
+/// # Examples
+/// The first value from any of many channels:
+/// ```
+/// use pirn::channel;
+/// use pirn::select::Select;
+///
+/// let channels: Vec<_> = (0..10).map(|_| channel::bounded(1)).collect();
+/// channels[3].0.send("three").unwrap();
+///
+/// let mut cases: Vec<_> = channels.iter().map(|(_, rx)| rx.recv_case()).collect();
+/// let mut select = Select::new();
+/// for case in &mut cases {
+///     select.add(case);
+/// }
+/// let index = select.wait().unwrap();
+/// assert_eq!((index, cases[index].take()), (3, Ok("three")));
+/// ```
+pub struct Select<'a> {
+    cases: Vec<&'a dyn choice::Case>,
+    order: Order,
+}
+
+impl<'a> Select<'a> {
+    /// Returns a select without cases that chooses at random among those that are possible.
+    pub fn new() -> Self {
+        Select {
+            cases: Vec::new(),
+            order: Order::Random,
+        }
+    }
+
+    /// Returns a select without cases that chooses the first one that is possible.
+    pub fn biased() -> Self {
+        Select {
+            cases: Vec::new(),
+            order: Order::First,
+        }
+    }
+
+    /// Adds a case and returns its index.
+    pub fn add(&mut self, case: &'a mut dyn Case) -> usize {
+        // Shared from here on: wakers reach into the case while it is published.
+        self.cases.push(case.shared());
+        self.cases.len() - 1
+    }
+
+    /// Waits until a case is possible, completes it and returns its index. Without any case
+    /// it waits until it is interrupted.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under; no case has been completed.
+    ///
+    /// # Panics
+    /// If there are more than 4080 cases.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn wait(&mut self) -> Result<usize, Interrupt> {
+        match choice::choose(&self.cases, self.order, None)? {
+            Choice::Case(index) => Ok(index),
+            Choice::TimedOut => unreachable!("a wait without a time limit"),
+        }
+    }
+
+    /// Completes a case if one is possible now, and returns its index.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn try_wait(&mut self) -> Option<usize> {
+        choice::choose_now(&self.cases, self.order)
+    }
+
+    /// Waits as [`wait`](Select::wait) does, but no longer than `timeout`; `None` if the time
+    /// was up first.
+    ///
+    /// # Errors
+    /// As [`wait`](Select::wait).
+    ///
+    /// # Panics
+    /// As [`wait`](Select::wait).
+    ///
+    /// # Cancellation
+    /// As [`wait`](Select::wait).
+    #[track_caller]
+    pub fn wait_timeout(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<Option<usize>, Interrupt> {
+        let chosen = choice::choose(&self.cases, self.order, deadline_in(timeout))?;
+        Ok(match chosen {
+            Choice::Case(index) => Some(index),
+            Choice::TimedOut => None,
+        })
+    }
+}
+
+impl Default for Select<'_> {
+    fn default() -> Self {
+        Select::new()
+    }
+}
+
+impl fmt::Debug for Select<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Select")
+            .field("cases", &self.cases.len())
+            .finish_non_exhaustive()
+    }
+}

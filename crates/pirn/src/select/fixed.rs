@@ -1,0 +1,281 @@
+//! The choice between arms that stand in the code: the macro, and what its expansion calls.
+
+use std::convert::Infallible;
+use std::ptr;
+
+use crate::wait::Interrupt;
+use crate::wait::choice::{self, Choice, Order};
+
+/// What one of several arms has come to.
+#[derive(Debug)]
+pub enum Out<A, B> {
+    /// The first arm of those that are left.
+    This(A),
+    /// One of the others.
+    Next(B),
+}
+
+/// Completes whichever case is possible first.
+#[track_caller]
+pub fn choose(cases: &[&dyn choice::Case], biased: bool) -> Result<usize, Interrupt> {
+    match choice::choose(cases, order(biased), None)? {
+        Choice::Case(index) => Ok(index),
+        Choice::TimedOut => unreachable!("a wait without a time limit"),
+    }
+}
+
+/// Completes a case if one is possible now.
+pub fn choose_now(cases: &[&dyn choice::Case], biased: bool) -> Option<usize> {
+    choice::choose_now(cases, order(biased))
+}
+
+/// Which of `cases` is `case`.
+pub fn index_of(case: &dyn choice::Case, cases: &[&dyn choice::Case]) -> usize {
+    let place = cases.iter().position(|other| ptr::addr_eq(*other, case));
+    place.expect("one of the arms")
+}
+
+/// There is no arm with this index.
+pub fn no_arm() -> Infallible {
+    unreachable!("a case that was not there has won")
+}
+
+fn order(biased: bool) -> Order {
+    if biased { Order::First } else { Order::Random }
+}
+
+/// Waits for whichever of its arms is possible first, and runs that arm.
+///
+/// | arm | possible when | binds |
+/// |---|---|---|
+/// | `recv(rx) -> r => …` | a value is there, or `rx` is closed and drained | `Result<T, RecvError>` |
+/// | `send(tx, value) -> r => …` | there is room or a receiver, or `tx` is closed | `Result<(), SendError<T>>` |
+/// | `join(handle) => …` | the fiber has ended; then `handle.join()` does not wait | |
+/// | `after(duration) => …` | so much time has passed | |
+/// | `at(instant) => …` | the moment has come | |
+/// | `parked() => …` | somebody has unparked the caller | |
+/// | `case(c) -> r => …` | the case `c` says so | what its `take` returns |
+/// | `cancelled(i) => …` | the caller is interrupted | [`Interrupt`](crate::Interrupt) |
+/// | `default => …` | nothing else is possible now | |
+///
+/// If several arms are possible, one is chosen at random, each with the same probability;
+/// with `biased;` before the first arm, the first one. The arms that are not chosen have done
+/// nothing. Channels, values and durations are evaluated once, all of them, from top to
+/// bottom, before anything is waited for; the value of a `send` that is not chosen is dropped.
+///
+/// An arm ends with a comma, or with its block. The arms are those of a `match`: `break`,
+/// `continue`, `return` and `?` mean what they mean around the select.
+///
+/// Without `default`, a select is an interruption point. An interrupt goes to `cancelled`; if
+/// there is no such arm, to the first `recv` or `send` arm, as its error; with neither, the
+/// select does not compile. With `default` it never waits and is never interrupted.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use pirn::channel::{RecvError, bounded};
+///
+/// let (tx, rx) = bounded(1);
+/// let (done, finished) = bounded::<()>(0);
+/// pirn::scope(|s| {
+///     s.spawn(move || {
+///         (0..3).for_each(|i| tx.send(i).unwrap());
+///         drop(done);
+///     });
+///     let mut sum = 0;
+///     loop {
+///         pirn::select! {
+///             recv(rx) -> value => match value {
+///                 Ok(value) => sum += value,
+///                 Err(RecvError::Disconnected) => break,
+///                 Err(error) => panic!("{error}"),
+///             },
+///             after(Duration::from_secs(60)) => panic!("nothing for a minute"),
+///         }
+///     }
+///     assert_eq!(sum, 3);
+///     pirn::select! {
+///         recv(finished) -> end => assert_eq!(end, Err(RecvError::Disconnected)),
+///         default => panic!("the sender has gone"),
+///     }
+/// });
+/// ```
+#[macro_export]
+macro_rules! select {
+    // A head, then the arm's body. State: bias, cases so far, who hears of an interrupt,
+    // the arm `cancelled`, the arm `default`.
+    (@head $bias:tt $cases:tt [] $can:tt $def:tt recv($rx:expr) -> $p:pat => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases [case] $can $def
+            { case ($p) { let rx = &$rx; let case = &mut rx.recv_case(); } } $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt recv($rx:expr) -> $p:pat => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases $first $can $def
+            { case ($p) { let rx = &$rx; let case = &mut rx.recv_case(); } } $($rest)+)
+    };
+    (@head $bias:tt $cases:tt [] $can:tt $def:tt send($tx:expr, $v:expr) -> $p:pat => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases [case] $can $def
+            { case ($p) { let tx = &$tx; let case = &mut tx.send_case($v); } } $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt send($tx:expr, $v:expr) -> $p:pat => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases $first $can $def
+            { case ($p) { let tx = &$tx; let case = &mut tx.send_case($v); } } $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt join($handle:expr) => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases $first $can $def
+            { case (()) { let handle = &$handle; let case = &mut handle.join_case(); } } $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt after($limit:expr) => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases $first $can $def
+            { case (()) { let case = &mut $crate::time::after_case($limit); } } $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt at($at:expr) => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases $first $can $def
+            { case (()) { let case = &mut $crate::time::at($at); } } $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt parked() => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases $first $can $def
+            { case (()) { let case = &mut $crate::select::parked(); } } $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt case($c:expr) -> $p:pat => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases $first $can $def
+            { case ($p) { let case = &mut $c; } } $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt [] $def:tt cancelled($i:pat) => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases $first $def cancelled ($i) $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt [] default => $($rest:tt)+) => {
+        $crate::select!(@body $bias $cases $first $can default $($rest)+)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt) => {
+        $crate::select!(@build $bias $cases $first $can $def)
+    };
+    (@head $bias:tt $cases:tt $first:tt $can:tt $def:tt $($rest:tt)+) => {
+        ::core::compile_error!(::core::concat!(
+            "not an arm of a select, or a second `cancelled` or `default`: ",
+            ::core::stringify!($($rest)+)
+        ))
+    };
+
+    // The body, and on to the next arm.
+    (@body $bias:tt $cases:tt $first:tt $def:tt cancelled $i:tt $body:block $(, $($rest:tt)*)?) => {
+        $crate::select!(@head $bias $cases $first [$i $body] $def $($($rest)*)?)
+    };
+    (@body $bias:tt $cases:tt $first:tt $def:tt cancelled $i:tt $body:block $($rest:tt)*) => {
+        $crate::select!(@head $bias $cases $first [$i $body] $def $($rest)*)
+    };
+    (@body $bias:tt $cases:tt $first:tt $def:tt cancelled $i:tt $body:expr $(, $($rest:tt)*)?) => {
+        $crate::select!(@head $bias $cases $first [$i $body] $def $($($rest)*)?)
+    };
+    (@body $bias:tt $cases:tt $first:tt $can:tt default $body:block $(, $($rest:tt)*)?) => {
+        $crate::select!(@head $bias $cases $first $can [$body] $($($rest)*)?)
+    };
+    (@body $bias:tt $cases:tt $first:tt $can:tt default $body:block $($rest:tt)*) => {
+        $crate::select!(@head $bias $cases $first $can [$body] $($rest)*)
+    };
+    (@body $bias:tt $cases:tt $first:tt $can:tt default $body:expr $(, $($rest:tt)*)?) => {
+        $crate::select!(@head $bias $cases $first $can [$body] $($($rest)*)?)
+    };
+    (@body $bias:tt [$($cases:tt)*] $first:tt $can:tt $def:tt { $($new:tt)* } $body:block $(, $($rest:tt)*)?) => {
+        $crate::select!(@head $bias [$($cases)* { $($new)* $body }] $first $can $def $($($rest)*)?)
+    };
+    (@body $bias:tt [$($cases:tt)*] $first:tt $can:tt $def:tt { $($new:tt)* } $body:block $($rest:tt)*) => {
+        $crate::select!(@head $bias [$($cases)* { $($new)* $body }] $first $can $def $($rest)*)
+    };
+    (@body $bias:tt [$($cases:tt)*] $first:tt $can:tt $def:tt { $($new:tt)* } $body:expr $(, $($rest:tt)*)?) => {
+        $crate::select!(@head $bias [$($cases)* { $($new)* $body }] $first $can $def $($($rest)*)?)
+    };
+
+    // All arms are known.
+    (@build $bias:tt [$({ $case:ident ($p:pat) { $($setup:tt)* } $body:expr })*] $first:tt [] [$default:expr]) => {
+        match {
+            #[allow(unused_imports, reason = "a select of nothing but `default`")]
+            use $crate::select::Case as _;
+            $($($setup)*)*
+            match $crate::select::choose_now(&[$($case.shared()),*], $bias) {
+                ::core::option::Option::Some(won) => {
+                    $crate::select::Out::Next($crate::select!(@take won $($case)*))
+                }
+                ::core::option::Option::None => $crate::select::Out::This(()),
+            }
+        } {
+            $crate::select::Out::This(()) => $default,
+            $crate::select::Out::Next(out) => $crate::select!(@run out $({ ($p) $body })*),
+        }
+    };
+    (@build $bias:tt $cases:tt $first:tt [$i:tt $cancelled:expr] [$default:expr]) => {
+        ::core::compile_error!(
+            "a select with `default` does not wait, so it is never interrupted: leave `cancelled` out"
+        )
+    };
+    (@build $bias:tt [$({ $case:ident ($p:pat) { $($setup:tt)* } $body:expr })*] $first:tt [($i:pat) $cancelled:expr] []) => {
+        match {
+            #[allow(unused_imports, reason = "a select of nothing but `cancelled`")]
+            use $crate::select::Case as _;
+            $($($setup)*)*
+            match $crate::select::choose(&[$($case.shared()),*], $bias) {
+                ::core::result::Result::Ok(won) => {
+                    $crate::select::Out::Next($crate::select!(@take won $($case)*))
+                }
+                ::core::result::Result::Err(interrupt) => {
+                    $crate::select::Out::This(interrupt)
+                }
+            }
+        } {
+            $crate::select::Out::This($i) => $cancelled,
+            $crate::select::Out::Next(out) => $crate::select!(@run out $({ ($p) $body })*),
+        }
+    };
+    (@build $bias:tt [$({ $case:ident ($p:pat) { $($setup:tt)* } $body:expr })*] [$first:ident] [] []) => {
+        match {
+            use $crate::select::Case as _;
+            $($($setup)*)*
+            match $crate::select::choose(&[$($case.shared()),*], $bias) {
+                ::core::result::Result::Ok(won) => $crate::select!(@take won $($case)*),
+                ::core::result::Result::Err(interrupt) => {
+                    $first.interrupt(interrupt);
+                    let won = $crate::select::index_of(
+                        $first.shared(),
+                        &[$($case.shared()),*],
+                    );
+                    $crate::select!(@take won $($case)*)
+                }
+            }
+        } {
+            out => $crate::select!(@run out $({ ($p) $body })*),
+        }
+    };
+    (@build $bias:tt $cases:tt [] [] []) => {
+        ::core::compile_error!(
+            "this select has no arm that could tell of an interrupt: add `cancelled(interrupt) => …`"
+        )
+    };
+
+    // What the case that has won yields, as deep in `Out` as its place among the arms.
+    (@take $won:ident) => { $crate::select::no_arm() };
+    (@take $won:ident $case:ident $($others:ident)*) => {
+        if $won == 0 {
+            $crate::select::Out::This($case.take())
+        } else {
+            #[allow(unused_variables, reason = "the last arm asks no further")]
+            let won = $won - 1;
+            $crate::select::Out::Next($crate::select!(@take won $($others)*))
+        }
+    };
+
+    // The arm that goes with it.
+    (@run $out:ident) => { match $out {} };
+    (@run $out:ident { ($p:pat) $body:expr } $($others:tt)*) => {
+        match $out {
+            $crate::select::Out::This($p) => $body,
+            $crate::select::Out::Next(out) => $crate::select!(@run out $($others)*),
+        }
+    };
+
+    (@ $($rest:tt)*) => {
+        ::core::compile_error!(::core::concat!(
+            "not an arm of a select: ", ::core::stringify!($($rest)*)
+        ))
+    };
+    (biased; $($arms:tt)+) => { $crate::select!(@head true [] [] [] [] $($arms)+) };
+    ($($arms:tt)+) => { $crate::select!(@head false [] [] [] [] $($arms)+) };
+}

@@ -1,0 +1,58 @@
+//! The caller's park token as a case of a select.
+
+use std::fmt;
+
+use crate::wait::choice::{Call, Case, Needs, Outcome};
+use crate::wait::park::take_token;
+
+/// Wins when somebody has called [`unpark`](crate::spawn::Fiber::unpark) on the caller, and
+/// consumes the token; made by [`parked`].
+pub struct ParkCase {
+    /// Cases have addresses of their own.
+    _place: u8,
+}
+
+/// Returns a case for a select that ends as [`park`](crate::park()) does: when the caller is
+/// unparked, or has been before.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// pirn::current().unpark();
+/// pirn::select! {
+///     parked() => {}
+///     after(Duration::from_secs(60)) => unreachable!(),
+///     cancelled(_) => unreachable!(),
+/// }
+/// ```
+pub fn parked() -> ParkCase {
+    ParkCase { _place: 0 }
+}
+
+impl ParkCase {
+    /// Returns at once: there is nothing to take.
+    pub fn take(&mut self) {}
+}
+
+impl Case for ParkCase {
+    fn attempt(&self) -> bool {
+        take_token()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Token
+    }
+
+    unsafe fn publish(&self, _: Call) -> bool {
+        true
+    }
+
+    unsafe fn withdraw(&self, _: Call, _: Outcome) {}
+}
+
+impl fmt::Debug for ParkCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ParkCase").finish_non_exhaustive()
+    }
+}

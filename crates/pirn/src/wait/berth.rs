@@ -1,0 +1,84 @@
+//! A waiter's place in something that outlives one frame: a case of a choice.
+//!
+//! [`wait_in`](super::wait_in) keeps its waiter in its own frame. A choice between several
+//! things has one waiter for each, and keeps them in the cases.
+//!
+//! Invariant B1: a berth holds a waiter iff that waiter has joined a queue and has not been
+//! taken out of the berth again. All access is through a shared reference, since whoever holds
+//! the queue's lock reaches the waiter meanwhile.
+
+use std::ptr::NonNull;
+
+use crate::fiber::Ticket;
+use crate::fiber::state::Code;
+use crate::fiber::waiter::{WaitQueue, Waiter};
+use crate::shim::Cell;
+
+/// Room for one waiter.
+pub(crate) struct Berth<P> {
+    waiter: std::cell::UnsafeCell<Option<Waiter<P>>>,
+    /// B1: there is a waiter. Owner.
+    taken: Cell<bool>,
+}
+
+impl<P> Berth<P> {
+    pub(crate) const fn new() -> Self {
+        Berth {
+            waiter: std::cell::UnsafeCell::new(None),
+            taken: Cell::new(false),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.taken.get()
+    }
+
+    /// Joins `queue` at its end.
+    ///
+    /// # Safety
+    /// * The caller holds the queue's lock.
+    /// * The berth is empty, and stays alive and where it is until [`leave`](Self::leave) or
+    ///   [`disembark`](Self::disembark) has been called.
+    pub(crate) unsafe fn join(
+        &self,
+        queue: &mut WaitQueue<P>,
+        ticket: Ticket,
+        code: Code,
+        payload: P,
+    ) {
+        let before = self.taken.replace(true);
+        debug_assert!(!before, "a case is published twice");
+        let waiter = Waiter::new(ticket, code, payload);
+        // SAFETY: B1: empty, so nobody else reaches it.
+        let place = unsafe { (*self.waiter.get()).insert(waiter) };
+        let place = NonNull::from(place);
+        // SAFETY: the lock is held; W2: the caller's promise.
+        unsafe { queue.push(place) };
+    }
+
+    /// Leaves `queue`, if nobody has unlinked the waiter yet, and returns the payload.
+    ///
+    /// # Safety
+    /// The caller holds the lock of the queue that was joined.
+    pub(crate) unsafe fn leave(&self, queue: &mut WaitQueue<P>) -> P {
+        // SAFETY: B1: there is a waiter. Its links are reached through this pointer only.
+        let place = unsafe { (*self.waiter.get()).as_ref() }.map(NonNull::from);
+        if let Some(place) = place {
+            // SAFETY: the lock is held; the waiter was pushed to this queue.
+            unsafe { queue.remove(place) };
+        }
+        // SAFETY: unlinked under the lock, by a waker or just now, so it is the owner's.
+        unsafe { self.disembark() }
+    }
+
+    /// Returns the payload of a waiter that is in no queue any more.
+    ///
+    /// # Safety
+    /// The waiter was claimed after its owner had parked, and the owner has been resumed (W3).
+    pub(crate) unsafe fn disembark(&self) -> P {
+        self.taken.set(false);
+        // SAFETY: W3: nobody else reaches the waiter any more.
+        let waiter = unsafe { (*self.waiter.get()).take() };
+        waiter.expect("a case that was published").into_payload()
+    }
+}

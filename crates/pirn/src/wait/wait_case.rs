@@ -1,0 +1,67 @@
+//! A primitive of the user's own as a case of a select.
+
+use std::cell::Cell;
+use std::fmt;
+
+use super::choice::{Call, Case, Needs, Outcome};
+use super::waitable::Waitable;
+
+/// Completes a [`Waitable`] as a case of a select; made by [`case`].
+///
+/// What has been won and not taken is not lost: the case wins again, with that, the next time.
+pub struct WaitCase<'a, W: Waitable + ?Sized> {
+    waitable: &'a W,
+    output: Cell<Option<W::Output>>,
+}
+
+/// Returns a case for a select that wins when `waitable` completes.
+///
+/// Its three functions are called without any lock held. If one of them panics, the select
+/// does, and everything in it is withdrawn; if `unpublish` panics as well, the process ends.
+pub fn case<W: Waitable + ?Sized>(waitable: &W) -> WaitCase<'_, W> {
+    WaitCase {
+        waitable,
+        output: Cell::new(None),
+    }
+}
+
+impl<W: Waitable + ?Sized> WaitCase<'_, W> {
+    /// Returns what the waitable has yielded.
+    ///
+    /// # Panics
+    /// If the case has not won since it was last asked.
+    pub fn take(&mut self) -> W::Output {
+        self.output.take().expect("a case that has won")
+    }
+}
+
+impl<W: Waitable + ?Sized> Case for WaitCase<'_, W> {
+    fn attempt(&self) -> bool {
+        let before = self.output.take();
+        let output = match before {
+            Some(output) => Some(output),
+            None => self.waitable.try_complete(),
+        };
+        let complete = output.is_some();
+        self.output.set(output);
+        complete
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Loan
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        self.waitable.publish(call.ticket)
+    }
+
+    unsafe fn withdraw(&self, call: Call, _: Outcome) {
+        self.waitable.unpublish(call.ticket);
+    }
+}
+
+impl<W: Waitable + ?Sized> fmt::Debug for WaitCase<'_, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitCase").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,234 @@
+//! What a select promises.
+
+use std::time::{Duration, Instant};
+
+use pirn::channel::{
+    RecvError, SendError, TryRecvError, after, bounded, never, tick, unbounded,
+};
+use pirn::select::Select;
+
+use crate::crew::{CREWS, Jobs};
+
+const SHORT: Duration = Duration::from_millis(20);
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn the_case_that_is_possible_wins() {
+    let (tx, rx) = bounded(1);
+    let (full, _full) = bounded(0);
+    tx.send(1).unwrap();
+    let arm = pirn::select! {
+        recv(rx) -> value => value.unwrap(),
+        send(full, 7) -> sent => panic!("{sent:?}"),
+        after(LONG) => panic!("late"),
+    };
+    assert_eq!(arm, 1);
+    assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+}
+
+#[test]
+fn default_runs_when_nothing_is_possible() {
+    let rx = never::<()>();
+    let arm = pirn::select! {
+        recv(rx) -> _ => "received",
+        default => "default",
+    };
+    assert_eq!(arm, "default");
+    let only = pirn::select! { default => 5 };
+    assert_eq!(only, 5);
+}
+
+#[test]
+fn a_closed_channel_is_possible_and_says_so() {
+    let (tx, rx) = bounded::<u8>(1);
+    drop(tx);
+    pirn::select! {
+        recv(rx) -> value => assert_eq!(value, Err(RecvError::Disconnected)),
+        default => panic!("closed is possible"),
+    }
+    let (tx, rx) = bounded(1);
+    drop(rx);
+    pirn::select! {
+        send(tx, 9) -> sent => assert_eq!(sent, Err(SendError::Disconnected(9))),
+        default => panic!("closed is possible"),
+    }
+}
+
+#[test]
+fn arms_are_those_of_a_match() {
+    fn inner() -> Result<u32, RecvError> {
+        let (tx, rx) = bounded(1);
+        let mut sum = 0;
+        for i in 0..10 {
+            tx.send(i).unwrap();
+            pirn::select! {
+                recv(rx) -> value => {
+                    let value = value?;
+                    if value == 3 { continue }
+                    if value == 6 { break }
+                    sum += value;
+                }
+                after(LONG) => return Ok(99),
+            }
+        }
+        drop(tx);
+        pirn::select! { recv(rx) -> value => { value?; } }
+        Ok(sum)
+    }
+    assert_eq!(inner(), Err(RecvError::Disconnected));
+}
+
+#[test]
+fn a_parked_select_is_completed_by_its_peer() {
+    for crew in CREWS {
+        let (a, from_a) = bounded(0);
+        let (to_b, b) = bounded(0);
+        let open = (a.clone(), b.clone());
+        let mut jobs = Jobs::new();
+        jobs.add(move || {
+            let mut seen = 0;
+            for _ in 0..2_000 {
+                pirn::select! {
+                    recv(from_a) -> value => seen += value.unwrap(),
+                    send(to_b, 1) -> sent => sent.unwrap(),
+                }
+            }
+            assert_eq!(seen, 1_000);
+        });
+        jobs.add(move || (0..1_000).for_each(|_| a.send(1).unwrap()));
+        jobs.add(move || assert_eq!(b.iter().take(1_000).sum::<i32>(), 1_000));
+        jobs.run(crew, 2);
+        drop(open);
+    }
+}
+
+#[test]
+fn a_select_on_both_ends_of_a_rendezvous_meets_its_like() {
+    for crew in CREWS {
+        let (tx, rx) = bounded(0);
+        let (done, finished) = unbounded();
+        let mut jobs = Jobs::new();
+        for _ in 0..4 {
+            let (tx, rx, done) = (tx.clone(), rx.clone(), done.clone());
+            jobs.add(move || {
+                let (mut sent, mut received) = (0, 0);
+                for _ in 0..1_000 {
+                    pirn::select! {
+                        recv(rx) -> value => { value.unwrap(); received += 1 }
+                        send(tx, 1) -> end => { end.unwrap(); sent += 1 }
+                        after(Duration::from_millis(50)) => break,
+                    }
+                }
+                done.send((sent, received)).unwrap();
+            });
+        }
+        drop((tx, rx, done));
+        jobs.run(crew, 2);
+        let (sent, received) = finished
+            .iter()
+            .fold((0, 0), |sum, one: (i32, i32)| (sum.0 + one.0, sum.1 + one.1));
+        assert_eq!(sent, received);
+        assert!(sent >= 1_500, "only {sent} meetings");
+    }
+}
+
+#[test]
+fn time_ends_a_select() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            let rx = never::<()>();
+            let start = Instant::now();
+            pirn::select! {
+                recv(rx) -> _ => panic!("nothing comes"),
+                after(SHORT) => {}
+            }
+            assert!(start.elapsed() >= SHORT);
+            let timer = after(SHORT);
+            pirn::select! {
+                recv(rx) -> _ => panic!("nothing comes"),
+                recv(timer) -> at => assert!(at.unwrap() <= Instant::now()),
+            }
+            let beats = tick(Duration::from_millis(2));
+            for _ in 0..3 {
+                pirn::select! {
+                    recv(beats) -> at => assert!(at.is_ok()),
+                    after(LONG) => panic!("late"),
+                }
+            }
+        });
+        jobs.run(crew, 1);
+    }
+}
+
+#[test]
+fn an_interrupt_goes_to_its_arm_or_to_the_first_channel() {
+    let (ready, is_ready) = bounded(0);
+    let fiber = pirn::spawn(move || {
+        let rx = never::<()>();
+        ready.send(()).unwrap();
+        let first = pirn::select! {
+            recv(rx) -> _ => false,
+            cancelled(interrupt) => interrupt == pirn::Interrupt::Cancelled,
+        };
+        let second = pirn::select! {
+            after(LONG) => false,
+            recv(rx) -> value => {
+                value == Err(RecvError::Interrupted(pirn::Interrupt::Cancelled))
+            }
+        };
+        first && second
+    });
+    is_ready.recv().unwrap();
+    fiber.cancel();
+    assert!(fiber.join().unwrap());
+}
+
+#[test]
+fn the_end_of_a_fiber_and_the_park_token_are_cases() {
+    let (tx, rx) = bounded::<()>(0);
+    let fiber = pirn::spawn(move || rx.recv().is_err());
+    pirn::select! {
+        join(fiber) => panic!("it waits"),
+        default => {}
+    }
+    let me = pirn::current();
+    let unparker = pirn::spawn(move || me.unpark());
+    pirn::select! {
+        parked() => {}
+        join(fiber) => panic!("it waits"),
+        after(LONG) => panic!("not unparked"),
+        cancelled(_) => panic!("not cancelled"),
+    }
+    unparker.join().unwrap();
+    drop(tx);
+    pirn::select! {
+        join(fiber) => {}
+        cancelled(_) => panic!("not cancelled"),
+    }
+    assert!(fiber.join().unwrap());
+}
+
+#[test]
+fn a_value_that_was_not_sent_comes_back() {
+    let (tx, rx) = bounded(1);
+    tx.send(1).unwrap();
+    let mut case = tx.send_case(2);
+    let mut select = Select::new();
+    select.add(&mut case);
+    assert_eq!(select.try_wait(), None);
+    assert_eq!(select.wait_timeout(SHORT), Ok(None));
+    assert_eq!(case.reclaim(), Some(2));
+    assert_eq!(rx.recv(), Ok(1));
+    let mut case = tx.send_case(3);
+    let mut select = Select::biased();
+    select.add(&mut case);
+    assert_eq!(select.wait(), Ok(0));
+    case.take().unwrap();
+    case.rearm(4);
+    assert_eq!(rx.recv(), Ok(3));
+    let mut select = Select::new();
+    select.add(&mut case);
+    assert_eq!(select.wait(), Ok(0));
+    assert_eq!(rx.recv(), Ok(4));
+}
