@@ -102,7 +102,14 @@ mod tests {
 
     #[test]
     fn values_keep_their_order_over_blocks_and_ends() {
-        for capacity in [None, Some(0), Some(1), Some(3), Some(BLOCK), Some(5 * BLOCK)] {
+        for capacity in [
+            None,
+            Some(0),
+            Some(1),
+            Some(3),
+            Some(BLOCK),
+            Some(5 * BLOCK),
+        ] {
             let mut buffer = Buffer::new(capacity);
             let (mut sent, mut received) = (0, 0);
             for round in [1, 2, 3, BLOCK, 3 * BLOCK + 1, 1, BLOCK + 7] {

@@ -10,11 +10,13 @@
 //! Owns: buffers, hand-over and the end of a channel (`bounded`), and what users see of it.
 //! Does not own: waiting (`wait`); nothing here knows what a run queue is.
 
+pub mod broadcast;
 mod buffer;
 mod case;
 mod clock;
 mod error;
 mod iter;
+pub mod oneshot;
 mod open;
 mod ordered;
 mod pipe;
@@ -33,3 +35,6 @@ pub use open::{bounded, unbounded};
 pub use ordered::{OrderedSender, ordered};
 pub use receiver::Receiver;
 pub use sender::{Sender, WeakSender};
+
+#[cfg(test)]
+mod tests;

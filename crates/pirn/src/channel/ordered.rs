@@ -44,9 +44,7 @@ use crate::spawn::{JoinError, Payload, spawn};
 /// let squares: Vec<u64> = results.into_iter().map(Result::unwrap).collect();
 /// assert!(squares.iter().copied().eq((0..100).map(|n| n * n)));
 /// ```
-pub fn ordered<T>(
-    capacity: usize,
-) -> (OrderedSender<T>, Receiver<Result<T, JoinError>>) {
+pub fn ordered<T>(capacity: usize) -> (OrderedSender<T>, Receiver<Result<T, JoinError>>) {
     assert!(capacity > 0, "an ordered channel needs room for one result");
     let (sender, receiver) = bounded(capacity);
     let line = Arc::new(Line {
@@ -145,7 +143,8 @@ impl<T> Line<T> {
 
     fn fill(&self, number: u64, result: Result<T, JoinError>) {
         let mut late = self.late.lock();
-        let index = usize::try_from(number - late.first).expect("fits: it is in the line");
+        let index =
+            usize::try_from(number - late.first).expect("fits: it is in the line");
         late.results[index] = Some(result);
         if late.delivering {
             return;

@@ -40,8 +40,8 @@ use super::buffer::Buffer;
 use crate::fiber::Ticket;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
-use crate::shim::{self, Lock};
 use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::shim::{self, Lock};
 use crate::wait::wake_all;
 
 /// What both ends share.
@@ -123,10 +123,7 @@ pub(super) struct After {
 }
 
 impl<T> Pipe<T> {
-    pub(super) fn new(
-        capacity: Option<usize>,
-        clock: Option<Box<dyn Clock<T>>>,
-    ) -> Self {
+    pub(super) fn new(capacity: Option<usize>, clock: Option<Box<dyn Clock<T>>>) -> Self {
         let limit = capacity.unwrap_or(usize::MAX);
         let state = State {
             capacity: limit,

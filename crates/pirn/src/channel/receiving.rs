@@ -8,7 +8,8 @@ use super::pipe::{Dry, Pipe, Side};
 use super::sending::BATCH;
 use crate::shim;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, linger, spend, wait_in_after,
+    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, linger, spend,
+    wait_in_after,
 };
 
 impl<T> Pipe<T> {
@@ -150,7 +151,10 @@ impl<T> Pipe<T> {
         }
         self.note(&state);
         drop(state);
-        afters.into_iter().flatten().for_each(|after| self.follow(after));
+        afters
+            .into_iter()
+            .flatten()
+            .for_each(|after| self.follow(after));
         count
     }
 }

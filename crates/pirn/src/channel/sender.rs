@@ -246,7 +246,7 @@ impl<T> WeakSender<T> {
     /// Returns a sender, unless the last one has gone.
     pub fn upgrade(&self) -> Option<Sender<T>> {
         let channel = self.channel.upgrade()?;
-        channel.revive_sender().then_some(Sender { channel })
+        channel.revive_sender().then(|| Sender { channel })
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::Instant;
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::pipe::{After, Brought, Offer, Pipe, Side, State};
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, linger, spend, wait_in_after,
+    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, linger, spend,
+    wait_in_after,
 };
 
 impl<T> Pipe<T> {
@@ -47,7 +48,9 @@ impl<T> Pipe<T> {
         });
         match waited {
             Waited::Done(Ok(after)) => self.follow(after),
-            Waited::Done(Err(value)) => return Err(SendTimeoutError::Disconnected(value)),
+            Waited::Done(Err(value)) => {
+                return Err(SendTimeoutError::Disconnected(value));
+            }
             // CH2: whoever took the value has claimed the wait, however it looks from here.
             Waited::Ended(_, Brought::Done | Brought::Wish) => {}
             Waited::Ended(how, Brought::Value(value)) => {
@@ -135,7 +138,10 @@ impl<T> Pipe<T> {
 
     /// Sends all of `values`, in order, waiting as often as need be. What has not been sent
     /// stays.
-    pub(super) fn send_many(&self, values: &mut VecDeque<T>) -> Result<(), SendError<()>> {
+    pub(super) fn send_many(
+        &self,
+        values: &mut VecDeque<T>,
+    ) -> Result<(), SendError<()>> {
         while let Some(value) = values.pop_front() {
             if let Err(error) = self.send(value, None) {
                 let reason = error.reason().unlimited();
@@ -165,7 +171,10 @@ impl<T> Pipe<T> {
         }
         self.note(&state);
         drop(state);
-        wakes.into_iter().flatten().for_each(|after| self.follow(after));
+        wakes
+            .into_iter()
+            .flatten()
+            .for_each(|after| self.follow(after));
     }
 
     /// Waits among the senders, and tells those who watch for one.

@@ -35,6 +35,11 @@ pub fn index_of(case: &dyn choice::Case, cases: &[&dyn choice::Case]) -> usize {
     place.expect("one of the arms")
 }
 
+/// The only arm that is left.
+pub fn only<A>(value: A) -> Out<A, Infallible> {
+    Out::This(value)
+}
+
 /// There is no arm with this index.
 pub fn no_arm() -> Infallible {
     unreachable!("a case that was not there has won")
@@ -252,13 +257,14 @@ macro_rules! select {
 
     // What the case that has won yields, as deep in `Out` as its place among the arms.
     (@take $won:ident) => { $crate::select::no_arm() };
-    (@take $won:ident $case:ident $($others:ident)*) => {
+    (@take $won:ident $case:ident) => { $crate::select::only($case.take()) };
+    (@take $won:ident $case:ident $($others:ident)+) => {
         if $won == 0 {
             $crate::select::Out::This($case.take())
         } else {
             #[allow(unused_variables, reason = "the last arm asks no further")]
             let won = $won - 1;
-            $crate::select::Out::Next($crate::select!(@take won $($others)*))
+            $crate::select::Out::Next($crate::select!(@take won $($others)+))
         }
     };
 

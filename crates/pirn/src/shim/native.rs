@@ -252,6 +252,9 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+/// Whether a thread that watches may see something change.
+pub(crate) const WATCHING_PAYS: bool = true;
+
 /// A seed for one random generator; differs from call to call and from run to run.
 pub(crate) fn seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};

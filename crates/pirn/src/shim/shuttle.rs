@@ -207,6 +207,8 @@ macro_rules! thread_local_const {
 }
 pub(crate) use thread_local_const;
 
+pub(crate) const WATCHING_PAYS: bool = false;
+
 pub(crate) fn seed() -> u64 {
     1
 }

@@ -22,7 +22,7 @@ pub(crate) struct Berth<P> {
 }
 
 impl<P> Berth<P> {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Berth {
             waiter: std::cell::UnsafeCell::new(None),
             taken: Cell::new(false),

@@ -202,6 +202,7 @@ fn wait_once(cases: &[&dyn Case], limit: Option<Instant>) -> How {
     };
     let End { how, early } = park(ticket, &spec);
     if let How::Woken(code) = how {
+        let early = early && !mutant!("select_early_claim_skips_lock");
         let outcome = if early { Outcome::Won } else { Outcome::Handed };
         published.won = code.index().map(|index| (index, outcome));
     }

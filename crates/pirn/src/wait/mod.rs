@@ -16,22 +16,26 @@
 
 #[expect(unsafe_code, reason = "links a waiter that lives in a case")]
 pub(crate) mod berth;
-#[expect(unsafe_code, reason = "publishes cases that it borrows, and withdraws them")]
+#[expect(
+    unsafe_code,
+    reason = "publishes cases that it borrows, and withdraws them"
+)]
 pub(crate) mod choice;
 pub(crate) mod interrupt;
 pub(crate) mod linger;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
+pub(crate) mod prize;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]
 pub(crate) mod queue;
 pub(crate) mod reason;
 pub(crate) mod release;
-pub(crate) mod waitable;
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod wait_case;
+pub(crate) mod waitable;
 
-pub(crate) use park::{How, Spec, interrupted, spend, yield_now};
 pub(crate) use linger::linger;
+pub(crate) use park::{How, Spec, interrupted, spend, yield_now};
 pub(crate) use queue::{Attempt, Waited, wait_in, wait_in_after};
 pub(crate) use release::wake_all;
 

@@ -29,6 +29,10 @@ pub enum Reason {
     Send,
     /// A value from a channel.
     Recv,
+    /// The value of a oneshot channel.
+    Oneshot,
+    /// A value that is sent to all.
+    Broadcast,
     /// Whichever of several things comes first.
     Select,
     /// A primitive of the user's own.

@@ -1,9 +1,9 @@
 //! A primitive of the user's own as a case of a select.
 
-use std::cell::Cell;
 use std::fmt;
 
 use super::choice::{Call, Case, Needs, Outcome};
+use super::prize::Prize;
 use super::waitable::Waitable;
 
 /// Completes a [`Waitable`] as a case of a select; made by [`case`].
@@ -11,7 +11,7 @@ use super::waitable::Waitable;
 /// What has been won and not taken is not lost: the case wins again, with that, the next time.
 pub struct WaitCase<'a, W: Waitable + ?Sized> {
     waitable: &'a W,
-    output: Cell<Option<W::Output>>,
+    prize: Prize<W::Output>,
 }
 
 /// Returns a case for a select that wins when `waitable` completes.
@@ -21,7 +21,7 @@ pub struct WaitCase<'a, W: Waitable + ?Sized> {
 pub fn case<W: Waitable + ?Sized>(waitable: &W) -> WaitCase<'_, W> {
     WaitCase {
         waitable,
-        output: Cell::new(None),
+        prize: Prize::new(),
     }
 }
 
@@ -31,20 +31,13 @@ impl<W: Waitable + ?Sized> WaitCase<'_, W> {
     /// # Panics
     /// If the case has not won since it was last asked.
     pub fn take(&mut self) -> W::Output {
-        self.output.take().expect("a case that has won")
+        self.prize.take()
     }
 }
 
 impl<W: Waitable + ?Sized> Case for WaitCase<'_, W> {
     fn attempt(&self) -> bool {
-        let before = self.output.take();
-        let output = match before {
-            Some(output) => Some(output),
-            None => self.waitable.try_complete(),
-        };
-        let complete = output.is_some();
-        self.output.set(output);
-        complete
+        self.prize.win_by(|| self.waitable.try_complete())
     }
 
     fn needs(&self) -> Needs {

@@ -15,6 +15,8 @@ mod rig;
 mod blocking;
 /// Values arrive once, in order, or come back; what close and disconnect mean.
 mod channel;
+/// Each kind of channel is what its name says.
+mod channel_kinds;
 /// Channels under load: nothing lost, nothing twice, whatever the capacity and the crew.
 mod channel_storm;
 /// What the environment asks for is done, what cannot be used is named.

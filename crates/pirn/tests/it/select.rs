@@ -124,9 +124,9 @@ fn a_select_on_both_ends_of_a_rendezvous_meets_its_like() {
         }
         drop((tx, rx, done));
         jobs.run(crew, 2);
-        let (sent, received) = finished
-            .iter()
-            .fold((0, 0), |sum, one: (i32, i32)| (sum.0 + one.0, sum.1 + one.1));
+        let (sent, received) = finished.iter().fold((0, 0), |sum, one: (i32, i32)| {
+            (sum.0 + one.0, sum.1 + one.1)
+        });
         assert_eq!(sent, received);
         assert!(sent >= 1_500, "only {sent} meetings");
     }

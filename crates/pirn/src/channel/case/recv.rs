@@ -1,6 +1,5 @@
 //! Receiving as a case of a select.
 
-use std::cell::Cell;
 use std::fmt;
 use std::time::Instant;
 
@@ -9,6 +8,7 @@ use crate::channel::pipe::{Pipe, Side};
 use crate::wait::Interrupt;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::prize::Prize;
 
 /// Receives from a channel as a case of a select; made by
 /// [`recv_case`](crate::channel::Receiver::recv_case).
@@ -33,7 +33,7 @@ use crate::wait::choice::{Call, Case, Outcome};
 pub struct RecvCase<'a, T> {
     pipe: &'a Pipe<T>,
     berth: Berth<Option<T>>,
-    result: Cell<Option<Result<T, RecvError>>>,
+    prize: Prize<Result<T, RecvError>>,
 }
 
 impl<'a, T> RecvCase<'a, T> {
@@ -41,7 +41,7 @@ impl<'a, T> RecvCase<'a, T> {
         RecvCase {
             pipe,
             berth: Berth::new(),
-            result: Cell::new(None),
+            prize: Prize::new(),
         }
     }
 
@@ -53,36 +53,23 @@ impl<'a, T> RecvCase<'a, T> {
     /// # Panics
     /// If the case has not won since it was last asked.
     pub fn take(&mut self) -> Result<T, RecvError> {
-        self.result.take().expect("a case that has won")
+        self.prize.take()
     }
 
     /// Has the case come to nothing because of an interrupt.
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
-        self.result.set(Some(Err(RecvError::Interrupted(interrupt))));
-    }
-
-    fn has_result(&self) -> bool {
-        let result = self.result.take();
-        let has = result.is_some();
-        self.result.set(result);
-        has
+        self.prize.win(Err(RecvError::Interrupted(interrupt)));
     }
 }
 
 impl<T> Case for RecvCase<'_, T> {
     fn attempt(&self) -> bool {
-        if self.has_result() {
-            return true;
-        }
-        match self.pipe.try_recv() {
-            Ok(value) => self.result.set(Some(Ok(value))),
-            Err(TryRecvError::Disconnected) => {
-                self.result.set(Some(Err(RecvError::Disconnected)));
-            }
-            Err(TryRecvError::Empty) => return false,
-        }
-        true
+        self.prize.win_by(|| match self.pipe.try_recv() {
+            Ok(value) => Some(Ok(value)),
+            Err(TryRecvError::Disconnected) => Some(Err(RecvError::Disconnected)),
+            Err(TryRecvError::Empty) => None,
+        })
     }
 
     fn due(&self) -> Option<Instant> {
@@ -96,7 +83,10 @@ impl<T> Case for RecvCase<'_, T> {
         }
         let watched = state.is_watched(Side::Send);
         // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-        unsafe { self.berth.join(&mut state.receiving, call.ticket, call.code, None) };
+        unsafe {
+            self.berth
+                .join(&mut state.receiving, call.ticket, call.code, None)
+        };
         drop(state);
         if watched {
             self.pipe.tell(Side::Send);
@@ -115,9 +105,9 @@ impl<T> Case for RecvCase<'_, T> {
         };
         match value {
             // CH2: whoever put it here has claimed the wait, however it looks from here.
-            Some(value) => self.result.set(Some(Ok(value))),
+            Some(value) => self.prize.win(Ok(value)),
             None if outcome == Outcome::Lost => {}
-            None => self.result.set(Some(Err(RecvError::Disconnected))),
+            None => self.prize.win(Err(RecvError::Disconnected)),
         }
     }
 }

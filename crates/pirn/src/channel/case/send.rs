@@ -8,6 +8,7 @@ use crate::channel::pipe::{Brought, Pipe, Side};
 use crate::wait::Interrupt;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::prize::Prize;
 
 /// Sends to a channel as a case of a select; made by
 /// [`send_case`](crate::channel::Sender::send_case).
@@ -33,7 +34,7 @@ pub struct SendCase<'a, T> {
     pipe: &'a Pipe<T>,
     berth: Berth<Brought<T>>,
     value: Cell<Option<T>>,
-    result: Cell<Option<Result<(), SendError<T>>>>,
+    prize: Prize<Result<(), SendError<T>>>,
 }
 
 impl<'a, T> SendCase<'a, T> {
@@ -42,7 +43,7 @@ impl<'a, T> SendCase<'a, T> {
             pipe,
             berth: Berth::new(),
             value: Cell::new(Some(value)),
-            result: Cell::new(None),
+            prize: Prize::new(),
         }
     }
 
@@ -54,12 +55,12 @@ impl<'a, T> SendCase<'a, T> {
     /// # Panics
     /// If the case has not won since it was last asked.
     pub fn take(&mut self) -> Result<(), SendError<T>> {
-        self.result.take().expect("a case that has won")
+        self.prize.take()
     }
 
     /// Takes the value back if it has not been sent.
     pub fn reclaim(self) -> Option<T> {
-        match self.result.into_inner() {
+        match self.prize.into_inner() {
             Some(Err(error)) => Some(error.into_inner()),
             Some(Ok(())) | None => self.value.into_inner(),
         }
@@ -67,7 +68,7 @@ impl<'a, T> SendCase<'a, T> {
 
     /// Gives the case a value to send; one that it still holds is dropped.
     pub fn rearm(&mut self, value: T) {
-        self.result.set(None);
+        self.prize = Prize::new();
         self.value.set(Some(value));
     }
 
@@ -75,38 +76,27 @@ impl<'a, T> SendCase<'a, T> {
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
         if let Some(value) = self.value.take() {
-            self.result
-                .set(Some(Err(SendError::Interrupted(value, interrupt))));
+            self.prize
+                .win(Err(SendError::Interrupted(value, interrupt)));
         }
-    }
-
-    fn has_result(&self) -> bool {
-        let result = self.result.take();
-        let has = result.is_some();
-        self.result.set(result);
-        has
     }
 }
 
 impl<T> Case for SendCase<'_, T> {
     fn attempt(&self) -> bool {
-        if self.has_result() {
-            return true;
-        }
-        let Some(value) = self.value.take() else {
-            return false;
-        };
-        match self.pipe.try_send(value) {
-            Ok(()) => self.result.set(Some(Ok(()))),
-            Err(TrySendError::Disconnected(value)) => {
-                self.result.set(Some(Err(SendError::Disconnected(value))));
+        self.prize.win_by(|| {
+            let value = self.value.take()?;
+            match self.pipe.try_send(value) {
+                Ok(()) => Some(Ok(())),
+                Err(TrySendError::Disconnected(value)) => {
+                    Some(Err(SendError::Disconnected(value)))
+                }
+                Err(TrySendError::Full(value)) => {
+                    self.value.set(Some(value));
+                    None
+                }
             }
-            Err(TrySendError::Full(value)) => {
-                self.value.set(Some(value));
-                return false;
-            }
-        }
-        true
+        })
     }
 
     unsafe fn publish(&self, call: Call) -> bool {
@@ -145,9 +135,9 @@ impl<T> Case for SendCase<'_, T> {
         };
         match brought.into_value() {
             // CH2: whoever took it has claimed the wait, however it looks from here.
-            None => self.result.set(Some(Ok(()))),
+            None => self.prize.win(Ok(())),
             Some(value) if outcome == Outcome::Lost => self.value.set(Some(value)),
-            Some(value) => self.result.set(Some(Err(SendError::Disconnected(value)))),
+            Some(value) => self.prize.win(Err(SendError::Disconnected(value))),
         }
     }
 }

@@ -1,0 +1,94 @@
+//! Receiving from a broadcast channel as a case of a select.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+
+use super::error::RecvError;
+use super::row::{Found, Row};
+use crate::wait::Interrupt;
+use crate::wait::berth::Berth;
+use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::prize::Prize;
+
+/// Receives from a broadcast channel as a case of a select; made by
+/// [`recv_case`](super::Receiver::recv_case).
+///
+/// What has been won and not taken is dropped with the case.
+pub struct RecvCase<'a, T> {
+    row: &'a Row<T>,
+    at: &'a Cell<u64>,
+    berth: Berth<u64>,
+    prize: Prize<Result<Arc<T>, RecvError>>,
+}
+
+impl<'a, T> RecvCase<'a, T> {
+    pub(super) fn new(row: &'a Row<T>, at: &'a Cell<u64>) -> Self {
+        RecvCase {
+            row,
+            at,
+            berth: Berth::new(),
+            prize: Prize::new(),
+        }
+    }
+
+    /// Has the case come to nothing because of an interrupt.
+    #[doc(hidden)]
+    pub fn interrupt(&mut self, interrupt: Interrupt) {
+        self.prize.win(Err(RecvError::Interrupted(interrupt)));
+    }
+}
+
+impl<T: Clone> RecvCase<'_, T> {
+    /// Returns what the case has won.
+    ///
+    /// # Errors
+    /// `Disconnected` or `Lagged`, as with [`recv`](super::Receiver::recv).
+    ///
+    /// # Panics
+    /// If the case has not won since it was last asked, or the value's `clone` panics.
+    pub fn take(&mut self) -> Result<T, RecvError> {
+        self.prize.take().map(Arc::unwrap_or_clone)
+    }
+}
+
+impl<T> Case for RecvCase<'_, T> {
+    fn attempt(&self) -> bool {
+        self.prize.win_by(|| {
+            let mut at = self.at.get();
+            let found = self.row.take(&mut at);
+            self.at.set(at);
+            match found {
+                Found::Value(value) => Some(Ok(value)),
+                Found::Lagged(missed) => Some(Err(RecvError::Lagged(missed))),
+                Found::Ended => Some(Err(RecvError::Disconnected)),
+                Found::Empty => None,
+            }
+        })
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        let mut state = self.row.state.lock();
+        let ready = state.closed || state.next != self.at.get();
+        if !ready {
+            let (queue, at) = (&mut state.waiting, self.at.get());
+            // A waker hands nothing over: whoever was woken looks again.
+            let code = crate::fiber::state::Code::RETRY;
+            // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
+            unsafe { self.berth.join(queue, call.ticket, code, at) };
+        }
+        !ready
+    }
+
+    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+        let mut state = self.row.state.lock();
+        // SAFETY: the lock of the queue that was joined is held.
+        unsafe { self.berth.leave(&mut state.waiting) };
+    }
+}
+
+impl<T> fmt::Debug for RecvCase<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecvCase").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,111 @@
+//! Why a receive from a broadcast channel failed.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::wait::Interrupt;
+
+/// Why [`recv`](super::Receiver::recv) failed.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub enum RecvError {
+    /// All senders have gone, or the channel is closed, and everything has been received.
+    Disconnected,
+    /// So many values made room for later ones before this receiver came to them. The next
+    /// receive gets the oldest that is still there.
+    Lagged(u64),
+    /// The caller was interrupted; nothing was received.
+    Interrupted(Interrupt),
+}
+
+/// Why [`try_recv`](super::Receiver::try_recv) failed.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub enum TryRecvError {
+    /// There is nothing to receive.
+    Empty,
+    /// All senders have gone, or the channel is closed, and everything has been received.
+    Disconnected,
+    /// As [`RecvError::Lagged`].
+    Lagged(u64),
+}
+
+/// Why a receive with a time limit failed.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub enum RecvTimeoutError {
+    /// The time was up first.
+    Timeout,
+    /// All senders have gone, or the channel is closed, and everything has been received.
+    Disconnected,
+    /// As [`RecvError::Lagged`].
+    Lagged(u64),
+    /// The caller was interrupted; nothing was received.
+    Interrupted(Interrupt),
+}
+
+impl RecvTimeoutError {
+    /// The error of a receive that has no time limit.
+    pub(super) fn unlimited(self) -> RecvError {
+        match self {
+            RecvTimeoutError::Disconnected => RecvError::Disconnected,
+            RecvTimeoutError::Lagged(missed) => RecvError::Lagged(missed),
+            RecvTimeoutError::Interrupted(interrupt) => RecvError::Interrupted(interrupt),
+            RecvTimeoutError::Timeout => unreachable!("a receive without a time limit"),
+        }
+    }
+}
+
+impl fmt::Display for RecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecvError::Disconnected => f.write_str(CLOSED),
+            RecvError::Lagged(missed) => lagged(*missed, f),
+            RecvError::Interrupted(interrupt) => write!(f, "receive: {interrupt}"),
+        }
+    }
+}
+
+impl fmt::Display for TryRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TryRecvError::Empty => f.write_str("receive from an empty broadcast channel"),
+            TryRecvError::Disconnected => f.write_str(CLOSED),
+            TryRecvError::Lagged(missed) => lagged(*missed, f),
+        }
+    }
+}
+
+impl fmt::Display for RecvTimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecvTimeoutError::Timeout => f.write_str("receive: the time was up"),
+            RecvTimeoutError::Disconnected => f.write_str(CLOSED),
+            RecvTimeoutError::Lagged(missed) => lagged(*missed, f),
+            RecvTimeoutError::Interrupted(interrupt) => write!(f, "receive: {interrupt}"),
+        }
+    }
+}
+
+impl Error for RecvError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            RecvError::Interrupted(interrupt) => Some(interrupt),
+            RecvError::Disconnected | RecvError::Lagged(_) => None,
+        }
+    }
+}
+
+impl Error for TryRecvError {}
+
+impl Error for RecvTimeoutError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            RecvTimeoutError::Interrupted(interrupt) => Some(interrupt),
+            _ => None,
+        }
+    }
+}
+
+fn lagged(missed: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "the receiver has missed {missed} values")
+}
+
+const CLOSED: &str = "receive from a broadcast channel that is closed and drained";

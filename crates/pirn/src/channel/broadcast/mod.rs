@@ -1,0 +1,31 @@
+//! A channel on which every receiver gets every value.
+//!
+//! The channel keeps the last few values for receivers that lag. A sender never waits for
+//! them: what a receiver has missed for good it is told by number, and goes on with the
+//! oldest value that is still there. A value is dropped when every receiver that was there
+//! when it was sent has received it, or when it has to make room.
+//!
+//! ```
+//! use pirn::channel::broadcast::{self, RecvError};
+//!
+//! let (tx, mut one) = broadcast::channel(2);
+//! let mut other = tx.subscribe();
+//! (1..=3).for_each(|i| assert_eq!(tx.send(i), Ok(2)));
+//! assert_eq!(one.recv(), Err(RecvError::Lagged(1)));
+//! assert_eq!((one.recv(), one.recv()), (Ok(2), Ok(3)));
+//! drop(tx);
+//! assert_eq!(one.recv(), Err(RecvError::Disconnected));
+//! assert_eq!(other.recv(), Err(RecvError::Lagged(1)));
+//! ```
+
+#[expect(unsafe_code, reason = "joins the row's queue from a berth")]
+mod case;
+mod error;
+mod receiver;
+mod row;
+mod sender;
+
+pub use case::RecvCase;
+pub use error::{RecvError, RecvTimeoutError, TryRecvError};
+pub use receiver::Receiver;
+pub use sender::{Sender, channel};

@@ -1,0 +1,156 @@
+//! The receiving end of a broadcast channel.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::case::RecvCase;
+use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::row::{Found, Row};
+use crate::base::clock::deadline_in;
+use crate::wait::{
+    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in,
+};
+
+/// Receives every value that is sent while it is there.
+///
+/// A clone stands where its original stands: both get what comes.
+pub struct Receiver<T> {
+    row: Arc<Row<T>>,
+    /// BR2.
+    at: u64,
+}
+
+impl<T> Receiver<T> {
+    pub(super) fn new(row: Arc<Row<T>>, at: u64) -> Self {
+        Receiver { row, at }
+    }
+
+    /// Returns how many values are there to be received.
+    pub fn len(&self) -> usize {
+        self.row.state.lock().ahead_of(self.at)
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T: Clone> Receiver<T> {
+    /// Receives the next value, waiting for one if need be.
+    ///
+    /// # Errors
+    /// [`RecvError`] says why there is none.
+    ///
+    /// # Panics
+    /// If the value's `clone` does; the value counts as received.
+    ///
+    /// # Cancellation
+    /// An interruption point; an interrupted receive has taken nothing. Parks a fiber, blocks
+    /// a plain thread.
+    #[track_caller]
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.wait(None).map_err(RecvTimeoutError::unlimited)
+    }
+
+    /// Receives the next value if it is there.
+    ///
+    /// # Errors
+    /// [`TryRecvError`] says why there is none.
+    ///
+    /// # Panics
+    /// As [`recv`](Self::recv).
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        match self.row.take(&mut self.at) {
+            Found::Value(value) => Ok(Arc::unwrap_or_clone(value)),
+            Found::Lagged(missed) => Err(TryRecvError::Lagged(missed)),
+            Found::Empty => Err(TryRecvError::Empty),
+            Found::Ended => Err(TryRecvError::Disconnected),
+        }
+    }
+
+    /// Receives the next value, waiting no longer than `timeout`.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError`] says why there is none.
+    ///
+    /// # Panics
+    /// As [`recv`](Self::recv).
+    ///
+    /// # Cancellation
+    /// As [`recv`](Self::recv).
+    #[track_caller]
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.wait(deadline_in(timeout))
+    }
+
+    /// Returns a case for a select that receives the next value.
+    pub fn recv_case(&mut self) -> RecvCase<'_, T> {
+        RecvCase::new(&self.row, Cell::from_mut(&mut self.at))
+    }
+
+    fn wait(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        spend();
+        loop {
+            if let Some(interrupt) = interrupted() {
+                return Err(RecvTimeoutError::Interrupted(interrupt));
+            }
+            match self.try_recv() {
+                Ok(value) => return Ok(value),
+                Err(TryRecvError::Disconnected) => {
+                    return Err(RecvTimeoutError::Disconnected);
+                }
+                Err(TryRecvError::Lagged(missed)) => {
+                    return Err(RecvTimeoutError::Lagged(missed));
+                }
+                Err(TryRecvError::Empty) => {}
+            }
+            let at = self.at;
+            let waited = wait_in(
+                &self.row.state,
+                |state| &mut state.waiting,
+                &Spec::interruptible(Reason::Broadcast).until(deadline),
+                |state| {
+                    if state.next == at && !state.closed {
+                        Attempt::Wait(at)
+                    } else {
+                        Attempt::Done(())
+                    }
+                },
+            );
+            match waited {
+                Waited::Ended(How::TimedOut, _) => return Err(RecvTimeoutError::Timeout),
+                Waited::Ended(How::Cancelled, _) => {
+                    return Err(RecvTimeoutError::Interrupted(Interrupt::Cancelled));
+                }
+                Waited::Done(()) | Waited::Ended(..) => {}
+            }
+        }
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        let at = self.row.subscribe(Some(self.at));
+        Receiver::new(Arc::clone(&self.row), at)
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.row.unsubscribe(self.at);
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,195 @@
+//! What the ends of a broadcast channel share: the last values, each with the number of those
+//! who are still to receive it.
+//!
+//! # Invariants
+//! * BR1. Values are numbered in the order in which they were sent; `slots` holds the numbers
+//!   from `next - slots.len()` up to `next`. There are never more than `capacity`.
+//! * BR2. A receiver stands at the number of the value it will receive next. `left` of a slot
+//!   is the number of receivers that stand at its number or before it, of those that were
+//!   there when it was sent. A slot with none left goes as soon as it is the first.
+//! * BR3. A receiver waits only at `next`, while the channel is open. Whoever sends or closes
+//!   wakes all that stand there.
+//! * BR4. Values are cloned and dropped only while the lock is free, for which reason each lies
+//!   in an allocation of its own.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::Lock;
+use crate::wait::wake_all;
+
+/// The last values, and who waits for the next one.
+pub(super) struct Row<T> {
+    pub(super) state: Lock<State<T>>,
+}
+
+/// What the lock guards.
+pub(super) struct State<T> {
+    slots: VecDeque<Slot<T>>,
+    capacity: usize,
+    pub(super) next: u64,
+    /// Each with its number (BR3).
+    pub(super) waiting: WaitQueue<u64>,
+    pub(super) closed: bool,
+    pub(super) senders: usize,
+    receivers: usize,
+}
+
+struct Slot<T> {
+    value: Arc<T>,
+    left: usize,
+}
+
+/// What a receiver finds at its number.
+pub(super) enum Found<T> {
+    Value(Arc<T>),
+    /// So many values have gone.
+    Lagged(u64),
+    Empty,
+    Ended,
+}
+
+impl<T> Row<T> {
+    pub(super) fn new(capacity: usize) -> Self {
+        Row {
+            state: Lock::new(State {
+                slots: VecDeque::new(),
+                capacity,
+                next: 0,
+                waiting: WaitQueue::new(),
+                closed: false,
+                senders: 1,
+                receivers: 1,
+            }),
+        }
+    }
+
+    /// Appends `value`; returns for how many receivers, or the value if there is none.
+    pub(super) fn send(&self, value: T) -> Result<usize, T> {
+        let value = Arc::new(value);
+        let mut state = self.state.lock();
+        let receivers = state.receivers;
+        if state.closed || receivers == 0 {
+            drop(state);
+            return Err(Arc::into_inner(value).expect("nobody has seen it"));
+        }
+        let full = state.slots.len() == state.capacity;
+        let displaced = if full { state.slots.pop_front() } else { None };
+        state.slots.push_back(Slot {
+            value,
+            left: receivers,
+        });
+        state.next += 1;
+        let next = state.next;
+        let waited_for = !state.waiting.is_empty();
+        drop(state);
+        drop(displaced);
+        if waited_for {
+            // Who stands at `next` has received this value by then.
+            wake_all(&self.state, |state| {
+                state.waiting.claim_first_if(|at| *at < next, |_| ())
+            });
+        }
+        Ok(receivers)
+    }
+
+    /// Ends sending; true for the one call that did it.
+    pub(super) fn close(&self) -> bool {
+        let mut state = self.state.lock();
+        let open = !std::mem::replace(&mut state.closed, true);
+        drop(state);
+        if open {
+            wake_all(&self.state, |state| state.waiting.claim_first(|_| ()));
+        }
+        open
+    }
+
+    /// Takes what is there for the receiver at `at`, and moves it on.
+    pub(super) fn take(&self, at: &mut u64) -> Found<T> {
+        let mut state = self.state.lock();
+        let found = state.take(at);
+        // Nearly always the very value that was found, and nothing else.
+        let over = state.slots.pop_front_if(|slot| slot.left == 0);
+        let more = state.slots.front().is_some_and(|slot| slot.left == 0);
+        drop(state);
+        drop(over);
+        if more {
+            self.trim();
+        }
+        found
+    }
+
+    /// Lets go of values that nobody is to receive any more.
+    pub(super) fn trim(&self) {
+        loop {
+            let mut state = self.state.lock();
+            let over = state.slots.pop_front_if(|slot| slot.left == 0);
+            drop(state);
+            if over.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Adds a receiver at `at`, or where the next value will be. Returns its number.
+    pub(super) fn subscribe(&self, at: Option<u64>) -> u64 {
+        let mut state = self.state.lock();
+        state.receivers += 1;
+        let at = at.unwrap_or(state.next);
+        state.standing_at(at).for_each(|slot| slot.left += 1);
+        at
+    }
+
+    pub(super) fn unsubscribe(&self, at: u64) {
+        let mut state = self.state.lock();
+        state.receivers -= 1;
+        state.standing_at(at).for_each(|slot| slot.left -= 1);
+        drop(state);
+        self.trim();
+    }
+
+    pub(super) fn receivers(&self) -> usize {
+        self.state.lock().receivers
+    }
+}
+
+impl<T> State<T> {
+    pub(super) fn take(&mut self, at: &mut u64) -> Found<T> {
+        let missed = self.first().saturating_sub(*at);
+        if missed > 0 {
+            *at += missed;
+            return Found::Lagged(missed);
+        }
+        let Some(slot) = self.standing_at(*at).next() else {
+            return if self.closed {
+                Found::Ended
+            } else {
+                Found::Empty
+            };
+        };
+        slot.left -= 1;
+        let value = Arc::clone(&slot.value);
+        *at += 1;
+        Found::Value(value)
+    }
+
+    /// How many values there are for a receiver at `at`.
+    pub(super) fn ahead_of(&self, at: u64) -> usize {
+        self.slots.len() - self.index_of(at)
+    }
+
+    fn first(&self) -> u64 {
+        self.next - self.slots.len() as u64
+    }
+
+    /// The place of the first value that a receiver at `at` can still receive.
+    fn index_of(&self, at: u64) -> usize {
+        at.saturating_sub(self.first()) as usize
+    }
+
+    fn standing_at(&mut self, at: u64) -> impl Iterator<Item = &mut Slot<T>> {
+        let index = self.index_of(at);
+        self.slots.range_mut(index..)
+    }
+}

@@ -1,0 +1,95 @@
+//! The sending end of a broadcast channel.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::receiver::Receiver;
+use super::row::Row;
+use crate::channel::error::SendError;
+
+/// Opens a channel that keeps the last `capacity` values for receivers that lag.
+///
+/// # Panics
+/// If `capacity` is 0.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    assert!(capacity > 0, "a broadcast channel keeps at least one value");
+    let row = Arc::new(Row::new(capacity));
+    (
+        Sender {
+            row: Arc::clone(&row),
+        },
+        Receiver::new(row, 0),
+    )
+}
+
+/// Sends values to all receivers; clones send to the same ones.
+///
+/// The channel ends when the last sender has been dropped.
+pub struct Sender<T> {
+    row: Arc<Row<T>>,
+}
+
+impl<T> Sender<T> {
+    /// Sends `value` to all receivers there are, and returns how many. Never waits: if the
+    /// channel is full, the oldest value makes room.
+    ///
+    /// # Errors
+    /// `Disconnected` with the value if there is no receiver at present, or the channel is
+    /// closed.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
+        self.row.send(value).map_err(SendError::Disconnected)
+    }
+
+    /// Returns a receiver that gets what is sent from now on.
+    pub fn subscribe(&self) -> Receiver<T> {
+        let at = self.row.subscribe(None);
+        Receiver::new(Arc::clone(&self.row), at)
+    }
+
+    /// Returns how many receivers there are at present.
+    pub fn receiver_count(&self) -> usize {
+        self.row.receivers()
+    }
+
+    /// Closes the channel for all; true for the one call that did it. What has been sent is
+    /// still received.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn close(&self) -> bool {
+        self.row.close()
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.row.state.lock().senders += 1;
+        Sender {
+            row: Arc::clone(&self.row),
+        }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        let mut state = self.row.state.lock();
+        state.senders -= 1;
+        let last = state.senders == 0;
+        drop(state);
+        if last {
+            self.row.close();
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,26 @@
+//! A channel for one value: an answer to a question, the result of something started elsewhere.
+//!
+//! Cheaper than a bounded channel of capacity 1: one allocation, and the ends say in their
+//! types that there is one sender, one receiver and one value.
+//!
+//! ```
+//! use pirn::channel::{RecvError, oneshot};
+//!
+//! let (tx, rx) = oneshot::channel();
+//! pirn::spawn(move || tx.send(6 * 7).unwrap());
+//! assert_eq!(rx.recv(), Ok(42));
+//!
+//! let (tx, rx) = oneshot::channel::<u32>();
+//! drop(tx);
+//! assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+//! ```
+
+#[expect(unsafe_code, reason = "joins the slot's queue from a berth")]
+mod case;
+mod receiver;
+mod sender;
+mod slot;
+
+pub use case::RecvCase;
+pub use receiver::Receiver;
+pub use sender::{Sender, channel};

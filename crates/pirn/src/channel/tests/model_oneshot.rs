@@ -1,0 +1,52 @@
+//! Models of the shipped oneshot channel. The receiver outlives the threads: loom does not see
+//! what the count of an `Arc` orders.
+
+use std::time::Duration;
+
+use super::stage::Cast;
+use crate::base::tests::explore::explore;
+use crate::channel::{RecvTimeoutError, oneshot};
+
+#[test]
+fn model_oneshot_send_against_receive() {
+    explore("oneshot_send", 3, || {
+        let mut cast = Cast::new();
+        let (tx, rx) = oneshot::channel();
+        cast.start(move || tx.send(7).unwrap());
+        assert_eq!(cast.play(|| rx.wait(None)), Ok(7));
+        cast.end();
+    });
+}
+
+#[test]
+fn model_oneshot_sender_goes() {
+    explore("oneshot_sender_goes", 3, || {
+        let mut cast = Cast::new();
+        let (tx, rx) = oneshot::channel::<u32>();
+        cast.start(move || drop(tx));
+        assert_eq!(
+            cast.play(|| rx.wait(None)),
+            Err(RecvTimeoutError::Disconnected)
+        );
+        cast.end();
+    });
+}
+
+/// The receiver gives up and goes: the value is with one of them.
+#[test]
+fn model_oneshot_deadline_against_send() {
+    explore("oneshot_deadline", 3, || {
+        let mut cast = Cast::new();
+        let (tx, mut rx) = oneshot::channel();
+        cast.start(move || {
+            let _ = tx.send(7);
+        });
+        let received = cast.play(|| rx.recv_timeout(Duration::from_secs(1)));
+        if received.is_err() {
+            rx.close();
+            // What was sent before the close is still there.
+            assert!(matches!(rx.try_recv(), Ok(7) | Err(_)));
+        }
+        cast.end();
+    });
+}
