@@ -21,6 +21,9 @@ mod parking;
 /// Borrowing scopes, nested, with panics, from threads.
 mod scopes;
 
+/// One of several things.
+mod select;
+
 /// Mutex, condition variable, wait group.
 mod sync;
 

@@ -25,3 +25,5 @@ mod crowds;
 mod meetings;
 /// Scopes, nested and in sequence.
 mod scopes;
+/// One of several things, again and again.
+mod selects;

