@@ -15,6 +15,9 @@
 //! Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
 pub(crate) mod interrupt;
+// A table in static memory, which loom's words cannot be in.
+#[cfg(not(loom))]
+mod keyed;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]
@@ -29,6 +32,8 @@ pub(crate) use release::wake_all;
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;
+#[cfg(not(loom))]
+pub use keyed::{park_on, unpark_all, unpark_one};
 pub use reason::Reason;
 pub use waitable::{Waitable, on};
 
