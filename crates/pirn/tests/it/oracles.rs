@@ -220,7 +220,9 @@ fn rwlock_program(seed: u64, steps: usize) {
                     let (orders, told) = channel::bounded(2);
                     let (lock, inside) = (&lock, &inside);
                     let fiber = s.spawn(move || {
-                        let enter = |write| drop(inside.lock().insert(step, write));
+                        let enter = |write| {
+                            inside.lock().insert(step, write);
+                        };
                         if write {
                             let guard = lock.write_interruptible()?;
                             enter(true);

@@ -21,8 +21,14 @@ mod parking;
 /// Borrowing scopes, nested, with panics, from threads.
 mod scopes;
 
+/// Things done once, barriers, events, waiting on a key.
+mod meetings;
+
 /// Mutex, condition variable, wait group.
 mod sync;
+
+/// Reader-writer locks and semaphores.
+mod turns;
 
 /// Bounded channels: exact values, and what a close does to whoever waits.
 mod channels;
