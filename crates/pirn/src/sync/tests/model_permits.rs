@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::rig::{Watched, fiber, hasty, join, patient, thread};
+use super::rig::{Watched, fibers, hasty, join, patient, thread};
 use crate::base::tests::explore::explore;
 use crate::shim::Lock;
 use crate::sync::permits::{Denied, Permits};
@@ -32,12 +32,12 @@ impl Room {
 #[test]
 fn model_permits_go_round() {
     explore("permits_go_round", 2, || {
-        let room = Room::new(2);
-        let others = [(); 2].map(|()| {
+        let (room, [ours, first, second]) = (Room::new(2), fibers());
+        let others = [&first, &second].map(|fiber| {
             let room = Arc::clone(&room);
-            fiber().start(move || room.visit(2))
+            fiber.start(move || room.visit(2))
         });
-        fiber().play(|| room.visit(2));
+        ours.play(|| room.visit(2));
         join(others);
         assert_eq!(room.permits.lock().free(), 2);
     });
@@ -48,15 +48,15 @@ fn model_permits_go_round() {
 #[test]
 fn model_permits_behind_one_that_gives_up() {
     explore("permits_behind_one_that_gives_up", 2, || {
-        let room = Room::new(1);
+        let (room, [ours, theirs]) = (Room::new(1), fibers());
         let large = {
             let room = Arc::clone(&room);
-            fiber().start(move || {
+            theirs.start(move || {
                 let taken = Permits::take(&room.permits, 2, &hasty());
                 assert!(matches!(taken, Err(Denied::Ended(_))));
             })
         };
-        fiber().play(|| room.visit(1));
+        ours.play(|| room.visit(1));
         join([large]);
         assert_eq!(room.permits.lock().free(), 1);
     });
@@ -66,10 +66,10 @@ fn model_permits_behind_one_that_gives_up() {
 #[test]
 fn model_permits_given_to_one_that_gives_up() {
     explore("permits_given_to_one_that_gives_up", 2, || {
-        let room = Room::new(0);
+        let (room, [ours, theirs]) = (Room::new(0), fibers());
         let first = {
             let room = Arc::clone(&room);
-            fiber().start(move || {
+            theirs.start(move || {
                 if Permits::take(&room.permits, 1, &hasty()).is_ok() {
                     Permits::give(&room.permits, 1);
                 }
@@ -79,7 +79,7 @@ fn model_permits_given_to_one_that_gives_up() {
             let room = Arc::clone(&room);
             thread(move || assert!(Permits::add(&room.permits, 1)))
         };
-        fiber().play(|| room.visit(1));
+        ours.play(|| room.visit(1));
         join([first, giver]);
         assert_eq!(room.permits.lock().free(), 1);
     });
@@ -89,7 +89,7 @@ fn model_permits_given_to_one_that_gives_up() {
 #[test]
 fn model_permits_closed_against_added() {
     explore("permits_closed_against_added", 2, || {
-        let room = Room::new(0);
+        let (room, [ours]) = (Room::new(0), fibers());
         let closer = {
             let room = Arc::clone(&room);
             thread(move || Permits::close(&room.permits))
@@ -98,7 +98,7 @@ fn model_permits_closed_against_added() {
             let room = Arc::clone(&room);
             thread(move || assert!(Permits::add(&room.permits, 1)))
         };
-        let taken = fiber().play(|| Permits::take(&room.permits, 1, &patient()));
+        let taken = ours.play(|| Permits::take(&room.permits, 1, &patient()));
         join([closer, giver]);
         match taken {
             Ok(()) => assert_eq!(room.permits.lock().free(), 0),

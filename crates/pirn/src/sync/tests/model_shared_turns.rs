@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::rig::{Watched, fiber, hasty, join, patient};
+use super::rig::{Watched, fibers, hasty, join, patient};
 use crate::base::tests::explore::explore;
+use crate::fiber::tests::stage::Block;
 use crate::shim::Lock;
 use crate::shim::thread::JoinHandle;
 use crate::sync::shared_turns::{Kind, SharedTurns};
@@ -36,9 +37,17 @@ impl Room {
         taken
     }
 
-    fn visitor(self: &Arc<Self>, kind: Kind, spec: fn() -> Spec) -> JoinHandle<()> {
+    /// A visit by another thread's fiber.
+    fn visitor(
+        self: &Arc<Self>,
+        fiber: &Arc<Block>,
+        kind: Kind,
+        spec: fn() -> Spec,
+    ) -> JoinHandle<()> {
         let room = Arc::clone(self);
-        fiber().start(move || drop(room.visit(kind, &spec())))
+        fiber.start(move || {
+            room.visit(kind, &spec());
+        })
     }
 
     /// After all threads: nobody is left, and nobody is counted.
@@ -56,9 +65,9 @@ impl Room {
 #[test]
 fn model_turns_of_two_writers() {
     explore("turns_of_two_writers", 3, || {
-        let room = Room::new();
-        let other = room.visitor(Kind::Write, patient);
-        assert!(fiber().play(|| room.visit(Kind::Write, &patient())));
+        let (room, [ours, theirs]) = (Room::new(), fibers());
+        let other = room.visitor(&theirs, Kind::Write, patient);
+        assert!(ours.play(|| room.visit(Kind::Write, &patient())));
         join([other]);
         room.close();
     });
@@ -67,9 +76,12 @@ fn model_turns_of_two_writers() {
 #[test]
 fn model_turns_of_a_writer_between_readers() {
     explore("turns_of_a_writer_between_readers", 2, || {
-        let room = Room::new();
-        let others = [Kind::Write, Kind::Read].map(|kind| room.visitor(kind, patient));
-        assert!(fiber().play(|| room.visit(Kind::Read, &patient())));
+        let (room, [ours, first, second]) = (Room::new(), fibers());
+        let others = [
+            room.visitor(&first, Kind::Write, patient),
+            room.visitor(&second, Kind::Read, patient),
+        ];
+        assert!(ours.play(|| room.visit(Kind::Read, &patient())));
         join(others);
         room.close();
     });
@@ -80,10 +92,10 @@ fn model_turns_of_a_writer_between_readers() {
 #[test]
 fn model_turns_behind_a_writer_that_gives_up() {
     explore("turns_behind_a_writer_that_gives_up", 2, || {
-        let room = Room::new();
+        let (room, [ours, theirs]) = (Room::new(), fibers());
         assert!(room.turns.lock().try_take(Kind::Read));
-        let writer = room.visitor(Kind::Write, hasty);
-        assert!(fiber().play(|| room.visit(Kind::Read, &patient())));
+        let writer = room.visitor(&theirs, Kind::Write, hasty);
+        assert!(ours.play(|| room.visit(Kind::Read, &patient())));
         join([writer]);
         SharedTurns::free(&room.turns, Kind::Read);
         room.close();
@@ -94,12 +106,12 @@ fn model_turns_behind_a_writer_that_gives_up() {
 #[test]
 fn model_turns_given_to_one_that_gives_up() {
     explore("turns_given_to_one_that_gives_up", 2, || {
-        let room = Room::new();
+        let (room, [ours, first, second]) = (Room::new(), fibers());
         let others = [
-            room.visitor(Kind::Read, patient),
-            room.visitor(Kind::Write, patient),
+            room.visitor(&first, Kind::Read, patient),
+            room.visitor(&second, Kind::Write, patient),
         ];
-        fiber().play(|| room.visit(Kind::Write, &hasty()));
+        ours.play(|| room.visit(Kind::Write, &hasty()));
         join(others);
         room.close();
     });
@@ -109,9 +121,9 @@ fn model_turns_given_to_one_that_gives_up() {
 #[test]
 fn model_turns_downgraded() {
     explore("turns_downgraded", 2, || {
-        let room = Room::new();
+        let (room, [theirs]) = (Room::new(), fibers());
         assert!(room.turns.lock().try_take(Kind::Write));
-        let reader = room.visitor(Kind::Read, patient);
+        let reader = room.visitor(&theirs, Kind::Read, patient);
         room.value.write();
         SharedTurns::downgrade(&room.turns);
         room.value.read();

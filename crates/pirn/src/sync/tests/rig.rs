@@ -29,11 +29,14 @@ impl Watched {
     }
 }
 
-/// A fiber for a thread of the model to play.
-pub(super) fn fiber() -> Arc<Block> {
-    let block = Block::new();
-    block.renew(1);
-    Arc::new(block)
+/// Fibers for threads of the model to play. Whoever wakes one touches it to the end, so they
+/// are dropped after all threads have ended.
+pub(super) fn fibers<const N: usize>() -> [Arc<Block>; N] {
+    [(); N].map(|()| {
+        let block = Block::new();
+        block.renew(1);
+        Arc::new(block)
+    })
 }
 
 /// A thread of the model that is no fiber.
