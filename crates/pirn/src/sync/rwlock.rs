@@ -57,6 +57,12 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 /// Access to the value for reading; dropping it frees the lock if it is the last.
 ///
 /// Freeing never suspends. The guard stays with the fiber that locked: it is not `Send`.
+///
+/// ```compile_fail,E0277
+/// let lock = pirn::sync::RwLock::new(1);
+/// let guard = lock.read();
+/// pirn::run(move || drop(guard));
+/// ```
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
@@ -67,6 +73,12 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 /// Access to the value for writing; dropping it frees the lock.
 ///
 /// Freeing never suspends. The guard stays with the fiber that locked: it is not `Send`.
+///
+/// ```compile_fail,E0277
+/// let lock = pirn::sync::RwLock::new(1);
+/// let guard = lock.write();
+/// pirn::run(move || drop(guard));
+/// ```
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,

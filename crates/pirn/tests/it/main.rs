@@ -69,6 +69,8 @@ mod sync;
 mod sync_storm;
 /// No wait ends early, and none much too late.
 mod timers;
+/// Reader-writer locks, semaphores, cells, events and keys under load.
+mod turns_storm;
 /// Waits in the middle of a panic: nobody is locked out, and nobody mistaken.
 mod unwinding;
 /// Waiting for things of one's own, and what tickets may do.

@@ -25,3 +25,5 @@ mod crowds;
 mod meetings;
 /// Scopes, nested and in sequence.
 mod scopes;
+/// Reader-writer locks and semaphores, by requests that wait and that give up.
+mod turns;
