@@ -153,9 +153,9 @@ impl Event {
             },
         );
         match waited {
-            Waited::Ended(How::Cancelled, _) => Err(Interrupt::Cancelled),
+            Waited::Done(()) | Waited::Ended(How::Woken(_), _) => Ok(true),
             Waited::Ended(How::TimedOut, _) => Ok(false),
-            Waited::Ended(..) | Waited::Done(()) => Ok(true),
+            Waited::Ended(..) => Err(Interrupt::Cancelled),
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Locks and meeting points, in the shapes of `std::sync`, for fibers and threads alike.
+//! Locks and meeting points, in the shapes of `std::sync`, for fibers and threads alike:
+//! [`Mutex`], [`RwLock`], [`Condvar`], [`Semaphore`], [`Barrier`], [`WaitGroup`], [`Event`],
+//! [`Once`], [`OnceLock`], [`LazyLock`].
 //!
 //! They differ from `std` where fibers are better served: there is no poisoning (a fiber's
 //! panic is reported where it is joined), so nothing returns a `Result` for it. Guards must

@@ -99,8 +99,9 @@ pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Inte
     let spec = Spec::interruptible(Reason::Key);
     match wait_in(bucket(key), |bucket| &mut bucket.queue, &spec, arrived) {
         Waited::Done(()) => Ok(false),
-        Waited::Ended(How::Cancelled, _) => Err(Interrupt::Cancelled),
-        Waited::Ended(..) => Ok(true),
+        Waited::Ended(How::Woken(_), _) => Ok(true),
+        // Nothing else ends a wait without a limit.
+        Waited::Ended(..) => Err(Interrupt::Cancelled),
     }
 }
 

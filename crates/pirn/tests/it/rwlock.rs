@@ -165,6 +165,42 @@ fn no_later_reader_overtakes_a_waiting_writer() {
     });
 }
 
+/// Whoever sees that a writer waits, and then asks, reads what the writer wrote.
+#[test]
+fn a_waiting_writer_comes_before_every_later_reader() {
+    for workers in [1, 2, 4, 8] {
+        for crew in CREWS {
+            let lock = RwLock::new(0);
+            let (held, arrived) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let mut jobs = Jobs::new();
+            jobs.add(|| {
+                let guard = lock.read();
+                held.fetch_add(1, Ordering::SeqCst);
+                until(&arrived, 6);
+                for _ in 0..20 {
+                    pirn::yield_now();
+                }
+                assert_eq!(*guard, 0);
+            });
+            jobs.add(|| {
+                until(&held, 1);
+                *lock.write() = 1;
+            });
+            for _ in 0..6 {
+                jobs.add(|| {
+                    until(&held, 1);
+                    while lock.try_read().is_some() {
+                        pirn::yield_now();
+                    }
+                    arrived.fetch_add(1, Ordering::SeqCst);
+                    assert_eq!(*lock.read(), 1, "overtook a writer");
+                });
+            }
+            jobs.run(crew, workers);
+        }
+    }
+}
+
 /// There is always a reader inside, until a writer comes.
 #[test]
 fn readers_that_relieve_each_other_do_not_starve_a_writer() {
