@@ -12,6 +12,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::base::clock::deadline_in;
+use crate::base::mutant::mutant;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::{
@@ -91,7 +92,7 @@ impl Event {
         }
         state.set = true;
         state.times += 1;
-        let limit = state.times;
+        let limit = state.times + u64::from(mutant!("event_wakes_later_ones"));
         drop(state);
         wake_all(&self.state, |state| {
             state.waiters.claim_first_if(|seen| *seen < limit, |_| ())

@@ -176,6 +176,39 @@ fn a_manual_event_reset_at_once() {
     });
 }
 
+/// Somebody is let go on, resets, and waits again while the first set is still waking: that
+/// wait is for the second set.
+#[test]
+fn a_manual_event_leaves_later_ones_alone() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let event = Arc::new((Event::manual(), AtomicU32::new(0)));
+        let twice = {
+            let event = Arc::clone(&event);
+            runtime.spawn(move || {
+                event.0.wait().expect("nobody cancels");
+                event.0.reset();
+                event.1.store(1, Ordering::Relaxed);
+                event.0.wait().expect("nobody cancels");
+                assert_eq!(event.1.load(Ordering::Relaxed), 2, "woken by the first set");
+            })
+        };
+        let setter = {
+            let event = Arc::clone(&event);
+            runtime.spawn(move || {
+                event.0.set();
+                while event.1.load(Ordering::Relaxed) == 0 {
+                    yield_now();
+                }
+                event.1.store(2, Ordering::Relaxed);
+                event.0.set();
+            })
+        };
+        setter.join().expect("it sets");
+        twice.join().expect("it passes twice");
+    });
+}
+
 /// A gate of one word: who looks before it opens is there when all are woken.
 #[test]
 fn a_gate_on_a_key() {
