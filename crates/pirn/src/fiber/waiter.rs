@@ -159,4 +159,33 @@ impl<P> WaitQueue<P> {
         }
         None
     }
+
+    /// As [`claim_first`](Self::claim_first), but passes over those whose payload is not
+    /// `ours`, who stay where they are. Looks at all that stand in front of who is claimed.
+    pub(crate) fn claim_first_where(
+        &mut self,
+        ours: impl Fn(&P) -> bool,
+        transfer: impl FnOnce(&mut P),
+    ) -> Option<Wake> {
+        loop {
+            let place = self.list.iter().find(|place| {
+                // SAFETY: W2: it is linked, so it is alive until the lock is free.
+                let waiter = unsafe { place.as_ref() };
+                // SAFETY: W3: nobody writes the payload but under the lock, which is held.
+                waiter.payload.with(|payload| ours(unsafe { &*payload }))
+            })?;
+            // SAFETY: W2: just found in this list.
+            unsafe { self.list.remove(place) };
+            // SAFETY: W2: its owner cannot leave before it has had the lock.
+            let waiter = unsafe { place.as_ref() };
+            if let Some(wake) = waiter.ticket.claim(waiter.code) {
+                // SAFETY: W3: between the claim and the end of this critical section the
+                // payload is the waker's alone.
+                waiter
+                    .payload
+                    .with_mut(|payload| transfer(unsafe { &mut *payload }));
+                return Some(wake);
+            }
+        }
+    }
 }

@@ -22,6 +22,9 @@ pub(crate) mod berth;
 )]
 pub(crate) mod choice;
 pub(crate) mod interrupt;
+// A table in static memory, which loom's words cannot be in.
+#[cfg(not(loom))]
+mod keyed;
 pub(crate) mod linger;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
@@ -41,6 +44,8 @@ pub(crate) use release::wake_all;
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;
+#[cfg(not(loom))]
+pub use keyed::{park_on, unpark_all, unpark_one};
 pub use reason::Reason;
 pub use wait_case::{WaitCase, case};
 pub use waitable::{Waitable, on};

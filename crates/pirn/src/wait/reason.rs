@@ -25,6 +25,16 @@ pub enum Reason {
     Condvar,
     /// A wait group.
     WaitGroup,
+    /// A reader-writer lock.
+    RwLock,
+    /// Permits of a semaphore.
+    Semaphore,
+    /// The other parties of a barrier.
+    Barrier,
+    /// Something that is done once.
+    Once,
+    /// An event.
+    Event,
     /// Room in a channel, or a receiver.
     Send,
     /// A value from a channel.
@@ -37,4 +47,6 @@ pub enum Reason {
     Select,
     /// A primitive of the user's own.
     Waitable,
+    /// A key of `wait::park_on`.
+    Key,
 }

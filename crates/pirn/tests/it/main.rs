@@ -11,6 +11,8 @@ mod crew;
 /// Runtimes of every shape, parts of tests in processes of their own, what the system says.
 mod rig;
 
+/// Barriers: all wait for all, and one leads.
+mod barrier;
 /// Calls that block, off the workers.
 mod blocking;
 /// Values arrive once, in order, or come back; what close and disconnect mean.
@@ -21,6 +23,8 @@ mod channel_kinds;
 mod channel_storm;
 /// What the environment asks for is done, what cannot be used is named.
 mod environment;
+/// Events: for all who wait, or for one.
+mod event;
 /// No source of work shuts another one out.
 mod fairness;
 /// A value belongs to its fiber and goes with it.
@@ -29,6 +33,12 @@ mod fiber_local;
 mod hooks;
 /// The result is there when a join returns, for however many that wait.
 mod join;
+/// Waiting on a number, which anybody may build on.
+mod keyed;
+/// What is done once, whoever comes first and however it goes.
+mod once;
+/// Reader-writer locks and semaphores against the simplest thing that does the same.
+mod oracles;
 /// A panic ends its fiber and nothing else, and reaches whoever joins.
 mod panics;
 /// The token of `std::thread`, on fibers and threads alike.
@@ -37,6 +47,8 @@ mod park;
 mod placement;
 /// Runtimes side by side, of every shape, and how they end.
 mod runtimes;
+/// Reader-writer locks: who is inside together, who goes on next, who gives up.
+mod rwlock;
 /// No thread to be had: the others do the work.
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 mod scarcity;
@@ -47,6 +59,8 @@ mod scope;
 mod seeded;
 /// One of several things, and nothing of the others.
 mod select;
+/// Semaphores: never more than there are, in order, whatever the size of a request.
+mod semaphore;
 /// In time, with everything ended that can be, and the rest named.
 mod shutdown;
 /// Whatever is spawned runs once, in the right place, and leaves nothing behind.
@@ -59,6 +73,8 @@ mod sync;
 mod sync_storm;
 /// No wait ends early, and none much too late.
 mod timers;
+/// Reader-writer locks, semaphores, cells, events and keys under load.
+mod turns_storm;
 /// Waits in the middle of a panic: nobody is locked out, and nobody mistaken.
 mod unwinding;
 /// Waiting for things of one's own, and what tickets may do.

@@ -24,8 +24,14 @@ mod scopes;
 /// One of several things.
 mod select;
 
+/// Things done once, barriers, events, waiting on a key.
+mod meetings;
+
 /// Mutex, condition variable, wait group.
 mod sync;
+
+/// Reader-writer locks and semaphores.
+mod turns;
 
 /// Bounded channels: exact values, and what a close does to whoever waits.
 mod channels;

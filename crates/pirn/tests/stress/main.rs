@@ -27,3 +27,5 @@ mod meetings;
 mod scopes;
 /// One of several things, again and again.
 mod selects;
+/// Reader-writer locks and semaphores, by requests that wait and that give up.
+mod turns;

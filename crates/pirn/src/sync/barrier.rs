@@ -1,0 +1,120 @@
+//! The barrier: a number of parties wait for each other, round after round.
+//!
+//! Owns: who has arrived.
+//!
+//! # Invariants
+//! * BR1. `arrived` is the number of parties of this round that wait, less than `parties`.
+//! * BR2. Who completes a round ends it under the lock, and then wakes the waiters of that
+//!   round. A waiter remembers its round, so the next one can begin while they are being
+//!   woken.
+
+use std::fmt;
+
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::Lock;
+use crate::wait::{Attempt, Reason, Spec, Waited, spend, wait_in, wake_all};
+
+/// A point where a number of fibers or threads wait for each other.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::Barrier;
+///
+/// let start = Barrier::new(3);
+/// pirn::scope(|s| {
+///     for _ in 0..3 {
+///         s.spawn(|| {
+///             // … prepare …
+///             if start.wait().is_leader() {
+///                 println!("all three are ready");
+///             }
+///         });
+///     }
+/// });
+/// ```
+pub struct Barrier {
+    parties: usize,
+    state: Lock<State>,
+}
+
+struct State {
+    arrived: usize,
+    /// How many rounds are over.
+    rounds: u64,
+    /// Each with the number of its round.
+    waiters: WaitQueue<u64>,
+}
+
+/// What a party learns from a round that is over.
+#[derive(Debug)]
+pub struct BarrierWaitResult(bool);
+
+impl BarrierWaitResult {
+    /// True for exactly one party of each round.
+    #[must_use]
+    pub fn is_leader(&self) -> bool {
+        self.0
+    }
+}
+
+impl Barrier {
+    /// Returns a barrier for `n` parties; 0 is taken for 1.
+    #[must_use]
+    pub const fn new(n: usize) -> Self {
+        Barrier {
+            parties: n,
+            state: Lock::new(State {
+                arrived: 0,
+                rounds: 0,
+                waiters: WaitQueue::new(),
+            }),
+        }
+    }
+
+    /// Waits until all parties have come; the last to come is the leader. The barrier can
+    /// be used again at once, for another round.
+    ///
+    /// # Cancellation
+    /// Not an interruption point: the others count on this party. Parks a fiber, blocks a
+    /// plain thread.
+    ///
+    /// # Blocking
+    /// For ever, if a party never comes, because it has panicked for instance.
+    #[track_caller]
+    pub fn wait(&self) -> BarrierWaitResult {
+        spend();
+        let waited = wait_in(
+            &self.state,
+            |state| &mut state.waiters,
+            &Spec::of(Reason::Barrier),
+            |state| {
+                state.arrived += 1;
+                if state.arrived < self.parties {
+                    return Attempt::Wait(state.rounds);
+                }
+                state.arrived = 0;
+                state.rounds += 1;
+                Attempt::Done(state.rounds)
+            },
+        );
+        match waited {
+            Waited::Done(rounds) => {
+                wake_all(&self.state, |state| {
+                    state
+                        .waiters
+                        .claim_first_if(|round| *round < rounds, |_| ())
+                });
+                BarrierWaitResult(true)
+            }
+            Waited::Ended(..) => BarrierWaitResult(false),
+        }
+    }
+}
+
+impl fmt::Debug for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Barrier")
+            .field("parties", &self.parties)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,171 @@
+//! The event: something that has happened, for all who wait or for one of them.
+//!
+//! Owns: whether it is set.
+//!
+//! # Invariants
+//! * EV1. While an event is set nobody joins the queue. Setting an automatic event that
+//!   somebody waits for gives it to the first of them, and does not set it.
+//! * EV2. A waiter remembers how often the event had been set when it came, so those who
+//!   come after a reset are left alone while the ones before it are being woken.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::base::clock::deadline_in;
+use crate::base::mutant::mutant;
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::Lock;
+use crate::wait::{
+    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
+};
+
+/// Something that fibers and threads wait for until it is set.
+///
+/// A [manual](Event::manual) event lets everybody go on from `set` to `reset`, like a gate;
+/// an [automatic](Event::auto) one lets one waiter go on for each `set`, like a turnstile.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::Event;
+///
+/// let ready = Event::manual();
+/// pirn::scope(|s| {
+///     for _ in 0..3 {
+///         s.spawn(|| ready.wait().unwrap());
+///     }
+///     ready.set();
+/// });
+/// ```
+pub struct Event {
+    automatic: bool,
+    state: Lock<State>,
+}
+
+struct State {
+    set: bool,
+    /// How often the event was set.
+    times: u64,
+    /// Each with the `times` that it found.
+    waiters: WaitQueue<u64>,
+}
+
+impl Event {
+    /// Returns an event that stays set until it is [`reset`](Event::reset). Not set.
+    #[must_use]
+    pub const fn manual() -> Self {
+        Event::new(false)
+    }
+
+    /// Returns an event that each [`set`](Event::set) makes good for one wait: of the one
+    /// who has waited longest, or else of the next to come. Not set.
+    #[must_use]
+    pub const fn auto() -> Self {
+        Event::new(true)
+    }
+
+    const fn new(automatic: bool) -> Self {
+        Event {
+            automatic,
+            state: Lock::new(State {
+                set: false,
+                times: 0,
+                waiters: WaitQueue::new(),
+            }),
+        }
+    }
+
+    /// Sets the event. All who wait go on, also if it is reset at once; of an automatic
+    /// event, one. Setting one that is set does nothing.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn set(&self) {
+        let mut state = self.state.lock();
+        if self.automatic {
+            let wake = state.waiters.claim_first(|_| ());
+            state.set |= wake.is_none();
+            drop(state);
+            if let Some(wake) = wake {
+                wake.enqueue();
+            }
+            return;
+        }
+        state.set = true;
+        state.times += 1;
+        let limit = state.times + u64::from(mutant!("event_wakes_later_ones"));
+        drop(state);
+        wake_all(&self.state, |state| {
+            state.waiters.claim_first_if(|seen| *seen < limit, |_| ())
+        });
+    }
+
+    /// Makes the event one that has not been set. Who was let go on goes on.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn reset(&self) {
+        self.state.lock().set = false;
+    }
+
+    /// Waits until the event is set. If it is automatic, it is not set any more then.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under, also if the event is set; an automatic event
+    /// has been left as it was.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn wait(&self) -> Result<(), Interrupt> {
+        self.wait_as(&Spec::interruptible(Reason::Event)).map(drop)
+    }
+
+    /// As [`wait`](Event::wait), but no longer than `timeout`; `Ok(false)` if the time was
+    /// up first.
+    ///
+    /// # Errors
+    /// As [`wait`](Event::wait).
+    ///
+    /// # Cancellation
+    /// As [`wait`](Event::wait).
+    #[track_caller]
+    pub fn wait_timeout(&self, timeout: Duration) -> Result<bool, Interrupt> {
+        let spec = Spec::interruptible(Reason::Event).until(deadline_in(timeout));
+        self.wait_as(&spec)
+    }
+
+    /// Waits; false if the time was up first.
+    fn wait_as(&self, spec: &Spec) -> Result<bool, Interrupt> {
+        spend();
+        if let Some(interrupt) = interrupted() {
+            return Err(interrupt);
+        }
+        let waited = wait_in(
+            &self.state,
+            |state| &mut state.waiters,
+            spec,
+            |state| {
+                if state.set {
+                    state.set = !self.automatic;
+                    Attempt::Done(())
+                } else {
+                    Attempt::Wait(state.times)
+                }
+            },
+        );
+        match waited {
+            Waited::Done(()) | Waited::Ended(How::Woken(_), _) => Ok(true),
+            Waited::Ended(How::TimedOut, _) => Ok(false),
+            Waited::Ended(..) => Err(Interrupt::Cancelled),
+        }
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Event")
+            .field("automatic", &self.automatic)
+            .field("set", &self.state.lock().set)
+            .finish_non_exhaustive()
+    }
+}

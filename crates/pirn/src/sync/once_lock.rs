@@ -1,0 +1,177 @@
+//! A value that is written once and read by everybody after that.
+//!
+//! Owns: the value. Does not own: who writes it (`once`).
+//!
+//! # Invariants
+//! * OL1. The value is written by the one that runs the closure of `once` (ON1), or through
+//!   `&mut OnceLock`; it is there as soon as `once` is done, and is not written again while
+//!   the lock is shared.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::mem;
+
+use super::once::Once;
+
+/// A cell that is written once; who wants the value while it is being made waits for it,
+/// which parks a fiber and blocks a plain thread.
+///
+/// There is no poisoning: if the closure that makes the value panics, the cell stays empty,
+/// and the caller that has waited longest, or the next to come, makes the value.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::OnceLock;
+///
+/// static NAME: OnceLock<String> = OnceLock::new();
+/// pirn::scope(|s| {
+///     for i in 0..3 {
+///         s.spawn(move || NAME.get_or_init(|| format!("named by {i}")));
+///     }
+/// });
+/// assert!(NAME.get().is_some());
+/// ```
+pub struct OnceLock<T> {
+    once: Once,
+    value: UnsafeCell<Option<T>>,
+}
+
+// SAFETY: OL1: sharing the cell moves a value in from one thread, to be read by others and
+// dropped by another, which is what `T: Send + Sync` allows.
+unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
+
+impl<T> OnceLock<T> {
+    /// Returns an empty cell.
+    #[must_use]
+    pub const fn new() -> Self {
+        OnceLock {
+            once: Once::new(),
+            value: UnsafeCell::new(None),
+        }
+    }
+
+    /// Returns the value, if it is there: one load.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[inline]
+    pub fn get(&self) -> Option<&T> {
+        if !self.once.is_completed() {
+            return None;
+        }
+        // SAFETY: OL1: done, so nobody writes while the cell is borrowed.
+        unsafe { &*self.value.get() }.as_ref()
+    }
+
+    /// Returns the value, if it is there; that nobody makes one is known from the borrow.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.value.get_mut().as_mut()
+    }
+
+    /// Waits until somebody else has written the value.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn wait(&self) -> &T {
+        self.once.wait();
+        self.written()
+    }
+
+    /// Writes `value` if there is none; waits for whoever is making one.
+    ///
+    /// # Errors
+    /// `value`, if there is one already.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        self.get_or_init(|| value.take().expect("not yet written"));
+        match value {
+            None => Ok(()),
+            Some(value) => Err(value),
+        }
+    }
+
+    /// Returns the value, made by `f` if there is none; waits for whoever is making it.
+    ///
+    /// # Panics
+    /// If `f` runs and panics: with its panic; the cell stays empty.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Blocking
+    /// For ever, if `f` asks for the value of the same cell.
+    #[inline]
+    #[track_caller]
+    pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
+        self.once.call_once(|| {
+            let value = f();
+            // SAFETY: OL1, ON1: this closure is the only one that runs, and nobody reads yet.
+            unsafe { *self.value.get() = Some(value) };
+        });
+        self.written()
+    }
+
+    /// Returns the value and drops the cell.
+    pub fn into_inner(self) -> Option<T> {
+        self.value.into_inner()
+    }
+
+    /// Returns the value and leaves the cell empty.
+    pub fn take(&mut self) -> Option<T> {
+        mem::take(self).into_inner()
+    }
+
+    /// The value, once `once` is done.
+    #[inline]
+    fn written(&self) -> &T {
+        self.get().expect("OL1: done, so written")
+    }
+}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        OnceLock::new()
+    }
+}
+
+impl<T> From<T> for OnceLock<T> {
+    /// Returns a cell with this value.
+    fn from(value: T) -> Self {
+        let cell = OnceLock::new();
+        // A new cell takes it.
+        let _ = cell.set(value);
+        cell
+    }
+}
+
+impl<T: Clone> Clone for OnceLock<T> {
+    fn clone(&self) -> Self {
+        self.get()
+            .cloned()
+            .map_or_else(OnceLock::new, OnceLock::from)
+    }
+}
+
+impl<T: PartialEq> PartialEq for OnceLock<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for OnceLock<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_tuple("OnceLock");
+        match self.get() {
+            Some(value) => out.field(value),
+            None => out.field(&format_args!("<empty>")),
+        };
+        out.finish()
+    }
+}

@@ -1,0 +1,377 @@
+//! The reader-writer lock: a value that many may read at a time, or one may write.
+//!
+//! Owns: the value and the guards. Does not own: whose turn it is (`shared_turns`).
+//!
+//! # Invariants
+//! * RW1. A write guard exists iff its owner has the turn to write, a read guard iff its
+//!   owner has a turn to read; by RT1 a write guard is alone. The value is reached only
+//!   through a guard (or through `&mut RwLock`), and written only through a write guard.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+use super::shared_turns::{Kind, SharedTurns};
+use crate::base::clock::deadline_in;
+use crate::shim::Lock;
+use crate::wait::{Interrupt, Reason, Spec, interrupted, spend};
+
+/// A lock that many readers share or one writer has; waiting for it parks a fiber and blocks
+/// a plain thread.
+///
+/// The lock is given strictly in order of arrival: readers that arrive while a writer waits
+/// go on after it, so no later reader overtakes a waiting writer, and readers that stand next
+/// to each other go on together. A writer that gives up waiting (by its time limit or an
+/// interrupt) lets the readers behind it go on.
+///
+/// So a fiber that reads already and wants to read once more may wait for a writer that
+/// waits for it: for ever. Nor does a reader become a writer by calling `write`.
+///
+/// There is no poisoning: if a holder panics, the lock is freed and the next holder finds
+/// the value as the panic left it.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::RwLock;
+///
+/// let words = RwLock::new(vec!["one"]);
+/// pirn::scope(|s| {
+///     s.spawn(|| words.write().push("two"));
+///     s.spawn(|| assert_eq!(words.read()[0], "one"));
+/// });
+/// assert_eq!(words.into_inner(), ["one", "two"]);
+/// ```
+pub struct RwLock<T: ?Sized> {
+    turns: Lock<SharedTurns>,
+    // Not the shim's cell: that one holds no unsized values.
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: RW1: the value is written by one thread at a time, which `T: Send` allows, and
+// read by several, which `T: Sync` allows.
+unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
+
+/// Access to the value for reading; dropping it frees the lock if it is the last.
+///
+/// Freeing never suspends. The guard stays with the fiber that locked: it is not `Send`.
+///
+/// ```compile_fail,E0277
+/// let lock = pirn::sync::RwLock::new(1);
+/// let guard = lock.read();
+/// pirn::run(move || drop(guard));
+/// ```
+#[must_use = "the lock is freed as soon as the guard is dropped"]
+pub struct RwLockReadGuard<'a, T: ?Sized> {
+    lock: &'a RwLock<T>,
+    /// Not `Send`: code between lock and unlock may rely on staying on one fiber.
+    stays: PhantomData<*const ()>,
+}
+
+/// Access to the value for writing; dropping it frees the lock.
+///
+/// Freeing never suspends. The guard stays with the fiber that locked: it is not `Send`.
+///
+/// ```compile_fail,E0277
+/// let lock = pirn::sync::RwLock::new(1);
+/// let guard = lock.write();
+/// pirn::run(move || drop(guard));
+/// ```
+#[must_use = "the lock is freed as soon as the guard is dropped"]
+pub struct RwLockWriteGuard<'a, T: ?Sized> {
+    lock: &'a RwLock<T>,
+    /// Not `Send`: code between lock and unlock may rely on staying on one fiber.
+    stays: PhantomData<*const ()>,
+}
+
+// SAFETY: sharing a guard shares the value, which `T: Sync` allows.
+unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
+
+impl<T> RwLock<T> {
+    /// Returns an unlocked lock.
+    pub const fn new(value: T) -> Self {
+        RwLock {
+            turns: Lock::new(SharedTurns::new()),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Returns the value.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Locks for reading, waiting for writers: the one that has the lock, and those that
+    /// wait for it already.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; see [`read_interruptible`](RwLock::read_interruptible).
+    /// Parks a fiber, blocks a plain thread.
+    #[inline]
+    #[track_caller]
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.take(Kind::Read);
+        self.reader()
+    }
+
+    /// Locks for writing, waiting for whoever has the lock or waits for it already.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; see [`write_interruptible`](RwLock::write_interruptible).
+    /// Parks a fiber, blocks a plain thread.
+    #[inline]
+    #[track_caller]
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.take(Kind::Write);
+        self.writer()
+    }
+
+    /// Locks for reading if no writer has the lock or waits for it.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[inline]
+    pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
+        let taken = self.turns.lock().try_take(Kind::Read);
+        taken.then(|| self.reader())
+    }
+
+    /// Locks for writing if nobody has the lock.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[inline]
+    pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
+        let taken = self.turns.lock().try_take(Kind::Write);
+        taken.then(|| self.writer())
+    }
+
+    /// Locks for reading, waiting no longer than `timeout`; `None` if the time was up first.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn read_timeout(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
+        self.take_in_time(Kind::Read, timeout)
+            .then(|| self.reader())
+    }
+
+    /// Locks for writing, waiting no longer than `timeout`; `None` if the time was up first.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let lock = pirn::sync::RwLock::new(());
+    /// let reader = lock.read();
+    /// assert!(lock.write_timeout(Duration::from_millis(1)).is_none());
+    /// assert!(lock.read_timeout(Duration::from_millis(1)).is_some());
+    /// drop(reader);
+    /// assert!(lock.write_timeout(Duration::from_millis(1)).is_some());
+    /// ```
+    #[track_caller]
+    pub fn write_timeout(&self, timeout: Duration) -> Option<RwLockWriteGuard<'_, T>> {
+        self.take_in_time(Kind::Write, timeout)
+            .then(|| self.writer())
+    }
+
+    /// Locks for reading, waiting for writers or for an interrupt.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under, also if the lock is free; it has not been
+    /// locked then.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn read_interruptible(&self) -> Result<RwLockReadGuard<'_, T>, Interrupt> {
+        self.take_interruptible(Kind::Read)?;
+        Ok(self.reader())
+    }
+
+    /// Locks for writing, waiting for the lock or for an interrupt.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under, also if the lock is free; it has not been
+    /// locked then.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn write_interruptible(&self) -> Result<RwLockWriteGuard<'_, T>, Interrupt> {
+        self.take_interruptible(Kind::Write)?;
+        Ok(self.writer())
+    }
+
+    /// Returns the value; that nobody has locked it is known from the borrow.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+
+    #[inline]
+    fn take(&self, kind: Kind) {
+        spend();
+        let taken = SharedTurns::take(&self.turns, kind, &Spec::of(Reason::RwLock));
+        if let Err(how) = taken {
+            unreachable!("a wait that nothing else ends was {how:?}");
+        }
+    }
+
+    /// True if the turn was there in time.
+    fn take_in_time(&self, kind: Kind, timeout: Duration) -> bool {
+        spend();
+        let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
+        SharedTurns::take(&self.turns, kind, &spec).is_ok()
+    }
+
+    fn take_interruptible(&self, kind: Kind) -> Result<(), Interrupt> {
+        spend();
+        if let Some(interrupt) = interrupted() {
+            return Err(interrupt);
+        }
+        let spec = Spec::interruptible(Reason::RwLock);
+        // Nothing else than an interrupt ends this wait before its turn.
+        SharedTurns::take(&self.turns, kind, &spec).map_err(|_| Interrupt::Cancelled)
+    }
+
+    /// The proof that the caller has a turn to read (RW1).
+    #[inline]
+    fn reader(&self) -> RwLockReadGuard<'_, T> {
+        RwLockReadGuard {
+            lock: self,
+            stays: PhantomData,
+        }
+    }
+
+    /// The proof that the caller has the turn to write (RW1).
+    #[inline]
+    fn writer(&self) -> RwLockWriteGuard<'_, T> {
+        RwLockWriteGuard {
+            lock: self,
+            stays: PhantomData,
+        }
+    }
+}
+
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// Makes a guard for writing one for reading, without freeing the lock in between: no
+    /// other writer comes first. Readers that wait in front of all writers go on.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::{RwLock, RwLockWriteGuard};
+    ///
+    /// let lock = RwLock::new(1);
+    /// let mut value = lock.write();
+    /// *value += 1;
+    /// let value = RwLockWriteGuard::downgrade(value);
+    /// assert_eq!(*value + *lock.read(), 4);
+    /// ```
+    pub fn downgrade(guard: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
+        // Its turn goes over to the new guard.
+        let lock = ManuallyDrop::new(guard).lock;
+        SharedTurns::downgrade(&lock.turns);
+        lock.reader()
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: RW1: while this guard exists nobody writes.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: RW1: this guard is the only way to the value.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: RW1: this guard is the only way to the value.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        SharedTurns::free(&self.lock.turns, Kind::Read);
+    }
+}
+
+impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        SharedTurns::free(&self.lock.turns, Kind::Write);
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    fn default() -> Self {
+        RwLock::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    fn from(value: T) -> Self {
+        RwLock::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("RwLock");
+        match self.try_read() {
+            Some(value) => out.field("value", &&*value),
+            None => out.field("value", &format_args!("<locked>")),
+        };
+        out.finish()
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

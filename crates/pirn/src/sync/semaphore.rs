@@ -1,0 +1,303 @@
+//! The semaphore: a number of permits, taken and given back, by whoever.
+//!
+//! Owns: what users see: permits that give themselves back, and the errors. Does not own: the
+//! count and the queue (`permits`).
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::permits::{Denied, MOST, Permits};
+use crate::base::clock::deadline_in;
+use crate::shim::Lock;
+use crate::wait::{How, Interrupt, Reason, Spec, interrupted, spend};
+
+/// A number of permits; who wants more than are left waits, which parks a fiber and blocks a
+/// plain thread.
+///
+/// Permits are given strictly in order of arrival, however many somebody wants: a large
+/// request that stands first is not starved by small ones behind it, and one that gives up
+/// lets those behind it go on.
+///
+/// A [`Permit`] may be dropped by any fiber or thread; a panic of its holder gives it back
+/// like any other drop.
+///
+/// # Examples
+/// At most two at a time:
+/// ```
+/// use pirn::sync::Semaphore;
+///
+/// static DOORS: Semaphore = Semaphore::new(2);
+/// pirn::scope(|s| {
+///     for _ in 0..8 {
+///         s.spawn(|| {
+///             let _permit = DOORS.acquire(1).unwrap();
+///             // … work …
+///         });
+///     }
+/// });
+/// assert_eq!(DOORS.available(), 2);
+/// ```
+pub struct Semaphore {
+    permits: Lock<Permits>,
+}
+
+/// Permits of a [`Semaphore`]; dropping it gives them back.
+#[must_use = "the permits are given back as soon as this is dropped"]
+pub struct Permit<'a> {
+    semaphore: &'a Semaphore,
+    count: usize,
+}
+
+/// Permits of a shared [`Semaphore`], which it keeps alive; dropping it gives them back.
+#[must_use = "the permits are given back as soon as this is dropped"]
+pub struct OwnedPermit {
+    semaphore: Arc<Semaphore>,
+    count: usize,
+}
+
+/// Why permits were not acquired.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub enum AcquireError {
+    /// The semaphore is closed.
+    Closed,
+    /// The caller was interrupted before it had the permits.
+    Interrupted(Interrupt),
+}
+
+impl Semaphore {
+    /// Returns a semaphore with `n` permits.
+    ///
+    /// # Panics
+    /// If `n` is more than `isize::MAX`.
+    pub const fn new(n: usize) -> Self {
+        assert!(n <= MOST, "more than `isize::MAX` permits");
+        Semaphore {
+            permits: Lock::new(Permits::new(n)),
+        }
+    }
+
+    /// Takes `k` permits, waiting until there are so many and everybody who asked before has
+    /// been served.
+    ///
+    /// Who asks for more permits than exist waits until they have been
+    /// [added](Semaphore::add), and all later callers wait behind.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under, also if there are permits, or that the
+    /// semaphore is closed. No permit has been taken then.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn acquire(&self, k: usize) -> Result<Permit<'_>, AcquireError> {
+        self.take(k, &Spec::interruptible(Reason::Semaphore))?;
+        Ok(self.permit(k))
+    }
+
+    /// As [`acquire`](Semaphore::acquire), but the permits keep the semaphore alive instead
+    /// of borrowing it.
+    ///
+    /// # Errors
+    /// As [`acquire`](Semaphore::acquire).
+    ///
+    /// # Cancellation
+    /// As [`acquire`](Semaphore::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// let doors = Arc::new(pirn::sync::Semaphore::new(2));
+    /// let permit = doors.acquire_owned(1).unwrap();
+    /// // Handed over to whoever does the work.
+    /// let fiber = pirn::spawn(move || drop(permit));
+    /// fiber.join().unwrap();
+    /// assert_eq!(doors.available(), 2);
+    /// ```
+    #[track_caller]
+    pub fn acquire_owned(
+        self: &Arc<Self>,
+        k: usize,
+    ) -> Result<OwnedPermit, AcquireError> {
+        self.take(k, &Spec::interruptible(Reason::Semaphore))?;
+        Ok(OwnedPermit {
+            semaphore: Arc::clone(self),
+            count: k,
+        })
+    }
+
+    /// Takes `k` permits if there are so many and nobody waits; `None` otherwise, and when
+    /// the semaphore is closed.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn try_acquire(&self, k: usize) -> Option<Permit<'_>> {
+        let taken = self.permits.lock().try_take(k);
+        taken.then(|| self.permit(k))
+    }
+
+    /// As [`acquire`](Semaphore::acquire), waiting no longer than `timeout`; `Ok(None)` if
+    /// the time was up first.
+    ///
+    /// # Errors
+    /// As [`acquire`](Semaphore::acquire).
+    ///
+    /// # Cancellation
+    /// As [`acquire`](Semaphore::acquire).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let doors = pirn::sync::Semaphore::new(1);
+    /// let permit = doors.acquire(1)?;
+    /// assert!(doors.acquire_timeout(1, Duration::from_millis(1))?.is_none());
+    /// drop(permit);
+    /// assert!(doors.acquire_timeout(1, Duration::from_millis(1))?.is_some());
+    /// # Ok::<(), pirn::sync::AcquireError>(())
+    /// ```
+    #[track_caller]
+    pub fn acquire_timeout(
+        &self,
+        k: usize,
+        timeout: Duration,
+    ) -> Result<Option<Permit<'_>>, AcquireError> {
+        let spec = Spec::interruptible(Reason::Semaphore).until(deadline_in(timeout));
+        let in_time = self.take(k, &spec)?;
+        Ok(in_time.then(|| self.permit(k)))
+    }
+
+    /// Makes `k` more permits, for those who wait or for later.
+    ///
+    /// # Panics
+    /// If there would be more than `isize::MAX`, those that are taken included; nothing has
+    /// changed then.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn add(&self, k: usize) {
+        let added = Permits::add(&self.permits, k);
+        assert!(added, "more than `isize::MAX` permits");
+    }
+
+    /// Ends all waits, and all later ones, with [`AcquireError::Closed`]. Permits that are
+    /// out stay valid. Closing again does nothing.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn close(&self) {
+        Permits::close(&self.permits);
+    }
+
+    /// Returns true once the semaphore is closed.
+    pub fn is_closed(&self) -> bool {
+        self.permits.lock().is_closed()
+    }
+
+    /// Returns the number of permits that nobody has. They may be what the first of those
+    /// that wait is waiting to have more of.
+    pub fn available(&self) -> usize {
+        self.permits.lock().free()
+    }
+
+    /// Takes `k` permits; false if the time was up first.
+    fn take(&self, k: usize, spec: &Spec) -> Result<bool, AcquireError> {
+        spend();
+        if let Some(interrupt) = interrupted() {
+            return Err(AcquireError::Interrupted(interrupt));
+        }
+        match Permits::take(&self.permits, k, spec) {
+            Ok(()) => Ok(true),
+            Err(Denied::Closed) => Err(AcquireError::Closed),
+            Err(Denied::Ended(How::TimedOut)) => Ok(false),
+            Err(Denied::Ended(_)) => Err(AcquireError::Interrupted(Interrupt::Cancelled)),
+        }
+    }
+
+    fn permit(&self, count: usize) -> Permit<'_> {
+        Permit {
+            semaphore: self,
+            count,
+        }
+    }
+
+    /// What a permit's drop does.
+    fn give(&self, count: usize) {
+        Permits::give(&self.permits, count);
+    }
+
+    /// What is left to do for permits that will not be given back.
+    fn write_off(&self, count: usize) {
+        self.permits.lock().forget(count);
+    }
+}
+
+impl Permit<'_> {
+    /// Drops the permits without giving them back: the semaphore has so many fewer.
+    pub fn forget(mut self) {
+        self.semaphore.write_off(self.count);
+        self.count = 0;
+    }
+}
+
+impl OwnedPermit {
+    /// Drops the permits without giving them back: the semaphore has so many fewer.
+    pub fn forget(mut self) {
+        self.semaphore.write_off(self.count);
+        self.count = 0;
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.semaphore.give(self.count);
+    }
+}
+
+impl Drop for OwnedPermit {
+    fn drop(&mut self) {
+        self.semaphore.give(self.count);
+    }
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let permits = self.permits.lock();
+        f.debug_struct("Semaphore")
+            .field("available", &permits.free())
+            .field("closed", &permits.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Permit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Permit").field(&self.count).finish()
+    }
+}
+
+impl fmt::Debug for OwnedPermit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OwnedPermit").field(&self.count).finish()
+    }
+}
+
+impl fmt::Display for AcquireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AcquireError::Closed => f.write_str("the semaphore is closed"),
+            AcquireError::Interrupted(interrupt) => interrupt.fmt(f),
+        }
+    }
+}
+
+impl Error for AcquireError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            AcquireError::Closed => None,
+            AcquireError::Interrupted(interrupt) => Some(interrupt),
+        }
+    }
+}
