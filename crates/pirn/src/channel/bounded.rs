@@ -35,7 +35,7 @@ use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
+    Attempt, How, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
 };
 
 /// Opens a channel that holds up to `capacity` values.
@@ -148,8 +148,8 @@ impl<T> Bounded<T> {
             Waited::Ended(how, Some(value)) => {
                 return Err(match how {
                     How::TimedOut => SendTimeoutError::Timeout(value),
-                    How::Cancelled => {
-                        SendTimeoutError::Interrupted(value, Interrupt::Cancelled)
+                    How::Interrupted(interrupt) => {
+                        SendTimeoutError::Interrupted(value, interrupt)
                     }
                     How::Woken(_) | How::Token => SendTimeoutError::Disconnected(value),
                 });
@@ -191,7 +191,7 @@ impl<T> Bounded<T> {
             Waited::Done(None) => Err(RecvTimeoutError::Disconnected),
             Waited::Ended(how, None) => Err(match how {
                 How::TimedOut => RecvTimeoutError::Timeout,
-                How::Cancelled => RecvTimeoutError::Interrupted(Interrupt::Cancelled),
+                How::Interrupted(interrupt) => RecvTimeoutError::Interrupted(interrupt),
                 How::Woken(_) | How::Token => RecvTimeoutError::Disconnected,
             }),
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::bounded::Bounded;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::iter::{IntoIter, Iter, TryIter};
-use crate::base::clock::deadline_in;
+use crate::wait::deadline_in;
 
 /// The receiving end of a channel; each value goes to one of its clones.
 ///

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::bounded::Bounded;
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use crate::base::clock::deadline_in;
+use crate::wait::deadline_in;
 
 /// The sending end of a channel; clones send to the same receivers.
 ///

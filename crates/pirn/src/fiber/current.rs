@@ -170,11 +170,17 @@ pub(super) fn unwound() {
     }
 }
 
+/// As [`identity`], but none for a thread that has not needed one yet.
+#[inline]
+pub(crate) fn known(local: &Local) -> Option<FiberPtr> {
+    local.fiber.get().or(local.person.get())
+}
+
 /// The fiber that runs here; on a thread's own stack, the header that stands for the
 /// thread, borrowed from the slab the first time and given back when the thread ends.
 #[inline]
 pub(crate) fn identity(local: &Local) -> FiberPtr {
-    match local.fiber.get().or(local.person.get()) {
+    match known(local) {
         Some(fiber) => fiber,
         None => borrow_identity(local),
     }

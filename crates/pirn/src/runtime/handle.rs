@@ -11,7 +11,7 @@ use crate::fiber::entry;
 use crate::join::{JoinError, Joined};
 use crate::sched::place;
 use crate::sched::pool::Pool;
-use crate::wait::{How, Interrupt, Reason, Spec};
+use crate::wait::{Interrupt, Reason, Spec, limit};
 
 /// A reference to a runtime. Cheap to clone; does not keep the runtime from ending.
 #[derive(Clone)]
@@ -110,6 +110,9 @@ impl Handle {
         // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
         // of the fiber.
         let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
+        // LI1: the wait below ends after the fiber.
+        // SAFETY: H1, H2: not published yet.
+        unsafe { fiber.as_ref() }.limit.set(limit::nearest());
         if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
             entry::refuse(fiber);
         }
@@ -159,10 +162,7 @@ impl Handle {
     /// thread.
     #[track_caller]
     pub fn wait_idle(&self) -> Result<(), Interrupt> {
-        match self.pool.wait_idle() {
-            How::Cancelled => Err(Interrupt::Cancelled),
-            How::Woken(_) | How::TimedOut | How::Token => Ok(()),
-        }
+        self.pool.wait_idle().interrupt().map_or(Ok(()), Err)
     }
 }
 

@@ -69,7 +69,7 @@ impl Turns {
     /// Takes the turn, waiting as `spec` says.
     ///
     /// # Errors
-    /// How the wait ended otherwise: `TimedOut` or `Cancelled`.
+    /// How the wait ended otherwise: `TimedOut` or `Interrupted`.
     #[inline]
     pub(super) fn take(&self, spec: &Spec) -> Result<(), How> {
         let arrived = |state: &mut State| state.take_or_wait(false);

@@ -1,5 +1,7 @@
-//! Time: the clock, and fibers that wait for it.
+//! Time: the clock, fibers that wait for it, and limits to how long code may wait.
 
 mod sleep;
+mod timeout;
 
 pub use sleep::{now, sleep, sleep_until};
+pub use timeout::{Elapsed, timeout};

@@ -1,20 +1,23 @@
 //! Waiting: the one room that suspends fibers and puts threads to sleep.
 //!
-//! The life of a blocking call: room code asks `park::interrupted`, tries
+//! The life of a blocking call: room code asks `limit::interrupted`, tries
 //! its fast path, and otherwise calls `queue::wait_in` with the lock that guards
 //! its state. Under that lock the attempt is made once more; if it fails, a waiter on the
 //! caller's own stack joins the room's queue. The lock is freed and the caller parks: one
 //! compare-and-swap of its state word, then the switch. A waker takes the room's lock,
 //! claims the first waiter that still waits (`WaitQueue::claim_first`), hands over in the
 //! same critical section, frees the lock and only then enqueues the `Wake` it was given.
-//! The caller comes back with `Woken`, `TimedOut`, `Cancelled` or `Token`, its waiter
+//! The caller comes back with `Woken`, `TimedOut`, `Interrupted` or `Token`, its waiter
 //! unlinked. A plain OS thread goes the same way and sleeps on a futex instead.
 //!
 //! Lock order: a room's lock, then nothing. No runtime lock is held across a switch.
 //!
 //! Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
+pub(crate) mod clock;
 pub(crate) mod interrupt;
+#[expect(unsafe_code, reason = "a deadline lies in the frame that it holds for")]
+pub(crate) mod limit;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]
@@ -23,7 +26,9 @@ pub(crate) mod reason;
 pub(crate) mod release;
 pub(crate) mod waitable;
 
-pub(crate) use park::{How, Spec, interrupted, spend, yield_now};
+pub(crate) use clock::{deadline_in, now};
+pub(crate) use limit::interrupted;
+pub(crate) use park::{How, Spec, spend, yield_now};
 pub(crate) use queue::{Attempt, Waited, wait_in};
 pub(crate) use release::wake_all;
 

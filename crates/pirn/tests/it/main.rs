@@ -17,6 +17,8 @@ mod blocking;
 mod channel;
 /// Channels under load: nothing lost, nothing twice, whatever the capacity and the crew.
 mod channel_storm;
+/// A deadline ends the waits of the code that it was set for, and no others.
+mod deadline;
 /// What the environment asks for is done, what cannot be used is named.
 mod environment;
 /// No source of work shuts another one out.

@@ -167,7 +167,7 @@ fn model_queue_cancel_against_hand_over() {
         let (value, how) = block.play(|| room.take(&Spec::interruptible(Reason::Recv)));
         assert_eq!(
             value.is_none(),
-            how == Some(How::Cancelled),
+            how == Some(How::Interrupted(Interrupt::Cancelled)),
             "{value:?}, {how:?}"
         );
         join([giver, canceller]);
