@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pirn::cancel::{check, deadline, reason, with_deadline};
 use pirn::channel::{self, RecvError, RecvTimeoutError, SendError, SendTimeoutError};
 use pirn::runtime::Handle;
-use pirn::spawn::{JoinError, checkpoint, park_interruptible, park_timeout};
+use pirn::spawn::{Fiber, JoinError, checkpoint, park_interruptible, park_timeout};
 use pirn::sync::{Condvar, Mutex, WaitGroup};
 use pirn::time::{Elapsed, now, sleep, sleep_until, timeout};
 use pirn::wait::{self, Ticket, Waitable};
@@ -72,35 +72,28 @@ const CALLS: &[Call] = &[
         iter.interrupted().map_or(Ok(()), Err)
     }),
     ("join", || {
-        let (fiber, parked) = endless();
-        let result = match fiber.join() {
+        let (fiber, _ends) = endless();
+        match fiber.join() {
             Err(JoinError::Interrupted(interrupt)) => Err(interrupt),
             other => panic!("{other:?}"),
-        };
-        parked.unpark();
-        result
+        }
     }),
     ("wait", || {
-        let (fiber, parked) = endless();
-        let result = fiber.wait();
-        parked.unpark();
-        result
+        let (fiber, _ends) = endless();
+        fiber.wait()
     }),
     ("join_timeout", || {
-        let (fiber, parked) = endless();
-        let result = match fiber.join_timeout(LONG) {
+        let (fiber, _ends) = endless();
+        match fiber.join_timeout(LONG) {
             Ok(Err(JoinError::Interrupted(interrupt))) => Err(interrupt),
             other => panic!("{other:?}"),
-        };
-        parked.unpark();
-        result
+        }
     }),
     ("wait_idle", || {
         let runtime = runtime(1);
         let fiber = runtime.spawn(pirn::park);
-        let result = runtime.wait_idle();
-        fiber.fiber().unpark();
-        result
+        let _ends = Unparks(fiber.fiber().clone());
+        runtime.wait_idle()
     }),
     ("Scope::wait", || {
         pirn::scope(|s| {
@@ -140,10 +133,19 @@ const CALLS: &[Call] = &[
     ("wait::on", || wait::on(&Never)),
 ];
 
-fn endless() -> (JoinHandle<()>, pirn::spawn::Fiber) {
+/// A fiber that ends when the second of the two is dropped.
+fn endless() -> (JoinHandle<()>, Unparks) {
     let fiber = pirn::spawn(pirn::park);
     let parked = fiber.fiber().clone();
-    (fiber, parked)
+    (fiber, Unparks(parked))
+}
+
+struct Unparks(Fiber);
+
+impl Drop for Unparks {
+    fn drop(&mut self) {
+        self.0.unpark();
+    }
 }
 
 struct Never;
@@ -308,13 +310,14 @@ fn a_calls_own_limit_is_told_from_a_deadline() {
 #[test]
 fn cancelled_beats_timed_out() {
     alone(|| {
-        let fiber = pirn::spawn(|| {
+        let (endless, _ends) = endless();
+        let fiber = pirn::spawn(move || {
             let result = timeout(SHORT, || {
                 pirn::park();
                 while now() < deadline().unwrap() {
                     pirn::yield_now();
                 }
-                (check(), sleep(LONG), reason())
+                (endless.wait(), check(), sleep(LONG), reason())
             });
             (result, check())
         });
@@ -322,7 +325,7 @@ fn cancelled_beats_timed_out() {
         fiber.cancel();
         fiber.fiber().unpark();
         let cancelled = Err(Interrupt::Cancelled);
-        let met = Ok((cancelled, cancelled, Some(Interrupt::Cancelled)));
+        let met = Ok((cancelled, cancelled, cancelled, Some(Interrupt::Cancelled)));
         assert_eq!(fiber.join().unwrap(), (met, cancelled));
     });
 }
@@ -367,7 +370,7 @@ fn a_loop_of_interrupted_calls_gives_way() {
     ];
     for form in forms {
         alone(|| {
-            let (parked, fiber) = endless();
+            let (parked, _ends) = endless();
             let sibling = pirn::spawn(|| ());
             with_deadline(past(), || {
                 let mut rounds = 0;
@@ -377,7 +380,6 @@ fn a_loop_of_interrupted_calls_gives_way() {
                     assert!(rounds < 1_000, "it holds its worker");
                 }
             });
-            fiber.unpark();
         });
     }
 }
