@@ -15,10 +15,13 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr;
 use std::thread::panicking;
+use std::time::Instant;
 
 use super::header::{FiberPtr, Header};
 use super::schedule::InPerson;
 use super::slab::{self, Magazines};
+use crate::base::rng::Rng;
+use crate::shim;
 use crate::shim::thread_local_const;
 
 /// What a thread knows about itself.
@@ -41,6 +44,8 @@ pub(crate) struct Local {
     left_unwinding: Cell<bool>,
     /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
     stalled: Cell<u64>,
+    /// This thread's random numbers; none before the first.
+    rng: Cell<Option<Rng>>,
     pub(super) magazines: Magazines,
 }
 
@@ -71,6 +76,7 @@ impl Local {
             budget: Cell::new(0),
             left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
+            rng: Cell::new(None),
             magazines: Magazines::new(),
         }
     }
@@ -147,12 +153,38 @@ impl Local {
         self.stalled.get()
     }
 
+    /// A random number below `n`, each equally likely. A worker whose runtime is
+    /// deterministic has seeded them.
+    ///
+    /// # Panics
+    /// If `n` is 0.
+    pub(crate) fn random_below(&self, n: usize) -> usize {
+        let mut rng = self.rng.take().unwrap_or_else(|| Rng::new(shim::seed()));
+        let number = rng.below(n);
+        self.rng.set(Some(rng));
+        number
+    }
+
+    pub(crate) fn set_rng(&self, rng: Rng) {
+        self.rng.set(Some(rng));
+    }
+
     /// Takes one operation from the budget; true if it was the last one.
     #[inline(always)]
     pub(crate) fn spend(&self) -> bool {
         let left = self.budget.get().wrapping_sub(1);
         self.budget.set(left);
         left == 0
+    }
+}
+
+/// The present moment of the caller: of its runtime's clock on a fiber, else of the real one.
+#[inline]
+pub(crate) fn now(local: &Local) -> Instant {
+    match local.fiber.get() {
+        // SAFETY: H1.
+        Some(fiber) => unsafe { fiber.as_ref() }.home().now(local),
+        None => shim::now(),
     }
 }
 

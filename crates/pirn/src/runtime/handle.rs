@@ -11,6 +11,7 @@ use crate::fiber::entry;
 use crate::join::{JoinError, Joined};
 use crate::sched::place;
 use crate::sched::pool::Pool;
+use crate::sched::seeded::outside;
 use crate::wait::{Interrupt, Reason, Spec, limit};
 
 /// A reference to a runtime. Cheap to clone; does not keep the runtime from ending.
@@ -110,9 +111,11 @@ impl Handle {
         // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
         // of the fiber.
         let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-        // LI1: the wait below ends after the fiber.
-        // SAFETY: H1, H2: not published yet.
-        unsafe { fiber.as_ref() }.limit.set(limit::nearest());
+        if self.pool.shares_clock(local) {
+            // LI1: the wait below ends after the fiber.
+            // SAFETY: H1, H2: not published yet.
+            unsafe { fiber.as_ref() }.limit.set(limit::nearest());
+        }
         if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
             entry::refuse(fiber);
         }
@@ -120,7 +123,7 @@ impl Handle {
         let joined = unsafe { Joined::<T>::new(fiber) };
         // What `f` borrows hangs on this wait, so it rests on the outcome, not on the wake.
         while !joined.is_finished() {
-            let _ = joined.wait_anywhere(&Spec::of(Reason::Run));
+            let _ = outside(|| joined.wait_anywhere(&Spec::of(Reason::Run)));
         }
         match joined.take() {
             Ok(value) => value,

@@ -80,10 +80,14 @@ where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
     pool.refuse_in_start_hook();
+    let limit = match pool.shares_clock(current::local()) {
+        true => limit::nearest(),
+        false => None,
+    };
     let scope = Scope {
         children: Children::new(),
         pool,
-        limit: limit::nearest(),
+        limit,
         scope: PhantomData,
         env: PhantomData,
     };

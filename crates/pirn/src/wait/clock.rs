@@ -1,17 +1,28 @@
-//! The clock of whoever calls: what deadlines are measured by.
+//! The clock of whoever calls, by which deadlines are measured, and the caller's random
+//! numbers. Both belong to the runtime of a fiber that calls, and are the machine's on a
+//! plain thread.
 
 use std::time::{Duration, Instant};
 
-use crate::shim;
+use crate::fiber::current;
 
 /// The present moment.
 #[inline]
 pub(crate) fn now() -> Instant {
-    shim::now()
+    current::now(current::local())
 }
 
 /// The moment `limit` from now; `None`, which is never, if the clock cannot express it.
 #[inline]
 pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
     now().checked_add(limit)
+}
+
+/// A random number below `n`, each equally likely, for choices that must favor nobody.
+///
+/// # Panics
+/// If `n` is 0.
+#[expect(dead_code, reason = "for waits on several things at once")]
+pub(crate) fn random_below(n: usize) -> usize {
+    current::local().random_below(n)
 }

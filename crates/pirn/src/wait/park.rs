@@ -248,13 +248,26 @@ fn unwinds(local: &Local) -> bool {
         local.set_left_unwinding(false);
         return false;
     }
-    !local.left_unwinding()
+    !local.left_unwinding() && !leaves_at_once(local)
+}
+
+/// Where time is virtual it stands still for as long as the thread is blocked, so nobody
+/// waits in place.
+#[cold]
+fn leaves_at_once(local: &Local) -> bool {
+    // SAFETY: H1.
+    let header = local.fiber().map(|fiber| unsafe { fiber.as_ref() });
+    let leaves = header.is_some_and(|header| header.home().time_is_virtual());
+    if leaves {
+        local.set_left_unwinding(true);
+    }
+    leaves
 }
 
 /// Gives way in place, until others have waited behind this fiber for [`PATIENCE`].
 #[cold]
 fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
-    if local.left_unwinding() {
+    if local.left_unwinding() || leaves_at_once(local) {
         return requeue(local, fiber);
     }
     let now = clock::now();

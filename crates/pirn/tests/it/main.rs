@@ -19,6 +19,8 @@ mod channel;
 mod channel_storm;
 /// A deadline ends the waits of the code that it was set for, and no others.
 mod deadline;
+/// One seed, one trace; time that passes is virtual and takes none.
+mod deterministic;
 /// What the environment asks for is done, what cannot be used is named.
 mod environment;
 /// No source of work shuts another one out.
@@ -27,6 +29,8 @@ mod fairness;
 mod fiber_local;
 /// What runs on a worker's thread before its first fiber and after its last.
 mod hooks;
+/// Ticks at equal distances, and what becomes of those that nobody took.
+mod interval;
 /// The result is there when a join returns, for however many that wait.
 mod join;
 /// A panic ends its fiber and nothing else, and reaches whoever joins.
