@@ -52,15 +52,20 @@
 //! 2. A function is an *interruption point* if and only if its error type can carry an
 //!    [`Interrupt`]. What returns `()`, a guard or a plain value never is. (One exception: the
 //!    iterators of a receiver end when they are interrupted, and say so when asked.)
-//! 3. An interrupt stays until the fiber ends. An interrupted call has done nothing and gives
-//!    back what it was given; an interrupted `join` leaves the other fiber to itself.
-//! 4. A fiber whose waiting operations never have to wait yields after 128 of them; what starts
+//! 3. An interrupt stays: a cancellation until the fiber ends, a deadline until the code
+//!    that it was set for is left. An interrupted call has done nothing and gives back what it
+//!    was given; an interrupted `join` leaves the other fiber to itself.
+//! 4. A limit of the call's own is reported as such (`Timeout`, `Elapsed`), a deadline of the
+//!    code around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest
+//!    deadline holds; a cancellation comes before any. Children of a scope are under the
+//!    deadline of the scope; what is spawned otherwise starts without one.
+//! 5. A fiber whose waiting operations never have to wait yields after 128 of them; what starts
 //!    with `try_` never yields.
-//! 5. What borrows (`scope`, `run`, `blocking`) returns only when the closure has ended.
-//! 6. A panic ends its fiber and is handed to whoever joins it, or raised again by its scope.
-//! 7. A fiber that waits while it unwinds blocks its thread, until others have waited behind
+//! 6. What borrows (`scope`, `run`, `blocking`) returns only when the closure has ended.
+//! 7. A panic ends its fiber and is handed to whoever joins it, or raised again by its scope.
+//! 8. A fiber that waits while it unwinds blocks its thread, until others have waited behind
 //!    it for 10 ms.
-//! 8. What allocates ends the process when there is no memory, as in `std`.
+//! 9. What allocates ends the process when there is no memory, as in `std`.
 //!
 //! # If you know…
 //!
@@ -117,5 +122,5 @@ pub use fiber::FiberLocal;
 pub use runtime::{Runtime, run};
 pub use scope::scope;
 pub use spawn::{JoinHandle, current, park, spawn, yield_now};
-pub use time::sleep;
+pub use time::{sleep, timeout};
 pub use wait::Interrupt;

@@ -1,5 +1,4 @@
-//! Moments: as plain numbers (nanoseconds since the process first asked for the time), and as
-//! the ends of time limits.
+//! Moments as plain numbers: nanoseconds since the process first asked for the time.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -25,10 +24,4 @@ pub(crate) fn now() -> u64 {
 pub(crate) fn instant(nanos: u64) -> Option<Instant> {
     let origin = *ORIGIN.get_or_init(shim::now);
     origin.checked_add(Duration::from_nanos(nanos))
-}
-
-/// The moment `limit` from now; `None`, which is never, if the clock cannot express it.
-#[inline]
-pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
-    shim::now().checked_add(limit)
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::fiber::Ticket;
 use crate::fiber::entry::Panic;
+use crate::sched::seeded::outside;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{self, Condvar, Mutex};
 use crate::wait::park::{park, ticket};
@@ -100,7 +101,7 @@ where
     };
     match THREADS.submit(order) {
         Ok(()) => {
-            let _ = park(job.caller, &Spec::of(Reason::Blocking));
+            let _ = outside(|| park(job.caller, &Spec::of(Reason::Blocking)));
         }
         // SAFETY: G1: refused, so this is the one right to run it.
         Err(order) => unsafe { (order.run)(order.job) },

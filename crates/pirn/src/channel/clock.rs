@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::pipe::{Clock, Pipe};
 use super::receiver::Receiver;
-use crate::base::clock::deadline_in;
 use crate::shim::Lock;
+use crate::wait::deadline_in;
 
 /// Opens a channel on which one value arrives after `duration`: the moment it was due at.
 ///

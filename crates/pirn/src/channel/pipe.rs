@@ -40,9 +40,9 @@ use super::buffer::Buffer;
 use crate::fiber::Ticket;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
+use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
-use crate::shim::{self, Lock};
-use crate::wait::wake_all;
+use crate::wait::{self, wake_all};
 
 /// What both ends share.
 pub(super) struct Pipe<T> {
@@ -255,7 +255,7 @@ impl<T> Pipe<T> {
     }
 
     pub(super) fn len(&self) -> usize {
-        let told = self.due().is_some_and(|due| due <= shim::now());
+        let told = self.due().is_some_and(|due| due <= wait::now());
         (self.glance() >> 1) + usize::from(told)
     }
 

@@ -10,7 +10,7 @@ use super::case::{ReadyCase, RecvCase};
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::iter::{IntoIter, Iter, TryIter};
 use super::pipe::{Pipe, Side};
-use crate::base::clock::deadline_in;
+use crate::wait::deadline_in;
 
 /// The receiving end of a channel; each value goes to one of its clones.
 ///

@@ -6,10 +6,9 @@ use std::time::Instant;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::pipe::{Dry, Pipe, Side};
 use super::sending::BATCH;
-use crate::shim;
+use crate::wait;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, linger, spend,
-    wait_in_after,
+    Attempt, How, Reason, Spec, Waited, interrupted, linger, spend, wait_in_after,
 };
 
 impl<T> Pipe<T> {
@@ -24,7 +23,7 @@ impl<T> Pipe<T> {
                 self.follow(after);
                 Ok(value)
             }
-            Err(Dry::Empty) => self.by_clock(shim::now()).ok_or(TryRecvError::Empty),
+            Err(Dry::Empty) => self.by_clock(wait::now()).ok_or(TryRecvError::Empty),
             Err(Dry::Ended) => Err(TryRecvError::Disconnected),
         }
     }
@@ -48,7 +47,7 @@ impl<T> Pipe<T> {
     /// Receives, from a channel that a clock sends to.
     fn recv_by_clock(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         loop {
-            let now = shim::now();
+            let now = wait::now();
             if !self.is_closed()
                 && let Some(value) = self.by_clock(now)
             {
@@ -108,7 +107,7 @@ impl<T> Pipe<T> {
             Waited::Done(None) => Err(RecvTimeoutError::Disconnected),
             Waited::Ended(how, None) => Err(match how {
                 How::TimedOut => RecvTimeoutError::Timeout,
-                How::Cancelled => RecvTimeoutError::Interrupted(Interrupt::Cancelled),
+                How::Interrupted(interrupt) => RecvTimeoutError::Interrupted(interrupt),
                 How::Woken(_) | How::Token => RecvTimeoutError::Disconnected,
             }),
         }

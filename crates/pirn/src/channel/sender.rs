@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::case::{ReadyCase, SendCase};
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::pipe::{Pipe, Side};
-use crate::base::clock::deadline_in;
+use crate::wait::deadline_in;
 
 /// The sending end of a channel; clones send to the same receivers.
 ///

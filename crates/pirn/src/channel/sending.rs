@@ -7,8 +7,7 @@ use std::time::Instant;
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::pipe::{After, Brought, Offer, Pipe, Side, State};
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, linger, spend,
-    wait_in_after,
+    Attempt, How, Reason, Spec, Waited, interrupted, linger, spend, wait_in_after,
 };
 
 impl<T> Pipe<T> {
@@ -56,8 +55,8 @@ impl<T> Pipe<T> {
             Waited::Ended(how, Brought::Value(value)) => {
                 return Err(match how {
                     How::TimedOut => SendTimeoutError::Timeout(value),
-                    How::Cancelled => {
-                        SendTimeoutError::Interrupted(value, Interrupt::Cancelled)
+                    How::Interrupted(interrupt) => {
+                        SendTimeoutError::Interrupted(value, interrupt)
                     }
                     How::Woken(_) | How::Token => SendTimeoutError::Disconnected(value),
                 });
@@ -85,8 +84,8 @@ impl<T> Pipe<T> {
         match waited {
             Waited::Done(Ok(_)) | Waited::Ended(_, Brought::Done) => Ok(()),
             Waited::Done(Err(())) => Err(SendError::Disconnected(())),
-            Waited::Ended(How::Cancelled, _) => {
-                Err(SendError::Interrupted((), Interrupt::Cancelled))
+            Waited::Ended(How::Interrupted(interrupt), _) => {
+                Err(SendError::Interrupted((), interrupt))
             }
             Waited::Ended(..) => Err(SendError::Disconnected(())),
         }

@@ -15,6 +15,7 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr;
 use std::thread::panicking;
+use std::time::Instant;
 
 use super::header::{FiberPtr, Header};
 use super::schedule::InPerson;
@@ -40,10 +41,10 @@ pub(crate) struct Local {
     budget: Cell<u32>,
     /// A fiber of this thread has been suspended in the middle of unwinding.
     left_unwinding: Cell<bool>,
-    /// For choices that are to be fair (`below`); made when first needed.
-    rng: Cell<Option<Rng>>,
     /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
     stalled: Cell<u64>,
+    /// This thread's random numbers; none before the first.
+    rng: Cell<Option<Rng>>,
     pub(super) magazines: Magazines,
 }
 
@@ -73,8 +74,8 @@ impl Local {
             starting: Cell::new(ptr::null()),
             budget: Cell::new(0),
             left_unwinding: Cell::new(false),
-            rng: Cell::new(None),
             stalled: Cell::new(0),
+            rng: Cell::new(None),
             magazines: Magazines::new(),
         }
     }
@@ -151,13 +152,20 @@ impl Local {
         self.stalled.get()
     }
 
-    /// Returns a number in `0..n`, each equally likely.
-    #[inline]
-    pub(crate) fn below(&self, n: usize) -> usize {
+    /// A random number below `n`, each equally likely. A worker whose runtime is
+    /// deterministic has seeded them.
+    ///
+    /// # Panics
+    /// If `n` is 0.
+    pub(crate) fn random_below(&self, n: usize) -> usize {
         let mut rng = self.rng.take().unwrap_or_else(|| Rng::new(shim::seed()));
         let number = rng.below(n);
         self.rng.set(Some(rng));
         number
+    }
+
+    pub(crate) fn set_rng(&self, rng: Rng) {
+        self.rng.set(Some(rng));
     }
 
     /// Takes one operation from the budget; true if it was the last one.
@@ -166,6 +174,16 @@ impl Local {
         let left = self.budget.get().wrapping_sub(1);
         self.budget.set(left);
         left == 0
+    }
+}
+
+/// The present moment of the caller: of its runtime's clock on a fiber, else of the real one.
+#[inline]
+pub(crate) fn now(local: &Local) -> Instant {
+    match local.fiber.get() {
+        // SAFETY: H1.
+        Some(fiber) => unsafe { fiber.as_ref() }.home().now(local),
+        None => shim::now(),
     }
 }
 
@@ -183,11 +201,17 @@ pub(super) fn unwound() {
     }
 }
 
+/// As [`identity`], but none for a thread that has not needed one yet.
+#[inline]
+pub(crate) fn known(local: &Local) -> Option<FiberPtr> {
+    local.fiber.get().or(local.person.get())
+}
+
 /// The fiber that runs here; on a thread's own stack, the header that stands for the
 /// thread, borrowed from the slab the first time and given back when the thread ends.
 #[inline]
 pub(crate) fn identity(local: &Local) -> FiberPtr {
-    match local.fiber.get().or(local.person.get()) {
+    match known(local) {
         Some(fiber) => fiber,
         None => borrow_identity(local),
     }

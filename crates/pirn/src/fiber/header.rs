@@ -6,7 +6,7 @@
 //! ```text
 //! line 0  state · link · context · stack · home · vtable · refs   every dispatch and wake
 //! line 1  join lock, joiners · end hook · spawn location · label   spawn, end, join
-//! line 2  started links · locals · reason · class, generation      start, end, diagnostics
+//! line 2  started links · locals · limit · reason · class          start, end, diagnostics
 //! line 3… payload: the closure, later the outcome                  64 B in the least class
 //! ```
 //!
@@ -29,6 +29,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 use super::entry::Vtable;
+use super::limit::LimitRef;
 use super::local::Locals;
 use super::schedule::Schedule;
 use super::slab;
@@ -108,6 +109,8 @@ pub(crate) struct Header {
     started: Links<Header>,
     /// Owner.
     pub(crate) locals: Cell<Option<NonNull<Locals>>>,
+    /// The nearest deadline of the code that runs. The spawner, then the owner.
+    pub(crate) limit: Cell<Option<LimitRef>>,
     /// What it waits for, as a number of `wait::Reason`. Written by the owner, read by
     /// diagnostics.
     pub(crate) reason: AtomicU32,
@@ -175,6 +178,7 @@ impl Header {
             label: Cell::new(None),
             started: Links::new(),
             locals: Cell::new(None),
+            limit: Cell::new(None),
             reason: AtomicU32::new(0),
             generation: AtomicU32::new(0),
             index,
@@ -210,6 +214,7 @@ impl Header {
         self.outcome.set(Outcome::Pending);
         self.keeps_panic.set(false);
         self.lent.set(false);
+        self.limit.set(None);
         self.guest.set(0);
     }
 

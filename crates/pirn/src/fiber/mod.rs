@@ -12,6 +12,11 @@ pub(crate) mod current;
 pub(crate) mod entry;
 #[expect(unsafe_code, reason = "fields owned by protocol, not by borrow")]
 pub(crate) mod header;
+#[expect(
+    unsafe_code,
+    reason = "points to deadlines on the stacks of those they hold for"
+)]
+pub(crate) mod limit;
 #[expect(unsafe_code, reason = "values that live as long as their fiber")]
 mod local;
 #[expect(

@@ -6,10 +6,12 @@
 //! threads, which park themselves.
 
 use std::ptr::NonNull;
+use std::time::Instant;
 
 use super::current::Local;
 use super::header::Header;
 use super::ticket::Ticket;
+use crate::shim;
 use crate::timer::Timer;
 
 /// Where a fiber lives once it has been started.
@@ -42,7 +44,7 @@ pub(crate) trait Schedule: Sync {
     /// Called by the fiber itself, at the root of its stack.
     unsafe fn ended(&self, local: &Local, fiber: NonNull<Header>) -> NonNull<Header>;
 
-    /// Arms `timer` to claim its ticket at `deadline` (nanoseconds of `shim` time).
+    /// Arms `timer` to claim its ticket at `deadline` (nanoseconds, as `base::clock` counts).
     ///
     /// # Safety
     /// Called on the thread that runs the fiber; `timer` stays pinned until it has fired or
@@ -58,6 +60,12 @@ pub(crate) trait Schedule: Sync {
     /// Whether other fibers wait for the thread that runs this one. Asked by a fiber that
     /// blocks its thread in place.
     fn others_wait(&self) -> bool;
+
+    /// The present moment of the fiber's clock. Called by the fiber itself.
+    fn now(&self, local: &Local) -> Instant;
+
+    /// Whether that clock moves only when this thread is free to let it. Asked by the fiber.
+    fn time_is_virtual(&self) -> bool;
 }
 
 /// The home of a plain thread, and of a fiber while it blocks its thread in place: whoever
@@ -95,6 +103,14 @@ impl Schedule for InPerson {
     }
 
     fn others_wait(&self) -> bool {
+        false
+    }
+
+    fn now(&self, _local: &Local) -> Instant {
+        shim::now()
+    }
+
+    fn time_is_virtual(&self) -> bool {
         false
     }
 }

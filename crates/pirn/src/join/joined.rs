@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
-use crate::base::clock::deadline_in;
 use crate::fiber::entry::{self, Panic};
 use crate::fiber::state::Code;
 use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
-use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, spend, wait_in};
+use crate::wait::{
+    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, spend, wait_in,
+};
 
 /// One fiber's outcome, typed; the common part of all join handles.
 ///
@@ -94,7 +95,7 @@ impl<T> Joined<T> {
     #[track_caller]
     pub(crate) fn wait_for_end(&self) -> Result<(), Interrupt> {
         match self.wait(&Spec::interruptible(Reason::Join)) {
-            How::Cancelled => Err(Interrupt::Cancelled),
+            How::Interrupted(interrupt) => Err(interrupt),
             _ => {
                 spend();
                 Ok(())
@@ -107,7 +108,7 @@ impl<T> Joined<T> {
     #[track_caller]
     pub(crate) fn join(self) -> Result<T, JoinError> {
         match self.wait(&Spec::interruptible(Reason::Join)) {
-            How::Cancelled => Err(JoinError::Interrupted(Interrupt::Cancelled)),
+            How::Interrupted(interrupt) => Err(JoinError::Interrupted(interrupt)),
             _ => self.take_and_spend(),
         }
     }
@@ -121,7 +122,7 @@ impl<T> Joined<T> {
         let spec = Spec::interruptible(Reason::Join).until(deadline_in(limit));
         match self.wait(&spec) {
             How::TimedOut => Err(self),
-            How::Cancelled => Ok(Err(JoinError::Interrupted(Interrupt::Cancelled))),
+            How::Interrupted(interrupt) => Ok(Err(JoinError::Interrupted(interrupt))),
             _ => Ok(self.take_and_spend()),
         }
     }

@@ -30,6 +30,7 @@ pub struct Builder {
     stack_cache: usize,
     max_stacks: usize,
     scheduler: Scheduler,
+    seed: Option<u64>,
     on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
     on_thread_stop: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -54,6 +55,7 @@ impl Builder {
             stack_cache: STACK_CACHE,
             max_stacks: usize::MAX,
             scheduler: Scheduler::default(),
+            seed: None,
             on_thread_start: None,
             on_thread_stop: None,
         }
@@ -98,6 +100,27 @@ impl Builder {
         self
     }
 
+    /// Makes the runtime deterministic, for tests: what its fibers do among themselves is the
+    /// same in every run with the same seed, and their time is virtual.
+    ///
+    /// There is one worker. Whenever it is free it picks one of the fibers that are ready, by
+    /// chance, and the chances come from `seed`; so do those of a select.
+    ///
+    /// [`time::now`](crate::time::now) starts at the real time and stands still while fibers
+    /// run. When none is ready it jumps to the next moment that one waits for: sleeps,
+    /// time limits, deadlines and intervals take no time. They go by whole microseconds. A
+    /// fiber that yields or computes until some time has passed does so for ever.
+    ///
+    /// Time does not jump while a fiber waits for [`blocking`](crate::blocking()) or for the
+    /// [`run`](super::Handle::run) of another runtime. Other threads have the real clock, and
+    /// nobody waits for them: a fiber that expects something of theirs sees its time limit pass
+    /// at once. What they do comes at any moment, and is not repeated by the seed; nor is
+    /// what fibers ask the system or a random generator of their own.
+    pub fn deterministic(mut self, seed: u64) -> Builder {
+        self.seed = Some(seed);
+        self
+    }
+
     /// Called on each worker's thread before it runs its first fiber. The thread is a plain
     /// one then. The hook may spawn fibers on this runtime, but not wait for them, which may
     /// need this very thread: [`run`](super::Handle::run), scopes and
@@ -129,6 +152,7 @@ impl Builder {
         context::check_shadow_stack()?;
         overflow::install();
         let workers = match self.workers.or(environment.workers) {
+            _ if self.seed.is_some() => environment::check_deterministic(self.workers)?,
             Some(workers) => environment::check_workers("workers", workers)?,
             None => std::thread::available_parallelism()?
                 .get()
@@ -142,6 +166,7 @@ impl Builder {
             name: self.name,
             workers,
             scheduler: self.scheduler,
+            seed: self.seed,
             stacks: StackConfig {
                 size,
                 max_stacks: self.max_stacks,
@@ -175,6 +200,7 @@ impl fmt::Debug for Builder {
             .field("workers", &self.workers)
             .field("stack_size", &self.stack_size)
             .field("scheduler", &self.scheduler)
+            .field("seed", &self.seed)
             .finish_non_exhaustive()
     }
 }

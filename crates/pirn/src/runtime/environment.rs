@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io;
+use std::str::FromStr;
 
 /// The most workers a runtime can have. Arbitrary: more than the cores of any machine that
 /// it is likely to meet.
@@ -12,6 +13,7 @@ pub(super) const MOST_WORKERS: usize = 1024;
 pub(super) struct Environment {
     pub(super) workers: Option<usize>,
     pub(super) stack_size: Option<usize>,
+    pub(super) seed: Option<u64>,
 }
 
 impl Environment {
@@ -23,6 +25,7 @@ impl Environment {
             stack_size: size("PIRN_STACK_SIZE")?
                 .map(|bytes| check_stack_size("PIRN_STACK_SIZE", bytes))
                 .transpose()?,
+            seed: number("PIRN_SEED")?,
         })
     }
 }
@@ -35,6 +38,16 @@ pub(super) fn check_workers(who: &str, workers: usize) -> io::Result<usize> {
     Err(invalid(format!(
         "{who} is {workers}; it must be from 1 to {MOST_WORKERS}"
     )))
+}
+
+/// How many workers a deterministic runtime has; an error if other than that was asked for.
+pub(super) fn check_deterministic(workers: Option<usize>) -> io::Result<usize> {
+    match workers {
+        None | Some(1) => Ok(1),
+        Some(workers) => Err(invalid(format!(
+            "workers is {workers}; a deterministic runtime has 1"
+        ))),
+    }
 }
 
 /// `bytes` if fibers can live on so small a stack; else an error that says who asked.
@@ -67,7 +80,7 @@ pub(super) fn check_max_stacks(stacks: usize) -> io::Result<()> {
     Ok(())
 }
 
-fn number(name: &str) -> io::Result<Option<usize>> {
+fn number<N: FromStr>(name: &str) -> io::Result<Option<N>> {
     let Some(text) = text(name)? else {
         return Ok(None);
     };

@@ -11,7 +11,8 @@ use crate::fiber::entry;
 use crate::join::{JoinError, Joined};
 use crate::sched::place;
 use crate::sched::pool::Pool;
-use crate::wait::{How, Interrupt, Reason, Spec};
+use crate::sched::seeded::outside;
+use crate::wait::{Interrupt, Reason, Spec, limit};
 
 /// A reference to a runtime. Cheap to clone; does not keep the runtime from ending.
 #[derive(Clone)]
@@ -110,6 +111,11 @@ impl Handle {
         // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
         // of the fiber.
         let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
+        if self.pool.shares_clock(local) {
+            // LI1: the wait below ends after the fiber.
+            // SAFETY: H1, H2: not published yet.
+            unsafe { fiber.as_ref() }.limit.set(limit::nearest());
+        }
         if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
             entry::refuse(fiber);
         }
@@ -117,7 +123,7 @@ impl Handle {
         let joined = unsafe { Joined::<T>::new(fiber) };
         // What `f` borrows hangs on this wait, so it rests on the outcome, not on the wake.
         while !joined.is_finished() {
-            let _ = joined.wait_anywhere(&Spec::of(Reason::Run));
+            let _ = outside(|| joined.wait_anywhere(&Spec::of(Reason::Run)));
         }
         match joined.take() {
             Ok(value) => value,
@@ -159,10 +165,7 @@ impl Handle {
     /// thread.
     #[track_caller]
     pub fn wait_idle(&self) -> Result<(), Interrupt> {
-        match self.pool.wait_idle() {
-            How::Cancelled => Err(Interrupt::Cancelled),
-            How::Woken(_) | How::TimedOut | How::Token => Ok(()),
-        }
+        self.pool.wait_idle().interrupt().map_or(Ok(()), Err)
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::builder::Builder;
 use super::handle::Handle;
 use crate::sched::pool::{Left, Pool};
-use crate::shim;
+use crate::wait;
 
 /// A set of workers that run fibers.
 ///
@@ -103,7 +103,7 @@ impl Runtime {
             pool.abandon();
             return Err(Unfinished { fibers: Vec::new() });
         }
-        let now = shim::now();
+        let now = wait::now();
         let deadline = now.checked_add(timeout).unwrap_or(now + FOREVER);
         match pool.shut_down(deadline) {
             Ok(()) => Ok(()),

@@ -32,8 +32,14 @@ mod rest;
     reason = "slots handed between owner and thieves by positions"
 )]
 pub(crate) mod ring;
+pub(crate) mod seeded;
 mod share;
 mod shutdown;
+#[expect(
+    unsafe_code,
+    reason = "fields that only the worker's own thread reaches"
+)]
+mod timers;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"

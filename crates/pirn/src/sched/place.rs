@@ -8,6 +8,7 @@
 //! there after a while is the monitor's to see.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::mailbox::Mailbox;
 use super::next::NextItem;
@@ -225,5 +226,16 @@ impl Schedule for Mailbox<Header> {
 
     fn others_wait(&self) -> bool {
         Worker::of(current::local()).is_some_and(Worker::others_wait)
+    }
+
+    #[inline]
+    fn now(&self, local: &Local) -> Instant {
+        Worker::of(local)
+            .expect("a fiber runs on a worker")
+            .present()
+    }
+
+    fn time_is_virtual(&self) -> bool {
+        Worker::of(current::local()).is_some_and(|worker| worker.seeded.is_some())
     }
 }

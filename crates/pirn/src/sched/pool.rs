@@ -55,6 +55,8 @@ pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) scheduler: Scheduler,
     pub(crate) stacks: StackConfig,
+    /// Makes the pool deterministic; it has one worker then.
+    pub(crate) seed: Option<u64>,
     pub(crate) on_thread_start: Option<Hook>,
     pub(crate) on_thread_stop: Option<Hook>,
 }

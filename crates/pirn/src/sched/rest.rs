@@ -176,7 +176,7 @@ impl Worker {
                 }
             }
             let now = clock::now();
-            if now >= until || self.next_timer().is_some_and(|at| at <= now) {
+            if now >= until || self.timer_is_due() {
                 self.patience.set(self.patience.get() - 2);
                 return false;
             }
@@ -238,7 +238,7 @@ impl Worker {
         let remote = self.remote();
         remote.counters.parks.increment();
         let began = clock::now();
-        let timer = self.next_timer().and_then(clock::instant);
+        let timer = self.alarm();
         let again = nap.then(|| shim::now() + YOUNG);
         let until = match (timer, again) {
             (Some(timer), Some(again)) => Some(timer.min(again)),
@@ -261,8 +261,6 @@ impl Worker {
     /// Whether the pool wants something of this worker, a timer is due, or a fiber became
     /// ready on the way to sleep.
     fn must_notice(&self) -> bool {
-        self.has_ready()
-            || self.unnoticed_phase()
-            || self.next_timer().is_some_and(|at| at <= clock::now())
+        self.has_ready() || self.unnoticed_phase() || self.timer_is_due()
     }
 }

@@ -1,8 +1,8 @@
 //! A worker: one OS thread that runs fibers.
 //!
 //! Owns: the loop, the switch from one fiber to the next, and what only this thread touches
-//! (ready list, stacks, timers, the list of started fibers). Does not own: where a fiber is
-//! found (`find`), where one is put (`place`), its first run and its end (`life`), when the
+//! (ready list, stacks, the list of started fibers). Does not own: where a fiber is found
+//! (`find`), where one is put (`place`), timers (`timers`), its first run and its end (`life`), when the
 //! thread sleeps (`rest`).
 //!
 //! A fiber that stops running looks for its successor itself and switches to it directly;
@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use super::pace::Pace;
 use super::pool::{Hook, Left, Phase, Pool, Remote};
+use super::seeded::Seeded;
 use super::share::Share;
 use crate::base::clock;
 use crate::base::dropping::end_caught;
@@ -30,7 +31,7 @@ use crate::context::{self, Context, StackCache};
 use crate::fiber::current::{self, Local};
 use crate::fiber::{FiberPtr, Header, Ticket};
 use crate::shim::{self, atomic::Ordering};
-use crate::timer::{Timer, Wheel};
+use crate::timer::Wheel;
 
 /// Operations that a fiber may complete in one run before it must yield. The same as Tokio's.
 const BUDGET: u32 = 128;
@@ -50,7 +51,7 @@ pub(crate) struct Worker {
     /// Settled fibers that may run.
     ready: UnsafeCell<Fifo<Header>>,
     pub(super) stacks: UnsafeCell<StackCache>,
-    wheel: UnsafeCell<Wheel<Ticket>>,
+    pub(super) wheel: UnsafeCell<Wheel<Ticket>>,
     /// Fibers that have started here and not ended.
     pub(super) started: UnsafeCell<List<Header>>,
     pub(super) rng: UnsafeCell<Rng>,
@@ -76,12 +77,17 @@ pub(crate) struct Worker {
     /// The phase that this worker has acted on.
     pub(super) seen: Cell<Phase>,
     reported: Cell<bool>,
+    /// What a deterministic runtime's one worker goes by.
+    pub(super) seeded: Option<Seeded>,
 }
 
 /// The body of a worker's thread.
 pub(super) fn main(pool: Arc<Pool>, index: usize) {
     let worker = Worker::new(pool, index);
     let local = current::local();
+    if let Some(seeded) = &worker.seeded {
+        seeded.seed_thread(local);
+    }
     local.set_starting(Arc::as_ptr(&worker.pool).cast());
     call(&worker.pool.config.on_thread_start);
     local.set_starting(ptr::null());
@@ -108,13 +114,16 @@ fn call(hook: &Option<Hook>) {
 impl Worker {
     fn new(pool: Arc<Pool>, index: usize) -> Worker {
         let now = clock::now();
+        let seeded = pool.config.seed.map(Seeded::new);
         Worker {
             index,
             remote: NonNull::from(&pool.remotes[index]),
             host: UnsafeCell::new(Context::empty()),
             ready: UnsafeCell::new(Fifo::new()),
             stacks: UnsafeCell::new(StackCache::new(STACKS)),
-            wheel: UnsafeCell::new(Wheel::new(now)),
+            wheel: UnsafeCell::new(Wheel::new(
+                seeded.as_ref().map_or(now, Seeded::wheel_time),
+            )),
             started: UnsafeCell::new(List::new()),
             rng: UnsafeCell::new(Rng::new(shim::seed())),
             pace: Pace::new(now),
@@ -130,6 +139,7 @@ impl Worker {
             napped: Cell::new(false),
             seen: Cell::new(Phase::Open),
             reported: Cell::new(false),
+            seeded,
             pool,
         }
     }
@@ -150,7 +160,11 @@ impl Worker {
 
     fn run(&self, local: &Local) {
         loop {
-            match self.find() {
+            let found = match &self.seeded {
+                None => self.find(),
+                Some(seeded) => self.draw(seeded),
+            };
+            match found {
                 Some(fiber) => {
                     self.spun.set(false);
                     self.dispatch(local, fiber);
@@ -311,43 +325,6 @@ impl Worker {
         }
     }
 
-    /// Wakes the fibers whose time has come by `now`.
-    pub(super) fn fire_timers(&self, now: u64) {
-        // SAFETY: K1: firing claims tickets and fills the ready list; it does not come back
-        // to the wheel.
-        let wheel = unsafe { &mut *self.wheel.get() };
-        wheel.advance(now, |ticket| {
-            let wake = ticket.claim(crate::fiber::state::Code::TIMED_OUT);
-            if let Some(wake) = wake {
-                wake.enqueue();
-            }
-        });
-    }
-
-    /// When the next timer is due.
-    pub(super) fn next_timer(&self) -> Option<u64> {
-        // SAFETY: K1.
-        unsafe { &*self.wheel.get() }.next_deadline()
-    }
-
-    /// # Safety
-    /// As `Schedule::arm`.
-    pub(super) unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) {
-        // SAFETY: K1.
-        let wheel = unsafe { &mut *self.wheel.get() };
-        // SAFETY: the caller's promise.
-        unsafe { wheel.arm(timer, deadline) };
-    }
-
-    /// # Safety
-    /// As `Schedule::disarm`.
-    pub(super) unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>) -> bool {
-        // SAFETY: K1.
-        let wheel = unsafe { &mut *self.wheel.get() };
-        // SAFETY: the caller's promise.
-        unsafe { wheel.disarm(timer) }
-    }
-
     /// Whether anything but the running fiber wants this thread.
     pub(super) fn others_wait(&self) -> bool {
         let remote = self.remote();
@@ -357,7 +334,7 @@ impl Worker {
             || !remote.ring.is_empty()
             || !self.pool.injector.is_empty()
             || self.unnoticed_phase()
-            || self.next_timer().is_some_and(|at| at <= clock::now())
+            || self.timer_is_due()
     }
 
     /// Acts on a change of the pool's phase: cancels what has started here, or reports it.

@@ -14,20 +14,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::children::Children;
-use crate::base::clock::deadline_in;
 use crate::base::dropping::drop_caught;
+use crate::fiber::limit::LimitRef;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{Fiber, JoinCase, JoinError, Joined};
 use crate::runtime::Handle;
 use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
-use crate::wait::{How, Interrupt, Reason, Spec, spend};
+use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, limit, spend};
 
 /// A scope to spawn fibers in; see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     children: Children,
     pool: Arc<Pool>,
+    /// The deadline that the scope is under, and so its children.
+    limit: Option<LimitRef>,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -78,9 +80,14 @@ where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
     pool.refuse_in_start_hook();
+    let limit = match pool.shares_clock(current::local()) {
+        true => limit::nearest(),
+        false => None,
+    };
     let scope = Scope {
         children: Children::new(),
         pool,
+        limit,
         scope: PhantomData,
         env: PhantomData,
     };
@@ -173,7 +180,7 @@ impl<'scope> Scope<'scope, '_> {
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         match self.children.wait(&Spec::interruptible(Reason::Scope)) {
-            How::Cancelled => Err(Interrupt::Cancelled),
+            How::Interrupted(interrupt) => Err(interrupt),
             _ => {
                 spend();
                 Ok(())
@@ -193,7 +200,7 @@ impl<'scope> Scope<'scope, '_> {
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
         let spec = Spec::interruptible(Reason::Scope).until(deadline_in(limit));
         match self.children.wait(&spec) {
-            How::Cancelled => Err(Interrupt::Cancelled),
+            How::Interrupted(interrupt) => Err(interrupt),
             How::TimedOut => Ok(false),
             _ => {
                 spend();
@@ -226,6 +233,9 @@ impl<'scope> Scope<'scope, '_> {
         let fiber = unsafe { builder.fresh(current::local(), Location::caller(), f) };
         // SAFETY: SC1.
         unsafe { self.children.adopt(fiber) };
+        // LI1: the code that the limit holds for is around the scope (SC1).
+        // SAFETY: H1, H2: not published yet.
+        unsafe { fiber.as_ref() }.limit.set(self.limit);
         fiber
     }
 }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use super::Case;
-use crate::base::clock::deadline_in;
 use crate::wait::Interrupt;
 use crate::wait::choice::{self, Choice, Order};
+use crate::wait::deadline_in;
 
 /// Waits for whichever of its cases is possible first.
 ///

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use crate::base::clock::deadline_in;
 use crate::fiber::FiberRef;
 use crate::fiber::current;
 use crate::join::Fiber;
 use crate::wait::park::{park as park_with, ticket};
-use crate::wait::{How, Interrupt, Reason, Spec};
+use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
 /// The fiber that calls; on a plain thread, a handle that stands for the thread, so that
 /// threads can be [unparked](Fiber::unpark) as fibers are.
@@ -58,12 +57,16 @@ pub fn park_timeout(limit: Duration) {
 /// An interruption point. Parks a fiber, blocks a plain thread.
 #[track_caller]
 pub fn park_interruptible() -> Result<(), Interrupt> {
-    match wait_for_token(Spec {
+    let how = wait_for_token(Spec {
         token: true,
         ..Spec::interruptible(Reason::Park)
-    }) {
-        How::Cancelled => Err(Interrupt::Cancelled),
-        _ => Ok(()),
+    });
+    match how.interrupt() {
+        None => Ok(()),
+        Some(interrupt) => {
+            spend();
+            Err(interrupt)
+        }
     }
 }
 
@@ -79,4 +82,34 @@ fn wait_for_token(spec: Spec) -> How {
 #[inline]
 pub fn yield_now() {
     crate::wait::yield_now();
+}
+
+/// For loops that compute: counts as one operation of the 128 after which a fiber yields, and
+/// reports an interrupt, a deadline that has passed included.
+///
+/// # Errors
+/// The interrupt that the caller is under.
+///
+/// # Cancellation
+/// An interruption point. Yields now and then, never parks.
+///
+/// ```
+/// # pirn::run(|| {
+/// fn primes_below(n: u32) -> Result<Vec<u32>, pirn::Interrupt> {
+///     let mut primes = Vec::new();
+///     for candidate in 2..n {
+///         pirn::spawn::checkpoint()?;
+///         if primes.iter().all(|prime| candidate % prime != 0) {
+///             primes.push(candidate);
+///         }
+///     }
+///     Ok(primes)
+/// }
+/// assert_eq!(primes_below(1000)?.len(), 168);
+/// # Ok::<(), pirn::Interrupt>(()) }).unwrap();
+/// ```
+#[inline]
+pub fn checkpoint() -> Result<(), Interrupt> {
+    spend();
+    interrupted().map_or(Ok(()), Err)
 }

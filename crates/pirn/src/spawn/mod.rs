@@ -12,5 +12,7 @@ pub(crate) use builder::take_back;
 pub use crate::join::{Fiber, FiberId, JoinCase, JoinError, Payload};
 pub use builder::{Builder, spawn};
 pub use error::{Rejected, SpawnError};
-pub use itself::{current, park, park_interruptible, park_timeout, yield_now};
+pub use itself::{
+    checkpoint, current, park, park_interruptible, park_timeout, yield_now,
+};
 pub use join::JoinHandle;

@@ -19,12 +19,12 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::mutex::MutexGuard;
-use crate::base::clock::deadline_in;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, wait_in, wake_all,
+    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, interrupted, wait_in,
+    wake_all,
 };
 
 /// A condition variable; waiting parks a fiber and blocks a plain thread.
@@ -162,7 +162,7 @@ impl Condvar {
             return Err((guard, interrupt));
         }
         match self.wait_as(guard, &Spec::interruptible(Reason::Condvar)) {
-            (guard, Some(How::Cancelled)) => Err((guard, Interrupt::Cancelled)),
+            (guard, Some(How::Interrupted(interrupt))) => Err((guard, interrupt)),
             (guard, _) => Ok(guard),
         }
     }

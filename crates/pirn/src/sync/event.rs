@@ -11,12 +11,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::base::clock::deadline_in;
 use crate::base::mutant::mutant;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
+    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, interrupted, spend,
+    wait_in, wake_all,
 };
 
 /// Something that fibers and threads wait for until it is set.
@@ -155,8 +155,7 @@ impl Event {
         );
         match waited {
             Waited::Done(()) | Waited::Ended(How::Woken(_), _) => Ok(true),
-            Waited::Ended(How::TimedOut, _) => Ok(false),
-            Waited::Ended(..) => Err(Interrupt::Cancelled),
+            Waited::Ended(how, _) => how.interrupt().map_or(Ok(false), Err),
         }
     }
 }

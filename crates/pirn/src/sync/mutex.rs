@@ -13,8 +13,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use super::turns::Turns;
-use crate::base::clock::deadline_in;
-use crate::wait::{Interrupt, Reason, Spec, interrupted, spend};
+use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
 /// A mutual exclusion lock; waiting for it parks a fiber and blocks a plain thread.
 ///
@@ -142,7 +141,8 @@ impl<T: ?Sized> Mutex<T> {
         }
         match self.turns.take(&Spec::interruptible(Reason::Mutex)) {
             Ok(()) => Ok(self.guard()),
-            Err(_) => Err(Interrupt::Cancelled),
+            Err(How::Interrupted(interrupt)) => Err(interrupt),
+            Err(how) => unreachable!("a wait without a limit was {how:?}"),
         }
     }
 

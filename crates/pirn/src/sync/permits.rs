@@ -43,7 +43,7 @@ struct Ask {
 pub(super) enum Denied {
     /// The semaphore is closed.
     Closed,
-    /// The wait ended otherwise: `TimedOut` or `Cancelled`.
+    /// The wait ended otherwise: `TimedOut` or `Interrupted`.
     Ended(How),
 }
 

@@ -15,9 +15,8 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use super::shared_turns::{Kind, SharedTurns};
-use crate::base::clock::deadline_in;
 use crate::shim::Lock;
-use crate::wait::{Interrupt, Reason, Spec, interrupted, spend};
+use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
 /// A lock that many readers share or one writer has; waiting for it parks a fiber and blocks
 /// a plain thread.
@@ -239,8 +238,11 @@ impl<T: ?Sized> RwLock<T> {
             return Err(interrupt);
         }
         let spec = Spec::interruptible(Reason::RwLock);
-        // Nothing else than an interrupt ends this wait before its turn.
-        SharedTurns::take(&self.turns, kind, &spec).map_err(|_| Interrupt::Cancelled)
+        match SharedTurns::take(&self.turns, kind, &spec) {
+            Err(How::Interrupted(interrupt)) => Err(interrupt),
+            Err(how) => unreachable!("a wait that nothing else ends was {how:?}"),
+            Ok(()) => Ok(()),
+        }
     }
 
     /// The proof that the caller has a turn to read (RW1).

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::permits::{Denied, MOST, Permits};
-use crate::base::clock::deadline_in;
 use crate::shim::Lock;
-use crate::wait::{How, Interrupt, Reason, Spec, interrupted, spend};
+use crate::wait::{Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
 /// A number of permits; who wants more than are left waits, which parks a fiber and blocks a
 /// plain thread.
@@ -211,8 +210,10 @@ impl Semaphore {
         match Permits::take(&self.permits, k, spec) {
             Ok(()) => Ok(true),
             Err(Denied::Closed) => Err(AcquireError::Closed),
-            Err(Denied::Ended(How::TimedOut)) => Ok(false),
-            Err(Denied::Ended(_)) => Err(AcquireError::Interrupted(Interrupt::Cancelled)),
+            Err(Denied::Ended(how)) => match how.interrupt() {
+                Some(interrupt) => Err(AcquireError::Interrupted(interrupt)),
+                None => Ok(false),
+            },
         }
     }
 

@@ -75,7 +75,7 @@ impl SharedTurns {
     /// Takes a turn, waiting as `spec` says.
     ///
     /// # Errors
-    /// How the wait ended otherwise: `TimedOut` or `Cancelled`.
+    /// How the wait ended otherwise: `TimedOut` or `Interrupted`.
     #[inline]
     pub(super) fn take(turns: &Lock<Self>, kind: Kind, spec: &Spec) -> Result<(), How> {
         let arrived = |turns: &mut Self| {

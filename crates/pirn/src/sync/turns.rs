@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
-use crate::shim::{self, Lock};
-use crate::wait::{Attempt, How, Spec, Waited, wait_in};
+use crate::shim::Lock;
+use crate::wait::{self, Attempt, How, Spec, Waited, wait_in};
 
 /// One turn at a time, in order of arrival but for barging.
 pub(super) struct Turns {
@@ -69,7 +69,7 @@ impl Turns {
     /// Takes the turn, waiting as `spec` says.
     ///
     /// # Errors
-    /// How the wait ended otherwise: `TimedOut` or `Cancelled`.
+    /// How the wait ended otherwise: `TimedOut` or `Interrupted`.
     #[inline]
     pub(super) fn take(&self, spec: &Spec) -> Result<(), How> {
         let arrived = |state: &mut State| state.take_or_wait(false);
@@ -91,7 +91,7 @@ impl Turns {
             if place.granted || self.arrive() {
                 return Ok(());
             }
-            let now = shim::now();
+            let now = wait::now();
             let since = *losing_since.get_or_insert(now);
             let starving = now.duration_since(since) > PATIENCE;
             let lost = |state: &mut State| {

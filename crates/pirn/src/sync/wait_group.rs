@@ -145,11 +145,11 @@ impl WaitGroup {
             },
         );
         match waited {
-            Waited::Ended(How::Cancelled, _) => {
+            Waited::Ended(How::Interrupted(interrupt), _) => {
                 if resigned {
                     self.join(&mut self.group.lock());
                 }
-                Err(Interrupt::Cancelled)
+                Err(interrupt)
             }
             Waited::Ended(..) => Ok(()),
             Waited::Done(()) => {

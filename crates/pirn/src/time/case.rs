@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::base::clock::deadline_in;
-use crate::shim;
+use crate::wait;
 use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::deadline_in;
 
 /// Wins when its moment has come; made by [`at`].
 ///
@@ -48,7 +48,7 @@ impl TimerCase {
 
 impl Case for TimerCase {
     fn attempt(&self) -> bool {
-        self.at.is_some_and(|at| at <= shim::now())
+        self.at.is_some_and(|at| at <= wait::now())
     }
 
     fn due(&self) -> Option<Instant> {

@@ -1,10 +1,14 @@
-//! Time: the clock, and fibers that wait for it.
+//! Time: the clock, fibers that wait for it, and limits to how long code may wait.
 
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod case;
+mod interval;
 mod sleep;
+mod timeout;
 
 #[doc(hidden)]
 pub use case::after_case;
 pub use case::{TimerCase, at};
+pub use interval::{Interval, MissedTick, interval};
 pub use sleep::{now, sleep, sleep_until};
+pub use timeout::{Elapsed, timeout};

@@ -2,14 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::shim;
 use crate::wait::park::{park, ticket};
-use crate::wait::{How, Interrupt, Reason, Spec, interrupted, yield_now};
+use crate::wait::{self, Interrupt, Reason, Spec, interrupted, spend, yield_now};
 
 /// The present moment on the clock that all of pirn's timers go by.
 #[must_use]
 pub fn now() -> Instant {
-    shim::now()
+    wait::now()
 }
 
 /// Waits for at least `duration`; at most about a tenth of a millisecond longer on an idle
@@ -42,6 +41,7 @@ pub fn sleep_until(at: Instant) -> Result<(), Interrupt> {
 
 fn wait_until(now: Instant, at: Option<Instant>) -> Result<(), Interrupt> {
     if let Some(interrupt) = interrupted() {
+        spend();
         return Err(interrupt);
     }
     if at.is_some_and(|at| at <= now) {
@@ -49,8 +49,5 @@ fn wait_until(now: Instant, at: Option<Instant>) -> Result<(), Interrupt> {
         return Ok(());
     }
     let spec = Spec::interruptible(Reason::Sleep).until(at);
-    match park(ticket(), &spec).how {
-        How::Cancelled => Err(Interrupt::Cancelled),
-        How::TimedOut | How::Woken(_) | How::Token => Ok(()),
-    }
+    park(ticket(), &spec).how.interrupt().map_or(Ok(()), Err)
 }

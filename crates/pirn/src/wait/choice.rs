@@ -29,16 +29,14 @@
 
 use std::time::Instant;
 
+use super::clock::{now, random_below};
 use super::interrupt::Interrupt;
-use super::park::{
-    End, How, Spec, call_in, interrupted, lend_ticket, park, spend, ticket, yield_now,
-};
+use super::limit::interrupted;
+use super::park::{End, How, Spec, call_in, lend_ticket, park, spend, ticket, yield_now};
 use super::reason::Reason;
 use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
-use crate::fiber::current;
 use crate::fiber::state::Code;
-use crate::shim;
 
 /// Something that a choice can be completed by.
 #[expect(unnameable_types, reason = "cases are made here only")]
@@ -151,7 +149,7 @@ pub(crate) fn choose(
         if let Some(index) = choose_now(cases, order) {
             return Ok(Choice::Case(index));
         }
-        if limit.is_some_and(|limit| limit <= shim::now()) {
+        if limit.is_some_and(|limit| limit <= now()) {
             return Ok(Choice::TimedOut);
         }
         if round >= ROUNDS {
@@ -170,7 +168,7 @@ pub(crate) fn choose(
             }
             // Whose time it was shows in the next round.
             How::TimedOut => {}
-            How::Cancelled => return Err(Interrupt::Cancelled),
+            How::Interrupted(interrupt) => return Err(interrupt),
         }
     }
     unreachable!("2^32 rounds take centuries")
@@ -314,7 +312,7 @@ impl Sequence {
         if self.order == Order::First {
             return step;
         }
-        let other = step + current::local().below(self.len - step);
+        let other = step + random_below(self.len - step);
         let places = self.places();
         places.swap(step, other);
         usize::from(places[step])

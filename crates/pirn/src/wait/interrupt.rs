@@ -4,10 +4,15 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// The calling fiber, or its runtime, was cancelled before the call could do its work.
+/// Why a call came back before it could do its work: the calling fiber, or its runtime, was
+/// cancelled, or a deadline of the code around the call has passed.
 ///
 /// An interrupted call did nothing and gives back what it was given. Interrupts are sticky:
-/// every later interruptible call of the same fiber reports them too, until the fiber ends.
+/// every later interruptible call of the same fiber reports them too. A cancellation stays
+/// until the fiber ends; a deadline until the code that it was set for is left
+/// ([`with_deadline`](crate::cancel::with_deadline), [`timeout`](crate::timeout)). Where both
+/// hold, the cancellation is reported.
+///
 /// Only a wait for an end that has come already returns `Ok` all the same: of a fiber
 /// ([`JoinHandle::join`](crate::JoinHandle::join) and its kin), of the children of a scope
 /// ([`Scope::wait`](crate::scope::Scope::wait)), of the fibers of a runtime
@@ -17,6 +22,8 @@ use std::io;
 pub enum Interrupt {
     /// The fiber or its runtime has been cancelled.
     Cancelled,
+    /// A deadline of the surrounding code has passed.
+    TimedOut,
 }
 
 impl Interrupt {
@@ -44,17 +51,20 @@ impl fmt::Display for Interrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Interrupt::Cancelled => "the fiber was cancelled",
+            Interrupt::TimedOut => "a deadline of the surrounding code has passed",
         })
     }
 }
 
 impl Error for Interrupt {}
 
-/// Never of kind `Interrupted`, which many loops of `std` retry without end.
+/// Of kind `TimedOut` for a deadline, else `Other`; never of kind `Interrupted`, which many
+/// loops of `std` retry without end.
 impl From<Interrupt> for io::Error {
     fn from(interrupt: Interrupt) -> io::Error {
         let kind = match interrupt {
             Interrupt::Cancelled => io::ErrorKind::Other,
+            Interrupt::TimedOut => io::ErrorKind::TimedOut,
         };
         io::Error::new(kind, interrupt)
     }

@@ -17,7 +17,8 @@
 //! sees the change; if the waiter is first, it stands in the queue by then.
 
 use super::interrupt::Interrupt;
-use super::park::{How, Spec, interrupted, spend};
+use super::limit::interrupted;
+use super::park::{Spec, spend};
 use super::queue::{Attempt, Waited, wait_in};
 use super::reason::Reason;
 use super::release::wake_all;
@@ -99,9 +100,7 @@ pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Inte
     let spec = Spec::interruptible(Reason::Key);
     match wait_in(bucket(key), |bucket| &mut bucket.queue, &spec, arrived) {
         Waited::Done(()) => Ok(false),
-        Waited::Ended(How::Woken(_), _) => Ok(true),
-        // Nothing else ends a wait without a limit.
-        Waited::Ended(..) => Err(Interrupt::Cancelled),
+        Waited::Ended(how, _) => how.interrupt().map_or(Ok(true), Err),
     }
 }
 

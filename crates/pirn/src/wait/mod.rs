@@ -1,13 +1,13 @@
 //! Waiting: the one room that suspends fibers and puts threads to sleep.
 //!
-//! The life of a blocking call: room code asks `park::interrupted`, tries
+//! The life of a blocking call: room code asks `limit::interrupted`, tries
 //! its fast path, and otherwise calls `queue::wait_in` with the lock that guards
 //! its state. Under that lock the attempt is made once more; if it fails, a waiter on the
 //! caller's own stack joins the room's queue. The lock is freed and the caller parks: one
 //! compare-and-swap of its state word, then the switch. A waker takes the room's lock,
 //! claims the first waiter that still waits (`WaitQueue::claim_first`), hands over in the
 //! same critical section, frees the lock and only then enqueues the `Wake` it was given.
-//! The caller comes back with `Woken`, `TimedOut`, `Cancelled` or `Token`, its waiter
+//! The caller comes back with `Woken`, `TimedOut`, `Interrupted` or `Token`, its waiter
 //! unlinked. A plain OS thread goes the same way and sleeps on a futex instead.
 //!
 //! Lock order: a room's lock, then nothing. No runtime lock is held across a switch.
@@ -21,10 +21,13 @@ pub(crate) mod berth;
     reason = "publishes cases that it borrows, and withdraws them"
 )]
 pub(crate) mod choice;
+pub(crate) mod clock;
 pub(crate) mod interrupt;
 // A table in static memory, which loom's words cannot be in.
 #[cfg(not(loom))]
 mod keyed;
+#[expect(unsafe_code, reason = "a deadline lies in the frame that it holds for")]
+pub(crate) mod limit;
 pub(crate) mod linger;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
@@ -37,8 +40,10 @@ pub(crate) mod release;
 mod wait_case;
 pub(crate) mod waitable;
 
+pub(crate) use clock::{deadline_in, now};
+pub(crate) use limit::interrupted;
 pub(crate) use linger::linger;
-pub(crate) use park::{How, Spec, interrupted, spend, yield_now};
+pub(crate) use park::{How, Spec, spend, yield_now};
 pub(crate) use queue::{Attempt, Waited, wait_in, wait_in_after};
 pub(crate) use release::wake_all;
 

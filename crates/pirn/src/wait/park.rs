@@ -21,10 +21,12 @@ use std::thread::panicking;
 use std::time::{Duration, Instant};
 
 use super::interrupt::Interrupt;
+use super::limit::{is_over, report};
 use super::reason::Reason;
 use crate::base::clock;
 use crate::base::mutant::mutant;
 use crate::fiber::current::{self, Local};
+use crate::fiber::limit::Limit;
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
 use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
 use crate::shim;
@@ -40,7 +42,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 pub(crate) struct Spec {
     pub(crate) reason: Reason,
     pub(crate) deadline: Option<Instant>,
-    /// Cancellation ends the wait.
+    /// Cancellation, and a deadline of the code around it, end the wait.
     pub(crate) interruptible: bool,
     /// The token of `unpark` ends the wait.
     pub(crate) token: bool,
@@ -57,7 +59,7 @@ impl Spec {
         }
     }
 
-    /// A wait that cancellation ends too.
+    /// A wait that an interrupt ends too.
     pub(crate) const fn interruptible(reason: Reason) -> Spec {
         Spec {
             interruptible: true,
@@ -93,17 +95,28 @@ pub(crate) enum How {
     Woken(Code),
     /// The wait's own deadline.
     TimedOut,
-    /// Cancellation.
-    Cancelled,
+    /// Cancellation, or a deadline of the code around the wait.
+    Interrupted(Interrupt),
     /// The token of `unpark`, which is consumed.
     Token,
+}
+
+impl How {
+    /// The interrupt that has ended the wait, if one has.
+    #[inline]
+    pub(crate) fn interrupt(self) -> Option<Interrupt> {
+        match self {
+            How::Interrupted(interrupt) => Some(interrupt),
+            How::Woken(_) | How::TimedOut | How::Token => None,
+        }
+    }
 }
 
 impl End {
     fn new(code: Code, early: bool) -> End {
         let how = match code {
             Code::TIMED_OUT => How::TimedOut,
-            Code::CANCELLED => How::Cancelled,
+            Code::CANCELLED => How::Interrupted(Interrupt::Cancelled),
             Code::TOKEN => How::Token,
             code => How::Woken(code),
         };
@@ -159,16 +172,6 @@ pub(crate) fn take_token() -> bool {
     unsafe { fiber.as_ref() }.state.take_token()
 }
 
-/// The interrupt that the caller's fiber is under, if any. Interruptible calls ask before
-/// they try anything.
-#[inline]
-pub(crate) fn interrupted() -> Option<Interrupt> {
-    let fiber = current::local().fiber()?;
-    // SAFETY: H1.
-    let cancelled = unsafe { fiber.as_ref() }.state.is_cancelled();
-    cancelled.then_some(Interrupt::Cancelled)
-}
-
 /// Suspends the caller until somebody ends the wait that `ticket` stands for.
 pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
     park_on(current::local(), ticket, spec)
@@ -179,15 +182,54 @@ pub(crate) fn park_on(local: &Local, ticket: Ticket, spec: &Spec) -> End {
     // SAFETY: H1.
     let header = unsafe { ticket.fiber().as_ref() };
     header.reason.store(spec.reason as u32, Ordering::Relaxed);
-    let end = if local.fiber().is_none() {
+    let end = match header.limit.get() {
+        Some(limit) if spec.interruptible => {
+            park_within(local, header, ticket, spec, limit.get())
+        }
+        _ => park_as(local, header, ticket, spec),
+    };
+    header.reason.store(0, Ordering::Relaxed);
+    end
+}
+
+#[inline]
+fn park_as(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
+    if local.fiber().is_none() {
         park_thread(header, ticket, spec)
     } else if unwinds(local) {
         park_in_place(local, header, ticket, spec)
     } else {
         park_fiber(local, header, ticket, spec)
-    };
-    header.reason.store(0, Ordering::Relaxed);
-    end
+    }
+}
+
+/// Parks for no longer than `limit` allows. Of two deadlines the nearer one ends the wait;
+/// of two that are the same, `limit`.
+#[cold]
+fn park_within(
+    local: &Local,
+    header: &Header,
+    ticket: Ticket,
+    spec: &Spec,
+    limit: &Limit,
+) -> End {
+    if spec.deadline.is_some_and(|own| own < limit.at()) {
+        return park_as(local, header, ticket, spec);
+    }
+    if is_over(limit)
+        && let Some(wake) = ticket.claim(Code::TIMED_OUT)
+    {
+        // A claim of one's own wait: there is nothing to enqueue, and parking finds it.
+        wake.enqueue();
+    }
+    let end = park_as(local, header, ticket, &spec.until(Some(limit.at())));
+    match end.how {
+        How::TimedOut => End {
+            how: How::Interrupted(report(header, limit)),
+            ..end
+        },
+        _ => end,
+    }
 }
 
 /// Lets everything else that is ready run first; a plain thread gives its core away.
@@ -213,13 +255,26 @@ fn unwinds(local: &Local) -> bool {
         local.set_left_unwinding(false);
         return false;
     }
-    !local.left_unwinding()
+    !local.left_unwinding() && !leaves_at_once(local)
+}
+
+/// Where time is virtual it stands still for as long as the thread is blocked, so nobody
+/// waits in place.
+#[cold]
+fn leaves_at_once(local: &Local) -> bool {
+    // SAFETY: H1.
+    let header = local.fiber().map(|fiber| unsafe { fiber.as_ref() });
+    let leaves = header.is_some_and(|header| header.home().time_is_virtual());
+    if leaves {
+        local.set_left_unwinding(true);
+    }
+    leaves
 }
 
 /// Gives way in place, until others have waited behind this fiber for [`PATIENCE`].
 #[cold]
 fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
-    if local.left_unwinding() {
+    if local.left_unwinding() || leaves_at_once(local) {
         return requeue(local, fiber);
     }
     let now = clock::now();

@@ -7,7 +7,7 @@
 
 use std::ptr::NonNull;
 
-use super::park::{End, How, Spec, park_on, ticket_on};
+use super::park::{End, How, Spec, park_on, spend, ticket_on};
 use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::fiber::state::Code;
@@ -75,6 +75,11 @@ pub(crate) fn wait_in_after<S, P, R>(
         let mut state = lock.lock();
         // SAFETY: the lock is held; the waiter was pushed to this queue.
         unsafe { queue(&mut state).remove(place) };
+        drop(state);
+        if early && matches!(how, How::Interrupted(_)) {
+            // Refused without having parked: a loop that takes no notice must give way too.
+            spend();
+        }
     }
     Waited::Ended(how, waiter.into_payload())
 }

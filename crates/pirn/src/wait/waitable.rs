@@ -1,7 +1,8 @@
 //! Waiting for things that are not ours: the contract for user-made primitives.
 
 use super::interrupt::Interrupt;
-use super::park::{How, Spec, call_in, interrupted, lend_ticket, park, spend};
+use super::limit::interrupted;
+use super::park::{Spec, call_in, lend_ticket, park, spend};
 use super::reason::Reason;
 use crate::fiber::Ticket;
 
@@ -46,6 +47,7 @@ pub trait Waitable {
 pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
     loop {
         if let Some(interrupt) = interrupted() {
+            spend();
             return Err(interrupt);
         }
         if let Some(output) = waitable.try_complete() {
@@ -69,8 +71,8 @@ pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
         }
         let end = park(ticket, &Spec::interruptible(Reason::Waitable));
         drop(published);
-        if end.how == How::Cancelled {
-            return Err(Interrupt::Cancelled);
+        if let Some(interrupt) = end.how.interrupt() {
+            return Err(interrupt);
         }
     }
 }

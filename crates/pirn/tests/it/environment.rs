@@ -34,6 +34,9 @@ fn a_bad_value_is_named() {
         ("PIRN_STACK_SIZE", "1"),
         ("PIRN_STACK_SIZE", "99999999999G"),
         ("PIRN_STACK_SIZE", "é"),
+        ("PIRN_SEED", "lucky"),
+        ("PIRN_SEED", "-1"),
+        ("PIRN_SEED", "99999999999999999999"),
     ];
     for (variable, value) in bad {
         ends_well(
@@ -41,7 +44,7 @@ fn a_bad_value_is_named() {
             &[(variable, value)],
             || {
                 let (variable, value) = std::env::vars()
-                    .find(|(name, _)| name == "PIRN_WORKERS" || name == "PIRN_STACK_SIZE")
+                    .find(|(name, _)| bad.iter().any(|(variable, _)| name == variable))
                     .expect("set for this process");
                 let error = Runtime::builder().build().expect_err("refused").to_string();
                 assert!(

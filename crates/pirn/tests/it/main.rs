@@ -21,6 +21,10 @@ mod channel;
 mod channel_kinds;
 /// Channels under load: nothing lost, nothing twice, whatever the capacity and the crew.
 mod channel_storm;
+/// A deadline ends the waits of the code that it was set for, and no others.
+mod deadline;
+/// One seed, one trace; time that passes is virtual and takes none.
+mod deterministic;
 /// What the environment asks for is done, what cannot be used is named.
 mod environment;
 /// Events: for all who wait, or for one.
@@ -31,6 +35,8 @@ mod fairness;
 mod fiber_local;
 /// What runs on a worker's thread before its first fiber and after its last.
 mod hooks;
+/// Ticks at equal distances, and what becomes of those that nobody took.
+mod interval;
 /// The result is there when a join returns, for however many that wait.
 mod join;
 /// Waiting on a number, which anybody may build on.

@@ -154,7 +154,12 @@ pub(crate) fn apart(
     }
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
     command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
-    for variable in ["PIRN_WORKERS", "PIRN_STACK_SIZE", "RUST_BACKTRACE"] {
+    for variable in [
+        "PIRN_WORKERS",
+        "PIRN_STACK_SIZE",
+        "PIRN_SEED",
+        "RUST_BACKTRACE",
+    ] {
         command.env_remove(variable);
     }
     command.env(PART, name).envs(environment.iter().copied());

@@ -36,6 +36,9 @@ mod turns;
 /// Bounded channels: exact values, and what a close does to whoever waits.
 mod channels;
 
+/// Deadlines of code against data, cancellation and the ends of fibers.
+mod deadlines;
+
 /// Stacks that run out and come back.
 mod stacks;
 

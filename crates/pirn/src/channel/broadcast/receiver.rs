@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use super::case::RecvCase;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::row::{Found, Row};
-use crate::base::clock::deadline_in;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in,
+    Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
 };
 
 /// Receives every value that is sent while it is there.
@@ -125,8 +124,8 @@ impl<T: Clone> Receiver<T> {
             );
             match waited {
                 Waited::Ended(How::TimedOut, _) => return Err(RecvTimeoutError::Timeout),
-                Waited::Ended(How::Cancelled, _) => {
-                    return Err(RecvTimeoutError::Interrupted(Interrupt::Cancelled));
+                Waited::Ended(How::Interrupted(interrupt), _) => {
+                    return Err(RecvTimeoutError::Interrupted(interrupt));
                 }
                 Waited::Done(()) | Waited::Ended(..) => {}
             }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::channel::pipe::{Pipe, Side};
-use crate::shim;
+use crate::wait;
 use crate::wait::berth::Berth;
 use crate::wait::choice::Call;
 
@@ -35,7 +35,7 @@ impl<T> Watched for Pipe<T> {
             Side::Send => state.may_send(None),
             Side::Receive => {
                 state.may_receive(None)
-                    || self.due().is_some_and(|due| due <= shim::now())
+                    || self.due().is_some_and(|due| due <= wait::now())
             }
         }
     }

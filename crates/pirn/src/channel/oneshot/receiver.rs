@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::case::RecvCase;
 use super::slot::{Found, Slot};
-use crate::base::clock::deadline_in;
 use crate::channel::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in,
+    Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
 };
 
 /// Receives one value. Dropped without, it gives the sender its value back.
@@ -117,7 +116,7 @@ impl<T> Receiver<T> {
             Waited::Done(None) => Err(RecvTimeoutError::Disconnected),
             Waited::Ended(how, None) => Err(match how {
                 How::TimedOut => RecvTimeoutError::Timeout,
-                How::Cancelled => RecvTimeoutError::Interrupted(Interrupt::Cancelled),
+                How::Interrupted(interrupt) => RecvTimeoutError::Interrupted(interrupt),
                 How::Woken(_) | How::Token => RecvTimeoutError::Disconnected,
             }),
         }

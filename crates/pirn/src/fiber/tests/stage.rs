@@ -9,6 +9,7 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::Cell;
 use std::ptr::NonNull;
+use std::time::Instant;
 
 use crate::fiber::current::{self, Local};
 use crate::fiber::header::{FiberPtr, Header};
@@ -16,6 +17,7 @@ use crate::fiber::schedule::Schedule;
 use crate::fiber::slab;
 use crate::fiber::state::Code;
 use crate::fiber::ticket::Ticket;
+use crate::shim;
 use crate::shim::thread::{self, JoinHandle};
 use crate::timer::Timer;
 
@@ -153,6 +155,14 @@ impl Schedule for Home {
 
     unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>) -> bool {
         self.armed.take().is_some()
+    }
+
+    fn now(&self, _local: &Local) -> Instant {
+        shim::now()
+    }
+
+    fn time_is_virtual(&self) -> bool {
+        false
     }
 
     fn others_wait(&self) -> bool {

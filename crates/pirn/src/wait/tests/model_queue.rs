@@ -10,7 +10,7 @@ use crate::fiber::tests::stage::Block;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{self, Lock};
-use crate::wait::{Attempt, How, Reason, Spec, Waited, wait_in};
+use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, limit, wait_in};
 
 /// What a waiter gets.
 const VALUE: u32 = 42;
@@ -148,6 +148,33 @@ fn model_queue_deadline_against_hand_over() {
     });
 }
 
+/// A deadline of the code around the wait, coming or past, against the hand-over.
+fn limit_against_hand_over(name: &'static str, left: Duration) {
+    explore(name, 3, move || {
+        let (room, block) = (Room::new(), fiber());
+        let giver = room.giver(VALUE);
+        let ((value, how), reported) = block.play(|| {
+            let take = || room.take(&Spec::interruptible(Reason::Recv));
+            limit::under(shim::now() + left, take)
+        });
+        let interrupted = how == Some(How::Interrupted(Interrupt::TimedOut));
+        assert_eq!(value.is_none(), interrupted, "{value:?}, {how:?}");
+        assert_eq!(reported, interrupted);
+        join([giver]);
+        room.close(if value.is_none() { &[VALUE] } else { &[] });
+    });
+}
+
+#[test]
+fn model_queue_limit_against_hand_over() {
+    limit_against_hand_over("queue_limit", Duration::from_secs(1));
+}
+
+#[test]
+fn model_queue_expired_limit_against_hand_over() {
+    limit_against_hand_over("queue_expired_limit", Duration::ZERO);
+}
+
 /// Cancellation against the hand-over, and another waiter behind, who gets what the cancelled
 /// one does not.
 #[test]
@@ -167,7 +194,7 @@ fn model_queue_cancel_against_hand_over() {
         let (value, how) = block.play(|| room.take(&Spec::interruptible(Reason::Recv)));
         assert_eq!(
             value.is_none(),
-            how == Some(How::Cancelled),
+            how == Some(How::Interrupted(Interrupt::Cancelled)),
             "{value:?}, {how:?}"
         );
         join([giver, canceller]);

@@ -1,0 +1,184 @@
+//! The deterministic worker: every choice comes from a seed, and time is virtual.
+//!
+//! Owns: which of the ready fibers runs next, and the clock of such a runtime. Does not own:
+//! the queues, which are filled as ever (`place`) and emptied here before each choice; nor
+//! the thread's random numbers (`fiber::current`), which are seeded here.
+//!
+//! A runtime like this has one worker. It takes no short cuts: `until_service` stays 0, so
+//! that `find_hot` never hands out a fiber and control comes back to the worker's own stack
+//! after every run, where [`Worker::draw`] is asked in place of `find`. A draw
+//! 1. takes notice of the pool's phase, of what other threads have woken, and of timers that
+//!    are due already;
+//! 2. gathers whatever is ready, out of all queues, in a fixed order;
+//! 3. picks one of that, each as likely as any other;
+//! 4. if nothing is ready, lets time jump to the next timer and starts again, unless
+//!    fibers wait for what takes real time ([`outside`]); then the worker rests.
+//!
+//! So time stands still while fibers run. What other threads do comes when it comes, and
+//! is outside of what a seed repeats.
+
+use std::cell::{Cell, RefCell};
+use std::time::Instant;
+
+use super::injector::End;
+use super::place::pool_of;
+use super::pool::Pool;
+use super::worker::Worker;
+use crate::base::clock;
+use crate::base::rng::Rng;
+use crate::fiber::FiberPtr;
+use crate::fiber::current::{self, Local};
+
+/// What a worker has if its runtime is deterministic.
+pub(super) struct Seeded {
+    rng: RefCell<Rng>,
+    /// Fibers that may run, in no order that means anything.
+    ready: RefCell<Vec<FiberPtr>>,
+    /// When virtual time began: nanoseconds of the real clock.
+    began: u64,
+    /// Microseconds of virtual time since.
+    passed: Cell<u64>,
+    /// Fibers that wait for what takes real time.
+    outside: Cell<usize>,
+}
+
+impl Seeded {
+    pub(super) fn new(seed: u64) -> Seeded {
+        Seeded {
+            rng: RefCell::new(Rng::new(seed)),
+            ready: RefCell::new(Vec::new()),
+            began: clock::now(),
+            passed: Cell::new(0),
+            outside: Cell::new(0),
+        }
+    }
+
+    /// Has the thread's own random numbers, which `select` asks for, come from the seed.
+    pub(super) fn seed_thread(&self, local: &Local) {
+        local.set_rng(Rng::new(self.rng.borrow_mut().next_u64()));
+    }
+
+    pub(super) fn present(&self) -> Instant {
+        let nanos = self.began.saturating_add(self.passed.get() * MICRO);
+        clock::instant(nanos).expect("virtual time is within what the clock can express")
+    }
+
+    pub(super) fn wheel_time(&self) -> u64 {
+        self.passed.get() << WHEEL_BITS
+    }
+
+    /// A deadline, in nanoseconds of real time, as the wheel counts it.
+    ///
+    /// The wheel rounds up to its tick, and which tick that is would depend on when the
+    /// runtime was made. So it is given microseconds since then, one a tick.
+    pub(super) fn wheel_deadline(&self, deadline: u64) -> u64 {
+        let micros = deadline.saturating_sub(self.began).div_ceil(MICRO);
+        if micros >> (u64::BITS - WHEEL_BITS) == 0 {
+            micros << WHEEL_BITS
+        } else {
+            u64::MAX
+        }
+    }
+
+    fn jump(&self, to: u64) {
+        self.passed.set(self.passed.get().max(to >> WHEEL_BITS));
+    }
+
+    fn pick(&self) -> Option<FiberPtr> {
+        let mut ready = self.ready.borrow_mut();
+        if ready.is_empty() {
+            return None;
+        }
+        let chosen = self.rng.borrow_mut().below(ready.len());
+        Some(ready.swap_remove(chosen))
+    }
+}
+
+impl Worker {
+    /// The next fiber to run. On the worker's own stack.
+    #[cold]
+    pub(super) fn draw(&self, seeded: &Seeded) -> Option<FiberPtr> {
+        loop {
+            self.notice_phase();
+            let _ = self.relieve();
+            self.open_mailbox();
+            self.fire_timers(self.wheel_time());
+            self.gather(seeded);
+            if let Some(fiber) = seeded.pick() {
+                if self.searching.get() {
+                    self.pass_search_on();
+                }
+                return Some(fiber);
+            }
+            // Before any time passes: who waits for the others to end may go on now.
+            self.pool.look_for_quiet();
+            if self.has_ready() {
+                continue;
+            }
+            let next = self.next_timer().filter(|_| seeded.outside.get() == 0)?;
+            seeded.jump(next);
+        }
+    }
+
+    /// Moves whatever is ready to where it is picked from.
+    fn gather(&self, seeded: &Seeded) {
+        let mut ready = seeded.ready.borrow_mut();
+        let remote = self.remote();
+        ready.extend(remote.next.take().map(|item| item.fiber()));
+        while let Some(fiber) = self.pop_ready() {
+            ready.push(fiber);
+        }
+        while let Some(fiber) = remote.ring.pop() {
+            ready.push(fiber);
+        }
+        let injector = &self.pool.injector;
+        while !injector.is_empty() {
+            let mut batch = injector.pop_batch(self.index, BATCH, End::Oldest);
+            while let Some(fiber) = batch.pop_front() {
+                ready.push(fiber);
+            }
+        }
+    }
+}
+
+impl Pool {
+    /// Whether a deadline of the caller's means the same to this pool's fibers.
+    pub(crate) fn shares_clock(&self, local: &Local) -> bool {
+        let own = match local.fiber() {
+            None => None,
+            Some(_) => pool_of(local),
+        };
+        match own {
+            Some(own) if std::ptr::eq(&raw const **own, self) => true,
+            Some(own) => own.config.seed.is_none() && self.config.seed.is_none(),
+            None => self.config.seed.is_none(),
+        }
+    }
+}
+
+/// Waits, by `wait`, for something that takes real time and not a fiber of the same runtime:
+/// virtual time stands still meanwhile.
+pub(crate) fn outside<T>(wait: impl FnOnce() -> T) -> T {
+    count(1);
+    let result = wait();
+    count(-1);
+    result
+}
+
+#[inline]
+fn count(change: isize) {
+    let worker = Worker::of(current::local());
+    if let Some(seeded) = worker.and_then(|worker| worker.seeded.as_ref()) {
+        let outside = &seeded.outside;
+        outside.set(outside.get().wrapping_add_signed(change));
+    }
+}
+
+const MICRO: u64 = 1_000;
+
+/// Makes a microsecond one tick of the wheel. That leaves 48 bits, almost nine years: whoever
+/// waits for longer than that after the start waits for ever.
+const WHEEL_BITS: u32 = 16;
+
+/// Any number; the loop around it takes everything.
+const BATCH: u32 = 256;

@@ -1,0 +1,93 @@
+//! A worker's timers, and the clock that they go by.
+//!
+//! Owns: the step between a worker and its wheel. Does not own: the wheel (`timer`), nor the
+//! virtual clock of a deterministic runtime (`seeded`), which both the wheel and the fibers
+//! are told by wherever there is one.
+
+use std::ptr::NonNull;
+use std::time::Instant;
+
+use super::worker::Worker;
+use crate::base::clock;
+use crate::fiber::Ticket;
+use crate::fiber::state::Code;
+use crate::shim;
+use crate::timer::Timer;
+
+impl Worker {
+    /// The present moment of this worker's fibers.
+    #[inline]
+    pub(super) fn present(&self) -> Instant {
+        match &self.seeded {
+            None => shim::now(),
+            Some(seeded) => seeded.present(),
+        }
+    }
+
+    /// The present moment as the wheel counts it.
+    #[inline]
+    pub(super) fn wheel_time(&self) -> u64 {
+        match &self.seeded {
+            None => clock::now(),
+            Some(seeded) => seeded.wheel_time(),
+        }
+    }
+
+    /// Wakes the fibers whose time has come by `now`, as the wheel counts it.
+    pub(super) fn fire_timers(&self, now: u64) {
+        // SAFETY: K1: firing claims tickets and fills the ready list; it does not come back
+        // to the wheel.
+        let wheel = unsafe { &mut *self.wheel.get() };
+        wheel.advance(now, |ticket| {
+            let wake = ticket.claim(Code::TIMED_OUT);
+            if let Some(wake) = wake {
+                wake.enqueue();
+            }
+        });
+    }
+
+    /// When the next timer is due, as the wheel counts it.
+    #[inline]
+    pub(super) fn next_timer(&self) -> Option<u64> {
+        // SAFETY: K1.
+        unsafe { &*self.wheel.get() }.next_deadline()
+    }
+
+    /// Whether a timer is due that has not fired.
+    pub(super) fn timer_is_due(&self) -> bool {
+        self.next_timer().is_some_and(|at| at <= self.wheel_time())
+    }
+
+    /// Until when this worker may sleep on account of its timers. Where time is virtual they
+    /// are no reason to wake up: while the worker sleeps, time stands still.
+    pub(super) fn alarm(&self) -> Option<Instant> {
+        match &self.seeded {
+            None => self.next_timer().and_then(clock::instant),
+            Some(_) => None,
+        }
+    }
+
+    /// # Safety
+    /// As `Schedule::arm`.
+    #[inline]
+    pub(super) unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) {
+        let deadline = match &self.seeded {
+            None => deadline,
+            Some(seeded) => seeded.wheel_deadline(deadline),
+        };
+        // SAFETY: K1.
+        let wheel = unsafe { &mut *self.wheel.get() };
+        // SAFETY: the caller's promise.
+        unsafe { wheel.arm(timer, deadline) };
+    }
+
+    /// # Safety
+    /// As `Schedule::disarm`.
+    #[inline]
+    pub(super) unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>) -> bool {
+        // SAFETY: K1.
+        let wheel = unsafe { &mut *self.wheel.get() };
+        // SAFETY: the caller's promise.
+        unsafe { wheel.disarm(timer) }
+    }
+}

@@ -1,0 +1,76 @@
+//! A limit to how long a piece of code may wait.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use crate::wait::{Interrupt, deadline_in, limit};
+
+/// The time limit of a [`timeout`] has interrupted what ran under it.
+#[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
+pub struct Elapsed(());
+
+/// Runs `f` under a deadline `duration` from now. When the deadline passes, the wait that `f`
+/// is in, if it is an interruption point, and every later one in `f`, reports
+/// [`Interrupt::TimedOut`].
+///
+/// Computing is not interrupted: where `f` meets no interruption point after the deadline,
+/// its result is returned, however late. [`cancel::check`](crate::cancel::check) and
+/// [`spawn::checkpoint`](crate::spawn::checkpoint) are interruption points that do not wait.
+/// The fibers of a scope inside `f` are under the deadline too; those that it spawns otherwise
+/// are not. A duration that the clock cannot express is no limit.
+///
+/// # Errors
+/// [`Elapsed`] if this deadline was reported to anything in `f`. The result of `f` is dropped
+/// then; [`with_deadline`](crate::cancel::with_deadline) keeps it. A deadline from further
+/// outside that is as near, or nearer, is not this one: what `f` made of that is returned.
+///
+/// # Panics
+/// With the panic of `f`.
+///
+/// # Cancellation
+/// Not an interruption point itself.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use pirn::{channel, time};
+///
+/// let (tx, rx) = channel::bounded::<u32>(1);
+/// let limit = Duration::from_millis(2);
+/// assert!(time::timeout(limit, || rx.recv()).is_err());
+///
+/// tx.send(7).unwrap();
+/// assert_eq!(time::timeout(limit, || rx.recv()), Ok(Ok(7)));
+/// ```
+pub fn timeout<T>(duration: Duration, f: impl FnOnce() -> T) -> Result<T, Elapsed> {
+    let Some(at) = deadline_in(duration) else {
+        return Ok(f());
+    };
+    match limit::under(at, f) {
+        (value, false) => Ok(value),
+        (_, true) => Err(Elapsed(())),
+    }
+}
+
+impl fmt::Display for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the time limit has passed")
+    }
+}
+
+impl Error for Elapsed {}
+
+impl From<Elapsed> for Interrupt {
+    fn from(_: Elapsed) -> Interrupt {
+        Interrupt::TimedOut
+    }
+}
+
+/// Of kind `TimedOut`.
+impl From<Elapsed> for io::Error {
+    fn from(elapsed: Elapsed) -> io::Error {
+        io::Error::new(io::ErrorKind::TimedOut, elapsed)
+    }
+}

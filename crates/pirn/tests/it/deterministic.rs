@@ -1,0 +1,471 @@
+//! Deterministic runtimes: one seed, one trace, and time that takes none.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use pirn::cancel::{check, deadline, with_deadline};
+use pirn::channel::{self, RecvTimeoutError, SendTimeoutError};
+use pirn::runtime::{Scheduler, test};
+use pirn::time::{now, sleep, sleep_until, timeout};
+use pirn::{Interrupt, Runtime, sync};
+
+use crate::crew::{alone, runtime};
+use crate::rig::{LONG, apart, compute_until, scaled};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn seeded(seed: u64) -> Runtime {
+    let runtime = Runtime::builder().deterministic(seed).build();
+    runtime.expect("a runtime starts")
+}
+
+/// Which fiber, what it did, and when, in microseconds.
+type Event = (usize, &'static str, u128);
+
+/// What happened.
+#[derive(Clone)]
+struct Trace {
+    start: Instant,
+    events: Arc<Mutex<Vec<Event>>>,
+}
+
+impl Trace {
+    fn new() -> Trace {
+        Trace {
+            start: now(),
+            events: Arc::default(),
+        }
+    }
+
+    fn note(&self, fiber: usize, event: &'static str) {
+        let at = (now() - self.start).as_micros();
+        self.events.lock().unwrap().push((fiber, event, at));
+    }
+
+    fn take(self) -> Vec<Event> {
+        std::mem::take(&mut self.events.lock().unwrap())
+    }
+}
+
+/// A program with a bit of everything in it, and its trace.
+fn program(runtime: &Runtime) -> Vec<Event> {
+    runtime.run(|| {
+        let trace = Trace::new();
+        let (tx, rx) = channel::bounded(2);
+        let mutex = Arc::new(sync::Mutex::new(0));
+        let fibers: Vec<_> = (0..12)
+            .map(|i| {
+                let (trace, tx, rx) = (trace.clone(), tx.clone(), rx.clone());
+                let mutex = Arc::clone(&mutex);
+                pirn::spawn(move || {
+                    trace.note(i, "starts");
+                    for round in 0..6 {
+                        match (i + round) % 5 {
+                            0 => tx.send(i).unwrap(),
+                            1 => drop(rx.recv_timeout(Duration::from_millis(7))),
+                            2 => sleep(Duration::from_micros(100 * i as u64)).unwrap(),
+                            3 => pirn::yield_now(),
+                            _ => {
+                                let mut held = mutex.lock();
+                                *held += 1;
+                                pirn::yield_now();
+                                drop(held);
+                            }
+                        }
+                        trace.note(i, "went on");
+                        if round == 3 {
+                            let trace = trace.clone();
+                            drop(pirn::spawn(move || trace.note(100 + i, "was spawned")));
+                        }
+                        // Keeps the channel from filling up.
+                        while rx.try_recv().is_ok() {}
+                    }
+                    trace.note(i, "ends");
+                })
+            })
+            .collect();
+        for fiber in fibers {
+            fiber.join().unwrap();
+        }
+        trace.take()
+    })
+}
+
+/// P13. The same seed gives the same trace, on either scheduler, also in a runtime that has
+/// run something else before; other seeds give others.
+#[test]
+fn one_seed_one_trace() {
+    let of = |seed| program(&seeded(seed));
+    let mut traces = BTreeSet::new();
+    for seed in 0..10 {
+        let trace = of(seed);
+        assert!(trace.len() > 12 * 8);
+        // With the machine busy otherwise, too.
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            for _ in 0..3 {
+                threads
+                    .spawn(|| compute_until("told to", || stop.load(Ordering::Relaxed)));
+            }
+            assert_eq!(of(seed), trace, "with the seed {seed}");
+            stop.store(true, Ordering::Relaxed);
+        });
+        traces.insert(trace);
+    }
+    assert!(traces.len() >= 9, "{} traces of 10 seeds", traces.len());
+    let both = [(); 2].map(|()| {
+        let runtime = seeded(3);
+        (program(&runtime), program(&runtime))
+    });
+    assert_eq!(both[0], both[1]);
+    let queued = [(); 2].map(|()| {
+        let builder = Runtime::builder().scheduler(Scheduler::SingleQueue);
+        program(&builder.deterministic(3).build().unwrap())
+    });
+    assert_eq!(queued[0], queued[1]);
+}
+
+/// Every order of three fibers that are ready at once comes up.
+#[test]
+fn every_order_comes_up() {
+    let orders = (0..100).map(|seed| {
+        seeded(seed).run(|| {
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let fibers = [0, 1, 2].map(|i| {
+                let order = Arc::clone(&order);
+                pirn::spawn(move || order.lock().unwrap().push(i))
+            });
+            fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+            std::mem::take(&mut *order.lock().unwrap())
+        })
+    });
+    assert_eq!(orders.collect::<BTreeSet<_>>().len(), 6);
+}
+
+/// N1. A hundred thousand sleeps of up to 10,000 seconds: none early, none late, in a moment.
+#[test]
+fn long_sleeps_take_no_time() {
+    let n = scaled(100_000);
+    let began = Instant::now();
+    seeded(1).run(|| {
+        let start = now();
+        let woken = Arc::new(AtomicUsize::new(0));
+        let last = Arc::new(Mutex::new(start));
+        for i in 0..n {
+            let (woken, last) = (Arc::clone(&woken), Arc::clone(&last));
+            drop(pirn::spawn(move || {
+                let at = now() + Duration::from_micros(i as u64 * 7_919 % 10_000_000_000);
+                sleep_until(at).unwrap();
+                assert_eq!(now(), at);
+                let mut last = last.lock().unwrap();
+                assert!(*last <= at, "time goes back");
+                *last = at;
+                woken.fetch_add(1, Ordering::Relaxed);
+            }));
+        }
+        sleep(Duration::from_secs(10_001)).unwrap();
+        assert_eq!(woken.load(Ordering::Relaxed), n);
+        assert_eq!(now() - start, Duration::from_secs(10_001));
+    });
+    assert!(began.elapsed() < LONG);
+}
+
+/// Time stands still while anything runs, and every kind of limit goes by it.
+#[test]
+fn every_limit_goes_by_virtual_time() {
+    test(|_| {
+        let start = now();
+        (0..1_000).for_each(|_| pirn::yield_now());
+        assert_eq!(now(), start);
+        let (_tx, rx) = channel::bounded::<()>(1);
+        assert_eq!(rx.recv_timeout(SECOND), Err(RecvTimeoutError::Timeout));
+        assert_eq!(now() - start, SECOND);
+        let mutex = Arc::new(sync::Mutex::new(()));
+        let held = mutex.lock();
+        let other = Arc::clone(&mutex);
+        let locker = pirn::spawn(move || other.lock_timeout(SECOND).is_none());
+        assert!(locker.join().unwrap());
+        let changed = sync::Condvar::new();
+        let (held, ended) = changed.wait_timeout(held, SECOND);
+        assert!(ended.timed_out());
+        drop(held);
+        pirn::spawn::park_timeout(SECOND);
+        assert!(timeout(SECOND, || rx.recv()).is_err());
+        let sleeper = pirn::spawn(|| sleep(10 * SECOND));
+        let Err(sleeper) = sleeper.join_timeout(SECOND) else {
+            panic!("it sleeps on");
+        };
+        assert_eq!(now() - start, 6 * SECOND);
+        assert_eq!(with_deadline(start, check), Err(Interrupt::TimedOut));
+        sleeper.join().unwrap().unwrap();
+        assert_eq!(now() - start, 15 * SECOND);
+        // A limit that has passed ends its wait though others never stop running.
+        let stop = Arc::new(AtomicBool::new(false));
+        let stops = Arc::clone(&stop);
+        drop(pirn::spawn(move || {
+            while !stops.load(Ordering::Relaxed) {
+                pirn::yield_now();
+            }
+        }));
+        let passed = rx.recv_timeout(Duration::ZERO);
+        assert_eq!(passed, Err(RecvTimeoutError::Timeout));
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+/// Of two deadlines at the very same moment the outer one counts, for `timeout` and for a
+/// call's own limit.
+#[test]
+fn the_outer_of_two_equal_deadlines_counts() {
+    test(|_| {
+        let mut inner = None;
+        let outer = timeout(SECOND, || {
+            inner = Some(timeout(SECOND, || sleep(2 * SECOND)));
+        });
+        assert!(outer.is_err());
+        assert_eq!(inner, Some(Ok(Err(Interrupt::TimedOut))));
+        let (_tx, rx) = channel::bounded::<()>(1);
+        let mut inner = None;
+        let outer = timeout(SECOND, || inner = Some(rx.recv_timeout(SECOND)));
+        assert!(outer.is_err());
+        let interrupted = RecvTimeoutError::Interrupted(Interrupt::TimedOut);
+        assert_eq!(inner, Some(Err(interrupted)));
+    });
+}
+
+/// A value that comes a moment before the limit is delivered; one that comes later stays with
+/// its sender. Whatever the seed.
+#[test]
+fn data_and_limits_meet() {
+    let moment = Duration::from_micros(1);
+    for seed in 0..20 {
+        for (delay, comes) in [(SECOND - moment, true), (SECOND + moment, false)] {
+            seeded(seed).run(|| {
+                let (tx, rx) = channel::bounded(0);
+                let sender = pirn::spawn(move || {
+                    sleep(delay).unwrap();
+                    tx.send_timeout(7, SECOND)
+                });
+                let received = rx.recv_timeout(SECOND);
+                let sent = || sender.join().unwrap();
+                if comes {
+                    assert_eq!((received, sent()), (Ok(7), Ok(())));
+                } else {
+                    assert_eq!(received, Err(RecvTimeoutError::Timeout));
+                    assert_eq!(sent(), Err(SendTimeoutError::Timeout(7)));
+                }
+            });
+        }
+    }
+}
+
+/// Time does not pass while a fiber is off on a thread that may block, or waits for another
+/// runtime.
+#[test]
+fn time_waits_for_what_is_outside() {
+    let other = runtime(1);
+    test(|_| {
+        let start = now();
+        let sleeper = pirn::spawn(|| sleep(SECOND));
+        pirn::yield_now();
+        let real = Instant::now();
+        let nap = || std::thread::sleep(Duration::from_millis(20));
+        pirn::blocking(nap);
+        assert!(real.elapsed() >= Duration::from_millis(20));
+        assert_eq!((now(), sleeper.is_finished()), (start, false));
+        other.run(|| sleep(Duration::from_millis(20)).unwrap());
+        assert_eq!((now(), sleeper.is_finished()), (start, false));
+        sleeper.join().unwrap().unwrap();
+        assert_eq!(now() - start, SECOND);
+    });
+}
+
+/// Other threads may send what they like, and have the real clock.
+#[test]
+fn threads_join_in() {
+    let runtime = seeded(5);
+    let (tx, rx) = channel::bounded(1);
+    let sum = runtime.spawn(move || rx.iter().sum::<u64>());
+    for i in 0..1_000 {
+        tx.send(i).unwrap();
+    }
+    drop(tx);
+    assert_eq!(sum.join().unwrap(), 999 * 500);
+    let real = Instant::now();
+    assert!(now() >= real, "a thread's clock is the real one");
+    runtime.run(|| sleep(1_000 * SECOND).unwrap());
+    assert!(now() - real < LONG);
+    let (ahead, threads) = (runtime.run(now), now());
+    assert!(ahead - threads > 900 * SECOND);
+}
+
+/// A deadline goes with a scope only where it means the same.
+#[test]
+fn deadlines_stay_on_their_clock() {
+    let real = runtime(1);
+    let at = now() + LONG;
+    let seen = with_deadline(at, || seeded(1).scope(|s| s.spawn(deadline).join()));
+    assert_eq!(seen.unwrap(), None);
+    assert_eq!(with_deadline(at, || seeded(1).run(deadline)), None);
+    assert_eq!(with_deadline(at, || real.run(deadline)), Some(at));
+    test(|own| {
+        let at = now() + SECOND;
+        with_deadline(at, || {
+            let inside = own.scope(|s| s.spawn(deadline).join());
+            assert_eq!(inside.unwrap(), Some(at));
+            // Not joined: the deadline would not wait for another runtime's fiber.
+            let mut elsewhere = Some(at);
+            real.scope(|s| drop(s.spawn(|| elsewhere = deadline())));
+            assert_eq!(elsewhere, None);
+        });
+    });
+}
+
+/// A destructor may sleep while its fiber unwinds.
+#[test]
+fn unwinding_takes_its_virtual_time() {
+    struct Naps;
+    impl Drop for Naps {
+        fn drop(&mut self) {
+            let start = now();
+            pirn::yield_now();
+            sleep(SECOND).unwrap();
+            assert_eq!(now() - start, SECOND);
+        }
+    }
+    test(|_| {
+        let start = now();
+        let fibers = [0, 1].map(|_| {
+            pirn::spawn(|| {
+                let _naps = Naps;
+                std::panic::resume_unwind(Box::new("on purpose"));
+            })
+        });
+        for fiber in fibers {
+            assert!(fiber.join().unwrap_err().is_panic());
+        }
+        assert!(now() - start >= SECOND);
+        assert!(!std::thread::panicking());
+    });
+}
+
+/// What is left over ends with the runtime, in its own time; what never would is seen at a
+/// shutdown.
+#[test]
+fn runtimes_end_in_virtual_time() {
+    let slept = Arc::new(AtomicBool::new(false));
+    let sets = Arc::clone(&slept);
+    let runtime = seeded(1);
+    drop(runtime.spawn(move || {
+        sleep(5_000 * SECOND).unwrap();
+        sets.store(true, Ordering::Relaxed);
+    }));
+    runtime.wait_idle().unwrap();
+    assert!(slept.load(Ordering::Relaxed));
+    drop(runtime);
+    let runtime = seeded(1);
+    let sleeper = runtime.spawn(|| sleep(Duration::MAX));
+    let (tx, rx) = channel::bounded(0);
+    let stuck = runtime.spawn(move || {
+        tx.send(()).unwrap();
+        pirn::park();
+    });
+    rx.recv().unwrap();
+    let unpark = stuck.fiber().clone();
+    let left = runtime.shutdown(Duration::from_millis(200)).unwrap_err();
+    assert_eq!(left.fibers().len(), 1);
+    unpark.unpark();
+    assert_eq!(sleeper.join().unwrap(), Err(Interrupt::Cancelled));
+    stuck.join().unwrap();
+    test(|handle| {
+        drop(pirn::spawn(|| sleep(SECOND)));
+        let start = now();
+        handle.wait_idle().unwrap();
+        assert_eq!(now() - start, SECOND);
+    });
+}
+
+/// One worker is all there is.
+#[test]
+fn a_deterministic_runtime_has_one_worker() {
+    let error = Runtime::builder().workers(2).deterministic(1).build();
+    let error = error.expect_err("refused").to_string();
+    assert_eq!(error, "workers is 2; a deterministic runtime has 1");
+    let one = Runtime::builder().workers(1).deterministic(1).build();
+    assert_eq!(one.unwrap().metrics().workers.len(), 1);
+}
+
+/// Which of two fibers runs first in a `test`, a few times.
+fn choices() -> Vec<bool> {
+    test(|_| {
+        let choice = |_| {
+            let first = Arc::new(AtomicUsize::new(0));
+            let fibers = [1, 2].map(|i| {
+                let first = Arc::clone(&first);
+                pirn::spawn(move || {
+                    let _ = first.compare_exchange(
+                        0,
+                        i,
+                        Ordering::Relaxed,
+                        Ordering::Relaxed,
+                    );
+                })
+            });
+            fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+            first.load(Ordering::Relaxed) == 1
+        };
+        (0..32).map(choice).collect()
+    })
+}
+
+/// `PIRN_SEED` is the seed of `test`; without it each call has another one.
+#[test]
+fn the_environment_gives_the_seed() {
+    let name = "deterministic::the_environment_gives_the_seed";
+    let ended = apart(name, &[("PIRN_SEED", "12345")], || {
+        let expected = choices();
+        assert_eq!(choices(), expected);
+        assert_eq!(choices(), expected);
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+        let several: BTreeSet<_> = (0..4).map(|_| choices()).collect();
+        assert!(several.len() > 1);
+    }
+}
+
+/// A `test` that panics says which seed it had, and that seed repeats it.
+#[test]
+fn a_failure_names_its_seed() {
+    let name = "deterministic::a_failure_names_its_seed";
+    let fails = || {
+        let raised = catch_unwind(AssertUnwindSafe(|| test(|_| panic!("on purpose"))));
+        let panic = raised.expect_err("raised again");
+        assert_eq!(*panic.downcast::<&str>().unwrap(), "on purpose");
+    };
+    for environment in [&[][..], &[("PIRN_SEED", "77")]] {
+        let Some(ended) = apart(name, environment, fails) else {
+            return;
+        };
+        assert!(ended.status.success(), "{}", ended.stderr);
+        let seed = ended.stderr.split("pirn: PIRN_SEED=").nth(1);
+        let seed = seed.and_then(|rest| rest.split_once(" reproduces this"));
+        let (seed, _) = seed.unwrap_or_else(|| panic!("no seed in {}", ended.stderr));
+        let seed: u64 = seed.parse().unwrap();
+        assert!(environment.is_empty() || seed == 77);
+    }
+}
+
+/// Sleepers and limits of an ordinary runtime keep the real clock beside all this.
+#[test]
+fn ordinary_runtimes_keep_the_real_clock() {
+    alone(|| {
+        let real = Instant::now();
+        sleep(Duration::from_millis(5)).unwrap();
+        assert!(real.elapsed() >= Duration::from_millis(5));
+        assert!(Instant::now() - now() < LONG && now() - real < LONG);
+    });
+}

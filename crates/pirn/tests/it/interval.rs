@@ -1,0 +1,116 @@
+//! Intervals tick at equal distances; what becomes of ticks that nobody took is as said.
+
+use std::time::Duration;
+
+use pirn::Interrupt;
+use pirn::cancel::with_deadline;
+use pirn::runtime::test;
+use pirn::time::{Interval, MissedTick, interval, now, sleep};
+
+use crate::crew::{CREWS, Jobs};
+
+const PERIOD: Duration = Duration::from_millis(10);
+
+/// When each of `n` ticks was due and when it was taken, in milliseconds, after a first tick
+/// and a pause of `pause`.
+fn ticks(missed: MissedTick, pause: u64, n: usize) -> Vec<(u128, u128)> {
+    test(|_| {
+        let start = now();
+        let mut ticks = interval(PERIOD).missed(missed);
+        assert_eq!(ticks.tick(), Ok(start), "the first one comes at once");
+        sleep(Duration::from_millis(pause)).unwrap();
+        let tick = |ticks: &mut Interval| {
+            let due = ticks.tick().unwrap() - start;
+            (due.as_millis(), (now() - start).as_millis())
+        };
+        (0..n).map(|_| tick(&mut ticks)).collect()
+    })
+}
+
+#[test]
+fn ticks_that_nobody_misses_are_a_period_apart() {
+    for missed in [MissedTick::Burst, MissedTick::Delay, MissedTick::Skip] {
+        assert_eq!(ticks(missed, 0, 3), [(10, 10), (20, 20), (30, 30)]);
+        assert_eq!(ticks(missed, 9, 3), [(10, 10), (20, 20), (30, 30)]);
+        assert_eq!(ticks(missed, 13, 2), [(10, 13), (20, 20)]);
+    }
+}
+
+#[test]
+fn missed_ticks_are_made_up_for() {
+    let came = [(10, 35), (20, 35), (30, 35), (40, 40), (50, 50)];
+    assert_eq!(ticks(MissedTick::Burst, 35, 5), came);
+}
+
+#[test]
+fn a_late_tick_delays_the_next() {
+    let came = [(10, 35), (45, 45), (55, 55)];
+    assert_eq!(ticks(MissedTick::Delay, 35, 3), came);
+    assert_eq!(ticks(MissedTick::Delay, 16, 2), [(10, 16), (26, 26)]);
+}
+
+#[test]
+fn missed_ticks_are_left_out() {
+    let came = [(10, 35), (40, 40), (50, 50)];
+    assert_eq!(ticks(MissedTick::Skip, 35, 3), came);
+    // Exactly at a tick, which is the next one then.
+    assert_eq!(ticks(MissedTick::Skip, 30, 2), [(10, 30), (40, 40)]);
+    assert_eq!(ticks(MissedTick::Skip, 16, 2), [(10, 16), (20, 20)]);
+}
+
+/// An interrupted tick is still to come.
+#[test]
+fn an_interrupted_tick_is_not_lost() {
+    test(|_| {
+        let start = now();
+        let mut ticks = interval(PERIOD);
+        ticks.tick().unwrap();
+        let soon = start + PERIOD / 2;
+        let interrupted = with_deadline(soon, || [ticks.tick(), ticks.tick()]);
+        assert_eq!(interrupted, [Err(Interrupt::TimedOut); 2]);
+        assert_eq!(now(), soon);
+        assert_eq!(ticks.tick(), Ok(start + PERIOD));
+        let fiber = pirn::spawn(move || ticks.tick());
+        sleep(PERIOD / 2).unwrap();
+        fiber.cancel();
+        assert_eq!(fiber.join().unwrap(), Err(Interrupt::Cancelled));
+    });
+}
+
+/// Against the real clock, on fibers and threads: never early, and the rhythm holds.
+#[test]
+fn ticks_are_not_early() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for _ in 0..4 {
+            jobs.add(|| {
+                let mut ticks = interval(Duration::from_millis(1));
+                let first = ticks.tick().unwrap();
+                for i in 1..10 {
+                    let due = ticks.tick().unwrap();
+                    assert_eq!(due, first + i * ticks.period());
+                    assert!(now() >= due);
+                }
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+#[test]
+#[should_panic(expected = "an interval of no length")]
+fn no_interval_is_of_no_length() {
+    let _ = interval(Duration::ZERO);
+}
+
+/// A period that the clock cannot express has one tick.
+#[test]
+fn an_endless_period_ticks_once() {
+    test(|_| {
+        let mut ticks = interval(Duration::MAX);
+        ticks.tick().unwrap();
+        let later = now() + Duration::from_secs(100);
+        let second = with_deadline(later, || ticks.tick());
+        assert_eq!((second, now()), (Err(Interrupt::TimedOut), later));
+    });
+}
