@@ -291,6 +291,26 @@ impl<T> State<T> {
         self.buffer.len() + self.reserved < self.capacity
     }
 
+    /// A value that is sent goes into the buffer, and that is all.
+    #[inline]
+    pub(super) fn just_takes(&self) -> bool {
+        self.has_room()
+            && !self.closed
+            && self.receiving.is_empty()
+            && !self.is_watched(Side::Receive)
+    }
+
+    /// A value that is received comes out of the buffer, and that is all.
+    #[inline]
+    pub(super) fn just_gives(&self) -> bool {
+        self.sending.is_empty() && !self.is_watched(Side::Send)
+    }
+
+    /// Neither room nor a receiver.
+    pub(super) fn is_full(&self) -> bool {
+        !self.closed && !self.has_room() && self.receiving.is_empty()
+    }
+
     /// Nothing will ever be added to what is in the buffer or parked.
     pub(super) fn has_ended(&self) -> bool {
         self.closed && self.reserved == 0

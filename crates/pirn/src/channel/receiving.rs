@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
-use super::pipe::{Dry, Pipe, Side};
+use super::pipe::{Dry, Pipe, Side, State};
 use super::sending::BATCH;
-use crate::wait;
+use crate::shim::LockGuard;
 use crate::wait::{
-    Attempt, How, Reason, Spec, Waited, interrupted, linger, spend, wait_in_after,
+    self, Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
 };
 
 impl<T> Pipe<T> {
@@ -31,17 +31,40 @@ impl<T> Pipe<T> {
     /// Receives a value, waiting for one until `deadline`.
     #[inline]
     pub(super) fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        spend();
-        if let Some(interrupt) = interrupted() {
+        if let Err(interrupt) = begin() {
             return Err(RecvTimeoutError::Interrupted(interrupt));
         }
-        if self.looks_empty() && self.capacity > 0 {
-            if self.clock.is_some() {
-                return self.recv_by_clock(deadline);
-            }
-            linger(|| !self.looks_empty() || self.is_closed());
+        let mut state = self.state.lock();
+        if state.just_gives()
+            && let Some(value) = state.buffer.pop()
+        {
+            self.note(&state);
+            return Ok(value);
         }
-        self.wait_to_receive(deadline)
+        self.recv_held(state, deadline)
+    }
+
+    /// Goes on with a receive that is not just a pop.
+    #[inline(never)]
+    fn recv_held(
+        &self,
+        state: LockGuard<'_, State<T>>,
+        deadline: Option<Instant>,
+    ) -> Result<T, RecvTimeoutError> {
+        if state.buffer.len() > 0 || self.capacity == 0 {
+            return self.wait_to_receive(state, deadline);
+        }
+        if self.clock.is_some() {
+            drop(state);
+            return self.recv_by_clock(deadline);
+        }
+        let mut state = state;
+        if lingers() {
+            drop(state);
+            linger(|| !self.looks_empty() || self.is_closed());
+            state = self.state.lock();
+        }
+        self.wait_to_receive(state, deadline)
     }
 
     /// Receives, from a channel that a clock sends to.
@@ -56,7 +79,8 @@ impl<T> Pipe<T> {
             if deadline.is_some_and(|deadline| deadline <= now) {
                 return Err(RecvTimeoutError::Timeout);
             }
-            match self.wait_to_receive(self.due().into_iter().chain(deadline).min()) {
+            let limit = self.due().into_iter().chain(deadline).min();
+            match self.wait_to_receive(self.state.lock(), limit) {
                 Err(RecvTimeoutError::Timeout) => {}
                 ended => return ended,
             }
@@ -75,11 +99,16 @@ impl<T> Pipe<T> {
     }
 
     #[inline]
-    fn wait_to_receive(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+    fn wait_to_receive(
+        &self,
+        state: LockGuard<'_, State<T>>,
+        deadline: Option<Instant>,
+    ) -> Result<T, RecvTimeoutError> {
         let spec = Spec::interruptible(Reason::Recv).until(deadline);
         let watched = Cell::new(false);
-        let waited = wait_in_after(
+        let waited = wait_held(
             &self.state,
+            state,
             |state| &mut state.receiving,
             &spec,
             |state| {

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::pipe::{After, Brought, Offer, Pipe, Side, State};
+use crate::shim::LockGuard;
 use crate::wait::{
-    Attempt, How, Reason, Spec, Waited, interrupted, linger, spend, wait_in_after,
+    Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
 };
 
 impl<T> Pipe<T> {
@@ -33,19 +34,38 @@ impl<T> Pipe<T> {
         value: T,
         deadline: Option<Instant>,
     ) -> Result<(), SendTimeoutError<T>> {
-        spend();
-        if let Some(interrupt) = interrupted() {
+        if let Err(interrupt) = begin() {
             return Err(SendTimeoutError::Interrupted(value, interrupt));
         }
-        if self.looks_full() && self.capacity > 0 {
-            linger(|| !self.looks_full() || self.is_closed());
+        let mut state = self.state.lock();
+        if state.just_takes() {
+            state.buffer.push(value);
+            self.note(&state);
+            return Ok(());
         }
-        let waited = self.wait_to_send(deadline, |state| match state.offer(value) {
+        self.send_held(state, value, deadline)
+    }
+
+    /// Goes on with a send that is not just a push.
+    #[inline(never)]
+    fn send_held(
+        &self,
+        state: LockGuard<'_, State<T>>,
+        value: T,
+        deadline: Option<Instant>,
+    ) -> Result<(), SendTimeoutError<T>> {
+        let mut state = state;
+        if state.is_full() && self.capacity > 0 && lingers() {
+            drop(state);
+            linger(|| !self.looks_full() || self.is_closed());
+            state = self.state.lock();
+        }
+        let attempt = |state: &mut State<T>| match state.offer(value) {
             Offer::Taken(after) => Attempt::Done(Ok(after)),
             Offer::Closed(value) => Attempt::Done(Err(value)),
             Offer::Full(value) => Attempt::Wait(Brought::Value(value)),
-        });
-        match waited {
+        };
+        match self.wait_to_send(state, deadline, attempt) {
             Waited::Done(Ok(after)) => self.follow(after),
             Waited::Done(Err(value)) => {
                 return Err(SendTimeoutError::Disconnected(value));
@@ -67,11 +87,10 @@ impl<T> Pipe<T> {
 
     /// Reserves a place for a value that [`fulfil`](Self::fulfil) brings later.
     pub(super) fn reserve(&self) -> Result<(), SendError<()>> {
-        spend();
-        if let Some(interrupt) = interrupted() {
+        if let Err(interrupt) = begin() {
             return Err(SendError::Interrupted((), interrupt));
         }
-        let waited = self.wait_to_send(None, |state| {
+        let waited = self.wait_to_send(self.state.lock(), None, |state| {
             if state.closed {
                 Attempt::Done(Err(()))
             } else if state.has_room() {
@@ -180,13 +199,15 @@ impl<T> Pipe<T> {
     #[inline]
     fn wait_to_send<R>(
         &self,
+        state: LockGuard<'_, State<T>>,
         deadline: Option<Instant>,
         attempt: impl FnOnce(&mut State<T>) -> Attempt<R, Brought<T>>,
     ) -> Waited<R, Brought<T>> {
         let spec = Spec::interruptible(Reason::Send).until(deadline);
         let watched = Cell::new(false);
-        wait_in_after(
+        wait_held(
             &self.state,
+            state,
             |state| &mut state.sending,
             &spec,
             |state| {

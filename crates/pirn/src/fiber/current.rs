@@ -168,6 +168,11 @@ impl Local {
         self.rng.set(Some(rng));
     }
 
+    /// The last operation of the budget has just been taken.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.budget.get() == 0
+    }
+
     /// Takes one operation from the budget; true if it was the last one.
     #[inline(always)]
     pub(crate) fn spend(&self) -> bool {

@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use super::clock::now;
 use super::interrupt::Interrupt;
+use super::park::yield_now;
 use crate::fiber::limit::{Limit, LimitRef};
 use crate::fiber::{FiberPtr, Header, current};
 
@@ -29,6 +30,37 @@ pub(crate) fn interrupted() -> Option<Interrupt> {
         None => None,
         Some(limit) => is_over(limit.get()).then(|| report(header, limit.get())),
     }
+}
+
+/// Begins an operation that may wait: counts it ([`spend`]), and then says whether the caller
+/// is [`interrupted`]. One look at the thread's record in place of two.
+#[inline]
+pub(crate) fn begin() -> Result<(), Interrupt> {
+    let local = current::local();
+    let calm = match current::known(local) {
+        None => true,
+        // SAFETY: H1.
+        Some(fiber) => is_calm(unsafe { fiber.as_ref() }),
+    };
+    if local.spend() || !calm {
+        return begin_slowly(local.is_spent());
+    }
+    Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn begin_slowly(spent: bool) -> Result<(), Interrupt> {
+    if spent {
+        yield_now();
+    }
+    interrupted().map_or(Ok(()), Err)
+}
+
+/// Nothing at all stands against the fiber's waiting.
+#[inline]
+fn is_calm(header: &Header) -> bool {
+    !header.state.is_cancelled() && header.limit.get().is_none()
 }
 
 /// As [`interrupted`], for a caller that only looks: nothing counts as reported.

@@ -10,12 +10,15 @@ use crate::base::backoff::Backoff;
 use crate::fiber::current;
 use crate::shim;
 
-/// Watches for a little until `ready`; in a fiber returns at once.
+/// Whether the caller does so: it is a plain thread.
+#[inline]
+pub(crate) fn lingers() -> bool {
+    shim::WATCHING_PAYS && current::local().fiber().is_none()
+}
+
+/// Watches for a little until `ready`.
 #[cold]
 pub(crate) fn linger(ready: impl Fn() -> bool) {
-    if !shim::WATCHING_PAYS || current::local().fiber().is_some() {
-        return;
-    }
     let mut backoff = Backoff::new();
     for _ in 0..LOOKS {
         if ready() {

@@ -41,10 +41,10 @@ mod wait_case;
 pub(crate) mod waitable;
 
 pub(crate) use clock::{deadline_in, now};
-pub(crate) use limit::interrupted;
-pub(crate) use linger::linger;
+pub(crate) use limit::{begin, interrupted};
+pub(crate) use linger::{linger, lingers};
 pub(crate) use park::{How, Spec, spend, yield_now};
-pub(crate) use queue::{Attempt, Waited, wait_in, wait_in_after};
+pub(crate) use queue::{Attempt, Waited, wait_held, wait_in};
 pub(crate) use release::wake_all;
 
 pub use crate::fiber::Ticket;

@@ -12,7 +12,7 @@ use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::fiber::state::Code;
 use crate::fiber::waiter::{WaitQueue, Waiter};
-use crate::shim::Lock;
+use crate::shim::{Lock, LockGuard};
 
 /// What a room's attempt under its lock came to.
 pub(crate) enum Attempt<R, P> {
@@ -30,7 +30,8 @@ pub(crate) enum Waited<R, P> {
     Ended(How, P),
 }
 
-/// As [`wait_in_after`], with nothing to be done before the wait.
+/// As [`wait_held`], for a caller that does not hold the lock yet and has nothing to do
+/// before the wait.
 #[inline]
 pub(crate) fn wait_in<S, P, R>(
     lock: &Lock<S>,
@@ -38,23 +39,25 @@ pub(crate) fn wait_in<S, P, R>(
     spec: &Spec,
     attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
 ) -> Waited<R, P> {
-    wait_in_after(lock, queue, spec, attempt, || ())
+    wait_held(lock, lock.lock(), queue, spec, attempt, || ())
 }
 
-/// Tries `attempt` under `lock`; if it has to wait, waits in `queue` as `spec` says.
+/// Tries `attempt` under `lock`, which the caller holds by `state`; if it has to wait, waits
+/// in `queue` as `spec` says.
 ///
 /// A waker that claims the waiter under the lock (`WaitQueue::claim_first`) may hand over
 /// through the payload; the payload comes back whichever way the wait ended. `joined` is
 /// called when others can see the waiter and the lock is free again; it must not unwind.
 #[inline]
-pub(crate) fn wait_in_after<S, P, R>(
+pub(crate) fn wait_held<S, P, R>(
     lock: &Lock<S>,
+    state: LockGuard<'_, S>,
     queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
     spec: &Spec,
     attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
     joined: impl FnOnce(),
 ) -> Waited<R, P> {
-    let mut state = lock.lock();
+    let mut state = state;
     let payload = match attempt(&mut state) {
         Attempt::Done(result) => return Waited::Done(result),
         Attempt::Wait(payload) => payload,
