@@ -51,15 +51,13 @@ impl<T> Pipe<T> {
         state: LockGuard<'_, State<T>>,
         deadline: Option<Instant>,
     ) -> Result<T, RecvTimeoutError> {
-        if state.buffer.len() > 0 || self.capacity == 0 {
-            return self.wait_to_receive(state, deadline);
-        }
-        if self.clock.is_some() {
+        let mut state = state;
+        let dry = state.buffer.len() == 0 && self.capacity > 0;
+        if dry && self.clock.is_some() {
             drop(state);
             return self.recv_by_clock(deadline);
         }
-        let mut state = state;
-        if lingers() {
+        if dry && lingers() {
             drop(state);
             linger(|| !self.looks_empty() || self.is_closed());
             state = self.state.lock();
@@ -68,6 +66,7 @@ impl<T> Pipe<T> {
     }
 
     /// Receives, from a channel that a clock sends to.
+    #[cold]
     fn recv_by_clock(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         loop {
             let now = wait::now();
@@ -98,7 +97,7 @@ impl<T> Pipe<T> {
         self.clock.as_ref()?.due()
     }
 
-    #[inline]
+    #[inline(always)]
     fn wait_to_receive(
         &self,
         state: LockGuard<'_, State<T>>,

@@ -119,6 +119,7 @@ impl Code {
     pub(crate) const CASES: u16 = 0xFF0;
 
     /// The code of a plain wake, or of case `index` of a wait on several things.
+    #[inline(always)]
     pub(crate) const fn case(index: u16) -> Code {
         assert!(index < Code::CASES);
         Code(index)

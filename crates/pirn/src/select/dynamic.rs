@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Case;
 use crate::wait::Interrupt;
-use crate::wait::choice::{self, Choice, Order};
+use crate::wait::choice::{self, Choice, MOST, Order};
 use crate::wait::deadline_in;
 
 /// Waits for whichever of its cases is possible first.
@@ -54,8 +54,15 @@ impl<'a> Select<'a> {
     }
 
     /// Adds a case and returns its index.
+    ///
+    /// # Panics
+    /// If there are 4080 cases already.
     pub fn add(&mut self, case: &'a mut dyn Case) -> usize {
         // Shared from here on: wakers reach into the case while it is published.
+        assert!(
+            self.cases.len() < MOST,
+            "more than {MOST} cases in one select"
+        );
         self.cases.push(case.shared());
         self.cases.len() - 1
     }
@@ -65,9 +72,6 @@ impl<'a> Select<'a> {
     ///
     /// # Errors
     /// The interrupt that the caller is under; no case has been completed.
-    ///
-    /// # Panics
-    /// If there are more than 4080 cases.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -91,9 +95,6 @@ impl<'a> Select<'a> {
     /// was up first.
     ///
     /// # Errors
-    /// As [`wait`](Select::wait).
-    ///
-    /// # Panics
     /// As [`wait`](Select::wait).
     ///
     /// # Cancellation

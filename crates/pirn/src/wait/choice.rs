@@ -31,8 +31,8 @@ use std::time::Instant;
 
 use super::clock::{now, random_below};
 use super::interrupt::Interrupt;
-use super::limit::interrupted;
-use super::park::{End, How, Spec, call_in, lend_ticket, park, spend, ticket, yield_now};
+use super::limit::{begin, interrupted};
+use super::park::{End, How, Spec, call_in, lend_ticket, park, ticket, yield_now};
 use super::reason::Reason;
 use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
@@ -118,41 +118,60 @@ pub(crate) enum Choice {
     TimedOut,
 }
 
-/// Completes the first case that is possible now, without waiting.
+/// Completes one of the cases that are possible now, without waiting.
+#[inline]
 pub(crate) fn choose_now(cases: &[&dyn Case], order: Order) -> Option<usize> {
-    let mut sequence = Sequence::new(cases.len(), order);
-    (0..cases.len())
+    // PERF: most often the first one that is asked is possible, so nothing is shuffled yet.
+    let first = match order {
+        Order::Random if cases.len() > 1 => random_below(cases.len()),
+        _ => 0,
+    };
+    if cases.get(first)?.attempt() {
+        return Some(first);
+    }
+    choose_other(cases, order, first)
+}
+
+/// Goes on with the cases other than `first`.
+fn choose_other(cases: &[&dyn Case], order: Order, first: usize) -> Option<usize> {
+    let mut sequence = Sequence::new(cases.len(), order, first);
+    (1..cases.len())
         .map(|step| sequence.at(step))
         .find(|&index| cases[index].attempt())
 }
 
 /// Completes whichever case is possible first; waits for one until `limit`.
 ///
+/// There are no more than [`MOST`] cases.
+///
 /// # Panics
-/// If there are more cases than codes, or if code of the user's in a case panics; what was
-/// published is withdrawn then.
+/// If code of the user's in a case panics; what was published is withdrawn then.
+#[inline]
 pub(crate) fn choose(
     cases: &[&dyn Case],
     order: Order,
     limit: Option<Instant>,
 ) -> Result<Choice, Interrupt> {
-    assert!(
-        cases.len() <= usize::from(Code::CASES),
-        "more than {} cases in one select",
-        Code::CASES
-    );
-    spend();
-    for round in 0_u32.. {
-        if let Some(interrupt) = interrupted() {
-            return Err(interrupt);
-        }
-        if let Some(index) = choose_now(cases, order) {
-            return Ok(Choice::Case(index));
-        }
+    begin()?;
+    match choose_now(cases, order) {
+        Some(index) => Ok(Choice::Case(index)),
+        None => choose_waiting(cases, order, limit),
+    }
+}
+
+/// Goes on when nothing was possible in the first active pass.
+#[inline(never)]
+fn choose_waiting(
+    cases: &[&dyn Case],
+    order: Order,
+    limit: Option<Instant>,
+) -> Result<Choice, Interrupt> {
+    debug_assert!(cases.len() <= MOST, "more cases than codes");
+    for round in 1_u32.. {
         if limit.is_some_and(|limit| limit <= now()) {
             return Ok(Choice::TimedOut);
         }
-        if round >= ROUNDS {
+        if round > ROUNDS {
             yield_now();
         }
         match wait_once(cases, limit) {
@@ -166,9 +185,15 @@ pub(crate) fn choose(
                 let index = cases.iter().position(token);
                 return Ok(Choice::Case(index.expect("a case for the token")));
             }
-            // Whose time it was shows in the next round.
+            // Whose time it was shows in the next pass.
             How::TimedOut => {}
             How::Interrupted(interrupt) => return Err(interrupt),
+        }
+        if let Some(interrupt) = interrupted() {
+            return Err(interrupt);
+        }
+        if let Some(index) = choose_now(cases, order) {
+            return Ok(Choice::Case(index));
         }
     }
     unreachable!("2^32 rounds take centuries")
@@ -181,7 +206,7 @@ fn wait_once(cases: &[&dyn Case], limit: Option<Instant>) -> How {
     let ticket = if loan { lend_ticket() } else { ticket() };
     let mut published = Published {
         cases,
-        sequence: Sequence::new(cases.len(), Order::Random),
+        sequence: Sequence::new(cases.len(), Order::Random, 0),
         count: 0,
         ticket,
         loan,
@@ -289,7 +314,8 @@ struct Sequence {
 }
 
 impl Sequence {
-    fn new(len: usize, order: Order) -> Self {
+    /// `first` is in the first place, and is not asked for if it has been visited before.
+    fn new(len: usize, order: Order, first: usize) -> Self {
         let mut sequence = Sequence {
             order,
             few: [0; FEW],
@@ -302,6 +328,7 @@ impl Sequence {
             } else {
                 (0..len).for_each(|i| sequence.few[i] = i as u16);
             }
+            sequence.places().swap(0, first);
         }
         sequence
     }
@@ -334,6 +361,9 @@ impl Sequence {
         }
     }
 }
+
+/// The most cases that one choice can have: each has a code.
+pub(crate) const MOST: usize = Code::CASES as usize;
 
 /// A choice between so many cases needs no memory of its own.
 const FEW: usize = 16;
