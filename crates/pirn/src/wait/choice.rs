@@ -16,6 +16,9 @@
 //!    over through that case's waiter. Code `RETRY` (a waker that completes nothing): again.
 //! 5. All cases are withdrawn before anything of the user's runs.
 //!
+//! A choice that must not wait does 1; if that finds nothing it does 2 and 3 in any case, so
+//! that it looks at all of its cases at one moment and not at one after the other ([`glance`]).
+//!
 //! Only a party without a ticket out completes another party's case, so one claim decides each
 //! meeting, and no two locks are ever held together.
 //!
@@ -38,6 +41,7 @@ use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
 use crate::fiber::current;
 use crate::fiber::state::Code;
+use crate::fiber::ticket::Wake;
 use crate::shim;
 
 /// Something that a choice can be completed by.
@@ -120,8 +124,28 @@ pub(crate) enum Choice {
     TimedOut,
 }
 
-/// Completes the first case that is possible now, without waiting.
+/// Completes a case that is possible now, without waiting. `None` means that at one moment of
+/// the call none was: a case that becomes possible before another one ceases to be is not
+/// missed, whichever is looked at first. (But see [`Glance::Unsure`].)
 pub(crate) fn choose_now(cases: &[&dyn Case], order: Order) -> Option<usize> {
+    for _ in 0..ROUNDS {
+        if let Some(index) = attempt_each(cases, order) {
+            return Some(index);
+        }
+        if cases.len() < 2 {
+            return None;
+        }
+        match glance(cases) {
+            Glance::Case(index) => return Some(index),
+            Glance::Nothing => return None,
+            Glance::Unsure => {}
+        }
+    }
+    None
+}
+
+/// Completes the first case that turns out to be possible, one after the other.
+fn attempt_each(cases: &[&dyn Case], order: Order) -> Option<usize> {
     let mut sequence = Sequence::new(cases.len(), order);
     (0..cases.len())
         .map(|step| sequence.at(step))
@@ -148,11 +172,11 @@ pub(crate) fn choose(
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }
-        if let Some(index) = choose_now(cases, order) {
-            return Ok(Choice::Case(index));
-        }
         if limit.is_some_and(|limit| limit <= shim::now()) {
-            return Ok(Choice::TimedOut);
+            return Ok(choose_now(cases, order).map_or(Choice::TimedOut, Choice::Case));
+        }
+        if let Some(index) = attempt_each(cases, order) {
+            return Ok(Choice::Case(index));
         }
         if round >= ROUNDS {
             yield_now();
@@ -178,35 +202,55 @@ pub(crate) fn choose(
 
 /// Publishes all cases, parks, and withdraws them.
 fn wait_once(cases: &[&dyn Case], limit: Option<Instant>) -> How {
-    let needed = |needs| cases.iter().any(|case| case.needs() == needs);
-    let loan = needed(Needs::Loan);
-    let ticket = if loan { lend_ticket() } else { ticket() };
-    let mut published = Published {
-        cases,
-        sequence: Sequence::new(cases.len(), Order::Random),
-        count: 0,
-        ticket,
-        loan,
-        won: None,
-    };
+    let mut published = Published::new(cases);
     if !published.publish_all() && !mutant!("select_parks_over_ready_case") {
-        // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
-        if let Some(wake) = ticket.claim(Code::RETRY) {
-            wake.enqueue();
-        }
+        published.revoke();
     }
     let due = cases.iter().filter_map(|case| case.due());
     let spec = Spec {
-        token: needed(Needs::Token),
+        token: needed(cases, Needs::Token),
         ..Spec::interruptible(Reason::Select).until(due.chain(limit).min())
     };
-    let End { how, early } = park(ticket, &spec);
-    if let How::Woken(code) = how {
-        let outcome = if early { Outcome::Won } else { Outcome::Handed };
-        published.won = code.index().map(|index| (index, outcome));
+    published.park(&spec)
+}
+
+/// What a look at all cases at once has shown.
+enum Glance {
+    /// This case has been completed, by another party.
+    Case(usize),
+    /// When the last case had been looked at, none was possible.
+    Nothing,
+    /// Some case looked possible, or its time has come. Two parties may see each other in this
+    /// way again and again, so that is no reason to go on for ever.
+    Unsure,
+}
+
+/// Publishes all cases and withdraws them, without waiting. If none was found possible, and
+/// nobody has claimed the ticket before its owner did, none has become possible up to then.
+fn glance(cases: &[&dyn Case]) -> Glance {
+    if cases.len() > usize::from(Code::CASES) {
+        return Glance::Nothing;
     }
-    drop(published);
-    how
+    let mut published = Published::new(cases);
+    let complete = published.publish_all();
+    let unclaimed = published.revoke();
+    // The ticket has been claimed, so this spends it and returns at once.
+    let how = published.park(&Spec::of(Reason::Select));
+    if let How::Woken(code) = how
+        && let Some(index) = code.index()
+    {
+        return Glance::Case(index);
+    }
+    let is_due = |case: &&dyn Case| case.due().is_some_and(|due| due <= shim::now());
+    if complete && unclaimed && !cases.iter().any(is_due) {
+        Glance::Nothing
+    } else {
+        Glance::Unsure
+    }
+}
+
+fn needed(cases: &[&dyn Case], needs: Needs) -> bool {
+    cases.iter().any(|case| case.needs() == needs)
 }
 
 /// Cases that are out with a ticket; dropping it withdraws them, also when code of the
@@ -222,7 +266,20 @@ struct Published<'a> {
     won: Option<(usize, Outcome)>,
 }
 
-impl Published<'_> {
+impl<'a> Published<'a> {
+    /// Nothing of `cases` is out yet.
+    fn new(cases: &'a [&'a dyn Case]) -> Self {
+        let loan = needed(cases, Needs::Loan);
+        Published {
+            cases,
+            sequence: Sequence::new(cases.len(), Order::Random),
+            count: 0,
+            ticket: if loan { lend_ticket() } else { ticket() },
+            loan,
+            won: None,
+        }
+    }
+
     /// Publishes until a case is found to be possible; false if one was.
     fn publish_all(&mut self) -> bool {
         while self.count < self.cases.len() {
@@ -235,6 +292,22 @@ impl Published<'_> {
             self.count += 1;
         }
         true
+    }
+
+    /// Ends the wait before it has begun; false if somebody else has ended it.
+    fn revoke(&self) -> bool {
+        // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
+        self.ticket.claim(Code::RETRY).map(Wake::enqueue).is_some()
+    }
+
+    /// Waits, and withdraws all cases.
+    fn park(mut self, spec: &Spec) -> How {
+        let End { how, early } = park(self.ticket, spec);
+        if let How::Woken(code) = how {
+            let outcome = if early { Outcome::Won } else { Outcome::Handed };
+            self.won = code.index().map(|index| (index, outcome));
+        }
+        how
     }
 
     fn call(&self, index: usize) -> Call {
