@@ -61,7 +61,8 @@ fn write(path: &Path, text: &str) {
 }
 
 /// The code of another crate follows rules of its own.
-const ALLOW: &str = "#[allow(warnings, unsafe_code, unsafe_op_in_unsafe_fn, clippy::all)]";
+const ALLOW: &str =
+    "#[allow(warnings, unsafe_code, unsafe_op_in_unsafe_fn, clippy::all)]";
 
 /// Every test file of the package.
 const FILES: &[&str] = &[

@@ -13,12 +13,15 @@ use std::sync::{Arc, Mutex};
 /// The folder with the package's `Cargo.toml`.
 pub(crate) fn directory() -> PathBuf {
     let source = workspace().join(source_file());
-    let found = source
-        .ancestors()
-        .find(|folder| folder.join("Cargo.toml").is_file() && folder.join("tests").is_dir());
+    let found = source.ancestors().find(|folder| {
+        folder.join("Cargo.toml").is_file() && folder.join("tests").is_dir()
+    });
     match found {
         Some(folder) => folder.to_path_buf(),
-        None => panic!("no package of crossbeam-channel around {}", source.display()),
+        None => panic!(
+            "no package of crossbeam-channel around {}",
+            source.display()
+        ),
     }
 }
 

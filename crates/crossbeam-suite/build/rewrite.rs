@@ -145,6 +145,7 @@ fn function(code: &str) -> Option<&str> {
 
 const CHANNEL: (&str, &str) = ("crossbeam_channel::", "pirn_crossbeam_suite::");
 const CHANNEL_AS: (&str, &str) = ("crossbeam_channel as ", "pirn_crossbeam_suite as ");
-const SYNC: &str = "use std::sync::Arc; use pirn_crossbeam_suite::fibers::{Condvar, Mutex};";
+const SYNC: &str =
+    "use std::sync::Arc; use pirn_crossbeam_suite::fibers::{Condvar, Mutex};";
 const THREAD: &str = "use pirn_crossbeam_suite::fibers as thread;";
 const JOIN_HANDLE: &str = "use pirn_crossbeam_suite::fibers::JoinHandle;";

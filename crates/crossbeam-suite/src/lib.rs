@@ -35,7 +35,7 @@ pub use sender::Sender;
 pub mod internal {
     pub use crate::kept::Id;
     pub use crate::select::{
-        select, select_timeout, try_select, Operation, SelectHandle,
+        Operation, SelectHandle, select, select_timeout, try_select,
     };
 }
 

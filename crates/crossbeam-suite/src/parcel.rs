@@ -4,7 +4,7 @@
 //! channel for that one value; whoever gets it waits there, for no longer than the other side
 //! takes to go on from `select` to `send`.
 
-use pirn::channel::{bounded, Receiver, Sender};
+use pirn::channel::{Receiver, Sender, bounded};
 
 /// A value, now or in a moment.
 #[derive(Debug)]

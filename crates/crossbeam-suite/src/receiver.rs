@@ -8,6 +8,7 @@ use pirn::channel::{self as pirn_channel, ReadyCase, RecvCase};
 use pirn::select::Case;
 
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
+use crate::fibers::polled;
 use crate::iter::{IntoIter, Iter, TryIter};
 use crate::kept::{Id, Kept};
 use crate::parcel::Parcel;
@@ -59,7 +60,10 @@ impl<T> Receiver<T> {
             Source::Clock(rx, value) => rx.try_recv().map(value),
         };
         received.map_err(|error| match error {
-            pirn_channel::TryRecvError::Empty => TryRecvError::Empty,
+            pirn_channel::TryRecvError::Empty => {
+                polled();
+                TryRecvError::Empty
+            }
             pirn_channel::TryRecvError::Disconnected => TryRecvError::Disconnected,
         })
     }

@@ -16,6 +16,7 @@ use crate::error::{
     ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError,
     TrySelectError,
 };
+use crate::fibers::polled;
 use crate::kept::Id;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
@@ -108,7 +109,8 @@ impl<'a> Select<'a> {
     pub fn remove(&mut self, index: usize) {
         assert!(index < self.next_index, "index out of bounds");
         let at = self.handles.iter().position(|handle| handle.1 == index);
-        self.handles.remove(at.expect("no operation with this index"));
+        self.handles
+            .remove(at.expect("no operation with this index"));
     }
 
     /// Chooses an operation that is possible now.
@@ -314,7 +316,13 @@ fn wait<'c>(
         select.add(case);
     }
     match limit {
-        Limit::Now => select.try_wait(),
+        Limit::Now => {
+            let won = select.try_wait();
+            if won.is_none() {
+                polled();
+            }
+            won
+        }
         Limit::At(deadline) => {
             let left = deadline.saturating_duration_since(Instant::now());
             select.wait_timeout(left).expect("nobody is interrupted")
@@ -324,7 +332,9 @@ fn wait<'c>(
 }
 
 fn limit(timeout: Duration) -> Limit {
-    Instant::now().checked_add(timeout).map_or(Limit::None, Limit::At)
+    Instant::now()
+        .checked_add(timeout)
+        .map_or(Limit::None, Limit::At)
 }
 
 fn address<T>(handle: &T) -> usize {

@@ -8,6 +8,7 @@ use pirn::channel::{self as pirn_channel, ReadyCase, SendCase};
 use pirn::select::Case;
 
 use crate::error::{SendError, SendTimeoutError, TrySendError};
+use crate::fibers::polled;
 use crate::kept::{Id, Kept};
 use crate::parcel::Parcel;
 use crate::select::{Operation, SelectHandle};
@@ -37,7 +38,10 @@ impl<T> Sender<T> {
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         let sent = self.sender.try_send(Parcel::Now(value));
         sent.map_err(|error| match error {
-            pirn_channel::TrySendError::Full(value) => TrySendError::Full(value.unsent()),
+            pirn_channel::TrySendError::Full(value) => {
+                polled();
+                TrySendError::Full(value.unsent())
+            }
             pirn_channel::TrySendError::Disconnected(value) => {
                 TrySendError::Disconnected(value.unsent())
             }

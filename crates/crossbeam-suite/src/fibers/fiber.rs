@@ -1,11 +1,11 @@
 //! Fibers in the shape of threads, and the runtime that a test runs on.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use pirn::spawn::JoinError;
 use pirn::Runtime;
+use pirn::spawn::JoinError;
 
 /// Runs the body of a test on a fiber of a runtime of its own, with several workers.
 ///
@@ -16,6 +16,8 @@ use pirn::Runtime;
 /// # Panics
 /// With the panic of the body.
 pub fn on_fiber(body: fn()) {
+    // ORDERING: Relaxed: spawning a fiber orders it.
+    POLLS_YIELD.store(true, Ordering::Relaxed);
     let runtime = Runtime::builder()
         .name("suite")
         .workers(WORKERS)
@@ -46,6 +48,16 @@ where
 /// Parks the calling fiber for so long.
 pub fn sleep(duration: Duration) {
     pirn::sleep(duration).expect("nobody is interrupted");
+}
+
+/// What an operation that does not wait does when it has failed. Some tests try again and
+/// again until another thread has done something, and rely on the system to let that thread
+/// run. A fiber in such a loop must give way itself.
+pub(crate) fn polled() {
+    // ORDERING: Relaxed: set before the test begins.
+    if POLLS_YIELD.load(Ordering::Relaxed) {
+        pirn::yield_now();
+    }
 }
 
 /// Lets others run.
@@ -96,8 +108,11 @@ impl Drop for Counted {
 /// Those fibers, of all tests of the process.
 static DETACHED: AtomicUsize = AtomicUsize::new(0);
 
+/// The tests of this process run on fibers.
+static POLLS_YIELD: AtomicBool = AtomicBool::new(false);
+
 /// More than the machine has cores, so that workers are also preempted. Arbitrary.
 const WORKERS: usize = 4;
 
-/// The tests hold arrays of some 10 KiB in frames that are not optimised. Arbitrary.
-const STACK: usize = 1 << 20;
+/// That of a thread: one test passes 32 KiB by value through frames that are not optimised.
+const STACK: usize = 2 << 20;

@@ -7,6 +7,7 @@ mod scoped;
 
 pub use std::thread::panicking;
 
-pub use fiber::{on_fiber, sleep, spawn, yield_now, JoinHandle};
+pub(crate) use fiber::polled;
+pub use fiber::{JoinHandle, on_fiber, sleep, spawn, yield_now};
 pub use locks::{Condvar, Mutex};
-pub use scoped::{scope, Scope, ScopedJoinHandle};
+pub use scoped::{Scope, ScopedJoinHandle, scope};

@@ -1,6 +1,6 @@
 //! Scoped fibers in the shape of crossbeam's scoped threads.
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
 use super::fiber::payload;
@@ -25,7 +25,9 @@ where
     F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R,
 {
     // UNWIND: what `body` has changed is not looked at after an error.
-    catch_unwind(AssertUnwindSafe(|| pirn::scope(|scope| body(&Scope(scope)))))
+    catch_unwind(AssertUnwindSafe(|| {
+        pirn::scope(|scope| body(&Scope(scope)))
+    }))
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
