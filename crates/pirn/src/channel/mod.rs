@@ -24,6 +24,7 @@ mod receiver;
 mod receiving;
 mod sender;
 mod sending;
+mod state;
 
 pub use case::{ReadyCase, RecvCase, SendCase};
 pub use clock::{after, never, tick};

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use super::case::{ReadyCase, RecvCase};
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::iter::{IntoIter, Iter, TryIter};
-use super::pipe::{Pipe, Side};
+use super::pipe::Pipe;
+use super::state::Side;
 use crate::wait::deadline_in;
 
 /// The receiving end of a channel; each value goes to one of its clones.

@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
-use super::pipe::{Dry, Pipe, Side, State};
+use super::pipe::Pipe;
 use super::sending::BATCH;
+use super::state::{Dry, Side, State};
 use crate::shim::LockGuard;
 use crate::wait::{
     self, Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use super::case::{ReadyCase, SendCase};
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use super::pipe::{Pipe, Side};
+use super::pipe::Pipe;
+use super::state::Side;
 use crate::wait::deadline_in;
 
 /// The sending end of a channel; clones send to the same receivers.

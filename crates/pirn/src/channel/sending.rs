@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use super::error::{SendError, SendTimeoutError, TrySendError};
-use super::pipe::{After, Brought, Offer, Pipe, Side, State};
+use super::pipe::Pipe;
+use super::state::{After, Brought, Offer, Side, State};
 use crate::shim::LockGuard;
 use crate::wait::{
     Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,

@@ -16,10 +16,6 @@
 
 #[expect(unsafe_code, reason = "links a waiter that lives in a case")]
 pub(crate) mod berth;
-#[expect(
-    unsafe_code,
-    reason = "publishes cases that it borrows, and withdraws them"
-)]
 pub(crate) mod choice;
 pub(crate) mod clock;
 pub(crate) mod interrupt;

@@ -1,11 +1,13 @@
 //! What a select promises.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pirn::channel::{
     RecvError, SendError, TryRecvError, after, bounded, never, tick, unbounded,
 };
 use pirn::select::Select;
+use pirn::wait::{Ticket, Waitable, case};
 
 use crate::crew::{CREWS, Jobs};
 
@@ -36,6 +38,46 @@ fn default_runs_when_nothing_is_possible() {
     assert_eq!(arm, "default");
     let only = pirn::select! { default => 5 };
     assert_eq!(only, 5);
+}
+
+#[test]
+fn what_is_always_possible_somewhere_is_not_missed() {
+    /// Moves a value from one channel to the other when it is looked at first, as another
+    /// party may at any time, and never completes.
+    struct Mover<F: Fn()>(F, AtomicBool);
+    impl<F: Fn()> Waitable for Mover<F> {
+        type Output = ();
+        fn try_complete(&self) -> Option<()> {
+            if !self.1.swap(true, Ordering::Relaxed) {
+                self.0();
+            }
+            None
+        }
+        fn publish(&self, _: Ticket) -> bool {
+            true
+        }
+        fn unpublish(&self, _: Ticket) {}
+    }
+    let ways: [fn(&mut Select<'_>) -> Option<usize>; 2] = [
+        |select| select.try_wait(),
+        |select| select.wait_timeout(Duration::ZERO).unwrap(),
+    ];
+    for way in ways {
+        let ((tx, rx), (to, from)) = (bounded(1), unbounded());
+        tx.send(1).unwrap();
+        let mover = Mover(
+            || to.send(rx.try_recv().unwrap()).unwrap(),
+            AtomicBool::new(false),
+        );
+        let (mut first, mut between, mut last) =
+            (from.recv_case(), case(&mover), rx.recv_case());
+        let mut select = Select::biased();
+        select.add(&mut first);
+        select.add(&mut between);
+        select.add(&mut last);
+        assert_eq!(way(&mut select), Some(0));
+        assert_eq!(first.take(), Ok(1));
+    }
 }
 
 #[test]

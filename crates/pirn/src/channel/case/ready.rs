@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Instant;
 
 use super::watch::Watched;
-use crate::channel::pipe::Side;
+use crate::channel::state::Side;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::time::Instant;
 
 use crate::channel::error::{RecvError, TryRecvError};
-use crate::channel::pipe::{Pipe, Side};
+use crate::channel::pipe::Pipe;
+use crate::channel::state::Side;
 use crate::wait::Interrupt;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};

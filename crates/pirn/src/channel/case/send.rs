@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::channel::error::{SendError, TrySendError};
-use crate::channel::pipe::{Brought, Pipe, Side};
+use crate::channel::pipe::Pipe;
+use crate::channel::state::{Brought, Side};
 use crate::wait::Interrupt;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};

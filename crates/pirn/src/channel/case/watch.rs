@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use crate::channel::pipe::{Pipe, Side};
+use crate::channel::pipe::Pipe;
+use crate::channel::state::Side;
 use crate::wait;
 use crate::wait::berth::Berth;
 use crate::wait::choice::Call;

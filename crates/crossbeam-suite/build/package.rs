@@ -1,0 +1,49 @@
+//! Where the package crossbeam-channel lies.
+//!
+//! This script is linked with the very copy that cargo has fetched, from a registry or from a
+//! vendored folder. A panic says in which source file it was raised, so the package itself
+//! tells where it is: there is no other way that works without a network. (`cargo metadata`
+//! wants every package of the workspace to be there, also those that are not built.)
+
+use std::env;
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// The folder with the package's `Cargo.toml`.
+pub(crate) fn directory() -> PathBuf {
+    let source = workspace().join(source_file());
+    let found = source.ancestors().find(|folder| {
+        folder.join("Cargo.toml").is_file() && folder.join("tests").is_dir()
+    });
+    match found {
+        Some(folder) => folder.to_path_buf(),
+        None => panic!(
+            "no package of crossbeam-channel around {}",
+            source.display()
+        ),
+    }
+}
+
+/// Any source file of the package, as the compiler was given it.
+fn source_file() -> String {
+    let file = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&file);
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        let file = panic.location().map(|location| location.file().to_owned());
+        *seen.lock().expect("no panic while held") = file;
+    }));
+    let ended = panic::catch_unwind(|| crossbeam_channel::Select::new().ready());
+    panic::set_hook(usual);
+    assert!(ended.is_err(), "a select without operations does not panic");
+    let file = file.lock().expect("no panic while held").take();
+    file.expect("a panic tells its location")
+}
+
+/// What a relative path of a source file starts from.
+fn workspace() -> PathBuf {
+    let here = env::var_os("CARGO_MANIFEST_DIR").expect("cargo names it");
+    let root = Path::new(&here).ancestors().nth(2);
+    root.expect("two folders below the root").to_path_buf()
+}

@@ -1,0 +1,118 @@
+//! Fibers in the shape of threads, and the runtime that a test runs on.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use pirn::Runtime;
+use pirn::spawn::JoinError;
+
+/// Runs the body of a test on a fiber of a runtime of its own, with several workers.
+///
+/// If everything that was spawned has ended, so does the runtime, with its threads and their
+/// thread-locals. Some tests leave fibers behind that wait for ever, as they leave threads
+/// behind; then the runtime is left to the end of the process, too.
+///
+/// # Panics
+/// With the panic of the body.
+pub fn on_fiber(body: fn()) {
+    // ORDERING: Relaxed: spawning a fiber orders it.
+    POLLS_YIELD.store(true, Ordering::Relaxed);
+    let runtime = Runtime::builder()
+        .name("suite")
+        .workers(WORKERS)
+        .stack_size(STACK)
+        .build()
+        .expect("a runtime for the test");
+    let runtime = Box::leak(Box::new(Some(runtime)));
+    runtime.as_ref().expect("not ended yet").run(body);
+    // ORDERING: Relaxed: an opinion; the end of the runtime waits for who is still there.
+    if DETACHED.load(Ordering::Relaxed) == 0 {
+        *runtime = None;
+    }
+}
+
+/// Starts a fiber.
+pub fn spawn<F, T>(body: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let counted = Counted::new();
+    JoinHandle(pirn::spawn(move || {
+        let _counted = counted;
+        body()
+    }))
+}
+
+/// Parks the calling fiber for so long.
+pub fn sleep(duration: Duration) {
+    pirn::sleep(duration).expect("nobody is interrupted");
+}
+
+/// What an operation that does not wait does when it has failed. Some tests try again and
+/// again until another thread has done something, and rely on the system to let that thread
+/// run. A fiber in such a loop must give way itself.
+pub(crate) fn polled() {
+    // ORDERING: Relaxed: set before the test begins.
+    if POLLS_YIELD.load(Ordering::Relaxed) {
+        pirn::yield_now();
+    }
+}
+
+/// Lets others run.
+pub fn yield_now() {
+    pirn::yield_now();
+}
+
+/// The right to wait for a fiber.
+#[derive(Debug)]
+pub struct JoinHandle<T>(pirn::JoinHandle<T>);
+
+impl<T> JoinHandle<T> {
+    /// Waits for the fiber to end and returns its result.
+    ///
+    /// # Errors
+    /// The payload, if the fiber panicked.
+    pub fn join(self) -> thread::Result<T> {
+        self.0.join().map_err(payload)
+    }
+}
+
+/// What `join` of a thread would return.
+pub(super) fn payload(error: JoinError) -> Box<dyn std::any::Any + Send> {
+    match error.into_panic() {
+        Ok(panic) => panic,
+        Err(error) => Box::new(error.to_string()),
+    }
+}
+
+/// A fiber that nothing but its handle waits for, while it lives.
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        // ORDERING: Relaxed: see `on_fiber`.
+        DETACHED.fetch_add(1, Ordering::Relaxed);
+        Counted
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        // ORDERING: Relaxed: see `on_fiber`.
+        DETACHED.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Those fibers, of all tests of the process.
+static DETACHED: AtomicUsize = AtomicUsize::new(0);
+
+/// The tests of this process run on fibers.
+static POLLS_YIELD: AtomicBool = AtomicBool::new(false);
+
+/// More than the machine has cores, so that workers are also preempted. Arbitrary.
+const WORKERS: usize = 4;
+
+/// That of a thread: one test passes 32 KiB by value through frames that are not optimised.
+const STACK: usize = 2 << 20;

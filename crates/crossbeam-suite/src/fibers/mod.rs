@@ -1,0 +1,13 @@
+//! What takes the place of `std::thread`, of crossbeam's scoped threads and of locks when the
+//! tests run on fibers.
+
+mod fiber;
+mod locks;
+mod scoped;
+
+pub use std::thread::panicking;
+
+pub(crate) use fiber::polled;
+pub use fiber::{JoinHandle, on_fiber, sleep, spawn, yield_now};
+pub use locks::{Condvar, Mutex};
+pub use scoped::{Scope, ScopedJoinHandle, scope};

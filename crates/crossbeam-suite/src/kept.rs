@@ -1,0 +1,44 @@
+//! What a chosen operation has come to, until somebody asks for it.
+//!
+//! It lies in the handle that the operation is about, since only there its type is known. A
+//! handle may be in use by several parties at once; each has a number of its own.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Names one chosen operation of the process.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub struct Id(u64);
+
+/// Results by operation.
+#[derive(Debug)]
+pub(crate) struct Kept<R>(Mutex<Vec<(Id, R)>>);
+
+impl Id {
+    /// One that no other operation has.
+    pub(crate) fn fresh() -> Id {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // ORDERING: Relaxed: only that no number is given twice.
+        Id(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl<R> Kept<R> {
+    pub(crate) const fn new() -> Self {
+        Kept(Mutex::new(Vec::new()))
+    }
+
+    pub(crate) fn put(&self, id: Id, result: R) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push((id, result));
+    }
+
+    /// # Panics
+    /// If the operation is about another handle.
+    pub(crate) fn take(&self, id: Id) -> R {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(other, _)| *other == id);
+        let (_, result) = kept.swap_remove(at.expect("an operation on this handle"));
+        result
+    }
+}

@@ -1,0 +1,191 @@
+//! The rounds of a choice: active pass, passive pass, wait.
+
+use std::time::Instant;
+
+use super::case::{Case, Needs};
+use super::published::{Published, needed};
+use super::sequence::Sequence;
+use crate::base::mutant::mutant;
+use crate::fiber::state::Code;
+use crate::wait::clock::{now, random_below};
+use crate::wait::interrupt::Interrupt;
+use crate::wait::limit::{begin, interrupted};
+use crate::wait::park::{How, Spec, yield_now};
+use crate::wait::reason::Reason;
+
+/// Which case is preferred when several are possible.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Order {
+    Random,
+    First,
+}
+
+/// What a choice came to.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// This case is complete.
+    Case(usize),
+    /// The time was up first.
+    TimedOut,
+}
+
+/// Completes a case that is possible now, without waiting. `None` means that at one moment of
+/// the call none was: a case that becomes possible before another one ceases to be is not
+/// missed, whichever is looked at first. (But see [`Glance::Unsure`].)
+#[inline]
+pub(crate) fn choose_now(cases: &[&dyn Case], order: Order) -> Option<usize> {
+    match attempt_each(cases, order) {
+        None if cases.len() > 1 => choose_at_once(cases, order),
+        chosen => chosen,
+    }
+}
+
+/// Goes on when one look after the other has found nothing.
+#[inline(never)]
+fn choose_at_once(cases: &[&dyn Case], order: Order) -> Option<usize> {
+    for _ in 0..ROUNDS {
+        match glance(cases) {
+            Glance::Case(index) => return Some(index),
+            Glance::Nothing => return None,
+            Glance::Unsure => {}
+        }
+        if let Some(index) = attempt_each(cases, order) {
+            return Some(index);
+        }
+    }
+    None
+}
+
+/// Completes one of the cases that turn out to be possible, looking at one after the other.
+#[inline]
+fn attempt_each(cases: &[&dyn Case], order: Order) -> Option<usize> {
+    // PERF: most often the first one that is asked is possible, so nothing is shuffled yet.
+    let first = match order {
+        Order::Random if cases.len() > 1 => random_below(cases.len()),
+        _ => 0,
+    };
+    if cases.get(first)?.attempt() {
+        return Some(first);
+    }
+    attempt_others(cases, order, first)
+}
+
+/// Goes on with the cases other than `first`.
+fn attempt_others(cases: &[&dyn Case], order: Order, first: usize) -> Option<usize> {
+    let mut sequence = Sequence::new(cases.len(), order, first);
+    (1..cases.len())
+        .map(|step| sequence.at(step))
+        .find(|&index| cases[index].attempt())
+}
+
+/// Completes whichever case is possible first; waits for one until `limit`.
+///
+/// There are no more than [`MOST`] cases.
+///
+/// # Panics
+/// If code of the user's in a case panics; what was published is withdrawn then.
+#[inline]
+pub(crate) fn choose(
+    cases: &[&dyn Case],
+    order: Order,
+    limit: Option<Instant>,
+) -> Result<Choice, Interrupt> {
+    begin()?;
+    match attempt_each(cases, order) {
+        Some(index) => Ok(Choice::Case(index)),
+        None => choose_waiting(cases, order, limit),
+    }
+}
+
+/// Goes on when nothing was possible in the first active pass.
+#[inline(never)]
+fn choose_waiting(
+    cases: &[&dyn Case],
+    order: Order,
+    limit: Option<Instant>,
+) -> Result<Choice, Interrupt> {
+    debug_assert!(cases.len() <= MOST, "more cases than codes");
+    for round in 1_u32.. {
+        if limit.is_some_and(|limit| limit <= now()) {
+            return Ok(choose_now(cases, order).map_or(Choice::TimedOut, Choice::Case));
+        }
+        if round > ROUNDS {
+            yield_now();
+        }
+        match wait_once(cases, limit) {
+            How::Woken(code) => {
+                if let Some(index) = code.index() {
+                    return Ok(Choice::Case(index));
+                }
+            }
+            How::Token => {
+                let token = |case: &&dyn Case| case.needs() == Needs::Token;
+                let index = cases.iter().position(token);
+                return Ok(Choice::Case(index.expect("a case for the token")));
+            }
+            // Whose time it was shows in the next pass.
+            How::TimedOut => {}
+            How::Interrupted(interrupt) => return Err(interrupt),
+        }
+        if let Some(interrupt) = interrupted() {
+            return Err(interrupt);
+        }
+        if let Some(index) = attempt_each(cases, order) {
+            return Ok(Choice::Case(index));
+        }
+    }
+    unreachable!("2^32 rounds take centuries")
+}
+
+/// Publishes all cases, parks, and withdraws them.
+fn wait_once(cases: &[&dyn Case], limit: Option<Instant>) -> How {
+    let mut published = Published::new(cases);
+    if !published.publish_all() && !mutant!("select_parks_over_ready_case") {
+        published.revoke();
+    }
+    let due = cases.iter().filter_map(|case| case.due());
+    let spec = Spec {
+        token: needed(cases, Needs::Token),
+        ..Spec::interruptible(Reason::Select).until(due.chain(limit).min())
+    };
+    published.park(&spec)
+}
+
+/// What a look at all cases at once has shown.
+enum Glance {
+    /// This case has been completed, by another party.
+    Case(usize),
+    /// When the last case had been looked at, none was possible.
+    Nothing,
+    /// Some case looked possible, or its time has come. Two parties may see each other in this
+    /// way again and again, so that is no reason to go on for ever.
+    Unsure,
+}
+
+/// Publishes all cases and withdraws them, without waiting. If none was found possible, and
+/// nobody has claimed the ticket before its owner did, none has become possible up to then.
+fn glance(cases: &[&dyn Case]) -> Glance {
+    let mut published = Published::new(cases);
+    let complete = published.publish_all();
+    let unclaimed = published.revoke();
+    // The ticket has been claimed, so this spends it and returns at once.
+    let how = published.park(&Spec::of(Reason::Select));
+    if let How::Woken(code) = how
+        && let Some(index) = code.index()
+    {
+        return Glance::Case(index);
+    }
+    let is_due = |case: &&dyn Case| case.due().is_some_and(|due| due <= now());
+    if complete && unclaimed && !cases.iter().any(is_due) {
+        Glance::Nothing
+    } else {
+        Glance::Unsure
+    }
+}
+
+/// The most cases that one choice can have: each has a code.
+pub(crate) const MOST: usize = Code::CASES as usize;
+
+/// After so many rounds a choice gives way before the next one. Arbitrary: two parties in step
+/// part with every random order, so more than a few rounds in a row are rare.
+const ROUNDS: u32 = 4;

@@ -1,0 +1,117 @@
+//! Cases that are out with a ticket, and how they come back.
+
+use super::case::{Call, Case, Needs, Outcome};
+use super::engine::Order;
+use super::sequence::Sequence;
+use crate::base::mutant::mutant;
+use crate::fiber::Ticket;
+use crate::fiber::state::Code;
+use crate::fiber::ticket::Wake;
+use crate::wait::park::{End, How, Spec, call_in, lend_ticket, park, ticket};
+
+/// Cases that are out with a ticket; dropping it withdraws them, also when code of the
+/// user's unwinds.
+pub(super) struct Published<'a> {
+    cases: &'a [&'a dyn Case],
+    sequence: Sequence,
+    /// How many steps of the sequence are out.
+    count: usize,
+    ticket: Ticket,
+    /// The ticket is with code of the user's.
+    loan: bool,
+    won: Option<(usize, Outcome)>,
+}
+
+impl<'a> Published<'a> {
+    /// Nothing of `cases` is out yet.
+    pub(super) fn new(cases: &'a [&'a dyn Case]) -> Self {
+        let loan = needed(cases, Needs::Loan);
+        Published {
+            cases,
+            sequence: Sequence::new(cases.len(), Order::Random, 0),
+            count: 0,
+            ticket: if loan { lend_ticket() } else { ticket() },
+            loan,
+            won: None,
+        }
+    }
+
+    /// Publishes until a case is found to be possible; false if one was.
+    pub(super) fn publish_all(&mut self) -> bool {
+        while self.count < self.cases.len() {
+            let index = self.sequence.at(self.count);
+            let call = self.call(index);
+            // SAFETY: the cases are borrowed until `self` is dropped, which withdraws them.
+            if !unsafe { self.cases[index].publish(call) } {
+                return false;
+            }
+            self.count += 1;
+        }
+        true
+    }
+
+    /// Ends the wait before it has begun; false if somebody else has ended it.
+    pub(super) fn revoke(&self) -> bool {
+        // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
+        self.ticket.claim(Code::RETRY).map(Wake::enqueue).is_some()
+    }
+
+    /// Waits, and withdraws all cases.
+    pub(super) fn park(mut self, spec: &Spec) -> How {
+        let End { how, early } = park(self.ticket, spec);
+        if let How::Woken(code) = how {
+            let early = early && !mutant!("select_early_claim_skips_lock");
+            let outcome = if early { Outcome::Won } else { Outcome::Handed };
+            self.won = code.index().map(|index| (index, outcome));
+        }
+        how
+    }
+
+    fn call(&self, index: usize) -> Call {
+        Call {
+            ticket: self.ticket,
+            code: Code::case(index as u16),
+        }
+    }
+}
+
+impl Drop for Published<'_> {
+    fn drop(&mut self) {
+        if self.loan {
+            // First, since `unpublish` of the user's may unwind.
+            call_in(self.ticket);
+        }
+        // UNWIND: if one unwinds, the others are withdrawn on the way out.
+        Withdrawal(self).run();
+    }
+}
+
+/// What is still to be withdrawn.
+struct Withdrawal<'a, 'b>(&'a mut Published<'b>);
+
+impl Withdrawal<'_, '_> {
+    fn run(&mut self) {
+        let Published { cases, won, .. } = *self.0;
+        while self.0.count > 0 {
+            self.0.count -= 1;
+            let index = self.0.sequence.get(self.0.count);
+            let outcome = match won {
+                Some((winner, outcome)) if winner == index => outcome,
+                _ => Outcome::Lost,
+            };
+            // SAFETY: published, and not withdrawn yet.
+            unsafe { cases[index].withdraw(self.0.call(index), outcome) };
+        }
+    }
+}
+
+impl Drop for Withdrawal<'_, '_> {
+    fn drop(&mut self) {
+        self.run();
+    }
+}
+
+/// Whether some case needs that.
+pub(super) fn needed(cases: &[&dyn Case], needs: Needs) -> bool {
+    cases.iter().any(|case| case.needs() == needs)
+}
