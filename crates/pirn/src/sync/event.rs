@@ -11,7 +11,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::base::mutant::mutant;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::{
@@ -92,7 +91,7 @@ impl Event {
         }
         state.set = true;
         state.times += 1;
-        let limit = state.times + u64::from(mutant!("event_wakes_later_ones"));
+        let limit = state.times;
         drop(state);
         wake_all(&self.state, |state| {
             state.waiters.claim_first_if(|seen| *seen < limit, |_| ())
