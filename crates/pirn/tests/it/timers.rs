@@ -9,7 +9,10 @@ use pirn::time::{now, sleep, sleep_until};
 use pirn::{Interrupt, channel};
 
 use crate::crew::{CREWS, Jobs, alone, runtime};
-use crate::rig::{LONG, SLACK, compute_until, on_every_shape, scaled, slow_wake};
+use crate::rig::{
+    LONG, SLACK, compute_until, on_every_shape, processor_time, processor_wait, scaled,
+    slow_wake,
+};
 
 /// A sleep takes as long as it says, on fibers and on threads.
 #[test]
@@ -259,4 +262,97 @@ fn a_computing_fiber_delays_its_own_worker_only() {
     assert!(now() - start < LONG);
     slept.store(true, Ordering::SeqCst);
     computing.join().unwrap();
+}
+
+/// N1. A hundred thousand sleeps of random length on two workers: none early, and 99 of 100
+/// not much too late, once all of them sleep.
+#[test]
+fn alone_a_hundred_thousand_sleeps_end_in_time() {
+    let n = scaled(100_000);
+    let runtime = runtime(2);
+    let before = processor_wait();
+    let started = Arc::new((AtomicUsize::new(0), Mutex::new(None)));
+    let slept: Vec<(Instant, Instant)> = runtime.run(|| {
+        let start = now() + Duration::from_secs(1);
+        let sleepers: Vec<_> = (0..n)
+            .map(|i| {
+                let micros = i as u64 * 7_919 % 4_000_000;
+                let started = Arc::clone(&started);
+                pirn::spawn(move || {
+                    if started.0.fetch_add(1, Ordering::Relaxed) == n - 1 {
+                        *started.1.lock().unwrap() = Some(now());
+                    }
+                    let at = start + Duration::from_micros(micros);
+                    sleep_until(at).unwrap();
+                    (at, now())
+                })
+            })
+            .collect();
+        let slept = sleepers.into_iter().map(|sleeper| sleeper.join().unwrap());
+        slept.collect()
+    });
+    let all_sleep = started.1.lock().unwrap().unwrap() + Duration::from_millis(50);
+    let counted = slept.iter().filter(|(at, _)| *at > all_sleep);
+    let mut late: Vec<_> = counted.map(|(at, woken)| *woken - *at).collect();
+    assert!(slept.iter().all(|(at, woken)| woken >= at), "early");
+    assert!(
+        late.len() > n / 4,
+        "only {} slept with the others",
+        late.len()
+    );
+    late.sort_unstable();
+    let p99 = late[late.len() * 99 / 100];
+    // What the machine owes to others is not the timers' fault.
+    let owed = processor_wait() - before;
+    let bound = SLACK * Duration::from_millis(2) + owed;
+    assert!(p99 < bound, "{p99:?} late, {owed:?} without a processor");
+}
+
+/// N8. Waits with a limit sleep until it comes: they cost next to no processor time.
+#[test]
+fn alone_limited_waits_cost_no_processor_time() {
+    let runtime = runtime(2);
+    runtime.run(|| sleep(Duration::from_millis(10)).unwrap());
+    let before = processor_time();
+    runtime.scope(|s| {
+        for i in 0..1_000 {
+            s.spawn(move || {
+                let (_tx, rx) = channel::bounded::<()>(0);
+                let limit = Duration::from_millis(500 + i % 7);
+                assert_eq!(
+                    rx.recv_timeout(limit),
+                    Err(channel::RecvTimeoutError::Timeout)
+                );
+            });
+        }
+    });
+    let spent = processor_time() - before;
+    let bound = SLACK * Duration::from_millis(150);
+    assert!(spent < bound, "{spent:?} spent in half a second of waiting");
+}
+
+/// I19. Sends and receives with a limit end when it comes: never earlier, and nine of ten
+/// not much later.
+#[test]
+fn alone_limits_of_channels_are_kept() {
+    let before = processor_wait();
+    let limit = Duration::from_millis(10);
+    let mut took: Vec<_> = alone(|| {
+        let (tx, rx) = channel::bounded::<u8>(0);
+        let wait = |round| {
+            let start = now();
+            if round % 2 == 0 {
+                assert!(rx.recv_timeout(limit).is_err());
+            } else {
+                assert!(tx.send_deadline(1, start + limit).is_err());
+            }
+            now() - start
+        };
+        (0..60).map(wait).collect()
+    });
+    took.sort_unstable();
+    assert!(took[0] >= limit, "{took:?}");
+    let owed = processor_wait() - before;
+    let most = limit + SLACK * Duration::from_millis(5) + owed;
+    assert!(took[54] < most, "{owed:?} without a processor: {took:?}");
 }
