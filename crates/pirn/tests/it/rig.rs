@@ -210,23 +210,13 @@ pub(crate) fn mappings() -> usize {
 
 /// Processor time that the process has used.
 pub(crate) fn processor_time() -> Duration {
-    scheduled(0)
-}
-
-/// How long threads of the process could have run and had no processor.
-pub(crate) fn processor_wait() -> Duration {
-    scheduled(1)
-}
-
-/// The sum of one number of the system's scheduler, over all threads there are.
-fn scheduled(number: usize) -> Duration {
     let mut total = 0;
     for task in fs::read_dir("/proc/self/task").expect("is there").flatten() {
         // A task may have ended meanwhile.
         let text = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
         total += text
-            .split_whitespace()
-            .nth(number)
+            .split(' ')
+            .next()
             .and_then(|n| n.parse().ok())
             .unwrap_or(0);
     }

@@ -10,8 +10,7 @@ use pirn::{Interrupt, channel};
 
 use crate::crew::{CREWS, Jobs, alone, runtime};
 use crate::rig::{
-    LONG, SLACK, compute_until, on_every_shape, processor_time, processor_wait, scaled,
-    slow_wake,
+    LONG, SLACK, compute_until, on_every_shape, processor_time, scaled, slow_wake,
 };
 
 /// A sleep takes as long as it says, on fibers and on threads.
@@ -265,12 +264,47 @@ fn a_computing_fiber_delays_its_own_worker_only() {
 }
 
 /// N1. A hundred thousand sleeps of random length on two workers: none early, and 99 of 100
-/// not much too late, once all of them sleep.
+/// not much too late, once all of them sleep: 2 ms, and as much as plain threads are beside
+/// them. The best of three rounds counts, since others may want the machine too. A fifth of
+/// that without optimization, where a fiber's life takes five times as long.
 #[test]
 fn alone_a_hundred_thousand_sleeps_end_in_time() {
-    let n = scaled(100_000);
+    let mut rounds = Vec::new();
+    let in_time = (0..3).any(|_| {
+        let awake = AtomicBool::new(false);
+        let (fibers, threads) = std::thread::scope(|s| {
+            let threads = s.spawn(|| late_of_threads(&awake));
+            let n = if cfg!(debug_assertions) {
+                20_000
+            } else {
+                100_000
+            };
+            let fibers = late_of_many(scaled(n));
+            awake.store(true, Ordering::Relaxed);
+            (fibers, threads.join().unwrap())
+        });
+        rounds.push((fibers, threads));
+        fibers < SLACK * Duration::from_millis(2) + 2 * threads
+    });
+    assert!(in_time, "late (fibers, threads): {rounds:?}");
+}
+
+/// How much too late a plain thread wakes, in 99 of 100 cases at most, until `awake`.
+fn late_of_threads(awake: &AtomicBool) -> Duration {
+    let nap = Duration::from_millis(1);
+    let mut late = Vec::new();
+    while !awake.load(Ordering::Relaxed) {
+        let start = Instant::now();
+        std::thread::sleep(nap);
+        late.push(start.elapsed() - nap);
+    }
+    late.sort_unstable();
+    late[late.len() * 99 / 100]
+}
+
+/// How much too late 99 of 100 sleeps end at most, of `n` at once.
+fn late_of_many(n: usize) -> Duration {
     let runtime = runtime(2);
-    let before = processor_wait();
     let started = Arc::new((AtomicUsize::new(0), Mutex::new(None)));
     let slept: Vec<(Instant, Instant)> = runtime.run(|| {
         let start = now() + Duration::from_secs(1);
@@ -291,21 +325,15 @@ fn alone_a_hundred_thousand_sleeps_end_in_time() {
         let slept = sleepers.into_iter().map(|sleeper| sleeper.join().unwrap());
         slept.collect()
     });
+    assert!(slept.iter().all(|(at, woken)| woken >= at), "early");
     let all_sleep = started.1.lock().unwrap().unwrap() + Duration::from_millis(50);
     let counted = slept.iter().filter(|(at, _)| *at > all_sleep);
     let mut late: Vec<_> = counted.map(|(at, woken)| *woken - *at).collect();
-    assert!(slept.iter().all(|(at, woken)| woken >= at), "early");
-    assert!(
-        late.len() > n / 4,
-        "only {} slept with the others",
-        late.len()
-    );
+    if late.len() < n / 4 {
+        return LONG;
+    }
     late.sort_unstable();
-    let p99 = late[late.len() * 99 / 100];
-    // What the machine owes to others is not the timers' fault.
-    let owed = processor_wait() - before;
-    let bound = SLACK * Duration::from_millis(2) + owed;
-    assert!(p99 < bound, "{p99:?} late, {owed:?} without a processor");
+    late[late.len() * 99 / 100]
 }
 
 /// N8. Waits with a limit sleep until it comes: they cost next to no processor time.
@@ -332,12 +360,11 @@ fn alone_limited_waits_cost_no_processor_time() {
 }
 
 /// I19. Sends and receives with a limit end when it comes: never earlier, and nine of ten
-/// not much later.
+/// not much later than a sleep of the thread's own would.
 #[test]
 fn alone_limits_of_channels_are_kept() {
-    let before = processor_wait();
     let limit = Duration::from_millis(10);
-    let mut took: Vec<_> = alone(|| {
+    let (mut waits, mut naps): (Vec<_>, Vec<_>) = alone(|| {
         let (tx, rx) = channel::bounded::<u8>(0);
         let wait = |round| {
             let start = now();
@@ -346,13 +373,15 @@ fn alone_limits_of_channels_are_kept() {
             } else {
                 assert!(tx.send_deadline(1, start + limit).is_err());
             }
-            now() - start
+            let waited = now();
+            std::thread::sleep(limit);
+            (waited - start, now() - waited)
         };
-        (0..60).map(wait).collect()
+        (0..60).map(wait).unzip()
     });
-    took.sort_unstable();
-    assert!(took[0] >= limit, "{took:?}");
-    let owed = processor_wait() - before;
-    let most = limit + SLACK * Duration::from_millis(5) + owed;
-    assert!(took[54] < most, "{owed:?} without a processor: {took:?}");
+    waits.sort_unstable();
+    naps.sort_unstable();
+    assert!(waits[0] >= limit, "{waits:?}");
+    let most = naps[57] + SLACK * Duration::from_millis(5);
+    assert!(waits[54] < most, "{waits:?}, threads {naps:?}");
 }
