@@ -22,7 +22,10 @@ pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
 ///
 /// # Panics
 /// If `n` is 0.
-#[expect(dead_code, reason = "for waits on several things at once")]
+#[cfg_attr(
+    any(not(test), loom, shuttle),
+    expect(dead_code, reason = "for waits on several things")
+)]
 pub(crate) fn random_below(n: usize) -> usize {
     current::local().random_below(n)
 }
