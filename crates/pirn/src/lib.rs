@@ -76,13 +76,15 @@
 //! | borrow | `thread::scope` | – | – | [`scope()`] |
 //! | channel | `mpsc` | `make(chan T, n)` | `mpsc::channel` | [`channel::bounded`] |
 //! | sleep | `thread::sleep` | `time.Sleep` | `sleep().await` | [`sleep`] |
+//! | limit | – | `context.WithTimeout` | `timeout(…).await` | [`timeout`] |
+//! | test with time | – | `synctest` | `start_paused` | [`runtime::test`] |
 //! | blocking work | – | – | `spawn_blocking` | [`blocking()`] |
 //! | who runs it | the OS | GOMAXPROCS | worker threads | `PIRN_WORKERS`, [`runtime::Builder`] |
 //!
 //! # Environment
 //!
-//! `PIRN_WORKERS` (number of workers) and `PIRN_STACK_SIZE` (bytes, or with K, M, G) are read
-//! when a runtime is built. A value that cannot be used is an error that names the variable.
+//! `PIRN_WORKERS` (number of workers), `PIRN_STACK_SIZE` (bytes, or with K, M, G) and
+//! `PIRN_SEED` (the seed of [`runtime::test`]) are read when a runtime is built. A value that cannot be used is an error that names the variable.
 //!
 //! # Not here
 //!

@@ -43,6 +43,8 @@ pub(crate) struct Local {
     left_unwinding: Cell<bool>,
     /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
     stalled: Cell<u64>,
+    /// This thread is a worker whose fibers live in virtual time.
+    virtual_time: Cell<bool>,
     /// This thread's random numbers; none before the first.
     rng: Cell<Option<Rng>>,
     pub(super) magazines: Magazines,
@@ -75,6 +77,7 @@ impl Local {
             budget: Cell::new(0),
             left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
+            virtual_time: Cell::new(false),
             rng: Cell::new(None),
             magazines: Magazines::new(),
         }
@@ -164,8 +167,11 @@ impl Local {
         number
     }
 
-    pub(crate) fn set_rng(&self, rng: Rng) {
+    /// Makes this thread one whose random numbers are `rng`'s and whose fibers are asked
+    /// what time it is.
+    pub(crate) fn set_deterministic(&self, rng: Rng) {
         self.rng.set(Some(rng));
+        self.virtual_time.set(true);
     }
 
     /// The last operation of the budget has just been taken.
@@ -185,6 +191,14 @@ impl Local {
 /// The present moment of the caller: of its runtime's clock on a fiber, else of the real one.
 #[inline]
 pub(crate) fn now(local: &Local) -> Instant {
+    if local.virtual_time.get() {
+        return virtual_now(local);
+    }
+    shim::now()
+}
+
+#[cold]
+fn virtual_now(local: &Local) -> Instant {
     match local.fiber.get() {
         // SAFETY: H1.
         Some(fiber) => unsafe { fiber.as_ref() }.home().now(local),

@@ -53,9 +53,10 @@ impl Seeded {
         }
     }
 
-    /// Has the thread's own random numbers, which `select` asks for, come from the seed.
-    pub(super) fn seed_thread(&self, local: &Local) {
-        local.set_rng(Rng::new(self.rng.borrow_mut().next_u64()));
+    /// Has the thread's own random numbers, which `select` asks for, come from the seed, and
+    /// its fibers' time from here.
+    pub(super) fn take_thread(&self, local: &Local) {
+        local.set_deterministic(Rng::new(self.rng.borrow_mut().next_u64()));
     }
 
     pub(super) fn present(&self) -> Instant {

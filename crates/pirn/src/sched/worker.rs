@@ -86,7 +86,7 @@ pub(super) fn main(pool: Arc<Pool>, index: usize) {
     let worker = Worker::new(pool, index);
     let local = current::local();
     if let Some(seeded) = &worker.seeded {
-        seeded.seed_thread(local);
+        seeded.take_thread(local);
     }
     local.set_starting(Arc::as_ptr(&worker.pool).cast());
     call(&worker.pool.config.on_thread_start);

@@ -13,26 +13,40 @@ use std::time::Instant;
 use super::clock::now;
 use super::interrupt::Interrupt;
 use super::park::yield_now;
+use crate::fiber::current::{self, Local};
 use crate::fiber::limit::{Limit, LimitRef};
-use crate::fiber::{FiberPtr, Header, current};
+use crate::fiber::{FiberPtr, Header};
 
 /// The interrupt that the caller is under, if any. Interruptible calls ask before they try
 /// anything.
 #[inline]
 pub(crate) fn interrupted() -> Option<Interrupt> {
-    let fiber = current::known(current::local())?;
+    let local = current::local();
+    match local.fiber() {
+        // SAFETY: H1.
+        Some(fiber) => interrupt_of(unsafe { fiber.as_ref() }),
+        None => thread_interrupted(local),
+    }
+}
+
+#[cold]
+fn thread_interrupted(local: &Local) -> Option<Interrupt> {
     // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
+    current::known(local).and_then(|person| interrupt_of(unsafe { person.as_ref() }))
+}
+
+#[inline(always)]
+fn interrupt_of(header: &Header) -> Option<Interrupt> {
     if header.state.is_cancelled() {
         return Some(Interrupt::Cancelled);
     }
     match header.limit.get() {
         None => None,
-        Some(limit) => is_over(limit.get()).then(|| report(header, limit.get())),
+        Some(limit) => interrupt_by(header, limit.get()),
     }
 }
 
-/// Begins an operation that may wait: counts it ([`spend`]), and then says whether the caller
+/// Begins an operation that may wait: counts it (`park::spend`), and then says whether the caller
 /// is [`interrupted`]. One look at the thread's record in place of two.
 #[inline]
 pub(crate) fn begin() -> Result<(), Interrupt> {
@@ -61,6 +75,11 @@ fn begin_slowly(spent: bool) -> Result<(), Interrupt> {
 #[inline]
 fn is_calm(header: &Header) -> bool {
     !header.state.is_cancelled() && header.limit.get().is_none()
+}
+
+#[cold]
+fn interrupt_by(header: &Header, limit: &Limit) -> Option<Interrupt> {
+    is_over(limit).then(|| report(header, limit))
 }
 
 /// As [`interrupted`], for a caller that only looks: nothing counts as reported.

@@ -264,11 +264,7 @@ fn unwinds(local: &Local) -> bool {
 fn leaves_at_once(local: &Local) -> bool {
     // SAFETY: H1.
     let header = local.fiber().map(|fiber| unsafe { fiber.as_ref() });
-    let leaves = header.is_some_and(|header| header.home().time_is_virtual());
-    if leaves {
-        local.set_left_unwinding(true);
-    }
-    leaves
+    header.is_some_and(|header| header.home().time_is_virtual())
 }
 
 /// Gives way in place, until others have waited behind this fiber for [`PATIENCE`].

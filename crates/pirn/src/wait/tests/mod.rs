@@ -1,5 +1,7 @@
 //! Tests of this room: `model_*` under loom.
 
+#[cfg(not(any(loom, shuttle)))]
+mod clock;
 #[cfg(loom)]
 mod model_queue;
 #[cfg(loom)]
