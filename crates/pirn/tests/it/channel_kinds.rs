@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pirn::channel::{
     RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError, after, bounded,
-    broadcast, never, oneshot, ordered, tick, unbounded,
+    broadcast, never, oneshot, ordered, tick, unbounded, watch,
 };
 
 use crate::crew::{CREWS, Jobs, alone};
@@ -363,4 +363,61 @@ fn a_broadcast_is_a_case() {
     }
     assert_eq!(seen.last(), Some(&2));
     sender.join().unwrap();
+}
+
+#[test]
+fn a_watched_value_is_the_latest() {
+    for crew in CREWS {
+        let (tx, rx) = watch::channel(0);
+        let mut jobs = Jobs::new();
+        for mut rx in [rx.clone(), rx.clone(), rx] {
+            jobs.add(move || {
+                let mut last = 0;
+                while rx.changed().is_ok() {
+                    let value = *rx.borrow_and_update();
+                    assert!(value >= last, "{value} after {last}");
+                    last = value;
+                }
+                assert_eq!((last, rx.has_changed()), (2_000, false));
+            });
+        }
+        jobs.add(move || {
+            (1..=1_000).for_each(|i| tx.send(2 * i - 1).unwrap());
+            tx.modify(|value| *value += 1);
+        });
+        jobs.run(crew, 2);
+    }
+}
+
+#[test]
+fn a_watched_value_is_refused_when_nobody_watches() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let (tx, rx) = watch::channel(Counted::new(&alive));
+    assert_eq!(tx.receiver_count(), 1);
+    drop(rx);
+    assert!(tx.send(Counted::new(&alive)).is_err());
+    let rx = tx.subscribe();
+    assert!(!rx.has_changed());
+    tx.send(Counted::new(&alive)).unwrap();
+    assert!(rx.has_changed());
+    assert_eq!(alive.load(Ordering::SeqCst), 1);
+    drop((tx, rx));
+    assert_eq!(alive.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_change_is_a_case() {
+    let (tx, mut rx) = watch::channel(0);
+    let changer = pirn::spawn(move || tx.send(5).unwrap());
+    let nothing = never::<()>();
+    pirn::select! {
+        recv(nothing) -> _ => panic!("nothing comes"),
+        case(rx.changed_case()) -> changed => changed.unwrap(),
+    }
+    assert_eq!(*rx.borrow(), 5);
+    changer.join().unwrap();
+    pirn::select! {
+        recv(nothing) -> _ => panic!("nothing comes"),
+        case(rx.changed_case()) -> changed => assert_eq!(changed, Err(RecvError::Disconnected)),
+    }
 }

@@ -51,6 +51,8 @@ mod panics;
 mod park;
 /// Who runs where: spread, stealing, staying together.
 mod placement;
+/// Things that are lent and come back.
+mod pool;
 /// Runtimes side by side, of every shape, and how they end.
 mod runtimes;
 /// Reader-writer locks: who is inside together, who goes on next, who gives up.
