@@ -112,7 +112,11 @@ fn lane(what: &str, build: &Build, options: &Options) -> Result<Tally, String> {
     tally.skipped += rest.len();
     println!("    {what}: {tally}");
     if !crossbeams.is_empty() {
-        let (more, _) = run(&crossbeams, side_by_side(how(options)?))?;
+        let (timed, others): (Vec<_>, Vec<_>) =
+            crossbeams.into_iter().partition(is_timed);
+        let how = side_by_side(how(options)?);
+        let (mut more, _) = run(&others, how)?;
+        more += run(&timed, how)?.0;
         println!("    crossbeam's tests: {more}");
         tally += more;
     }
@@ -124,6 +128,15 @@ fn side_by_side(how: Run) -> Run {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let jobs = if how.jobs == 0 { 4 * cores } else { how.jobs };
     Run { jobs, ..how }
+}
+
+/// True for those that want to be on time within 50 ms, and so are kept apart from those that
+/// compute.
+fn is_timed(case: &Case) -> bool {
+    let (file, name) = case.name.split_once("::").unwrap_or_default();
+    let waits = ["timeout", "default", "intervals"];
+    ["after", "never", "tick"].contains(&file)
+        || waits.iter().any(|word| name.contains(word)) && !name.contains("linearizable")
 }
 
 /// How the names of crossbeam's tests begin.
