@@ -202,6 +202,25 @@ fn results_come_in_the_order_of_submission() {
     }
 }
 
+/// A result that goes straight to a receiver that waits leaves room as one that was buffered.
+#[test]
+fn a_result_that_is_handed_over_lets_the_next_be_submitted() {
+    for capacity in [1, 2, 3] {
+        alone(move || {
+            let (work, results) = ordered(capacity);
+            let receiver =
+                pirn::spawn(move || results.iter().map(Result::unwrap).sum::<u32>());
+            // The receiver waits before anything is there.
+            pirn::yield_now();
+            for _ in 0..10 {
+                work.spawn(|| 1).unwrap();
+            }
+            drop(work);
+            assert_eq!(receiver.join().unwrap(), 10);
+        });
+    }
+}
+
 #[test]
 fn a_panic_keeps_its_place_in_line() {
     let (work, results) = ordered(3);
