@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use super::buffer::Buffer;
 use super::state::{After, Reason, Side, State};
+use crate::fiber::Ticket;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::wait::{self, wake_all};
@@ -68,8 +69,21 @@ impl<T> Pipe<T> {
 
     #[cold]
     pub(super) fn tell(&self, side: Side) {
+        self.tell_others(side, None);
+    }
+
+    /// Tells all that watch `side` now, but for the party with `ticket`: who is about to wait
+    /// makes the channel ready for others only.
+    #[cold]
+    pub(super) fn tell_others(&self, side: Side, ticket: Option<Ticket>) {
+        let mut state = self.state.lock();
+        state.told += 1;
+        let limit = state.told;
+        drop(state);
         wake_all(&self.state, |state| {
-            state.watchers[side as usize].claim_first(|()| ())
+            // Who comes after this call has seen `limit`, so it cannot go on for ever.
+            state.watchers[side as usize]
+                .claim_first_where(|watcher| watcher.is_due(limit, ticket), |_| ())
         });
     }
 

@@ -213,7 +213,8 @@ impl<T> Pipe<T> {
             &spec,
             |state| {
                 let attempt = attempt(state);
-                watched.set(state.is_watched(Side::Receive));
+                let comes = matches!(attempt, Attempt::Wait(Brought::Value(_)));
+                watched.set(comes && state.is_watched(Side::Receive));
                 self.note(state);
                 attempt
             },

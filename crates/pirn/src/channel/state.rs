@@ -50,7 +50,9 @@ pub(super) struct State<T> {
     /// Parked receivers, each with the place for a value.
     pub(super) receiving: WaitQueue<Option<T>>,
     /// Who waits until sending, or receiving, would not wait (CH5).
-    pub(super) watchers: [WaitQueue<()>; 2],
+    pub(super) watchers: [WaitQueue<Watcher>; 2],
+    /// How often watchers have been told.
+    pub(super) told: u64,
     /// Nothing is admitted any more.
     pub(super) closed: bool,
     pub(super) reason: Option<Reason>,
@@ -76,6 +78,13 @@ pub(super) enum Brought<T> {
 pub(super) enum Side {
     Send,
     Receive,
+}
+
+/// Who watches.
+pub(super) struct Watcher {
+    /// The value of `told` when it came.
+    pub(super) seen: u64,
+    pub(super) ticket: Ticket,
 }
 
 /// What became of a value that was offered.
@@ -113,6 +122,7 @@ impl<T> State<T> {
             sending: WaitQueue::new(),
             receiving: WaitQueue::new(),
             watchers: [WaitQueue::new(), WaitQueue::new()],
+            told: 0,
             closed: false,
             reason: None,
             senders: 1,
@@ -265,6 +275,11 @@ impl<T> State<T> {
         !self.watchers[side as usize].is_empty()
     }
 
+    /// Whether anybody but the party with `ticket` watches `side`.
+    pub(super) fn is_watched_by_other(&self, side: Side, ticket: Ticket) -> bool {
+        self.watchers[side as usize].has_other(Some(ticket), |_| true)
+    }
+
     /// Whether a send would not wait, as far as the party with `ticket` is concerned.
     pub(super) fn may_send(&self, ticket: Option<Ticket>) -> bool {
         self.closed || self.has_room() || self.receiving.has_other(ticket, |_| true)
@@ -275,6 +290,15 @@ impl<T> State<T> {
         self.buffer.len() > 0
             || self.has_ended()
             || self.sending.has_other(ticket, Brought::is_value)
+    }
+}
+
+impl Watcher {
+    /// Whether it is to be told by the call that has counted `told` up to `limit`; not, if it
+    /// is the party with `ticket`.
+    pub(super) fn is_due(&self, limit: u64, ticket: Option<Ticket>) -> bool {
+        let own = ticket.is_some_and(|own| own.fiber() == self.ticket.fiber());
+        self.seen < limit && !own
     }
 }
 

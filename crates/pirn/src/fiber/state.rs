@@ -245,6 +245,12 @@ impl StateWord {
         }
     }
 
+    /// Whether the token is there. Owner only, for whom it stays.
+    pub(crate) fn has_token(&self) -> bool {
+        // ORDERING: Relaxed: only a look; whoever takes the token acquires it.
+        self.0.load(Ordering::Relaxed) & TOKEN != 0
+    }
+
     /// Consumes the token if it is there; true if it was. Owner only.
     pub(crate) fn take_token(&self) -> bool {
         let mut word = self.0.load(Ordering::Relaxed);

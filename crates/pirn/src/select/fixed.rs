@@ -1,17 +1,16 @@
 //! The choice between arms that stand in the code: the macro, and what its expansion calls.
 
-use std::convert::Infallible;
 use std::ptr;
 
 use crate::wait::Interrupt;
 use crate::wait::choice::{self, Choice, Order};
 
-/// What one of several arms has come to.
+/// What a select has come to.
 #[derive(Debug)]
 pub enum Out<A, B> {
-    /// The first arm of those that are left.
+    /// What stands for no case: an interrupt, or that nothing was possible.
     This(A),
-    /// One of the others.
+    /// What the cases have come to.
     Next(B),
 }
 
@@ -35,13 +34,9 @@ pub fn index_of(case: &dyn choice::Case, cases: &[&dyn choice::Case]) -> usize {
     place.expect("one of the arms")
 }
 
-/// The only arm that is left.
-pub fn only<A>(value: A) -> Out<A, Infallible> {
-    Out::This(value)
-}
-
 /// There is no arm with this index.
-pub fn no_arm() -> Infallible {
+#[cold]
+pub fn no_arm() -> ! {
     unreachable!("a case that was not there has won")
 }
 
@@ -255,27 +250,35 @@ macro_rules! select {
         )
     };
 
-    // What the case that has won yields, as deep in `Out` as its place among the arms.
-    (@take $won:ident) => { $crate::select::no_arm() };
-    (@take $won:ident $case:ident) => { $crate::select::only($case.take()) };
-    (@take $won:ident $case:ident $($others:ident)+) => {
-        if $won == 0 {
-            $crate::select::Out::This($case.take())
-        } else {
-            #[allow(unused_variables, reason = "the last arm asks no further")]
-            let won = $won - 1;
-            $crate::select::Out::Next($crate::select!(@take won $($others)+))
-        }
+    // What the case that has won yields, in its place among the others, which yield nothing.
+    (@take $won:ident) => { () };
+    (@take $won:ident $case:ident $($others:ident)*) => {
+        (
+            if $won == 0 {
+                ::core::option::Option::Some($case.take())
+            } else {
+                ::core::option::Option::None
+            },
+            {
+                #[allow(unused_variables, reason = "the last arm asks no further")]
+                let won = ::core::primitive::usize::wrapping_sub($won, 1);
+                $crate::select!(@take won $($others)*)
+            },
+        )
     };
 
     // The arm that goes with it.
-    (@run $out:ident) => { match $out {} };
-    (@run $out:ident { ($p:pat) $body:expr } $($others:tt)*) => {
-        match $out {
-            $crate::select::Out::This($p) => $body,
-            $crate::select::Out::Next(out) => $crate::select!(@run out $($others)*),
+    (@run $out:ident) => {{
+        let () = $out;
+        $crate::select::no_arm()
+    }};
+    (@run $out:ident { ($p:pat) $body:expr } $($others:tt)*) => {{
+        let (this, others) = $out;
+        match this {
+            ::core::option::Option::Some($p) => $body,
+            ::core::option::Option::None => $crate::select!(@run others $($others)*),
         }
-    };
+    }};
 
     (@ $($rest:tt)*) => {
         ::core::compile_error!(::core::concat!(

@@ -22,5 +22,5 @@ mod parked;
 pub use case::Case;
 pub use dynamic::Select;
 #[doc(hidden)]
-pub use fixed::{Out, choose, choose_now, index_of, no_arm, only};
+pub use fixed::{Out, choose, choose_now, index_of, no_arm};
 pub use parked::{ParkCase, parked};

@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
-use crate::shim::Lock;
-use crate::wait::{self, Attempt, How, Spec, Waited, wait_in};
+use crate::shim::{Lock, LockGuard};
+use crate::wait::{self, Attempt, How, Spec, Waited, wait_held, wait_in};
 
 /// One turn at a time, in order of arrival but for barging.
 pub(super) struct Turns {
@@ -72,8 +72,26 @@ impl Turns {
     /// How the wait ended otherwise: `TimedOut` or `Interrupted`.
     #[inline]
     pub(super) fn take(&self, spec: &Spec) -> Result<(), How> {
-        let arrived = |state: &mut State| state.take_or_wait(false);
-        match wait_in(&self.state, |state| &mut state.arrivals, spec, arrived) {
+        let mut state = self.state.lock();
+        if mem::replace(&mut state.held, true) {
+            self.take_held(state, spec)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Goes on with a turn that somebody has.
+    #[inline(never)]
+    fn take_held(&self, state: LockGuard<'_, State>, spec: &Spec) -> Result<(), How> {
+        let waited = wait_held(
+            &self.state,
+            state,
+            |state| &mut state.arrivals,
+            spec,
+            |state| state.take_or_wait(false),
+            || (),
+        );
+        match waited {
             Waited::Done(()) => Ok(()),
             Waited::Ended(how, place) => self.take_after(how, place, spec),
         }
@@ -118,7 +136,21 @@ impl Turns {
     /// Ends the caller's turn. Never suspends.
     #[inline]
     pub(super) fn free(&self) {
-        let wake = self.state.lock().free();
+        let mut state = self.state.lock();
+        if state.losers.is_empty() && state.arrivals.is_empty() {
+            debug_assert!(state.held, "nobody has the turn");
+            state.held = false;
+        } else {
+            Turns::free_held(state);
+        }
+    }
+
+    /// Goes on with a turn that somebody waits for.
+    #[inline(never)]
+    fn free_held(state: LockGuard<'_, State>) {
+        let mut state = state;
+        let wake = state.free();
+        drop(state);
         if let Some(wake) = wake {
             wake.enqueue();
         }

@@ -47,7 +47,7 @@ impl<P> Berth<P> {
         payload: P,
     ) {
         let before = self.taken.replace(true);
-        debug_assert!(!before, "a case is published twice");
+        assert!(!before, "one case stands twice in a select");
         let waiter = Waiter::new(ticket, code, payload);
         // SAFETY: B1: empty, so nobody else reaches it.
         let place = unsafe { (*self.waiter.get()).insert(waiter) };

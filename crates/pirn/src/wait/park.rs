@@ -165,6 +165,13 @@ pub(crate) fn call_in(ticket: Ticket) {
     }
 }
 
+/// Whether the caller's token is there.
+pub(crate) fn has_token() -> bool {
+    let fiber = current::identity(current::local());
+    // SAFETY: H1.
+    unsafe { fiber.as_ref() }.state.has_token()
+}
+
 /// Consumes the caller's token; true if it was there.
 pub(crate) fn take_token() -> bool {
     let fiber = current::identity(current::local());

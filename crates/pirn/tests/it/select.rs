@@ -274,3 +274,28 @@ fn a_value_that_was_not_sent_comes_back() {
     assert_eq!(select.wait(), Ok(0));
     assert_eq!(rx.recv(), Ok(4));
 }
+
+/// A select that would itself be the partner of a send does not find that a send is possible.
+#[test]
+fn a_select_is_not_ready_for_itself() {
+    for sends in [false, true] {
+        for _ in 0..50 {
+            let (tx, rx) = bounded::<u32>(0);
+            let mut ready = if sends {
+                rx.ready_case()
+            } else {
+                tx.ready_case()
+            };
+            let (mut recv, mut send) = (rx.recv_case(), tx.send_case(1));
+            let mut select = Select::new();
+            select.add(&mut ready);
+            if sends {
+                select.add(&mut send);
+            } else {
+                select.add(&mut recv);
+            }
+            let won = select.wait_timeout(Duration::from_millis(1));
+            assert_eq!(won, Ok(None));
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Instant;
 
 use super::watch::Watched;
-use crate::channel::state::Side;
+use crate::channel::state::{Side, Watcher};
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 
@@ -17,7 +17,7 @@ use crate::wait::choice::{Call, Case, Outcome};
 pub struct ReadyCase<'a> {
     watched: &'a dyn Watched,
     side: Side,
-    berth: Berth<()>,
+    berth: Berth<Watcher>,
 }
 
 impl<'a> ReadyCase<'a> {

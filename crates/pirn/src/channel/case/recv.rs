@@ -82,13 +82,13 @@ impl<T> Case for RecvCase<'_, T> {
         if state.may_receive(Some(call.ticket)) {
             return false;
         }
-        let watched = state.is_watched(Side::Send);
+        let watched = state.is_watched_by_other(Side::Send, call.ticket);
         let queue = &mut state.receiving;
         // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
         unsafe { self.berth.join(queue, call.ticket, call.code, None) };
         drop(state);
         if watched {
-            self.pipe.tell(Side::Send);
+            self.pipe.tell_others(Side::Send, Some(call.ticket));
         }
         true
     }

@@ -111,13 +111,13 @@ impl<T> Case for SendCase<'_, T> {
             self.value.set(Some(value));
             return false;
         }
-        let watched = state.is_watched(Side::Receive);
+        let watched = state.is_watched_by_other(Side::Receive, call.ticket);
         let (queue, brought) = (&mut state.sending, Brought::Value(value));
         // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
         unsafe { self.berth.join(queue, call.ticket, call.code, brought) };
         drop(state);
         if watched {
-            self.pipe.tell(Side::Receive);
+            self.pipe.tell_others(Side::Receive, Some(call.ticket));
         }
         true
     }

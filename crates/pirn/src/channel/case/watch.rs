@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::channel::pipe::Pipe;
-use crate::channel::state::Side;
+use crate::channel::state::{Side, Watcher};
 use crate::wait;
 use crate::wait::berth::Berth;
 use crate::wait::choice::Call;
@@ -20,13 +20,13 @@ pub(in crate::channel) trait Watched {
     ///
     /// # Safety
     /// The berth is empty, and stays alive and where it is until `unwatch`.
-    unsafe fn watch(&self, side: Side, call: Call, berth: &Berth<()>) -> bool;
+    unsafe fn watch(&self, side: Side, call: Call, berth: &Berth<Watcher>) -> bool;
 
     /// Leaves them.
     ///
     /// # Safety
     /// After a `watch` of the same side that returned true.
-    unsafe fn unwatch(&self, side: Side, berth: &Berth<()>);
+    unsafe fn unwatch(&self, side: Side, berth: &Berth<Watcher>);
 }
 
 impl<T> Watched for Pipe<T> {
@@ -48,21 +48,25 @@ impl<T> Watched for Pipe<T> {
         }
     }
 
-    unsafe fn watch(&self, side: Side, call: Call, berth: &Berth<()>) -> bool {
+    unsafe fn watch(&self, side: Side, call: Call, berth: &Berth<Watcher>) -> bool {
         let mut state = self.state.lock();
         let ready = match side {
             Side::Send => state.may_send(Some(call.ticket)),
             Side::Receive => state.may_receive(Some(call.ticket)),
         };
         if !ready {
+            let watcher = Watcher {
+                seen: state.told,
+                ticket: call.ticket,
+            };
             let queue = &mut state.watchers[side as usize];
             // SAFETY: the lock is held; the rest is the caller's promise.
-            unsafe { berth.join(queue, call.ticket, call.code, ()) };
+            unsafe { berth.join(queue, call.ticket, call.code, watcher) };
         }
         !ready
     }
 
-    unsafe fn unwatch(&self, side: Side, berth: &Berth<()>) {
+    unsafe fn unwatch(&self, side: Side, berth: &Berth<Watcher>) {
         let mut state = self.state.lock();
         // SAFETY: the lock of the queue that was joined is held.
         unsafe { berth.leave(&mut state.watchers[side as usize]) };

@@ -21,7 +21,9 @@ pub struct Receiver<T> {
 
 /// The value, which nobody changes meanwhile.
 ///
-/// To hold it while waiting for something else holds up all senders.
+/// To hold it while waiting for something else holds up all senders. To look a second time
+/// while holding one may wait for ever: a sender that has come in between is served first, and
+/// waits for the first look to end.
 #[must_use = "the value is only looked at through this"]
 pub struct Ref<'a, T>(RwLockReadGuard<'a, T>);
 
@@ -30,7 +32,7 @@ impl<T> Receiver<T> {
         Receiver { board, seen }
     }
 
-    /// Looks at the value. What is seen stays unseen as far as [`changed`](Self::changed) is
+    /// Looks at the value; not while the caller holds a [`Ref`] of it. What is seen stays unseen as far as [`changed`](Self::changed) is
     /// concerned; [`borrow_and_update`](Self::borrow_and_update) marks it.
     ///
     /// # Cancellation

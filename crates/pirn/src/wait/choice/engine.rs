@@ -10,7 +10,7 @@ use crate::fiber::state::Code;
 use crate::wait::clock::{now, random_below};
 use crate::wait::interrupt::Interrupt;
 use crate::wait::limit::{begin, interrupted};
-use crate::wait::park::{How, Spec, yield_now};
+use crate::wait::park::{How, Spec, has_token, yield_now};
 use crate::wait::reason::Reason;
 
 /// Which case is preferred when several are possible.
@@ -176,6 +176,7 @@ fn glance(cases: &[&dyn Case]) -> Glance {
         return Glance::Case(index);
     }
     let is_due = |case: &&dyn Case| case.due().is_some_and(|due| due <= now());
+    let unclaimed = unclaimed && !(needed(cases, Needs::Token) && has_token());
     if complete && unclaimed && !cases.iter().any(is_due) {
         Glance::Nothing
     } else {
