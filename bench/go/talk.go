@@ -240,16 +240,21 @@ func sleepers(j job) {
 		part := float64(uint64(number)*0x9E37_79B9_7F4A_7C15>>11) / (1 << 53)
 		return first + int64(part*window)
 	}
+	var begun atomic.Int64
 	late := make([]int64, j.n)
 	var all sync.WaitGroup
 	all.Add(j.n)
 	for number := range j.n {
 		go func() {
 			at := deadline(number)
+			begun.Add(1)
 			time.Sleep(time.Duration(at - now()))
 			late[number] = now() - at
 			all.Done()
 		}()
+	}
+	for begun.Load() < int64(j.n) {
+		time.Sleep(5 * time.Millisecond)
 	}
 	if now() >= first {
 		panic("it took longer to start them than the time for it")

@@ -148,7 +148,7 @@ pub(super) const SLEEPERS: &[Row] = &[
     },
     Row {
         series: "cpu-wakes",
-        title: "of it from the first deadline on, when all sleep",
+        title: "of it when all have begun to sleep",
         unit: Unit::Ms,
         bounds: &[],
         region: &[],

@@ -113,3 +113,80 @@ pub(super) fn messages<C: Channel, H: Home>(job: &Job, shape: Shape) -> Outcome 
 pub(super) fn sum_below(count: u64) -> u64 {
     count * (count - 1) / 2
 }
+
+#[cfg(test)]
+mod tests {
+    use crossbeam::channel::{Receiver, Sender};
+
+    use super::*;
+    use crate::case::{Kind, Talk};
+    use crate::peers::talk::channel::Crossbeam;
+    use crate::peers::talk::home::Threads;
+
+    /// crossbeam's channel, which swallows one value or sends it twice.
+    struct Broken<const COPIES: usize>;
+
+    const BROKEN: u64 = 7;
+
+    impl<const COPIES: usize> Channel for Broken<COPIES> {
+        type Sender = Sender<u64>;
+        type Receiver = Receiver<u64>;
+
+        fn open(capacity: Option<usize>) -> Option<(Self::Sender, Self::Receiver)> {
+            Crossbeam::open(capacity)
+        }
+
+        fn send(sender: &Self::Sender, value: u64) {
+            let copies = if value == BROKEN { COPIES } else { 1 };
+            (0..copies).for_each(|_| Crossbeam::send(sender, value));
+        }
+
+        fn recv(receiver: &Self::Receiver) -> Option<u64> {
+            Crossbeam::recv(receiver)
+        }
+
+        fn clone_sender(sender: &Self::Sender) -> Self::Sender {
+            sender.clone()
+        }
+
+        fn clone_receiver(receiver: &Self::Receiver) -> Option<Self::Receiver> {
+            Some(receiver.clone())
+        }
+    }
+
+    fn exchange<C: Channel>(senders: u64, receivers: u64) {
+        let shape = Shape {
+            senders,
+            receivers,
+            capacity: Some(10),
+            threads: true,
+        };
+        let job = Job {
+            kind: Kind::Talk(Talk::Messages(shape)),
+            workers: 2,
+            n: 100,
+            warmups: 1,
+            rounds: 1,
+            stack: 0,
+        };
+        messages::<C, Threads>(&job, shape).expect("it has such a channel");
+    }
+
+    #[test]
+    fn a_sound_channel_passes() {
+        exchange::<Broken<1>>(1, 1);
+        exchange::<Broken<1>>(4, 4);
+    }
+
+    #[test]
+    #[should_panic(expected = "a message was lost")]
+    fn a_lost_message_is_noticed() {
+        exchange::<Broken<0>>(1, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "a message was lost")]
+    fn a_message_that_comes_twice_is_noticed() {
+        exchange::<Broken<2>>(4, 4);
+    }
+}

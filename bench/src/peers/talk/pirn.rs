@@ -14,7 +14,7 @@ use crate::child::{Job, Laps, Outcome, Skip, sample};
 use super::blocking::{messages, ping_pong};
 use super::channel::Pirn;
 use super::home::{Fibers, Home, Threads};
-use super::sleepers::Sleepers;
+use super::sleepers::{PAUSE, Sleepers};
 use super::stock::Stock;
 
 pub(in crate::peers) fn run_on_threads(job: &Job, work: Talk) -> Outcome {
@@ -156,11 +156,15 @@ fn sleepers(job: &Job) -> Outcome {
     pirn::scope(|scope| {
         for number in 0..job.n {
             scope.spawn(move || {
+                all.begins();
                 pirn::time::sleep_until(all.deadline(number)).expect("nobody cancels it");
                 all.woke(number);
             });
         }
-        before = all.spawned();
+        while all.more_to_begin() {
+            pirn::sleep(PAUSE).expect("nobody cancels it");
+        }
+        before = all.all_begun();
     });
     all.report(before)
 }

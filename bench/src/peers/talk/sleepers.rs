@@ -12,6 +12,8 @@ use crate::child::{Job, sample};
 pub(super) struct Sleepers {
     first: Instant,
     window: Duration,
+    /// How many have begun.
+    begun: AtomicU64,
     /// Nanoseconds from the deadline to the wake; `ASLEEP` before it.
     late: Vec<AtomicU64>,
 }
@@ -25,8 +27,19 @@ impl Sleepers {
         Box::leak(Box::new(Sleepers {
             first: Instant::now() + TO_SPAWN_ONE * count,
             window: GAP * count,
+            begun: AtomicU64::new(0),
             late,
         }))
+    }
+
+    /// Notes that one more has begun and is about to sleep.
+    pub(super) fn begins(&self) {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether some have yet to begin. Who spawned them looks now and then until all have.
+    pub(super) fn more_to_begin(&self) -> bool {
+        self.begun.load(Ordering::Relaxed) < self.late.len() as u64
     }
 
     /// When the sleeper with this number wakes. Neighbors are far apart: the golden ratio
@@ -43,9 +56,9 @@ impl Sleepers {
         self.late[number as usize].store(late.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// What the process has used when all have been spawned. They sleep before the first
-    /// deadline, or the numbers are about something else.
-    pub(super) fn spawned(&self) -> Duration {
+    /// What the process has used when all have begun. They have before the first deadline, or
+    /// the numbers are about something else.
+    pub(super) fn all_begun(&self) -> Duration {
         assert!(
             Instant::now() < self.first,
             "it took longer to start them than the time for it"
@@ -53,7 +66,7 @@ impl Sleepers {
         processor_time()
     }
 
-    /// Prints the numbers and ends the process. `before` is what `spawned` gave.
+    /// Prints the numbers and ends the process. `before` is what `all_begun` gave.
     pub(super) fn report(&self, before: Duration) -> ! {
         let used = processor_time();
         let mut late: Vec<u64> = self
@@ -74,11 +87,13 @@ impl Sleepers {
     }
 }
 
+/// How long who spawned them waits between two looks; arbitrary.
+pub(super) const PAUSE: Duration = Duration::from_millis(5);
 const ASLEEP: u64 = u64::MAX;
 /// Ten seconds for a million.
 const GAP: Duration = Duration::from_micros(10);
-/// Arbitrary: several times what the slowest runtime takes on a machine that does nothing
-/// else.
+/// Arbitrary: several times what the slowest runtime takes to start one on a machine that
+/// does nothing else.
 const TO_SPAWN_ONE: Duration = Duration::from_micros(6);
 
 /// What the process has used so far, in user and in system mode.

@@ -14,7 +14,7 @@ use crate::case::{Place, Shape, Talk};
 use crate::child::{Job, Laps, Outcome, Skip};
 
 use super::blocking::{Gate, sum_below};
-use super::sleepers::Sleepers;
+use super::sleepers::{PAUSE, Sleepers};
 
 type Tasks = &'static Executor<'static>;
 
@@ -145,11 +145,15 @@ async fn timer(job: Job) {
 async fn sleepers(job: Job, tasks: Tasks) {
     let all = Sleepers::new(&job);
     let task = |number| async move {
+        all.begins();
         Timer::at(all.deadline(number)).await;
         all.woke(number);
     };
     let each: Vec<_> = (0..job.n).map(|number| tasks.spawn(task(number))).collect();
-    let before = all.spawned();
+    while all.more_to_begin() {
+        Timer::after(PAUSE).await;
+    }
+    let before = all.all_begun();
     for one in each {
         one.await;
     }

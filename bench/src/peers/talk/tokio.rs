@@ -14,7 +14,7 @@ use crate::case::{Place, Shape, Talk};
 use crate::child::{Job, Laps, Outcome, Skip};
 
 use super::blocking::{Gate, sum_below};
-use super::sleepers::Sleepers;
+use super::sleepers::{PAUSE, Sleepers};
 use super::stock::Stock;
 
 pub(in crate::peers) fn run(runtime: &Runtime, job: Job, work: Talk) -> Outcome {
@@ -190,13 +190,17 @@ async fn timer(job: Job) {
 async fn sleepers(job: Job) {
     let all = Sleepers::new(&job);
     let task = |number| async move {
+        all.begins();
         sleep_until(all.deadline(number).into()).await;
         all.woke(number);
     };
     let tasks: Vec<_> = (0..job.n)
         .map(|number| tokio::spawn(task(number)))
         .collect();
-    let before = all.spawned();
+    while all.more_to_begin() {
+        sleep(PAUSE).await;
+    }
+    let before = all.all_begun();
     for one in tasks {
         join(one).await;
     }
