@@ -37,11 +37,8 @@ pub(crate) extern "C" fn end() {
     black_box(2);
 }
 
-/// How many operations there are between the marks, an arbitrary number. Unoptimised code has
-/// ten times the steps.
-pub(crate) fn operations() -> u64 {
-    if cfg!(debug_assertions) { 20 } else { 100 }
-}
+/// How many operations there are between the marks; an arbitrary number.
+pub(crate) const OPERATIONS: u64 = 100;
 
 /// Does `work` on a fiber of a runtime with one worker.
 pub(crate) fn run(work: impl FnOnce() + Send) {

@@ -4,7 +4,11 @@
 //!
 //! `tracer` does that; `decode` knows a read-modify-write when it sees one. What is counted
 //! stands here, below its limit. Where stepping is not allowed a test says so and ends.
+//!
+//! Optimised code alone is looked at, in the profile `fat`: other code has more of everything,
+//! and a step takes tens of microseconds on a virtual machine.
 #![cfg(all(
+    not(debug_assertions),
     target_arch = "x86_64",
     target_os = "linux",
     not(any(loom, shuttle, pirn_asan, pirn_tsan))
@@ -23,7 +27,7 @@ use pirn::channel::bounded;
 use pirn::sync::Mutex;
 use pirn::{select, spawn, yield_now};
 
-use child::{begin, end, operations};
+use child::{OPERATIONS, begin, end};
 use tracer::limit;
 
 /// The steps that come before the counted ones: blocks of memory are at hand by then, and
@@ -34,7 +38,7 @@ const WARM: u64 = 300;
 const CAPACITY: usize = 20;
 
 fn send_and_receive(capacity: usize) {
-    let count = operations();
+    let count = OPERATIONS;
     let (sender, receiver) = bounded(capacity);
     let sending = spawn(move || {
         for value in 0..2 * WARM + count {
@@ -59,7 +63,7 @@ fn a_message_that_nobody_waits_for() {
     limit("a_message_that_nobody_waits_for", 2.0, || {
         let (sender, receiver) = bounded(CAPACITY);
         begin();
-        for value in 0..operations() {
+        for value in 0..OPERATIONS {
             sender.send(value).expect("it is open");
             assert_eq!(receiver.recv(), Ok(value));
         }
@@ -80,7 +84,7 @@ fn a_message_from_one_fiber_to_another() {
 #[test]
 fn a_rendezvous_there_and_back() {
     limit("a_rendezvous_there_and_back", 8.0, || {
-        let trips = operations();
+        let trips = OPERATIONS;
         let (there, far) = bounded(0);
         let (back, near) = bounded(0);
         let echo = spawn(move || {
@@ -111,7 +115,7 @@ fn a_rendezvous_one_way() {
 #[test]
 fn a_yield() {
     limit("a_yield", 0.0, || {
-        let count = operations();
+        let count = OPERATIONS;
         let yields = move || (0..2 * WARM + count).for_each(|_| yield_now());
         let other = spawn(yields);
         (0..WARM).for_each(|_| yield_now());
@@ -132,7 +136,7 @@ fn a_spawn_and_its_join() {
         };
         spawns(WARM);
         begin();
-        spawns(operations());
+        spawns(OPERATIONS);
         end();
     });
 }
@@ -142,9 +146,9 @@ fn a_lock_and_its_unlock() {
     limit("a_lock_and_its_unlock", 2.0, || {
         let mutex = Mutex::new(0);
         begin();
-        (0..operations()).for_each(|_| *mutex.lock() += 1);
+        (0..OPERATIONS).for_each(|_| *mutex.lock() += 1);
         end();
-        assert_eq!(mutex.into_inner(), operations());
+        assert_eq!(mutex.into_inner(), OPERATIONS);
     });
 }
 
@@ -152,7 +156,7 @@ fn a_lock_and_its_unlock() {
 #[test]
 fn a_select_that_need_not_wait() {
     limit("a_select_that_need_not_wait", 1.0, || {
-        let count = operations();
+        let count = OPERATIONS;
         let (sender, a) = bounded(count as usize);
         let (other, b) = bounded(count as usize);
         for value in 0..count {

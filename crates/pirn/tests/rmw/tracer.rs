@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::ptr;
 
-use super::child::{self, READY, operations};
+use super::child::{self, OPERATIONS, READY};
 use super::decode::is_read_modify_write;
 
 const PART: &str = "PIRN_TEST_PART";
@@ -41,10 +41,10 @@ pub(crate) fn limit(name: &str, most: f64, work: impl FnOnce() + Send) {
     assert!(ended.expect("it was started").success(), "the child failed");
     assert_ne!(counted.steps, 0, "nothing was executed between the marks");
     let total: u64 = counted.found.values().sum();
-    let each = total as f64 / operations() as f64;
+    let each = total as f64 / OPERATIONS as f64;
     println!(
         "{name}: {each:.3} read-modify-writes, {} instructions",
-        counted.steps / operations()
+        counted.steps / OPERATIONS
     );
     for (place, times) in &counted.found {
         println!("  {times:6} at {place}");
