@@ -234,7 +234,7 @@ func timer(j job) {
 
 // As Sleepers in bench/src/peers/talk/sleepers.rs.
 func sleepers(j job) {
-	first := now() + int64(j.n)*6_000
+	first := now() + int64(j.n)*12_000
 	window := float64(j.n) * 10_000
 	deadline := func(number int) int64 {
 		part := float64(uint64(number)*0x9E37_79B9_7F4A_7C15>>11) / (1 << 53)

@@ -94,7 +94,7 @@ const ASLEEP: u64 = u64::MAX;
 const GAP: Duration = Duration::from_micros(10);
 /// Arbitrary: several times what the slowest runtime takes to start one on a machine that
 /// does nothing else.
-const TO_SPAWN_ONE: Duration = Duration::from_micros(6);
+const TO_SPAWN_ONE: Duration = Duration::from_micros(12);
 
 /// What the process has used so far, in user and in system mode.
 fn processor_time() -> Duration {
