@@ -18,7 +18,7 @@ use super::talk;
 
 /// How crossbeam is used.
 pub(super) const NOTE: &str = "threads fed with boxed closures by one channel; steal: the \
-     bare deque with a spinning thief, no closure";
+     bare deque with a spinning thief, no closure; messages: plain threads";
 
 type Work = Box<dyn FnOnce() + Send>;
 
