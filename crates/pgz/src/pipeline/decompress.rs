@@ -147,7 +147,13 @@ impl Batch {
         let mut inflater = pools.inflaters.take();
         let damage = self.members.into_iter().find_map(|member| {
             let begin = bytes.len();
-            let done = inflate(&mut inflater, &member, &mut bytes);
+            let Member {
+                body,
+                offset,
+                plain,
+                ..
+            } = &member;
+            let done = inflater.member(body, *offset, *plain, &mut bytes);
             pools.buffers.give(member.body);
             match done {
                 Ok(sum) => {
@@ -163,14 +169,6 @@ impl Batch {
         pools.inflaters.give(inflater);
         Inflated { bytes, crc, damage }
     }
-}
-
-fn inflate(
-    inflater: &mut Inflater,
-    member: &Member,
-    out: &mut Vec<u8>,
-) -> Result<crc32fast::Hasher, Damage> {
-    inflater.member(&member.body, member.offset, member.plain, out)
 }
 
 /// The stage's end of the channel.

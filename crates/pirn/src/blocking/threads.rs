@@ -117,6 +117,10 @@ where
     result.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
+/// Runs a job and leaves its result.
+///
+/// # Safety
+/// `job` points to a job of these types that nobody else touches until its waiter is woken.
 unsafe fn run<F: FnOnce() -> T, T>(job: NonNull<()>) {
     // SAFETY: G1: alive until the caller is woken, below.
     let job = unsafe { job.cast::<Job<F, T>>().as_ref() };

@@ -25,6 +25,9 @@ mod receiving;
 mod sender;
 mod sending;
 mod state;
+// The value lies in a lock of `sync`, which is not there under loom.
+#[cfg(not(loom))]
+pub mod watch;
 
 pub use case::{ReadyCase, RecvCase, SendCase};
 pub use clock::{after, never, tick};

@@ -119,8 +119,8 @@ impl<T> Pipe<T> {
         let ended = state.has_ended();
         drop(state);
         // What nobody can receive is dropped here.
-        if let Ok(after) = placed {
-            self.follow(after);
+        if let Ok(afters) = placed {
+            afters.into_iter().for_each(|after| self.follow(after));
         }
         if ended {
             self.tell_all();

@@ -167,8 +167,9 @@ impl<T> State<T> {
         }
     }
 
-    /// Puts `value` into a place that was reserved. Comes back if nobody can receive it.
-    pub(super) fn fulfil(&mut self, value: T) -> Result<After, T> {
+    /// Puts `value` into a place that was reserved, or hands it to a receiver that waits, and
+    /// lets the first parked sender have the place then. Comes back if nobody can receive it.
+    pub(super) fn fulfil(&mut self, value: T) -> Result<[After; 2], T> {
         self.reserved -= 1;
         if self.receivers == 0 {
             return Err(value);
@@ -176,28 +177,32 @@ impl<T> State<T> {
         let mut value = Some(value);
         let wake = self.receiving.claim_first(|place| *place = value.take());
         match value {
-            None => Ok(After { wake, tell: None }),
+            None => Ok([After { wake, tell: None }, self.make_room()]),
             Some(value) => {
                 self.buffer.push(value);
-                Ok(self.changed(Side::Receive))
+                Ok([self.changed(Side::Receive), After::default()])
             }
         }
+    }
+
+    /// There is room for one more: lets the first parked sender have it, or tells of it.
+    fn make_room(&mut self) -> After {
+        let wake = if self.sending.is_empty() {
+            None
+        } else {
+            self.admit()
+        };
+        if wake.is_some() {
+            return After { wake, tell: None };
+        }
+        self.changed(Side::Send)
     }
 
     /// Takes the next value; `Err` says whether there will ever be one.
     #[inline]
     pub(super) fn take(&mut self) -> Result<(T, After), Dry> {
-        let mut after = After::default();
         match self.buffer.pop() {
-            Some(value) => {
-                if !self.sending.is_empty() {
-                    after.wake = self.admit();
-                }
-                if after.wake.is_none() {
-                    after = self.changed(Side::Send);
-                }
-                Ok((value, after))
-            }
+            Some(value) => Ok((value, self.make_room())),
             None => self.take_parked(),
         }
     }

@@ -129,6 +129,10 @@ pub(crate) unsafe fn take<V>(fiber: FiberPtr) -> V {
     }
 }
 
+/// The `run` of the table for these types.
+///
+/// # Safety
+/// Once for each fiber, by the fiber itself; the payload holds an `F` (H5).
 unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
@@ -158,6 +162,10 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
     header.outcome.set(outcome);
 }
 
+/// The `drop_value` of the table for this type.
+///
+/// # Safety
+/// The payload holds a `T`, and is the caller's (H5).
 unsafe fn drop_value<T>(fiber: FiberPtr) {
     // SAFETY: the caller found Outcome::Value, and the payload is its own (H5).
     drop(unsafe { take::<T>(fiber) });

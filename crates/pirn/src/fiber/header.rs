@@ -71,6 +71,7 @@ pub(crate) struct Join {
 /// the outcome is theirs (H5), so the hook is told whether it was a panic.
 #[derive(Copy, Clone)]
 pub(crate) struct EndHook {
+    /// Called once, with the `data` that stands beside it, by the fiber that has ended.
     pub(crate) call: unsafe fn(data: *const (), fiber: NonNull<Header>, panicked: bool),
     pub(crate) data: *const (),
 }

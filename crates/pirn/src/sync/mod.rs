@@ -1,6 +1,6 @@
 //! Locks and meeting points, in the shapes of `std::sync`, for fibers and threads alike:
 //! [`Mutex`], [`RwLock`], [`Condvar`], [`Semaphore`], [`Barrier`], [`WaitGroup`], [`Event`],
-//! [`Once`], [`OnceLock`], [`LazyLock`].
+//! [`Once`], [`OnceLock`], [`LazyLock`]; and a [`Pool`] of things to lend.
 //!
 //! They differ from `std` where fibers are better served: there is no poisoning (a fiber's
 //! panic is reported where it is joined), so nothing returns a `Result` for it. Guards must
@@ -19,6 +19,7 @@ mod once;
 #[expect(unsafe_code, reason = "writes the value once and hands it out")]
 mod once_lock;
 mod permits;
+mod pool;
 #[expect(unsafe_code, reason = "hands out the value under the lock")]
 mod rwlock;
 mod semaphore;
@@ -33,6 +34,7 @@ pub use lazy_lock::LazyLock;
 pub use mutex::{Mutex, MutexGuard};
 pub use once::Once;
 pub use once_lock::OnceLock;
+pub use pool::{Pool, Pooled};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use semaphore::{AcquireError, OwnedPermit, Permit, Semaphore};
 pub use wait_group::WaitGroup;

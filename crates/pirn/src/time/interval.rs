@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::tick_case::TickCase;
 use crate::wait::park::{park, ticket};
 use crate::wait::{self, Interrupt, Reason, Spec, interrupted, spend};
 
@@ -88,6 +89,22 @@ impl Interval {
         let due = self.next.expect("a wait without a limit has ended");
         self.next = self.after(due, wait::now());
         Ok(due)
+    }
+
+    /// Returns a case for a select that takes the next tick.
+    pub fn case(&mut self) -> TickCase<'_> {
+        TickCase::new(self)
+    }
+
+    /// Takes the next tick if it is due at `now`.
+    pub(super) fn take_due(&mut self, now: Instant) -> Option<Instant> {
+        let due = self.next.filter(|due| *due <= now)?;
+        self.next = self.after(due, now);
+        Some(due)
+    }
+
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.next
     }
 
     /// When the tick comes that follows the one that was due at `due` and is taken at `now`.

@@ -43,6 +43,8 @@ pub enum Reason {
     Oneshot,
     /// A value that is sent to all.
     Broadcast,
+    /// A change of a watched value.
+    Watch,
     /// Whichever of several things comes first.
     Select,
     /// A primitive of the user's own.

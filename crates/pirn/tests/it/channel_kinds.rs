@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pirn::channel::{
     RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError, after, bounded,
-    broadcast, never, oneshot, ordered, tick, unbounded,
+    broadcast, never, oneshot, ordered, tick, unbounded, watch,
 };
 
 use crate::crew::{CREWS, Jobs, alone};
@@ -202,6 +202,25 @@ fn results_come_in_the_order_of_submission() {
     }
 }
 
+/// A result that goes straight to a receiver that waits leaves room as one that was buffered.
+#[test]
+fn a_result_that_is_handed_over_lets_the_next_be_submitted() {
+    for capacity in [1, 2, 3] {
+        alone(move || {
+            let (work, results) = ordered(capacity);
+            let receiver =
+                pirn::spawn(move || results.iter().map(Result::unwrap).sum::<u32>());
+            // The receiver waits before anything is there.
+            pirn::yield_now();
+            for _ in 0..10 {
+                work.spawn(|| 1).unwrap();
+            }
+            drop(work);
+            assert_eq!(receiver.join().unwrap(), 10);
+        });
+    }
+}
+
 #[test]
 fn a_panic_keeps_its_place_in_line() {
     let (work, results) = ordered(3);
@@ -363,4 +382,61 @@ fn a_broadcast_is_a_case() {
     }
     assert_eq!(seen.last(), Some(&2));
     sender.join().unwrap();
+}
+
+#[test]
+fn a_watched_value_is_the_latest() {
+    for crew in CREWS {
+        let (tx, rx) = watch::channel(0);
+        let mut jobs = Jobs::new();
+        for mut rx in [rx.clone(), rx.clone(), rx] {
+            jobs.add(move || {
+                let mut last = 0;
+                while rx.changed().is_ok() {
+                    let value = *rx.borrow_and_update();
+                    assert!(value >= last, "{value} after {last}");
+                    last = value;
+                }
+                assert_eq!((last, rx.has_changed()), (2_000, false));
+            });
+        }
+        jobs.add(move || {
+            (1..=1_000).for_each(|i| tx.send(2 * i - 1).unwrap());
+            tx.modify(|value| *value += 1);
+        });
+        jobs.run(crew, 2);
+    }
+}
+
+#[test]
+fn a_watched_value_is_refused_when_nobody_watches() {
+    let alive = Arc::new(AtomicUsize::new(0));
+    let (tx, rx) = watch::channel(Counted::new(&alive));
+    assert_eq!(tx.receiver_count(), 1);
+    drop(rx);
+    assert!(tx.send(Counted::new(&alive)).is_err());
+    let rx = tx.subscribe();
+    assert!(!rx.has_changed());
+    tx.send(Counted::new(&alive)).unwrap();
+    assert!(rx.has_changed());
+    assert_eq!(alive.load(Ordering::SeqCst), 1);
+    drop((tx, rx));
+    assert_eq!(alive.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_change_is_a_case() {
+    let (tx, mut rx) = watch::channel(0);
+    let changer = pirn::spawn(move || tx.send(5).unwrap());
+    let nothing = never::<()>();
+    pirn::select! {
+        recv(nothing) -> _ => panic!("nothing comes"),
+        case(rx.changed_case()) -> changed => changed.unwrap(),
+    }
+    assert_eq!(*rx.borrow(), 5);
+    changer.join().unwrap();
+    pirn::select! {
+        recv(nothing) -> _ => panic!("nothing comes"),
+        case(rx.changed_case()) -> changed => assert_eq!(changed, Err(RecvError::Disconnected)),
+    }
 }

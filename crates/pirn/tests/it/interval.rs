@@ -114,3 +114,19 @@ fn an_endless_period_ticks_once() {
         assert_eq!((second, now()), (Err(Interrupt::TimedOut), later));
     });
 }
+
+#[test]
+fn a_tick_is_a_case() {
+    let mut ticks = interval(Duration::from_millis(2));
+    let mut seen = Vec::new();
+    while seen.len() < 3 {
+        pirn::select! {
+            case(ticks.case()) -> due => seen.push(due),
+            cancelled(_) => panic!("not cancelled"),
+        }
+    }
+    assert!(
+        seen.windows(2)
+            .all(|two| two[1] - two[0] == Duration::from_millis(2))
+    );
+}

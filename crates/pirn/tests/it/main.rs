@@ -19,6 +19,8 @@ mod blocking;
 mod channel;
 /// Each kind of channel is what its name says.
 mod channel_kinds;
+/// Channels and selects beside the simplest thing that does the same.
+mod channel_oracle;
 /// Channels under load: nothing lost, nothing twice, whatever the capacity and the crew.
 mod channel_storm;
 /// A deadline ends the waits of the code that it was set for, and no others.
@@ -51,6 +53,8 @@ mod panics;
 mod park;
 /// Who runs where: spread, stealing, staying together.
 mod placement;
+/// Things that are lent and come back.
+mod pool;
 /// Runtimes side by side, of every shape, and how they end.
 mod runtimes;
 /// Reader-writer locks: who is inside together, who goes on next, who gives up.

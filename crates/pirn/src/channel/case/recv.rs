@@ -83,11 +83,9 @@ impl<T> Case for RecvCase<'_, T> {
             return false;
         }
         let watched = state.is_watched(Side::Send);
+        let queue = &mut state.receiving;
         // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-        unsafe {
-            self.berth
-                .join(&mut state.receiving, call.ticket, call.code, None)
-        };
+        unsafe { self.berth.join(queue, call.ticket, call.code, None) };
         drop(state);
         if watched {
             self.pipe.tell(Side::Send);

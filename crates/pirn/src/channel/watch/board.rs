@@ -1,0 +1,62 @@
+//! What the ends of a watch channel share: the value, and how often it has changed.
+//!
+//! # Invariants
+//! * WB1. `version` grows with every change, after the change: who sees a version and then
+//!   looks at the value sees that change or a later one.
+//! * WB2. A receiver waits only with the present version, while there are senders. Whoever
+//!   raises the version, or is the last sender to go, wakes all that wait.
+
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::Lock;
+use crate::sync::RwLock;
+use crate::wait::wake_all;
+
+/// A value for all to see.
+pub(super) struct Board<T> {
+    pub(super) value: RwLock<T>,
+    pub(super) state: Lock<State>,
+}
+
+/// What the short lock guards.
+pub(super) struct State {
+    pub(super) version: u64,
+    /// Each with the version that it has seen (WB2).
+    pub(super) waiting: WaitQueue<u64>,
+    pub(super) senders: usize,
+    pub(super) receivers: usize,
+}
+
+impl<T> Board<T> {
+    pub(super) fn new(value: T) -> Self {
+        Board {
+            value: RwLock::new(value),
+            state: Lock::new(State {
+                version: 0,
+                waiting: WaitQueue::new(),
+                senders: 1,
+                receivers: 1,
+            }),
+        }
+    }
+
+    /// Tells everybody that the value has changed.
+    pub(super) fn publish(&self) {
+        let mut state = self.state.lock();
+        state.version += 1;
+        let version = state.version;
+        drop(state);
+        wake_all(&self.state, |state| {
+            state.waiting.claim_first_if(|seen| *seen < version, |_| ())
+        });
+    }
+
+    pub(super) fn remove_sender(&self) {
+        let mut state = self.state.lock();
+        state.senders -= 1;
+        let last = state.senders == 0;
+        drop(state);
+        if last {
+            wake_all(&self.state, |state| state.waiting.claim_first(|_| ()));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! A change of the value as a case of a select.
+
+use std::cell::Cell;
+use std::fmt;
+
+use super::board::Board;
+use crate::channel::error::RecvError;
+use crate::fiber::state::Code;
+use crate::wait::Interrupt;
+use crate::wait::berth::Berth;
+use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::prize::Prize;
+
+/// Wins when the value of a watch channel has changed; made by
+/// [`changed_case`](super::Receiver::changed_case).
+pub struct ChangedCase<'a, T> {
+    board: &'a Board<T>,
+    seen: &'a Cell<u64>,
+    berth: Berth<u64>,
+    prize: Prize<Result<(), RecvError>>,
+}
+
+impl<'a, T> ChangedCase<'a, T> {
+    pub(super) fn new(board: &'a Board<T>, seen: &'a mut u64) -> Self {
+        ChangedCase {
+            board,
+            seen: Cell::from_mut(seen),
+            berth: Berth::new(),
+            prize: Prize::new(),
+        }
+    }
+
+    /// Returns what the case has won: that the value has changed.
+    ///
+    /// # Errors
+    /// `Disconnected` if all senders have gone and the last value has been seen.
+    ///
+    /// # Panics
+    /// If the case has not won since it was last asked.
+    pub fn take(&mut self) -> Result<(), RecvError> {
+        self.prize.take()
+    }
+
+    /// Has the case come to nothing because of an interrupt.
+    #[doc(hidden)]
+    pub fn interrupt(&mut self, interrupt: Interrupt) {
+        self.prize.win(Err(RecvError::Interrupted(interrupt)));
+    }
+}
+
+impl<T> Case for ChangedCase<'_, T> {
+    fn attempt(&self) -> bool {
+        self.prize.win_by(|| {
+            let state = self.board.state.lock();
+            if state.version != self.seen.get() {
+                self.seen.set(state.version);
+                Some(Ok(()))
+            } else if state.senders == 0 {
+                Some(Err(RecvError::Disconnected))
+            } else {
+                None
+            }
+        })
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        let mut state = self.board.state.lock();
+        let ready = state.senders == 0 || state.version != self.seen.get();
+        if !ready {
+            let (queue, seen) = (&mut state.waiting, self.seen.get());
+            // A waker hands nothing over: whoever was woken looks again.
+            let code = Code::RETRY;
+            // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
+            unsafe { self.berth.join(queue, call.ticket, code, seen) };
+        }
+        !ready
+    }
+
+    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+        let mut state = self.board.state.lock();
+        // SAFETY: the lock of the queue that was joined is held.
+        unsafe { self.berth.leave(&mut state.waiting) };
+    }
+}
+
+impl<T> fmt::Debug for ChangedCase<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChangedCase").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,30 @@
+//! A value that changes, and those who want to know when.
+//!
+//! The channel holds one value, the latest. A receiver looks at it whenever it likes, and
+//! waits for it to change; what changed while nobody looked is not kept.
+//!
+//! ```
+//! use pirn::channel::watch;
+//!
+//! let (tx, mut rx) = watch::channel(1);
+//! assert_eq!(*rx.borrow(), 1);
+//! let changer = pirn::spawn(move || {
+//!     tx.send(2).unwrap();
+//!     tx.modify(|value| *value += 1);
+//! });
+//! while *rx.borrow() != 3 {
+//!     rx.changed().unwrap();
+//! }
+//! changer.join().unwrap();
+//! assert!(rx.changed().is_err(), "the sender has gone");
+//! ```
+
+mod board;
+#[expect(unsafe_code, reason = "joins the board's queue from a berth")]
+mod case;
+mod receiver;
+mod sender;
+
+pub use case::ChangedCase;
+pub use receiver::{Receiver, Ref};
+pub use sender::{Sender, channel};

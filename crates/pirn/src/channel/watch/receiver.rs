@@ -1,0 +1,146 @@
+//! The end of a watch channel that looks at the value.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::board::Board;
+use super::case::ChangedCase;
+use crate::channel::error::RecvError;
+use crate::sync::RwLockReadGuard;
+use crate::wait::{Attempt, Reason, Spec, Waited, begin, wait_in};
+
+/// Looks at the value, and waits for it to change.
+///
+/// A clone has seen what its original has seen.
+pub struct Receiver<T> {
+    pub(super) board: Arc<Board<T>>,
+    /// The version that counts as seen.
+    seen: u64,
+}
+
+/// The value, which nobody changes meanwhile.
+///
+/// To hold it while waiting for something else holds up all senders.
+#[must_use = "the value is only looked at through this"]
+pub struct Ref<'a, T>(RwLockReadGuard<'a, T>);
+
+impl<T> Receiver<T> {
+    pub(super) fn new(board: Arc<Board<T>>, seen: u64) -> Self {
+        Receiver { board, seen }
+    }
+
+    /// Looks at the value. What is seen stays unseen as far as [`changed`](Self::changed) is
+    /// concerned; [`borrow_and_update`](Self::borrow_and_update) marks it.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread, while the value is
+    /// being changed.
+    #[track_caller]
+    pub fn borrow(&self) -> Ref<'_, T> {
+        Ref(self.board.value.read())
+    }
+
+    /// Looks at the value and counts it as seen.
+    ///
+    /// # Cancellation
+    /// As [`borrow`](Self::borrow).
+    #[track_caller]
+    pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
+        // WB1: in this order; a change in between will be told of once more.
+        self.seen = self.board.state.lock().version;
+        Ref(self.board.value.read())
+    }
+
+    /// Whether the value has changed since it was last seen.
+    pub fn has_changed(&self) -> bool {
+        self.board.state.lock().version != self.seen
+    }
+
+    /// Waits until the value has changed since it was last seen, and counts it as seen.
+    /// Several changes are one.
+    ///
+    /// # Errors
+    /// `Disconnected` if all senders have gone and the last value has been seen,
+    /// `Interrupted` if the caller is interrupted.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn changed(&mut self) -> Result<(), RecvError> {
+        begin().map_err(RecvError::Interrupted)?;
+        loop {
+            let seen = self.seen;
+            let waited = wait_in(
+                &self.board.state,
+                |state| &mut state.waiting,
+                &Spec::interruptible(Reason::Watch),
+                |state| {
+                    if state.version != seen {
+                        Attempt::Done(Some(state.version))
+                    } else if state.senders == 0 {
+                        Attempt::Done(None)
+                    } else {
+                        Attempt::Wait(seen)
+                    }
+                },
+            );
+            match waited {
+                Waited::Done(Some(version)) => {
+                    self.seen = version;
+                    return Ok(());
+                }
+                Waited::Done(None) => return Err(RecvError::Disconnected),
+                Waited::Ended(how, _) => {
+                    if let Some(interrupt) = how.interrupt() {
+                        return Err(RecvError::Interrupted(interrupt));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns a case for a select that wins as [`changed`](Self::changed) returns.
+    pub fn changed_case(&mut self) -> ChangedCase<'_, T> {
+        ChangedCase::new(&self.board, &mut self.seen)
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.board.state.lock().receivers += 1;
+        Receiver::new(Arc::clone(&self.board), self.seen)
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.board.state.lock().receivers -= 1;
+    }
+}
+
+impl<'a, T> Ref<'a, T> {
+    pub(super) fn new(guard: RwLockReadGuard<'a, T>) -> Self {
+        Ref(guard)
+    }
+}
+
+impl<T> Deref for Ref<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Ref<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}

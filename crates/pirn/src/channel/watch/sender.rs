@@ -1,0 +1,110 @@
+//! The end of a watch channel that changes the value.
+
+use std::fmt;
+use std::mem;
+use std::sync::Arc;
+
+use super::board::Board;
+use super::receiver::{Receiver, Ref};
+use crate::channel::error::SendError;
+
+/// Opens a channel whose value is `value` at first.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
+    let board = Arc::new(Board::new(value));
+    (
+        Sender {
+            board: Arc::clone(&board),
+        },
+        Receiver::new(board, 0),
+    )
+}
+
+/// Changes the value; clones change the same one.
+///
+/// When the last sender has been dropped, receivers are told that nothing changes any more.
+pub struct Sender<T> {
+    board: Arc<Board<T>>,
+}
+
+impl<T> Sender<T> {
+    /// Puts `value` in the place of the one that is there, which is dropped, and tells all
+    /// receivers. Waits while somebody looks at the value.
+    ///
+    /// # Errors
+    /// `Disconnected` with the value if there is no receiver; nothing has changed then.
+    ///
+    /// # Cancellation
+    /// Not an interruption point. Parks a fiber, blocks a plain thread. A caller that holds a
+    /// [`Ref`] of the same channel waits for itself, for ever.
+    #[track_caller]
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        if self.board.state.lock().receivers == 0 {
+            return Err(SendError::Disconnected(value));
+        }
+        let old = mem::replace(&mut *self.board.value.write(), value);
+        self.board.publish();
+        drop(old);
+        Ok(())
+    }
+
+    /// Changes the value by `f`, and tells all receivers, also if there is none.
+    ///
+    /// # Panics
+    /// If `f` does; the value is as `f` has left it, and receivers are not told.
+    ///
+    /// # Cancellation
+    /// As [`send`](Self::send).
+    #[track_caller]
+    pub fn modify<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        let result = f(&mut self.board.value.write());
+        self.board.publish();
+        result
+    }
+
+    /// Looks at the value.
+    ///
+    /// # Cancellation
+    /// As [`Receiver::borrow`].
+    #[track_caller]
+    pub fn borrow(&self) -> Ref<'_, T> {
+        Ref::new(self.board.value.read())
+    }
+
+    /// Returns a receiver that has seen the present value.
+    pub fn subscribe(&self) -> Receiver<T> {
+        let mut state = self.board.state.lock();
+        state.receivers += 1;
+        let version = state.version;
+        drop(state);
+        Receiver::new(Arc::clone(&self.board), version)
+    }
+
+    /// Returns how many receivers there are at present.
+    pub fn receiver_count(&self) -> usize {
+        self.board.state.lock().receivers
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.board.state.lock().senders += 1;
+        Sender {
+            board: Arc::clone(&self.board),
+        }
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.board.remove_sender();
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}

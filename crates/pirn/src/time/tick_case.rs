@@ -1,0 +1,64 @@
+//! The next tick of an interval as a case of a select.
+
+use std::cell::Cell;
+use std::fmt;
+use std::time::Instant;
+
+use super::interval::Interval;
+use crate::wait;
+use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::prize::Prize;
+
+/// Wins when the next tick of an interval is due; made by [`Interval::case`].
+pub struct TickCase<'a> {
+    /// Taken out only while a method of this case runs.
+    interval: Cell<Option<&'a mut Interval>>,
+    prize: Prize<Instant>,
+}
+
+impl<'a> TickCase<'a> {
+    pub(super) fn new(interval: &'a mut Interval) -> Self {
+        TickCase {
+            interval: Cell::new(Some(interval)),
+            prize: Prize::new(),
+        }
+    }
+
+    /// Returns the moment that the tick was due at.
+    ///
+    /// # Panics
+    /// If the case has not won since it was last asked.
+    pub fn take(&mut self) -> Instant {
+        self.prize.take()
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&mut Interval) -> R) -> R {
+        let interval = self.interval.take().expect("put back by every method");
+        let result = f(interval);
+        self.interval.set(Some(interval));
+        result
+    }
+}
+
+impl Case for TickCase<'_> {
+    fn attempt(&self) -> bool {
+        self.prize
+            .win_by(|| self.with(|interval| interval.take_due(wait::now())))
+    }
+
+    fn due(&self) -> Option<Instant> {
+        self.with(|interval| interval.due())
+    }
+
+    unsafe fn publish(&self, _: Call) -> bool {
+        true
+    }
+
+    unsafe fn withdraw(&self, _: Call, _: Outcome) {}
+}
+
+impl fmt::Debug for TickCase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TickCase").finish_non_exhaustive()
+    }
+}
