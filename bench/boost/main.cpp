@@ -219,6 +219,8 @@ static void busy_child(Job const& job) { child_starts(job, 10'000'000, 300'000);
 
 static void hand_over(Job const& job) { child_starts(job, 1'000'000, 0); }
 
+#include "talk.hpp"
+
 static bool run(Job const& job) {
     if (job.name == "yield-2") yields(job, 2);
     else if (job.name == "yield-100") yields(job, 100);
@@ -230,7 +232,7 @@ static bool run(Job const& job) {
     else if (job.name == "throughput") throughput(job);
     else if (job.name == "busy-child") busy_child(job);
     else if (job.name == "hand-over") hand_over(job);
-    else return false;
+    else return talk(job);
     return true;
 }
 

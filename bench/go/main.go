@@ -59,6 +59,8 @@ func main() {
 	case j.name == "throughput":
 		throughput(j)
 	default:
-		fmt.Println("skip no such case")
+		if !talk(j) {
+			fmt.Println("skip no such case")
+		}
 	}
 }

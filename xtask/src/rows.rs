@@ -25,8 +25,9 @@ pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
 const RESULTS: &str = "bench/RESULTS.md";
 /// How the names of storms begin: they run optimised.
 const STORMS: &str = "pirn::stress ";
-/// How the names of the thread-local suite begin: it runs as the profile `fat` builds it.
-const FAT: &str = "pirn::thread_locals ";
+/// How the names of the suites about optimised code begin: they run as the profile `fat`
+/// builds them.
+const FAT: [&str; 2] = ["pirn::thread_locals ", "pirn::rmw "];
 
 /// Checks every row, or those whose id is one of the words.
 ///
@@ -100,8 +101,8 @@ impl Stage {
         if any(|p| matches!(p, Proof::Test(_))) {
             stage.tests = cases(&Build::new(&["--workspace"]).binaries()?)?;
             let special = |case: &Case| {
-                [STORMS, FAT]
-                    .iter()
+                FAT.iter()
+                    .chain([&STORMS])
                     .any(|start| case.id().starts_with(start))
             };
             stage.tests.retain(|case| !special(case));
@@ -109,7 +110,9 @@ impl Stage {
         if any(|p| matches!(p, Proof::Test(n) if n.starts_with(STORMS))) {
             stage.tests.extend(stress::storms()?);
         }
-        if any(|p| matches!(p, Proof::Test(n) if n.starts_with(FAT))) {
+        if any(
+            |p| matches!(p, Proof::Test(n) if FAT.iter().any(|start| n.starts_with(start))),
+        ) {
             stage.tests.extend(cases(&suite::fat_build().binaries()?)?);
         }
         if any(|p| matches!(p, Proof::Model(_))) {

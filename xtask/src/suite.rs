@@ -43,13 +43,14 @@ pub(crate) fn unit_and_integration(options: &Options) -> Result<Tally, String> {
     lane("tests", &build, options)
 }
 
-/// The thread-local suite under fat LTO: addresses of thread-locals must not be carried
-/// over a suspension point by any optimisation.
+/// What is about optimised code, under fat LTO: addresses of thread-locals must not be carried
+/// over a suspension point by any optimisation, and operations must not execute more
+/// read-modify-writes than they may.
 ///
 /// # Errors
 /// When it does not build, or nothing ran.
 pub(crate) fn fat(options: &Options) -> Result<Tally, String> {
-    lane("thread-locals, fat LTO", &fat_build(), options)
+    lane("optimised code, fat LTO", &fat_build(), options)
 }
 
 /// The build that [`fat`] runs.
@@ -59,6 +60,8 @@ pub(crate) fn fat_build() -> Build {
         "pirn",
         "--test",
         "thread_locals",
+        "--test",
+        "rmw",
         "--profile",
         "fat",
     ])

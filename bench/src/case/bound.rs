@@ -16,6 +16,8 @@ pub enum Bound {
     Peer(&'static str, f64),
     /// A factor times the best of all peers but the named ones.
     Best(&'static [&'static str], f64),
+    /// A factor times the best of the named peers.
+    BestOf(&'static [&'static str], f64),
     /// A factor times one of the run's floors.
     Floor(&'static str, f64),
     /// A fixed number in the row's unit.
@@ -27,7 +29,9 @@ impl Bound {
     pub fn stat(&self) -> Stat {
         match self {
             Bound::Fixed(stat, _) => *stat,
-            Bound::Peer(..) | Bound::Best(..) | Bound::Floor(..) => Stat::Median,
+            Bound::Peer(..) | Bound::Best(..) | Bound::BestOf(..) | Bound::Floor(..) => {
+                Stat::Median
+            }
         }
     }
 }

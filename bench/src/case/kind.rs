@@ -1,6 +1,6 @@
 //! What a case is: the kind of work, its sizes, its rows.
 
-use super::Row;
+use super::{Row, Talk};
 
 /// What the child is to do; the meaning of `n` differs for each and stands here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum Kind {
     Wake,
     /// `n` empty fibers, spawned by one fiber for each worker in batches, all run.
     Throughput,
+    /// Fibers that wait for one another or for the clock.
+    Talk(Talk),
     /// One corpus through a gzip program at this level, through pipes or files.
     Pgz {
         /// The compression level.

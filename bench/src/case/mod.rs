@@ -8,8 +8,12 @@ mod kind;
 mod row;
 mod rows;
 mod table;
+mod talk;
+mod talk_rows;
+mod talk_table;
 
 pub use bound::{Bound, Stat};
 pub use kind::{Case, Kind};
 pub use row::{Row, Unit};
 pub use table::{find, table};
+pub use talk::{Place, Shape, Talk};

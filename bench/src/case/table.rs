@@ -4,6 +4,7 @@ use super::rows::{
     BUSY_CHILD, GUNZIP_INDEXED, GUNZIP_PLAIN, HAND_OVER, PARKED_SMALL, PARKED_WIDE, PGZ,
     SKYNET, SPAWN_JOIN, SPAWN_JOIN_YIELD, SPAWN_MANY, STEAL, THROUGHPUT, WAKE, YIELD,
 };
+use super::talk_table::TALK;
 use super::{Case, Kind, Row};
 
 /// The case of that name.
@@ -16,7 +17,21 @@ pub fn table() -> &'static [Case] {
     TABLE
 }
 
-const TABLE: &[Case] = &[
+const TABLE: &[Case] = &{
+    let mut all = [BASE; LABOR.len() + TALK.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < LABOR.len() {
+            LABOR[at]
+        } else {
+            TALK[at - LABOR.len()]
+        };
+        at += 1;
+    }
+    all
+};
+
+const LABOR: &[Case] = &[
     Case {
         name: "yield-2",
         kind: Kind::Yield(2),
@@ -186,7 +201,7 @@ const TABLE: &[Case] = &[
     ),
 ];
 
-const BASE: Case = Case {
+pub(super) const BASE: Case = Case {
     name: "",
     kind: Kind::SpawnJoin,
     title: "",

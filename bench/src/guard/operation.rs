@@ -59,6 +59,10 @@ const OPERATIONS: &[Operation] = &[
     pirn::SPAWN_JOIN,
     pirn::SPAWN_BATCH,
     pirn::CHANNEL,
+    pirn::BUFFERED,
+    pirn::RENDEZVOUS,
+    pirn::SELECT_TWO,
+    pirn::SELECT_EIGHT,
     pirn::TIMER,
     pirn::MUTEX,
 ];

@@ -14,9 +14,11 @@ use crate::child::{
     Job, Laps, Latency, Outcome, Skip, Stamp, peak_mib, sample, spin_for,
 };
 
+use super::talk;
+
 /// How crossbeam is used.
 pub(super) const NOTE: &str = "threads fed with boxed closures by one channel; steal: the \
-     bare deque with a spinning thief, no closure";
+     bare deque with a spinning thief, no closure; messages: plain threads";
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -35,6 +37,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         | Kind::HandOver => {
             return Err(Skip("a closure cannot wait"));
         }
+        Kind::Talk(work) => return talk::crossbeam::run(job, work),
         Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())

@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::child::{Job, Outcome};
 
 use super::pirn;
+use super::talk::{flume, kanal};
 use super::{chili, crossbeam, may, rayon, smol, threads, tokio};
 
 /// Where a peer's cases are.
@@ -75,6 +76,8 @@ const PEERS: &[Peer] = &[
     ),
     here("threads", threads::run, threads::NOTE),
     here("crossbeam", crossbeam::run, crossbeam::NOTE),
+    here("kanal", kanal::run, kanal::NOTE),
+    here("flume", flume::run, flume::NOTE),
     here("rayon", rayon::run, rayon::NOTE),
     here("chili", chili::run, chili::NOTE),
     here("tokio", tokio::run_multi_thread, tokio::NOTE),

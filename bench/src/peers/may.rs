@@ -14,6 +14,8 @@ use crate::child::{
     spin_for,
 };
 
+use super::talk;
+
 /// How may is used.
 pub(super) const NOTE: &str = "`go!` and `join`, its own default stacks of 32 KiB; skynet a tenth, times \
      ten; throughput in rounds a twentieth of the others'; \
@@ -46,6 +48,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Wake => wake(&job),
         Kind::Throughput => root(move || throughput(&job.smaller(20))),
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
+        Kind::Talk(work) => return talk::may::run(&job, work),
         Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())

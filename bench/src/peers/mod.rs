@@ -12,6 +12,7 @@ mod may;
 mod pirn;
 mod rayon;
 mod smol;
+mod talk;
 mod threads;
 mod tokio;
 

@@ -17,6 +17,8 @@ use crate::child::{
     spin_for,
 };
 
+use super::talk;
+
 /// How pirn is used.
 pub(super) const NOTE: &str = "`spawn` and `join` on a fiber of a runtime of its own; \
      `scope` where many are awaited; for gzip the program pgz";
@@ -30,6 +32,14 @@ pub(super) fn run_single_queue(job: &Job) -> Outcome {
 }
 
 fn run(job: &Job, scheduler: Scheduler) -> Outcome {
+    if let Kind::Talk(work) = job.kind
+        && work.on_threads()
+    {
+        return match scheduler {
+            Scheduler::WorkStealing => talk::pirn::run_on_threads(job, work),
+            _ => Err(Skip("there is no scheduler between plain threads")),
+        };
+    }
     let workers = if job.kind == Kind::Wake {
         1
     } else {
@@ -52,6 +62,7 @@ fn run(job: &Job, scheduler: Scheduler) -> Outcome {
         Kind::HandOver => runtime.run(|| hand_over(job)),
         Kind::Wake => wake(job, &runtime),
         Kind::Throughput => runtime.run(|| throughput(job)),
+        Kind::Talk(work) => return talk::pirn::run(job, work, &runtime),
         Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())

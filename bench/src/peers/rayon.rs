@@ -28,6 +28,7 @@ pub(super) fn run(job: &Job) -> Outcome {
             return Err(Skip("a job cannot wait"));
         }
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
+        Kind::Talk(_) => return Err(Skip("a job cannot wait")),
         Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())

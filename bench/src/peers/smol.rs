@@ -15,6 +15,8 @@ use crate::child::{
     spin_for,
 };
 
+use super::talk;
+
 /// How smol is used.
 pub(super) const NOTE: &str = "one `Executor`, a thread for each worker; stackless";
 
@@ -34,6 +36,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Wake => wake(&job),
         Kind::Throughput => root(job, throughput(job)),
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
+        Kind::Talk(work) => return talk::smol::run(job, work, &EXECUTOR),
         Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())
@@ -47,7 +50,7 @@ fn start_workers(count: usize) {
     }
 }
 
-fn root(job: Job, work: impl Future<Output = ()> + Send + 'static) {
+pub(super) fn root(job: Job, work: impl Future<Output = ()> + Send + 'static) {
     start_workers(job.workers);
     smol::block_on(EXECUTOR.spawn(work));
 }

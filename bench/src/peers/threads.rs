@@ -10,6 +10,8 @@ use crate::child::{
     Footprint, Job, Laps, Latency, Outcome, Skip, Stamp, report_parked, spin_for,
 };
 
+use super::talk;
+
 /// How std threads are used.
 pub(super) const NOTE: &str =
     "a thread for each fiber; rounds a hundredth of the others', 10,000 parked at most";
@@ -28,6 +30,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::SpawnMany | Kind::Skynet => return Err(Skip("too many threads")),
         Kind::Throughput => throughput(&job.smaller(100)),
         Kind::Steal | Kind::HandOver => return Err(Skip("nothing to steal")),
+        Kind::Talk(work) => return talk::threads::run(job, work),
         Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
     }
     Ok(())

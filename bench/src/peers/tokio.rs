@@ -10,11 +10,13 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::task::{JoinHandle, yield_now};
 
-use crate::case::Kind;
+use crate::case::{Kind, Talk};
 use crate::child::{
     Footprint, Job, Laps, Latency, Outcome, Skip, Stamp, peak_mib, report_parked, sample,
     spin_for,
 };
+
+use super::talk;
 
 /// How tokio is used.
 pub(super) const NOTE: &str = "multi-thread runtime, the driving task on a worker; \
@@ -25,25 +27,24 @@ pub(super) fn run_multi_thread(job: &Job) -> Outcome {
         wake(job);
         return Ok(());
     }
-    let runtime = workers(job.workers);
-    drive(&runtime, *job)
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(job.workers);
+    drive(&build(&mut builder, job), *job)
 }
 
 pub(super) fn run_current_thread(job: &Job) -> Outcome {
     if job.workers > 1 {
         return Err(Skip("has one thread only"));
     }
-    let runtime = Builder::new_current_thread()
-        .build()
-        .expect("a runtime starts");
-    drive(&runtime, *job)
+    drive(&build(&mut Builder::new_current_thread(), job), *job)
 }
 
-fn workers(count: usize) -> Runtime {
-    Builder::new_multi_thread()
-        .worker_threads(count)
-        .build()
-        .expect("a runtime starts")
+/// With a clock only for the cases that need one: it changes how a worker sleeps.
+fn build(builder: &mut Builder, job: &Job) -> Runtime {
+    if let Kind::Talk(Talk::Timer | Talk::Sleepers) = job.kind {
+        builder.enable_time();
+    }
+    builder.build().expect("a runtime starts")
 }
 
 fn drive(runtime: &Runtime, job: Job) -> Outcome {
@@ -57,6 +58,7 @@ fn drive(runtime: &Runtime, job: Job) -> Outcome {
         Kind::BusyChild => root(runtime, busy_child(job)),
         Kind::HandOver => root(runtime, hand_over(job)),
         Kind::Throughput => root(runtime, throughput(job)),
+        Kind::Talk(work) => return talk::tokio::run(runtime, job, work),
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
         Kind::Wake | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
@@ -207,7 +209,8 @@ async fn hand_over(job: Job) {
 }
 
 fn wake(job: &Job) {
-    let runtime = workers(1);
+    let mut builder = Builder::new_multi_thread();
+    let runtime = build(builder.worker_threads(1), job);
     let mut latency = Latency::new(job);
     while latency.more() {
         let stamp = Arc::new(Stamp::new());

@@ -52,8 +52,16 @@ fn limit(row: &Row, bound: &Bound, lines: &[Line], floors: &Cell) -> Limit {
             let best = lines
                 .iter()
                 .find(|line| !is_ours(line.peer) && !except.contains(&line.peer));
-            let but = except.join(" and ");
-            let text = format!("{sign} {factor} × the best peer but {but}");
+            let but = match except {
+                [] => String::new(),
+                names => format!(" but {}", names.join(" and ")),
+            };
+            let text = format!("{sign} {factor} × the best peer{but}");
+            (text, best.map(|line| line.summary.median * factor))
+        }
+        Bound::BestOf(peers, factor) => {
+            let best = lines.iter().find(|line| peers.contains(&line.peer));
+            let text = format!("{sign} {factor} × the best of {}", peers.join(", "));
             (text, best.map(|line| line.summary.median * factor))
         }
         Bound::Floor(floor, factor) => {
@@ -146,6 +154,13 @@ mod tests {
     fn the_best_leaves_out_the_named_and_our_own() {
         let row = row(Unit::Ms, &[Bound::Best(&["rayon"], 0.5)]);
         let lines = [line("rayon", 1.0), line("pirn-sq", 2.0), line("go", 10.0)];
+        assert_eq!(limits(&row, &lines, &Cell::new())[0].value, Some(5.0));
+    }
+
+    #[test]
+    fn the_best_of_the_named_leaves_out_all_others() {
+        let row = row(Unit::Ns, &[Bound::BestOf(&["go", "tokio"], 0.5)]);
+        let lines = [line("boost", 1.0), line("go", 10.0), line("tokio", 20.0)];
         assert_eq!(limits(&row, &lines, &Cell::new())[0].value, Some(5.0));
     }
 

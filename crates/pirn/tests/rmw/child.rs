@@ -1,0 +1,47 @@
+//! The counted process: works between two marks, on the one worker of a runtime.
+//!
+//! At the first mark it tells the counting process which thread the worker is and where in
+//! memory the marks are, and waits for a byte. From there on it is stepped; what comes before,
+//! the starting of the parties and the first blocks of memory, runs freely.
+
+use std::hint::black_box;
+use std::io::{self, Read, Write};
+
+use pirn::Runtime;
+
+/// Told at the start of a line of its own.
+pub(crate) const READY: &str = "ready ";
+
+/// What comes after this is counted.
+pub(crate) fn begin() {
+    let thread = std::fs::read_link("/proc/thread-self").expect("is there");
+    let thread = thread.file_name().expect("a number").to_string_lossy();
+    let marks = [first as *const () as u64, end as *const () as u64];
+    println!("\n{READY}{thread} {} {}", marks[0], marks[1]);
+    io::stdout().flush().expect("it is read");
+    let mut byte = [0];
+    io::stdin().read_exact(&mut byte).expect("it is written");
+    first();
+}
+
+/// The first mark. The two differ in what they do, so that the compiler does not make them
+/// one.
+#[inline(never)]
+extern "C" fn first() {
+    black_box(1);
+}
+
+/// What comes before this is counted.
+#[inline(never)]
+pub(crate) extern "C" fn end() {
+    black_box(2);
+}
+
+/// How many operations there are between the marks; an arbitrary number.
+pub(crate) const OPERATIONS: u64 = 100;
+
+/// Does `work` on a fiber of a runtime with one worker.
+pub(crate) fn run(work: impl FnOnce() + Send) {
+    let runtime = Runtime::builder().workers(1).build();
+    runtime.expect("a runtime starts").run(work);
+}

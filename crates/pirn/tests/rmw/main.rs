@@ -1,0 +1,175 @@
+//! How many read-modify-writes the common operations execute, counted in the machine code as
+//! it runs: a child works on a runtime with one worker, and this process steps that worker
+//! from one instruction to the next and looks at each.
+//!
+//! `tracer` does that; `decode` knows a read-modify-write when it sees one. What is counted
+//! stands here, below its limit. Where stepping is not allowed a test says so and ends.
+//!
+//! Optimised code alone is looked at, in the profile `fat`: other code has more of everything,
+//! and a step takes tens of microseconds on a virtual machine.
+#![cfg(all(
+    not(debug_assertions),
+    target_arch = "x86_64",
+    target_os = "linux",
+    not(any(loom, shuttle, pirn_asan, pirn_tsan))
+))]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "watches another process from a plain thread"
+)]
+
+mod child;
+mod decode;
+#[expect(unsafe_code, reason = "ptrace is a C function")]
+mod tracer;
+
+use pirn::channel::bounded;
+use pirn::sync::Mutex;
+use pirn::{select, spawn, yield_now};
+
+use child::{OPERATIONS, begin, end};
+use tracer::limit;
+
+/// The steps that come before the counted ones: blocks of memory are at hand by then, and
+/// both parties have started.
+const WARM: u64 = 300;
+
+/// A capacity that divides the number of operations, so that as much is sent as received.
+const CAPACITY: usize = 20;
+
+fn send_and_receive(capacity: usize) {
+    let count = OPERATIONS;
+    let (sender, receiver) = bounded(capacity);
+    let sending = spawn(move || {
+        for value in 0..2 * WARM + count {
+            sender.send(value).expect("it is open");
+        }
+    });
+    let receive = |values: std::ops::Range<u64>| {
+        for value in values {
+            assert_eq!(receiver.recv(), Ok(value));
+        }
+    };
+    receive(0..WARM);
+    begin();
+    receive(WARM..WARM + count);
+    end();
+    receive(WARM + count..2 * WARM + count);
+    sending.join().expect("it does not panic");
+}
+
+#[test]
+fn a_message_that_nobody_waits_for() {
+    limit("a_message_that_nobody_waits_for", 2.0, || {
+        let (sender, receiver) = bounded(CAPACITY);
+        begin();
+        for value in 0..OPERATIONS {
+            sender.send(value).expect("it is open");
+            assert_eq!(receiver.recv(), Ok(value));
+        }
+        end();
+    });
+}
+
+/// Once in a buffer's length both wait for each other, which costs what a rendezvous there and
+/// back does.
+#[test]
+fn a_message_from_one_fiber_to_another() {
+    let most = 2.0 + 8.0 / CAPACITY as f64;
+    limit("a_message_from_one_fiber_to_another", most, || {
+        send_and_receive(CAPACITY);
+    });
+}
+
+#[test]
+fn a_rendezvous_there_and_back() {
+    limit("a_rendezvous_there_and_back", 8.0, || {
+        let trips = OPERATIONS;
+        let (there, far) = bounded(0);
+        let (back, near) = bounded(0);
+        let echo = spawn(move || {
+            while let Ok(ball) = far.recv() {
+                back.send(ball + 1).expect("it is open");
+            }
+        });
+        let play = |first: u64, trips: u64| {
+            for ball in first..first + trips {
+                there.send(ball).expect("it is open");
+                assert_eq!(near.recv(), Ok(ball + 1));
+            }
+        };
+        play(0, WARM);
+        begin();
+        play(WARM, trips);
+        end();
+        drop(there);
+        echo.join().expect("it does not panic");
+    });
+}
+
+#[test]
+fn a_rendezvous_one_way() {
+    limit("a_rendezvous_one_way", 4.0, || send_and_receive(0));
+}
+
+#[test]
+fn a_yield() {
+    limit("a_yield", 0.0, || {
+        let count = OPERATIONS;
+        let yields = move || (0..2 * WARM + count).for_each(|_| yield_now());
+        let other = spawn(yields);
+        (0..WARM).for_each(|_| yield_now());
+        begin();
+        (0..count).for_each(|_| yield_now());
+        end();
+        other.join().expect("it does not panic");
+    });
+}
+
+#[test]
+fn a_spawn_and_its_join() {
+    limit("a_spawn_and_its_join", 6.0, || {
+        let spawns = |count: u64| {
+            for _ in 0..count {
+                spawn(|| {}).join().expect("it does not panic");
+            }
+        };
+        spawns(WARM);
+        begin();
+        spawns(OPERATIONS);
+        end();
+    });
+}
+
+#[test]
+fn a_lock_and_its_unlock() {
+    limit("a_lock_and_its_unlock", 2.0, || {
+        let mutex = Mutex::new(0);
+        begin();
+        (0..OPERATIONS).for_each(|_| *mutex.lock() += 1);
+        end();
+        assert_eq!(mutex.into_inner(), OPERATIONS);
+    });
+}
+
+/// What a receive costs, and nothing for having had a choice.
+#[test]
+fn a_select_that_need_not_wait() {
+    limit("a_select_that_need_not_wait", 1.0, || {
+        let count = OPERATIONS;
+        let (sender, a) = bounded(count as usize);
+        let (other, b) = bounded(count as usize);
+        for value in 0..count {
+            sender.send(value).expect("it is open");
+            other.send(value).expect("it is open");
+        }
+        begin();
+        for _ in 0..count {
+            select! {
+                recv(a) -> value => drop(value.expect("there are values")),
+                recv(b) -> value => drop(value.expect("there are values")),
+            }
+        }
+        end();
+    });
+}

@@ -1,0 +1,206 @@
+//! The counting process: starts the same test in a child, steps its worker from mark to mark,
+//! and counts.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::ptr;
+
+use super::child::{self, OPERATIONS, READY};
+use super::decode::is_read_modify_write;
+
+const PART: &str = "PIRN_TEST_PART";
+
+/// Runs `work` in a child, as the test of this name, and fails if it executes more than `most`
+/// read-modify-writes for an operation, beyond what starts and ends the counting.
+pub(crate) fn limit(name: &str, most: f64, work: impl FnOnce() + Send) {
+    if std::env::var_os(PART).is_some() {
+        return child::run(work);
+    }
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    let child = command
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env(PART, "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut child = child.expect("a process starts");
+    let counted = count(&mut child);
+    let ended = match counted {
+        Ok(_) => child.wait(),
+        Err(_) => child.kill().and_then(|()| child.wait()),
+    };
+    let counted = match counted {
+        Ok(counted) => counted,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            println!("skipped: this process may not step another ({error})");
+            return;
+        }
+        Err(error) => panic!("stepping: {error}"),
+    };
+    assert!(ended.expect("it was started").success(), "the child failed");
+    assert_ne!(counted.steps, 0, "nothing was executed between the marks");
+    let total: u64 = counted.found.values().sum();
+    let each = total as f64 / OPERATIONS as f64;
+    println!(
+        "{name}: {each:.3} read-modify-writes, {} instructions",
+        counted.steps / OPERATIONS
+    );
+    for (place, times) in &counted.found {
+        println!("  {times:6} at {place}");
+    }
+    assert!(
+        each <= most,
+        "{each} read-modify-writes for an operation, {most} are allowed"
+    );
+}
+
+/// What was seen between the marks.
+struct Counted {
+    steps: u64,
+    /// How often each read-modify-write was executed, by its place as `addr2line` reads it.
+    found: BTreeMap<String, u64>,
+}
+
+fn count(child: &mut Child) -> io::Result<Counted> {
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let ready = loop {
+        let line = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
+        if let Some(numbers) = line.strip_prefix(READY) {
+            break numbers.to_owned();
+        }
+    };
+    let numbers: Vec<u64> = ready
+        .split(' ')
+        .map(|number| number.parse().expect("a number"))
+        .collect();
+    let [id, begin, end] = numbers[..] else {
+        panic!("said `{ready}`");
+    };
+    let thread = Thread(id as libc::pid_t);
+    thread.seize()?;
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(&[0])?;
+    let base = base(child.id(), begin)?;
+    let counted = thread.count(begin, end, base)?;
+    thread.ask(libc::PTRACE_DETACH, 0, 0)?;
+    // The child may have more to say, and must not find the pipe closed.
+    lines.for_each(drop);
+    Ok(counted)
+}
+
+/// Where the binary lies in the memory of the process.
+fn base(process: u32, inside: u64) -> io::Result<u64> {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps"))?;
+    let own = std::env::current_exe()?.display().to_string();
+    let starts = maps.lines().filter(|line| line.ends_with(&own));
+    let starts =
+        starts.filter_map(|line| u64::from_str_radix(line.split_once('-')?.0, 16).ok());
+    Ok(starts.min().unwrap_or(inside))
+}
+
+/// A thread of another process that this one steps.
+#[derive(Clone, Copy)]
+struct Thread(libc::pid_t);
+
+impl Thread {
+    /// Stops the thread, to be stepped by this one.
+    fn seize(self) -> io::Result<()> {
+        self.ask(libc::PTRACE_SEIZE, 0, 0)?;
+        self.ask(libc::PTRACE_INTERRUPT, 0, 0)?;
+        self.stopped().map(drop)
+    }
+
+    fn count(self, begin: u64, end: u64, base: u64) -> io::Result<Counted> {
+        let mut known = BTreeMap::new();
+        let mut found = BTreeMap::new();
+        let mut steps = 0;
+        let mut inside = false;
+        let mut signal = 0;
+        loop {
+            self.ask(libc::PTRACE_SINGLESTEP, 0, signal)?;
+            // What is not the end of a step is a signal for the thread.
+            signal = match self.stopped()? {
+                libc::SIGTRAP => 0,
+                other => other as u64,
+            };
+            let at = self.place()?;
+            if at == end {
+                return Ok(Counted { steps, found });
+            }
+            inside |= at == begin;
+            if !inside || signal != 0 {
+                continue;
+            }
+            steps += 1;
+            let locked = match known.get(&at) {
+                Some(locked) => *locked,
+                None => {
+                    let locked = is_read_modify_write(&self.code(at)?);
+                    known.insert(at, locked);
+                    locked
+                }
+            };
+            if locked {
+                *found
+                    .entry(format!("{:#x}", at.wrapping_sub(base)))
+                    .or_default() += 1;
+            }
+        }
+    }
+
+    /// Waits until the thread stops, and gives the signal that it stopped with.
+    fn stopped(self) -> io::Result<i32> {
+        let mut status = 0;
+        // SAFETY: writes to `status` alone.
+        let stopped = unsafe { libc::waitpid(self.0, &mut status, libc::__WALL) };
+        match stopped {
+            -1 => Err(io::Error::last_os_error()),
+            _ if libc::WIFSTOPPED(status) => Ok(libc::WSTOPSIG(status)),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// The address of the instruction that is next.
+    fn place(self) -> io::Result<u64> {
+        let offset = std::mem::offset_of!(libc::user_regs_struct, rip);
+        self.word(libc::PTRACE_PEEKUSER, offset as u64)
+    }
+
+    /// Sixteen bytes of code, one more than the longest instruction has.
+    fn code(self, at: u64) -> io::Result<[u8; 16]> {
+        let words = [
+            self.word(libc::PTRACE_PEEKTEXT, at)?,
+            // An instruction that ends its page may have nothing behind it.
+            self.word(libc::PTRACE_PEEKTEXT, at + 8).unwrap_or(0),
+        ];
+        let mut code = [0; 16];
+        code[..8].copy_from_slice(&words[0].to_le_bytes());
+        code[8..].copy_from_slice(&words[1].to_le_bytes());
+        Ok(code)
+    }
+
+    /// A word of the thread's memory or registers.
+    fn word(self, request: libc::c_uint, at: u64) -> io::Result<u64> {
+        // SAFETY: a place in this thread.
+        let errno = unsafe { libc::__errno_location() };
+        // SAFETY: as above. The word itself may be -1: only this tells a failure.
+        unsafe { *errno = 0 };
+        let nothing = ptr::null_mut::<libc::c_void>();
+        // SAFETY: reads from the traced process, which copies the word.
+        let word = unsafe { libc::ptrace(request, self.0, at, nothing) };
+        match io::Error::last_os_error() {
+            error if error.raw_os_error() != Some(0) => Err(error),
+            _ => Ok(word as u64),
+        }
+    }
+
+    fn ask(self, request: libc::c_uint, address: u64, data: u64) -> io::Result<()> {
+        // SAFETY: these requests write to no memory of this process.
+        let failed = unsafe { libc::ptrace(request, self.0, address, data) };
+        match failed {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+}
