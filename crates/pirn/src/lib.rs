@@ -39,7 +39,7 @@
 //! A fiber that has not started may be taken by any worker. One that has started stays on the
 //! worker that started it, to its end. So between any two statements of a fiber the OS thread
 //! is the same: thread-locals, `Rc`, lock guards and `errno` mean what they mean in ordinary
-//! code, in release builds with link-time optimisation too, and [`spawn()`] is a safe function.
+//! code, in release builds with link-time optimization too, and [`spawn()`] is a safe function.
 //! The price: a started fiber waits while another one computes, or blocks its thread, on the
 //! same worker. For long calls of that kind there is [`blocking()`].
 //!
