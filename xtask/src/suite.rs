@@ -1,13 +1,14 @@
 //! `cargo xtask test`: everything that must pass before a change is shown to anybody.
 //!
-//! Unit, integration and compile-fail tests of every crate, each in its own process; the
-//! thread-local suite once more as the optimiser's hardest profile builds it; the rooms that
+//! Unit, integration and compile-fail tests of every crate, each in its own process;
+//! crossbeam-channel's tests on pirn's channels; the thread-local suite once more as the optimiser's hardest profile builds it; the rooms that
 //! touch the machine once more on their portable halves; doc tests.
 
+use std::thread;
 use std::time::Duration;
 
 use crate::command;
-use crate::harness::{Build, Run, cases, run};
+use crate::harness::{Build, Case, Run, cases, run};
 use crate::options::Options;
 use crate::tally::Tally;
 
@@ -105,11 +106,41 @@ fn lane(what: &str, build: &Build, options: &Options) -> Result<Tally, String> {
         .into_iter()
         .filter(|case| options.picks(&case.id()))
         .partition(|case| !case.ignored);
-    let (mut tally, _) = run(&chosen, how(options)?)?;
+    let is_crossbeams = |case: &Case| case.id().starts_with(CROSSBEAM);
+    let (crossbeams, own): (Vec<_>, Vec<_>) = chosen.into_iter().partition(is_crossbeams);
+    let (mut tally, _) = run(&own, how(options)?)?;
     tally.skipped += rest.len();
     println!("    {what}: {tally}");
+    if !crossbeams.is_empty() {
+        let (timed, others): (Vec<_>, Vec<_>) =
+            crossbeams.into_iter().partition(is_timed);
+        let how = side_by_side(how(options)?);
+        let (mut more, _) = run(&others, how)?;
+        more += run(&timed, how)?.0;
+        println!("    crossbeam's tests: {more}");
+        tally += more;
+    }
     tally.nonzero(what)
 }
+
+/// More at a time: the tests that crossbeam-channel came with spend most of their time asleep.
+fn side_by_side(how: Run) -> Run {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let jobs = if how.jobs == 0 { 4 * cores } else { how.jobs };
+    Run { jobs, ..how }
+}
+
+/// True for those that want to be on time within 50 ms, and so are kept apart from those that
+/// compute.
+fn is_timed(case: &Case) -> bool {
+    let (file, name) = case.name.split_once("::").unwrap_or_default();
+    let waits = ["timeout", "default", "intervals"];
+    ["after", "never", "tick"].contains(&file)
+        || waits.iter().any(|word| name.contains(word)) && !name.contains("linearizable")
+}
+
+/// How the names of crossbeam's tests begin.
+const CROSSBEAM: &str = "crossbeam-suite::";
 
 /// How to run tests, from the options.
 ///

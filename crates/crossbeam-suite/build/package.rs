@@ -8,7 +8,7 @@
 use std::env;
 use std::panic;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, OnceLock};
 
 /// The folder with the package's `Cargo.toml`.
 pub(crate) fn directory() -> PathBuf {
@@ -27,18 +27,18 @@ pub(crate) fn directory() -> PathBuf {
 
 /// Any source file of the package, as the compiler was given it.
 fn source_file() -> String {
-    let file = Arc::new(Mutex::new(None));
+    let file = Arc::new(OnceLock::new());
     let seen = Arc::clone(&file);
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        let file = panic.location().map(|location| location.file().to_owned());
-        *seen.lock().expect("no panic while held") = file;
+        if let Some(location) = panic.location() {
+            let _ = seen.set(location.file().to_owned());
+        }
     }));
     let ended = panic::catch_unwind(|| crossbeam_channel::Select::new().ready());
     panic::set_hook(usual);
     assert!(ended.is_err(), "a select without operations does not panic");
-    let file = file.lock().expect("no panic while held").take();
-    file.expect("a panic tells its location")
+    file.get().expect("a panic tells its location").clone()
 }
 
 /// What a relative path of a source file starts from.

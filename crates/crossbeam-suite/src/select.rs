@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use pirn::channel::ReadyCase;
 use pirn::select::Case;
+use pirn::time::now;
 
 use crate::error::{
     ReadyTimeoutError, RecvError, SelectTimeoutError, SendError, TryReadyError,
@@ -324,7 +325,7 @@ fn wait<'c>(
             won
         }
         Limit::At(deadline) => {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.saturating_duration_since(now());
             select.wait_timeout(left).expect("nobody is interrupted")
         }
         Limit::None => Some(select.wait().expect("nobody is interrupted")),
@@ -332,9 +333,7 @@ fn wait<'c>(
 }
 
 fn limit(timeout: Duration) -> Limit {
-    Instant::now()
-        .checked_add(timeout)
-        .map_or(Limit::None, Limit::At)
+    now().checked_add(timeout).map_or(Limit::None, Limit::At)
 }
 
 fn address<T>(handle: &T) -> usize {

@@ -1,9 +1,8 @@
 //! The compressing pipeline.
 //!
-//! The caller's thread reads blocks and starts a job for each; the pending results stand
-//! in a bounded channel in the order of the input; the sink waits for the oldest, writes
-//! it and combines the checksums. That channel is the whole ordered stage: its room
-//! bounds the blocks under way, whoever is slow.
+//! The caller's thread reads blocks and submits a job for each to a line; the sink receives
+//! the results in the order of the input, writes them and combines the checksums. The line's
+//! room bounds the blocks under way, whoever is slow.
 //!
 //! An input shorter than a block takes no detour: it is packed and written in place.
 
@@ -11,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use super::engine::{Engine, Pools};
-use super::executor::{Drain, Executor, Feed};
+use super::executor::{Drain, Executor, Line};
 use super::failure::{Failure, Tally};
 use crate::deflate::{Block, Closing, DICTIONARY, Packed, Packer};
 use crate::gzip::{Header, Trailer};
@@ -45,10 +44,10 @@ impl<E: Executor> Engine<E> {
             sink.take(packed).map_err(Failure::Write)?;
             return sink.finish().map_err(Failure::Write);
         }
-        let (feed, drain) = self.executor.channel(self.window());
+        let (line, results) = self.executor.line(self.window());
         let (tally, source) = self.executor.beside(
-            move || self.drain(sink, drain),
-            || self.feed(&shape, first, input, feed),
+            move || self.drain(sink, results),
+            || self.feed(&shape, first, input, line),
         );
         // A failed write ends the source early, a failed read the sink: neither is then
         // the other's fault, and the write failed first if both did.
@@ -63,7 +62,7 @@ impl<E: Executor> Engine<E> {
         shape: &Arc<Shape>,
         first: Block,
         input: &mut dyn Read,
-        feed: E::Feed<E::Pending<Packed>>,
+        line: E::Line<Packed>,
     ) -> io::Result<()> {
         let size = self.settings.block_size;
         let mut tail = Vec::with_capacity(DICTIONARY);
@@ -79,8 +78,7 @@ impl<E: Executor> Engine<E> {
                 tail.extend_from_slice(block.tail());
             }
             let (shape, pools) = (Arc::clone(shape), Arc::clone(&self.pools));
-            let job = move || shape.pack(&pools, block, index, closing);
-            let open = feed.send(self.executor.job(job));
+            let open = line.submit(move || shape.pack(&pools, block, index, closing));
             if closing == Closing::Last || !open {
                 break;
             }
@@ -94,14 +92,11 @@ impl<E: Executor> Engine<E> {
     fn drain(
         &self,
         mut sink: Sink<'_>,
-        drain: E::Drain<E::Pending<Packed>>,
+        results: E::Results<Packed>,
     ) -> Result<Option<Tally>, Failure> {
         sink.begin().map_err(Failure::Write)?;
-        while let Some(pending) = drain.recv() {
-            let packed = self
-                .executor
-                .collect(pending)
-                .map_err(|_lost| Failure::Panicked)?;
+        while let Some(packed) = results.recv() {
+            let packed = packed.map_err(|_lost| Failure::Panicked)?;
             let last = packed.closing == Closing::Last;
             sink.take(packed).map_err(Failure::Write)?;
             if last {

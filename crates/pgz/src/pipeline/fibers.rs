@@ -11,11 +11,12 @@ use std::io;
 use std::sync::Arc;
 
 use pirn::JoinHandle;
-use pirn::channel::{Receiver, Sender, bounded};
+use pirn::channel::{OrderedSender, Receiver, Sender, bounded, ordered};
 use pirn::diag::Metrics;
 use pirn::runtime::Runtime;
+use pirn::spawn::JoinError;
 
-use super::executor::{Drain, Executor, Feed, Lost};
+use super::executor::{Drain, Executor, Feed, Line, Lost};
 
 /// A runtime of its own.
 #[derive(Clone)]
@@ -54,6 +55,8 @@ impl Executor for Fibers {
     type Pending<T: Send + 'static> = JoinHandle<T>;
     type Feed<T: Send + 'static> = Sender<T>;
     type Drain<T: Send + 'static> = Receiver<T>;
+    type Line<T: Send + 'static> = Jobs<T>;
+    type Results<T: Send + 'static> = Results<T>;
 
     fn workers(&self) -> usize {
         self.workers
@@ -83,6 +86,12 @@ impl Executor for Fibers {
         bounded(room)
     }
 
+    fn line<T: Send + 'static>(&self, room: usize) -> (Jobs<T>, Results<T>) {
+        let (work, results) = ordered(room);
+        let runtime = Arc::clone(&self.runtime);
+        (Jobs { runtime, work }, Results(results))
+    }
+
     fn beside<A, B, FA, FB>(&self, aside: FA, here: FB) -> (A, B)
     where
         A: Send,
@@ -97,6 +106,40 @@ impl Executor for Fibers {
                 Err(error) => error.resume(),
             }
         })
+    }
+}
+
+/// An ordered channel whose fibers run on the pipeline's own runtime.
+pub struct Jobs<T> {
+    runtime: Arc<Runtime>,
+    work: OrderedSender<T>,
+}
+
+/// What comes out of it.
+pub struct Results<T>(Receiver<Result<T, JoinError>>);
+
+impl<T: Send + 'static> Line<T> for Jobs<T> {
+    fn submit(&self, job: impl FnOnce() -> T + Send + 'static) -> bool {
+        self.runtime.enter(|| self.work.spawn(job)).is_ok()
+    }
+}
+
+impl<T: Send> Drain<Result<T, Lost>> for Results<T> {
+    fn recv(&self) -> Option<Result<T, Lost>> {
+        let result = self.0.recv().ok()?;
+        Some(result.map_err(|_panicked| Lost))
+    }
+}
+
+impl<T> fmt::Debug for Jobs<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jobs").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Results<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Results").finish_non_exhaustive()
     }
 }
 

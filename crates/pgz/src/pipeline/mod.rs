@@ -25,14 +25,14 @@ mod decompress;
 mod engine;
 mod executor;
 mod failure;
-mod fibers;
+pub mod fibers;
 mod stream;
 #[expect(clippy::disallowed_methods, reason = "plain threads are its point")]
 pub mod threads;
 
 pub use decode::{Emit, Gone, Member, Outcome, Stop, decode};
 pub use engine::{BLOCK_SIZES, Engine, Settings};
-pub use executor::{Drain, Executor, Feed, Lost};
+pub use executor::{Drain, Executor, Feed, Line, Lost};
 pub(crate) use failure::plain;
 pub use failure::{Failure, Tally};
 pub use fibers::Fibers;

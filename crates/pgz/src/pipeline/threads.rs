@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
-use super::executor::{Drain, Executor, Feed, Lost};
+use super::executor::{Drain, Executor, Feed, Line, Lost};
 
 /// A crew of threads.
 #[derive(Clone, Debug)]
@@ -41,6 +41,8 @@ impl Executor for Threads {
     type Pending<T: Send + 'static> = Arc<Slot<T>>;
     type Feed<T: Send + 'static> = Sender<T>;
     type Drain<T: Send + 'static> = Receiver<T>;
+    type Line<T: Send + 'static> = Submitter<T>;
+    type Results<T: Send + 'static> = Collector<T>;
 
     fn workers(&self) -> usize {
         self.crew.workers
@@ -69,13 +71,13 @@ impl Executor for Threads {
     }
 
     fn collect<T: Send + 'static>(&self, pending: Arc<Slot<T>>) -> Result<T, Lost> {
-        let mut result = lock(&pending.result);
-        loop {
-            match result.take() {
-                Some(result) => return result,
-                None => result = wait(&pending.filled, result),
-            }
-        }
+        pending.collect()
+    }
+
+    fn line<T: Send + 'static>(&self, room: usize) -> (Submitter<T>, Collector<T>) {
+        let (feed, drain) = self.channel(room);
+        let threads = self.clone();
+        (Submitter { threads, feed }, Collector(drain))
     }
 
     fn channel<T: Send + 'static>(&self, room: usize) -> (Sender<T>, Receiver<T>) {
@@ -186,6 +188,49 @@ impl<T> Slot<T> {
         let result = catch_unwind(AssertUnwindSafe(work)).map_err(|_| Lost);
         *lock(&self.result) = Some(result);
         self.filled.notify_one();
+    }
+
+    fn collect(&self) -> Result<T, Lost> {
+        let mut result = lock(&self.result);
+        loop {
+            match result.take() {
+                Some(result) => return result,
+                None => result = wait(&self.filled, result),
+            }
+        }
+    }
+}
+
+/// Starts jobs and queues their slots in the same order.
+pub struct Submitter<T> {
+    threads: Threads,
+    feed: Sender<Arc<Slot<T>>>,
+}
+
+/// Awaits the slots in that order.
+pub struct Collector<T>(Receiver<Arc<Slot<T>>>);
+
+impl<T: Send + 'static> Line<T> for Submitter<T> {
+    fn submit(&self, job: impl FnOnce() -> T + Send + 'static) -> bool {
+        self.feed.send(self.threads.job(job))
+    }
+}
+
+impl<T: Send> Drain<Result<T, Lost>> for Collector<T> {
+    fn recv(&self) -> Option<Result<T, Lost>> {
+        self.0.recv().map(|slot| slot.collect())
+    }
+}
+
+impl<T> fmt::Debug for Submitter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Submitter").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Collector<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collector").finish_non_exhaustive()
     }
 }
 

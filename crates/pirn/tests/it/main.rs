@@ -23,6 +23,8 @@ mod channel_counts;
 mod channel_ends;
 /// Each kind of channel is what its name says.
 mod channel_kinds;
+/// Channels and selects beside the simplest thing that does the same.
+mod channel_oracle;
 /// Channels under load: nothing lost, nothing twice, whatever the capacity and the crew.
 mod channel_storm;
 /// A deadline ends the waits of the code that it was set for, and no others.
