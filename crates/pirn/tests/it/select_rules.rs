@@ -1,15 +1,17 @@
 //! The rules of a choice: which case wins, what becomes of the others, what may be in it.
 
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::cancel::with_deadline;
 use pirn::channel::{
     RecvError, TryRecvError, TrySendError, bounded, broadcast, never, oneshot, watch,
 };
 use pirn::select::{Select, parked};
 use pirn::time;
-use pirn::wait::{Ticket, Waitable, case};
+use pirn::wait::{Ticket, Waitable, case, on};
 
 use crate::crew::{CREWS, Jobs, alone, until};
 use crate::rig::{LONG, scaled};
@@ -173,6 +175,79 @@ impl Waitable for Flag {
 
     fn unpublish(&self, ticket: Ticket) {
         self.0.lock().unwrap().1.retain(|held| *held != ticket);
+    }
+}
+
+/// A waitable that waits itself, though it should not, for so many rounds.
+struct Waits(Cell<u32>, fn());
+
+impl Waitable for Waits {
+    type Output = ();
+
+    fn try_complete(&self) -> Option<()> {
+        (self.0.get() == 0).then_some(())
+    }
+
+    fn publish(&self, _: Ticket) -> bool {
+        (self.1)();
+        self.0.set(self.0.get() - 1);
+        self.0.get() > 0
+    }
+
+    fn unpublish(&self, _: Ticket) {}
+}
+
+/// G1, G4. How a wait of the waitable's own has ended is not taken for the end of the wait
+/// that it is part of.
+#[test]
+fn a_waitable_that_waits_decides_nothing() {
+    let handed = || {
+        let (tx, rx) = bounded(0);
+        let sender = pirn::spawn(move || tx.send(()).unwrap());
+        rx.recv().unwrap();
+        sender.join().unwrap();
+    };
+    let expired = || {
+        assert!(
+            never::<()>()
+                .recv_timeout(Duration::from_millis(1))
+                .is_err()
+        )
+    };
+    let chosen = || {
+        let (tx, rx) = bounded(0);
+        let (rest, sender) = (never::<()>(), pirn::spawn(move || tx.send(()).unwrap()));
+        pirn::select! {
+            recv(rest) -> _ => panic!("nothing comes"),
+            recv(rx) -> value => value.unwrap(),
+        }
+        sender.join().unwrap();
+    };
+    let ways: [fn(); 3] = [handed, expired, chosen];
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for way in ways {
+            jobs.add(move || {
+                let late = time::now() + LONG;
+                let ended = with_deadline(late, || on(&Waits(Cell::new(3), way)));
+                assert_eq!(ended, Ok(()));
+            });
+            jobs.add(move || {
+                let ((open, from_open), waits) =
+                    (bounded::<()>(0), Waits(Cell::new(3), way));
+                let (full, _room) = bounded(0);
+                let late = time::now() + LONG;
+                with_deadline(late, || {
+                    pirn::select! {
+                        recv(from_open) -> value => panic!("{value:?}"),
+                        send(full, ()) -> sent => panic!("{sent:?}"),
+                        case(case(&waits)) -> () => {}
+                    }
+                });
+                drop(open);
+            });
+        }
+        jobs.run(crew, 2);
     }
 }
 
