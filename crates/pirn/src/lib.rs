@@ -29,7 +29,8 @@
 //!   There are no two kinds of functions and no two kinds of channels.
 //! * A **scope** ([`scope()`]) ends when all fibers in it have ended, so they may borrow from the
 //!   code around it.
-//! * A **channel** ([`channel`]) passes values between fibers and threads in any mix.
+//! * A **channel** ([`channel`]) passes values between fibers and threads in any mix;
+//!   [`select!`] waits for several at once.
 //! * A **runtime** ([`Runtime`]) is a set of workers, which are threads that run fibers. There is
 //!   a default one, made when first needed; there can be several.
 //!
@@ -38,7 +39,7 @@
 //! A fiber that has not started may be taken by any worker. One that has started stays on the
 //! worker that started it, to its end. So between any two statements of a fiber the OS thread
 //! is the same: thread-locals, `Rc`, lock guards and `errno` mean what they mean in ordinary
-//! code, in release builds with link-time optimisation too, and [`spawn()`] is a safe function.
+//! code, in release builds with link-time optimization too, and [`spawn()`] is a safe function.
 //! The price: a started fiber waits while another one computes, or blocks its thread, on the
 //! same worker. For long calls of that kind there is [`blocking()`].
 //!
@@ -74,21 +75,32 @@
 //! | start | `thread::spawn` | `go f()` | `tokio::spawn(async {…})` | [`spawn(\|\| …)`](spawn()) |
 //! | wait for the end | `join()` | `WaitGroup` | `.await` | [`JoinHandle::join`] |
 //! | borrow | `thread::scope` | – | – | [`scope()`] |
+//! | cancel | – | `ctx.Done()` | `abort()` | [`JoinHandle::cancel`] |
 //! | channel | `mpsc` | `make(chan T, n)` | `mpsc::channel` | [`channel::bounded`] |
+//! | to everybody | – | – | `broadcast`, `watch` | [`channel::broadcast`], [`channel::watch`] |
+//! | choose | – | `select` | `select!` | [`select!`] |
+//! | lock | `Mutex` | `sync.Mutex` | `sync::Mutex` | [`sync::Mutex`] |
+//! | at most n | – | `semaphore.Weighted` | `Semaphore` | [`sync::Semaphore`] |
+//! | once | `OnceLock` | `sync.Once` | `OnceCell` | [`sync::OnceLock`] |
 //! | sleep | `thread::sleep` | `time.Sleep` | `sleep().await` | [`sleep`] |
-//! | limit | – | `context.WithTimeout` | `timeout(…).await` | [`timeout`] |
+//! | beat | – | `time.Ticker` | `interval` | [`time::interval`](time::interval()), [`channel::tick`] |
+//! | limit | – | `context.WithTimeout` | `timeout(…).await` | [`timeout`], [`cancel::with_deadline`] |
 //! | test with time | – | `synctest` | `start_paused` | [`runtime::test`] |
 //! | blocking work | – | – | `spawn_blocking` | [`blocking()`] |
 //! | who runs it | the OS | GOMAXPROCS | worker threads | `PIRN_WORKERS`, [`runtime::Builder`] |
 //!
+//! More of these in [`guide`], whose chapters go through [channels](guide::channels),
+//! [select](guide::select), [locks](guide::sync) and [time](guide::time) one by one.
+//!
 //! # Environment
 //!
 //! `PIRN_WORKERS` (number of workers), `PIRN_STACK_SIZE` (bytes, or with K, M, G) and
-//! `PIRN_SEED` (the seed of [`runtime::test`]) are read when a runtime is built. A value that cannot be used is an error that names the variable.
+//! `PIRN_SEED` (the seed of [`runtime::test`]) are read when a runtime is built. A value that
+//! cannot be used is an error that names the variable.
 //!
 //! # Not here
 //!
-//! Preemption of computing fibers, segmented or moving stacks, colours of functions, macros on
+//! Preemption of computing fibers, segmented or moving stacks, colors of functions, macros on
 //! `main`. CPUs with an active hardware shadow stack are refused when a runtime is built.
 
 mod shim;
@@ -108,6 +120,7 @@ pub mod channel;
 #[expect(unsafe_code, reason = "the contract of a ring's owner")]
 pub mod dev;
 pub mod diag;
+pub mod guide;
 pub mod runtime;
 pub mod scope;
 pub mod select;

@@ -171,7 +171,7 @@ impl StateWord {
             let (next, answer) = if stale(word, epoch) {
                 // ORDERING: the read-modify-write (of the same value) acquires what the
                 // claimer wrote; pairs with the release in `claim`.
-                (word, Parked::Claimed(code(word)))
+                (word, Parked::Claimed(code_of(word, epoch)))
             } else if accepts.cancel && word & CANCEL != 0 {
                 (
                     claimed(word, Code::CANCELLED),
@@ -328,6 +328,18 @@ fn park_order() -> Ordering {
 #[inline(always)]
 fn stale(word: u64, epoch: Epoch) -> bool {
     word >> EPOCH_SHIFT != epoch.0 && !mutant!("epoch_ignored")
+}
+
+/// What ended the wait `epoch`, which is over. A code of a later wait says nothing about it:
+/// code of the user's has waited between the ticket and the park.
+#[inline(always)]
+fn code_of(word: u64, epoch: Epoch) -> Code {
+    let next = Epoch(epoch.0.wrapping_add(1) & (u64::MAX >> EPOCH_SHIFT));
+    if stale(word, next) {
+        Code::RETRY
+    } else {
+        code(word)
+    }
 }
 
 #[inline(always)]

@@ -55,7 +55,7 @@ fn order(biased: bool) -> Order {
 /// | `at(instant) => …` | the moment has come | |
 /// | `parked() => …` | somebody has unparked the caller | |
 /// | `case(c) -> r => …` | the case `c` says so | what its `take` returns |
-/// | `cancelled(i) => …` | the caller is interrupted | [`Interrupt`](crate::Interrupt) |
+/// | `cancelled(i) => …` | the caller is interrupted | [`Interrupt`] |
 /// | `default => …` | nothing else is possible now | |
 ///
 /// If several arms are possible, one is chosen at random, each with the same probability;

@@ -160,7 +160,8 @@ pub(crate) fn call_in(ticket: Ticket) {
     // SAFETY: H1.
     unsafe { ticket.fiber().as_ref() }.lent.set(false);
     // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
-    if let Some(wake) = ticket.claim(Code::case(0)) {
+    // No case has won by it, so that whoever still parks with it looks again.
+    if let Some(wake) = ticket.claim(Code::RETRY) {
         wake.enqueue();
     }
 }

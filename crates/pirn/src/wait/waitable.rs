@@ -9,7 +9,8 @@ use crate::fiber::Ticket;
 /// Something that fibers and threads can wait for, with [`on`].
 ///
 /// The three functions are called without any lock of the runtime held and may take locks
-/// of their own for short. None of them may block.
+/// of their own for short, those of `std` for instance. None of them may block or wait; a lock
+/// of [`sync`](crate::sync) waits.
 pub trait Waitable {
     /// What a completed wait yields.
     type Output;

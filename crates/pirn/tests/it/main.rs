@@ -17,6 +17,10 @@ mod barrier;
 mod blocking;
 /// Values arrive once, in order, or come back; what close and disconnect mean.
 mod channel;
+/// What goes in comes out, counted, whoever is at either end.
+mod channel_counts;
+/// How channels end, who sees what of it, and where values go.
+mod channel_ends;
 /// Each kind of channel is what its name says.
 mod channel_kinds;
 /// Channels and selects beside the simplest thing that does the same.
@@ -69,6 +73,8 @@ mod scope;
 mod seeded;
 /// One of several things, and nothing of the others.
 mod select;
+/// Which case wins, what becomes of the others, what may be in a select.
+mod select_rules;
 /// Semaphores: never more than there are, in order, whatever the size of a request.
 mod semaphore;
 /// In time, with everything ended that can be, and the rest named.

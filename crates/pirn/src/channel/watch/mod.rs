@@ -16,7 +16,8 @@
 //!     rx.changed().unwrap();
 //! }
 //! changer.join().unwrap();
-//! assert!(rx.changed().is_err(), "the sender has gone");
+//! while rx.changed().is_ok() {} // until the last change has been seen
+//! assert_eq!(*rx.borrow(), 3);
 //! ```
 
 mod board;

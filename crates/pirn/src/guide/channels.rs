@@ -1,0 +1,3 @@
+//! Channels, kind by kind: what each is for, how it ends, what becomes of values.
+
+#![doc = include_str!("../../guide/channels.md")]

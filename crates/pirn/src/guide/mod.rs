@@ -1,0 +1,20 @@
+//! A guide: what there is, chapter by chapter, with examples that run.
+//!
+//! * [`channels`]: every kind, how they end, what becomes of values.
+//! * [`select`]: waiting for whichever comes first.
+//! * [`sync`]: locks and meeting points, and who goes on next.
+//! * [`time`]: sleeping, limits, deadlines, ticks, virtual time in tests.
+//! * [`from_go`], [`from_std`], [`from_crossbeam`], [`from_tokio`]: what you write there, what
+//!   you write here, what differs.
+//!
+//! Owns: words. The texts are in `guide/`, inside the package, so that they are with the
+//! library wherever its documentation is built.
+
+pub mod channels;
+pub mod from_crossbeam;
+pub mod from_go;
+pub mod from_std;
+pub mod from_tokio;
+pub mod select;
+pub mod sync;
+pub mod time;

@@ -1,0 +1,3 @@
+//! Waiting for whichever of several things comes first.
+
+#![doc = include_str!("../../guide/select.md")]

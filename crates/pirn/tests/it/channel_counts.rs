@@ -1,0 +1,321 @@
+//! What goes into a channel comes out of it, counted: on every number of workers, whoever is
+//! at either end, and however many there are.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::channel::{RecvError, TryRecvError, TrySendError, bounded, unbounded};
+
+use crate::crew::{CREWS, Crew, Jobs, runtime, until};
+use crate::rig::{LONG, scaled};
+
+const WORKERS: [usize; 4] = [1, 2, 4, 8];
+
+/// I2. Four senders of 200 values each, four receivers, no buffer; the last sender closes.
+/// What was sent was received, and nobody is left waiting.
+#[test]
+fn a_rendezvous_counts_the_same_on_both_sides() {
+    for workers in WORKERS {
+        for crew in CREWS {
+            let (tx, rx) = bounded(0);
+            let (sent, received) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let sending = AtomicUsize::new(4);
+            let mut jobs = Jobs::new();
+            for _ in 0..4 {
+                jobs.add(|| {
+                    for value in 0..200 {
+                        tx.send(value).unwrap();
+                        sent.fetch_add(1, Ordering::SeqCst);
+                    }
+                    if sending.fetch_sub(1, Ordering::SeqCst) == 1 {
+                        assert!(tx.close());
+                    }
+                });
+                jobs.add(|| {
+                    received.fetch_add(rx.iter().count(), Ordering::SeqCst);
+                });
+            }
+            jobs.run(crew, workers);
+            assert_eq!((sent.into_inner(), received.into_inner()), (800, 800));
+            assert_eq!(tx.try_send(0), Err(TrySendError::Disconnected(0)));
+            assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
+        }
+    }
+}
+
+/// I4, I16. Every receiver gets what one sender has sent in the order in which it was sent,
+/// with one or four of either, in any mix of fibers and threads.
+#[test]
+fn the_values_of_one_sender_stay_in_order() {
+    for workers in WORKERS {
+        for crew in CREWS {
+            for (senders, receivers) in [(1, 1), (1, 4), (4, 1), (4, 4)] {
+                for capacity in [Some(0), Some(1), Some(3), Some(64), None] {
+                    in_order(crew, workers, (senders, receivers), capacity);
+                }
+            }
+        }
+    }
+}
+
+fn in_order(
+    crew: Crew,
+    workers: usize,
+    (senders, receivers): (usize, usize),
+    capacity: Option<usize>,
+) {
+    const EACH: usize = 200;
+    let (tx, rx) = capacity.map_or_else(unbounded, bounded);
+    let received = AtomicUsize::new(0);
+    let mut jobs = Jobs::new();
+    for sender in 0..senders {
+        let tx = tx.clone();
+        jobs.add(move || (1..=EACH).for_each(|n| tx.send((sender, n)).unwrap()));
+    }
+    for _ in 0..receivers {
+        let (rx, received) = (rx.clone(), &received);
+        jobs.add(move || {
+            let mut last = vec![0; senders];
+            for (sender, n) in rx {
+                assert!(n > last[sender], "{n} after {}", last[sender]);
+                last[sender] = n;
+                received.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+    }
+    drop((tx, rx));
+    jobs.run(crew, workers);
+    assert_eq!(received.into_inner(), senders * EACH);
+}
+
+/// I7. Every value is a wait and a wake on a channel with one place, and none is missed: ten
+/// thousand values, twenty-five times.
+#[test]
+fn one_place_wakes_whoever_waits_for_it() {
+    let values = scaled(10_000);
+    for round in 0..25 {
+        let (tx, rx) = bounded(1);
+        let mut jobs = Jobs::new();
+        jobs.add(move || (0..values).for_each(|i| tx.send(i).unwrap()));
+        jobs.add(move || assert!(rx.into_iter().eq(0..values)));
+        jobs.run(CREWS[round % 3], WORKERS[round % 4]);
+    }
+}
+
+/// I10. Many senders and one receiver that takes its time: everything arrives, nobody is left
+/// behind.
+#[test]
+fn a_storm_of_senders_does_not_stall_at_a_slow_receiver() {
+    const SENDERS: usize = 48;
+    const EACH: usize = 40;
+    for workers in WORKERS {
+        for crew in CREWS {
+            for capacity in [0, 1, 4] {
+                let (tx, rx) = bounded(capacity);
+                let mut jobs = Jobs::new();
+                jobs.add(move || {
+                    let mut from = [0; SENDERS];
+                    for sender in rx {
+                        from[sender] += 1;
+                        (0..3).for_each(|_| pirn::yield_now());
+                    }
+                    assert!(from.iter().all(|count| *count == EACH), "{from:?}");
+                });
+                for sender in 0..SENDERS {
+                    let tx = tx.clone();
+                    jobs.add(move || (0..EACH).for_each(|_| tx.send(sender).unwrap()));
+                }
+                drop(tx);
+                jobs.run(crew, workers);
+            }
+        }
+    }
+}
+
+/// I12. Whoever knows that a channel has been closed cannot send any more, in any way; what
+/// was sent before is received.
+#[test]
+fn nothing_is_sent_after_a_close() {
+    for workers in WORKERS {
+        for crew in CREWS {
+            for capacity in [0, 1, 4] {
+                let (tx, rx) = bounded(capacity);
+                let closed = AtomicBool::new(false);
+                let (sent, received) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                let mut jobs = Jobs::new();
+                for sender in 0..3 {
+                    let (tx, closed, sent) = (&tx, &closed, &sent);
+                    jobs.add(move || {
+                        for how in sender.. {
+                            let late = closed.load(Ordering::SeqCst);
+                            let went = match how % 3 {
+                                0 => tx.send(how).is_ok(),
+                                1 => tx.try_send(how).is_ok(),
+                                _ => tx.send_timeout(how, LONG).is_ok(),
+                            };
+                            assert!(!(late && went), "sent into a closed channel");
+                            sent.fetch_add(usize::from(went), Ordering::SeqCst);
+                            if late {
+                                break;
+                            }
+                        }
+                    });
+                    jobs.add(|| {
+                        received.fetch_add(rx.iter().count(), Ordering::SeqCst);
+                    });
+                }
+                jobs.add(|| {
+                    until(&sent, 50);
+                    assert!(rx.close());
+                    closed.store(true, Ordering::SeqCst);
+                });
+                jobs.run(crew, workers);
+                assert_eq!(sent.into_inner(), received.into_inner());
+            }
+        }
+    }
+}
+
+/// I20. A plain thread and a fiber are the two ends of a pipe, and of the one that leads back.
+#[test]
+fn a_thread_and_a_fiber_pass_values_to_and_fro() {
+    for workers in WORKERS {
+        let runtime = runtime(workers);
+        for capacity in [0, 1, 8] {
+            let (question, questions) = bounded::<usize>(capacity);
+            let (answer, answers) = bounded(capacity);
+            let fiber = runtime.spawn(move || {
+                for n in questions {
+                    answer.send(n + 1).unwrap();
+                }
+            });
+            for n in 0..1_000 {
+                question.send(n).unwrap();
+                assert_eq!(answers.recv_timeout(LONG), Ok(n + 1));
+            }
+            drop(question);
+            assert_eq!(answers.recv(), Err(RecvError::Disconnected));
+            fiber.join().unwrap();
+        }
+    }
+}
+
+/// I24. Batches of any size, from several senders to several receivers: each value once.
+#[test]
+fn batches_arrive_exactly_once() {
+    const EACH: usize = 2_000;
+    for workers in WORKERS {
+        for crew in CREWS {
+            for capacity in [0, 1, 16] {
+                let (tx, rx) = bounded(capacity);
+                let seen: Vec<_> = (0..3 * EACH).map(|_| AtomicUsize::new(0)).collect();
+                let mut jobs = Jobs::new();
+                for part in 0..3 {
+                    let (tx, rx, seen) = (tx.clone(), rx.clone(), &seen);
+                    jobs.add(move || {
+                        let mut rest: VecDeque<_> =
+                            (part * EACH..(part + 1) * EACH).collect();
+                        for size in (1..40).cycle() {
+                            let mut batch: VecDeque<_> =
+                                rest.drain(..rest.len().min(size)).collect();
+                            if batch.is_empty() {
+                                break;
+                            }
+                            tx.send_many(&mut batch).unwrap();
+                            assert!(batch.is_empty());
+                        }
+                    });
+                    jobs.add(move || {
+                        let mut batch = Vec::new();
+                        while rx.recv_many(&mut batch, 24).is_ok() {
+                            for value in batch.drain(..) {
+                                seen[value].fetch_add(1, Ordering::Relaxed);
+                            }
+                        }
+                    });
+                }
+                drop((tx, rx));
+                jobs.run(crew, workers);
+                assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+}
+
+/// D-4. Of four receivers that take what comes, each gets a tenth of it at least. With one
+/// worker that holds of every forty thousand values; with more the system decides which of
+/// them run, and it holds in the long run.
+#[test]
+fn four_receivers_get_a_tenth_each_at_least() {
+    let values = scaled(40_000);
+    for workers in WORKERS {
+        for senders in [1, 4] {
+            for capacity in [0, 1, 16] {
+                let mut taken = [0; 4];
+                let tenth = |taken: &[usize; 4]| {
+                    let all: usize = taken.iter().sum();
+                    all > 0 && taken.iter().all(|n| n * 10 >= all)
+                };
+                for _ in 0..if workers == 1 { 1 } else { 100 } {
+                    let share = shares(workers, senders, capacity, values);
+                    taken.iter_mut().zip(share).for_each(|(sum, n)| *sum += n);
+                    if tenth(&taken) {
+                        break;
+                    }
+                }
+                assert!(
+                    tenth(&taken),
+                    "{taken:?}, {senders} senders, capacity {capacity}, {workers} workers"
+                );
+            }
+        }
+    }
+}
+
+/// How many of `values` each of four receivers gets.
+fn shares(workers: usize, senders: usize, capacity: usize, values: usize) -> [usize; 4] {
+    let (tx, rx) = bounded(capacity);
+    let taken = [const { AtomicUsize::new(0) }; 4];
+    let mut jobs = Jobs::new();
+    for taken in &taken {
+        let rx = rx.clone();
+        jobs.add(move || {
+            taken.fetch_add(rx.into_iter().count(), Ordering::SeqCst);
+        });
+    }
+    for _ in 0..senders {
+        let tx = tx.clone();
+        jobs.add(move || (0..values / senders).for_each(|i| tx.send(i).unwrap()));
+    }
+    drop((tx, rx));
+    jobs.run(Crew::Fibers, workers);
+    taken.map(AtomicUsize::into_inner)
+}
+
+/// I10. A limit that ends at once again and again does not lose the wake of another receiver.
+#[test]
+fn impatient_receivers_do_not_swallow_wakes() {
+    for workers in WORKERS {
+        let (tx, rx) = bounded(1);
+        let mut jobs = Jobs::new();
+        let received = AtomicUsize::new(0);
+        for patient in [true, false, false] {
+            let (rx, received) = (rx.clone(), &received);
+            jobs.add(move || {
+                let limit = if patient { LONG } else { Duration::ZERO };
+                loop {
+                    match rx.recv_timeout(limit) {
+                        Ok(()) => _ = received.fetch_add(1, Ordering::SeqCst),
+                        Err(end) if end.is_disconnected() => break,
+                        Err(_) => pirn::yield_now(),
+                    }
+                }
+            });
+        }
+        jobs.add(move || (0..2_000).for_each(|_| tx.send(()).unwrap()));
+        drop(rx);
+        jobs.run(Crew::Fibers, workers);
+        assert_eq!(received.into_inner(), 2_000);
+    }
+}
