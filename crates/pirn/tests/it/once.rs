@@ -57,7 +57,7 @@ fn a_panic_leaves_it_to_the_next() {
                             assert!(attempt == 3, "on purpose");
                         });
                     }));
-                    assert_eq!(called.is_ok(), once.is_completed());
+                    assert!(called.is_err() || once.is_completed());
                 });
                 jobs.add(|| {
                     once.wait();
