@@ -34,6 +34,10 @@ pub(crate) fn linger(ready: impl Fn() -> bool) {
     }
 }
 
-const LOOKS: u32 = 6;
+/// Looks, after 1, 2, 4 … 64 and 128 pauses: a few microseconds in all. With 6, two threads that
+/// answer each other through a buffer of one slept between values; with 11 a crowd on few
+/// cores was slower. Measured on two cores, `threads-*` of the benchmarks.
+const LOOKS: u32 = 8;
 
-const YIELDS: u32 = 4;
+/// Times that the processor is given away after that. Measured with the above.
+const YIELDS: u32 = 10;
