@@ -263,7 +263,9 @@ fn alone_stacks_are_reused() {
     let grown = resident().saturating_sub(memory);
     // A chunk of headers for the other worker is 2 MiB; a hundred thousand stacks are 1.6 GB.
     assert!(grown < SLACK as usize * (8 << 20), "grew by {grown} bytes");
-    assert!(mappings() <= maps + 2 * (SLACK * SLACK) as usize);
+    // A few may come with what the other worker's thread allocates; a stack each would be
+    // thousands.
+    assert!(mappings() <= maps + 8 * (SLACK * SLACK) as usize);
 }
 
 /// M3. After a burst of deep stacks memory is given back; what stays is the bounded cache.
