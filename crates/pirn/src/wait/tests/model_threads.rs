@@ -26,7 +26,7 @@ fn thread_waits(spec: Spec) -> How {
     let again = self::ticket();
     let waker = thread::spawn(String::new(), move || assert!(again.wake()));
     let second = park(again, &Spec::of(Reason::Park));
-    assert_eq!(second.how, How::Woken(Code::case(0)));
+    assert_eq!(second.how, How::Woken(Code::RETRY));
     waker
         .expect("a modelled thread")
         .join()
