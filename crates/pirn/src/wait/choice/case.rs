@@ -26,8 +26,8 @@ pub trait Case {
     /// nothing is remembered then.
     ///
     /// # Safety
-    /// The case stays alive and where it is, and no other method is called, until it has been
-    /// withdrawn.
+    /// The case stays alive and where it is until it has been withdrawn. Meanwhile no method
+    /// is called but `due` and `needs`.
     unsafe fn publish(&self, call: Call) -> bool;
 
     /// Forgets what was published.
