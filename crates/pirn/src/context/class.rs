@@ -2,7 +2,8 @@
 //!
 //! Stacks come back *warm*: they keep their pages and their record. The warm ones form a
 //! row: the last to come is the first to go, since its pages are in the cache; the one that
-//! lay longest is the first to go cold, when there are more than `warm_max`.
+//! lay longest is the first to go cold, when there are more than `warm_max`. Then an eighth
+//! of them goes, so that the next is far away.
 
 use std::collections::VecDeque;
 
@@ -17,6 +18,14 @@ const FIRST_BYTES: usize = 128 * 1024 * 1024;
 /// No reservation has more: some systems count address space against a limit.
 /// Arbitrary.
 const LARGEST_BYTES: usize = 16 * 1024 * 1024 * 1024;
+
+/// Stacks that go cold at once, at most. One by one, each costs 17 µs while another thread
+/// of the program runs, 128 at a time 0.8 µs, more no less than 0.6 (measured); 128 take a
+/// tenth of a millisecond.
+const COOLED_AT_ONCE: usize = 128;
+
+/// The part of the warm stacks that goes cold at once, where that is less. Arbitrary.
+const COOLED_SHARE: usize = 8;
 
 /// One size class; lives under the pool's lock.
 #[derive(Debug)]
@@ -124,14 +133,14 @@ impl Class {
         self.warm.push_back(stack);
     }
 
-    /// Parts with the stack that lay longest, if there are too many warm ones. The caller
-    /// gives its pages back and then calls [`Class::rest_cold`].
-    pub(super) fn cool(&mut self) -> Option<Slot> {
-        if self.warm.len() <= self.warm_max {
-            return None;
-        }
-        let stack = self.warm.pop_front()?;
-        Some(self.extents[stack.place().extent as usize].reclaim(stack))
+    /// Parts with stacks that lay longest, if there are too many warm ones. The caller gives
+    /// their pages back and then calls [`Class::rest_cold`] for each.
+    pub(super) fn cool(&mut self) -> Option<Vec<Slot>> {
+        let too_many = self.warm.len().checked_sub(self.warm_max + 1)? + 1;
+        let count = (too_many + self.warm_max / COOLED_SHARE).min(COOLED_AT_ONCE);
+        let extents = &self.extents;
+        let slot = |stack: Stack| extents[stack.place().extent as usize].reclaim(stack);
+        Some(self.warm.drain(..count).map(slot).collect())
     }
 
     pub(super) fn rest_cold(&mut self, slot: Slot) {

@@ -285,10 +285,11 @@ impl Slot {
         unsafe { Stack::new(top, self.limit().addr().get(), self.place) }
     }
 
-    /// Gives the slot's pages back to the system; it reads as zeros from then on.
-    pub(super) fn discard(&self) {
+    /// Gives the pages of slots back to the system; they read as zeros from then on.
+    pub(super) fn discard_all(slots: &[Slot]) {
+        let pages = slots.iter().map(|slot| (slot.limit(), slot.layout.size));
         // SAFETY: EX2, EX3: mapped, and nobody looks at the memory.
-        unsafe { os::discard(self.limit(), self.layout.size) };
+        unsafe { os::discard_all(pages) };
     }
 
     fn limit(&self) -> NonNull<u8> {

@@ -6,9 +6,11 @@
 //!
 //! A stack that comes back stays warm, pages and all. Each size class keeps at most as many
 //! bytes of warm stacks as `cache` stacks of the default size have; beyond that the stacks
-//! that lay longest give their pages back and go cold. So memory follows a burst down at
-//! once, and a load that stays within the bound makes no system call. (Pages are given back
-//! with `MADV_DONTNEED`: `MADV_FREE` would be lazier but leave the memory in the books.)
+//! that lay longest give their pages back and go cold, many at a time: every processor of
+//! the program has to be interrupted for it, once for each call. So memory follows a burst
+//! down at once, and a load that stays within the bound makes no system call. (Pages are
+//! given back with `MADV_DONTNEED`: `MADV_FREE` would be lazier but leave the memory in the
+//! books.)
 //!
 //! The bound `max_stacks` counts every stack outside the pool, whatever its size, those in
 //! workers' caches included; a cache holds at most a 64th of it, so that what one worker
@@ -29,9 +31,6 @@ use super::out_of_stacks::OutOfStacks;
 use super::sanitizer;
 use super::stack::Stack;
 use crate::shim::{Lock, Mutex};
-
-/// Stacks that go cold between two looks at the lock. Arbitrary; bounds an array on the stack.
-const COOLED_AT_ONCE: usize = 16;
 
 /// A cache holds at most `max_stacks` divided by this, so that few workers cannot keep all
 /// stacks from the others. Arbitrary.
@@ -58,9 +57,6 @@ pub(crate) struct StackPool {
     growing: Mutex<()>,
     state: Lock<State>,
 }
-
-/// Slots on their way to rest cold.
-type Cooling = [Option<Slot>; COOLED_AT_ONCE];
 
 #[derive(Debug)]
 struct State {
@@ -211,9 +207,9 @@ impl StackPool {
     pub(super) fn rest(&self, stacks: impl Iterator<Item = Stack>) {
         let mut cooling = self.state.lock().rest(stacks);
         while let Some(slots) = cooling {
-            slots.iter().flatten().for_each(Slot::discard);
+            Slot::discard_all(&slots);
             let mut state = self.state.lock();
-            for slot in slots.into_iter().flatten() {
+            for slot in slots {
                 state.classes[slot.place().class as usize].rest_cold(slot);
             }
             cooling = state.cool();
@@ -256,7 +252,7 @@ impl State {
         self.classes.len() - 1
     }
 
-    fn rest(&mut self, stacks: impl Iterator<Item = Stack>) -> Option<Cooling> {
+    fn rest(&mut self, stacks: impl Iterator<Item = Stack>) -> Option<Vec<Slot>> {
         for stack in stacks {
             self.out -= 1;
             self.classes[stack.place().class as usize].rest_warm(stack);
@@ -265,17 +261,7 @@ impl State {
     }
 
     /// Parts with some stacks that are to go cold; `None` if all may stay warm.
-    fn cool(&mut self) -> Option<Cooling> {
-        let mut too_many = self
-            .classes
-            .iter_mut()
-            .flat_map(|class| std::iter::from_fn(move || class.cool()));
-        let first = too_many.next()?;
-        let mut cooling = Cooling::default();
-        cooling[0] = Some(first);
-        for (place, slot) in cooling[1..].iter_mut().zip(too_many) {
-            *place = Some(slot);
-        }
-        Some(cooling)
+    fn cool(&mut self) -> Option<Vec<Slot>> {
+        self.classes.iter_mut().find_map(Class::cool)
     }
 }

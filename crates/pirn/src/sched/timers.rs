@@ -71,14 +71,15 @@ impl Worker {
     /// As `Schedule::arm`.
     #[inline]
     pub(super) unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) {
-        let deadline = match &self.seeded {
-            None => deadline,
-            Some(seeded) => seeded.wheel_deadline(deadline),
-        };
         // SAFETY: K1.
         let wheel = unsafe { &mut *self.wheel.get() };
-        // SAFETY: the caller's promise.
-        unsafe { wheel.arm(timer, deadline) };
+        match &self.seeded {
+            // SAFETY: the caller's promise.
+            None => unsafe { wheel.arm_coarse(timer, deadline) },
+            // Virtual time is exact.
+            // SAFETY: as above.
+            Some(seeded) => unsafe { wheel.arm(timer, seeded.wheel_deadline(deadline)) },
+        }
     }
 
     /// # Safety

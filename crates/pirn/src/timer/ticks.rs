@@ -11,6 +11,11 @@
 //! timers of a lower level are due before all of a higher one, slots of one level are in
 //! order, and the next slot to look at is the lowest bit of the lowest level in use: found
 //! without a search and without visiting empty ticks.
+//!
+//! # Ahead of time
+//! A level has its 64 slots twice, in two banks that take turns: the lowest bit of the digit
+//! above says which one. So what is due within the next slot of a level can be moved down
+//! before that slot begins, into the bank below that is not in use, a few timers at a time.
 
 /// Returns the tick that is under way at `time`.
 #[inline]
@@ -25,6 +30,17 @@ pub(super) fn tick_at_or_after(time: u64) -> u64 {
     (time >> TICK_BITS) + u64::from(time & (TICK_NS - 1) != 0)
 }
 
+/// Returns `due` rounded up to the grain that a wait from `elapsed` to it may have: a
+/// thousandth of the wait at most, and [`GRAIN_MAX`]. Grains are aligned, so that timers of
+/// about the same time fall on the same tick.
+#[inline]
+pub(super) fn coarse(elapsed: u64, due: u64) -> u64 {
+    let wait = due.saturating_sub(elapsed);
+    let grain = (wait / WAIT_PER_GRAIN).clamp(1, GRAIN_MAX);
+    let grain = 1 << grain.ilog2();
+    due.next_multiple_of(grain)
+}
+
 /// Returns the time at which `tick` begins.
 #[inline]
 pub(super) fn time_of(tick: u64) -> u64 {
@@ -35,14 +51,28 @@ pub(super) fn time_of(tick: u64) -> u64 {
 /// lies beyond the last tick.
 #[inline]
 pub(super) fn level_of(elapsed: u64, due: u64) -> usize {
-    let differing = (elapsed ^ due) | (SLOTS as u64 - 1);
+    let differing = (elapsed ^ due) | (BANK as u64 - 1);
     (differing.ilog2() / DIGIT_BITS) as usize
 }
 
-/// Returns the digit of `tick` that chooses its slot at `level`.
+/// Returns the slot of `level` in which `tick` lies: its digit, and the bank above that.
 #[inline]
-pub(super) fn digit(tick: u64, level: usize) -> usize {
+pub(super) fn slot_of(tick: u64, level: usize) -> usize {
     (tick >> (level as u32 * DIGIT_BITS)) as usize % SLOTS
+}
+
+/// Returns the next slot of `level` after the one in which `tick` lies; `None` if it is in
+/// the other bank.
+#[inline]
+pub(super) fn next_slot(tick: u64, level: usize) -> Option<usize> {
+    let next = slot_of(tick, level) + 1;
+    (!next.is_multiple_of(BANK)).then_some(next)
+}
+
+/// Returns the bank of `level` that is in use at `tick`.
+#[inline]
+pub(super) fn bank(tick: u64, level: usize) -> usize {
+    slot_of(tick, level) / BANK
 }
 
 /// Returns the first tick of a slot: `elapsed` with the digits up to `level` replaced.
@@ -50,7 +80,7 @@ pub(super) fn digit(tick: u64, level: usize) -> usize {
 pub(super) fn slot_start(elapsed: u64, level: usize, slot: usize) -> u64 {
     let shift = level as u32 * DIGIT_BITS;
     let above = elapsed >> (shift + DIGIT_BITS) << DIGIT_BITS;
-    (above | slot as u64) << shift
+    (above | (slot % BANK) as u64) << shift
 }
 
 /// A tick is 65,536 ns: an eighth of the 0.5 ms that a near timer may be late, so that the
@@ -58,9 +88,19 @@ pub(super) fn slot_start(elapsed: u64, level: usize, slot: usize) -> u64 {
 const TICK_BITS: u32 = 16;
 pub(super) const TICK_NS: u64 = 1 << TICK_BITS;
 
-/// One occupancy word a level.
+/// A wait is rounded up by less than one part in so many.
+const WAIT_PER_GRAIN: u64 = 1 << 10;
+
+/// The largest grain, in ticks: 1.05 ms, reached by waits of 1.07 s and more. A power of two.
+const GRAIN_MAX: u64 = 1 << 4;
+
+/// One occupancy word a bank.
 const DIGIT_BITS: u32 = 6;
-pub(super) const SLOTS: usize = 1 << DIGIT_BITS;
+pub(super) const BANK: usize = 1 << DIGIT_BITS;
+
+/// Banks of a level.
+pub(super) const BANKS: usize = 2;
+pub(super) const SLOTS: usize = BANK * BANKS;
 
 /// All bits of a tick count are covered.
 pub(super) const LEVELS: usize = ((u64::BITS - TICK_BITS) / DIGIT_BITS) as usize;

@@ -69,7 +69,7 @@ pub(in crate::context) unsafe fn close(start: NonNull<u8>, len: usize) -> io::Re
 ///
 /// # Safety
 /// As [`open`], and the pages are open.
-pub(in crate::context) unsafe fn discard(start: NonNull<u8>, len: usize) {
+pub(super) unsafe fn discard(start: NonNull<u8>, len: usize) {
     // SAFETY: as the caller says. A refusal (locked memory) leaves the pages as they are,
     // which is the same to whoever takes the slot next.
     unsafe { libc::madvise(start.as_ptr().cast(), len, libc::MADV_DONTNEED) };

@@ -1,7 +1,7 @@
 //! What stacks ask of the operating system; every line that is particular to one is here.
 //!
-//! `map`: memory. `guard`: guards that cost no mapping, where the kernel has them. `signal`:
-//! the handler of faults. `shadow_stack`: whether the processor keeps return addresses of
+//! `map`: memory. `discard`: pages of many stacks given back at once. `guard`: guards that cost
+//! no mapping, where the kernel has them. `signal`: the handler of faults. `shadow_stack`: whether the processor keeps return addresses of
 //! its own.
 
 #[path = "map_unix.rs"]
@@ -14,6 +14,13 @@ mod guard;
 #[path = "guard_none.rs"]
 mod guard;
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[path = "discard_linux.rs"]
+mod discard;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[path = "discard_one_by_one.rs"]
+mod discard;
+
 #[path = "signal_unix.rs"]
 mod signal;
 
@@ -24,9 +31,8 @@ mod shadow_stack;
 #[path = "shadow_stack_none.rs"]
 mod shadow_stack;
 
+pub(super) use discard::discard_all;
 pub(super) use guard::{Guarding, guarding, install_guard};
-pub(super) use map::{
-    close, discard, lowest_resident, open, page_size, release, reserve,
-};
+pub(super) use map::{close, lowest_resident, open, page_size, release, reserve};
 pub(crate) use shadow_stack::check_shadow_stack;
 pub(super) use signal::{abort, on_fault, write_stderr};

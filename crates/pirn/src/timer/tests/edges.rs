@@ -1,7 +1,8 @@
 //! Rounding, order, far deadlines, the end of `u64`, and what a full wheel costs.
 
 use super::super::ticks::TICK_NS;
-use super::rig::Rig;
+use super::rig::{Rig, magnitude};
+use crate::base::rng::Rng;
 
 const MS: u64 = 1_000_000;
 const DAY: u64 = 86_400_000 * MS;
@@ -178,6 +179,60 @@ fn a_million_timers_fire_once_each_at_their_tick() {
     assert!(fired.iter().step_by(2).all(|&fired| !fired));
     // 30 s hold 457,764 ticks; stale bounds may add one look per slot of the levels above.
     assert!(advances < 470_000, "{advances} advances");
+}
+
+#[test]
+fn who_looks_regularly_never_moves_many_at_once() {
+    const TIMERS: usize = 20_000;
+    let mut rig = Rig::new(0, TIMERS);
+    let mut rng = Rng::new(1);
+    for id in 0..TIMERS {
+        // Within the second and third slots of the third level.
+        rig.arm(id, (270 + rng.below(530) as u64) * MS + rng.below(1_000_000) as u64);
+    }
+    let most = (0..805).map(|ms| rig.advance_counting_moves(ms * MS)).max();
+    // 38 timers are due in each millisecond, 160 in a slot of the second level. Without moves
+    // ahead of time it is 10,000.
+    assert!(most < Some(500), "{most:?} at once");
+    assert!(rig.wheel().is_empty());
+}
+
+#[test]
+fn a_coarse_timer_is_late_by_less_than_a_thousandth_of_its_wait() {
+    let mut rng = Rng::new(2);
+    for _ in 0..10_000 {
+        let now = magnitude(&mut rng, 62);
+        let wait = magnitude(&mut rng, 62);
+        let mut rig = Rig::new(now, 1);
+        rig.arm_coarse(0, now + wait);
+        let at = rig.wheel().next_deadline().unwrap();
+        let late = at - (now + wait);
+        let most = (wait / 1024).min(16 * TICK_NS).max(TICK_NS) + TICK_NS;
+        assert!(late < most, "{wait} from {now} is {late} late");
+        assert_eq!(rig.advance(at), [0]);
+    }
+}
+
+#[test]
+fn coarse_timers_that_are_due_within_a_grain_fire_together() {
+    let mut rig = Rig::new(0, 100);
+    for id in 0..100 {
+        rig.arm_coarse(id, 2_000 * MS + id as u64 * 10_000);
+    }
+    let mut looks = 0;
+    while let Some(at) = rig.wheel().next_deadline() {
+        rig.advance(at);
+        looks += 1;
+    }
+    assert!(looks <= 2 + 2, "{looks} looks for one millisecond");
+}
+
+#[test]
+fn a_coarse_deadline_at_the_end_of_time_never_fires() {
+    let mut rig = Rig::new(0, 2);
+    rig.arm_coarse(0, u64::MAX);
+    rig.arm_coarse(1, u64::MAX - MS / 2);
+    assert_eq!(rig.advance(u64::MAX), []);
 }
 
 #[test]

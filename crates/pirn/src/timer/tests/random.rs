@@ -43,21 +43,49 @@ impl Model {
     }
 }
 
-/// Runs `steps` random operations; times have up to `bits` bits.
-fn run(seed: u64, start: u64, bits: u32, steps: usize) {
-    const TIMERS: usize = 64;
+/// What a random program is like.
+struct Program {
+    timers: usize,
+    /// Timers are armed and disarmed about twice so often for each advance.
+    changes: usize,
+    start: u64,
+    /// Times have up to so many.
+    bits: u32,
+    steps: usize,
+}
+
+/// Few timers, far apart.
+fn sparse(start: u64, bits: u32) -> Program {
+    Program {
+        timers: 64,
+        changes: 1,
+        start,
+        bits,
+        steps: 2_000,
+    }
+}
+
+fn run(seed: u64, program: Program) {
+    let Program {
+        timers,
+        changes,
+        start,
+        bits,
+        steps,
+    } = program;
     let mut rng = Rng::new(seed);
-    let mut rig = Rig::new(start, TIMERS);
+    let mut rig = Rig::new(start, timers);
     let mut model = Model {
         due: BTreeMap::new(),
-        armed: vec![None; TIMERS],
+        armed: vec![None; timers],
         now: start,
         armings: 0,
     };
     let mut disarmed_since_idle = false;
     for step in 0..steps {
-        let id = rng.below(TIMERS);
-        match rng.below(10) {
+        let id = rng.below(timers);
+        let choice = rng.below(7 * changes + 3);
+        match choice / changes {
             0..=4 if model.armed[id].is_none() => {
                 let deadline = match rng.below(8) {
                     0 => model.now.saturating_sub(magnitude(&mut rng, bits)),
@@ -104,7 +132,22 @@ fn run(seed: u64, start: u64, bits: u32, steps: usize) {
 #[test]
 fn agrees_with_a_sorted_map() {
     for seed in 0..200 {
-        run(seed, 0, 18 + (seed % 40) as u32, 2_000);
+        run(seed, sparse(0, 18 + (seed % 40) as u32));
+    }
+}
+
+/// More in a slot than one `advance` moves down ahead of time.
+#[test]
+fn agrees_with_a_sorted_map_when_slots_are_full() {
+    for seed in 500..540 {
+        let program = Program {
+            timers: 2_000,
+            changes: 300,
+            start: 0,
+            bits: 23 + (seed % 8) as u32,
+            steps: 200_000,
+        };
+        run(seed, program);
     }
 }
 
@@ -112,7 +155,7 @@ fn agrees_with_a_sorted_map() {
 fn agrees_with_a_sorted_map_from_any_start() {
     for seed in 1_000..1_100 {
         let start = Rng::new(seed).next_u64() >> 1;
-        run(seed, start, 18 + (seed % 44) as u32, 2_000);
+        run(seed, sparse(start, 18 + (seed % 44) as u32));
     }
 }
 
@@ -120,6 +163,6 @@ fn agrees_with_a_sorted_map_from_any_start() {
 fn agrees_with_a_sorted_map_at_the_end_of_time() {
     for seed in 2_000..2_100 {
         let start = u64::MAX - magnitude(&mut Rng::new(seed), 40);
-        run(seed, start, 36, 2_000);
+        run(seed, sparse(start, 36));
     }
 }

@@ -7,6 +7,7 @@
 use std::ptr::NonNull;
 
 use crate::base::rng::Rng;
+use crate::timer::entry::Place;
 use crate::timer::{Timer, Wheel};
 
 pub(super) struct Rig {
@@ -31,6 +32,16 @@ impl Rig {
         assert!(self.timers[id].is_armed());
     }
 
+    /// As `arm`, rounded.
+    pub(super) fn arm_coarse(&mut self, id: usize, deadline: u64) {
+        assert!(!self.timers[id].is_armed());
+        // SAFETY: as in `arm`.
+        unsafe {
+            self.wheel
+                .arm_coarse(NonNull::from(&self.timers[id]), deadline)
+        };
+    }
+
     pub(super) fn disarm(&mut self, id: usize) -> bool {
         let armed = self.timers[id].is_armed();
         // SAFETY: TR1: if armed, then by this wheel.
@@ -49,6 +60,15 @@ impl Rig {
             fired.push(id);
         });
         fired
+    }
+
+    /// Advances and returns how many of the timers it has moved to another slot.
+    pub(super) fn advance_counting_moves(&mut self, now: u64) -> usize {
+        let places = |rig: &Rig| rig.timers.iter().map(|t| t.place.get()).collect::<Vec<_>>();
+        let before = places(self);
+        self.advance(now);
+        let moved = |(old, new): &(Place, Place)| old != new && *new != Place::Nowhere;
+        before.into_iter().zip(places(self)).filter(moved).count()
     }
 
     pub(super) fn wheel(&self) -> &Wheel<usize> {
