@@ -11,8 +11,9 @@ pub fn now() -> Instant {
     wait::now()
 }
 
-/// Waits for at least `duration`; at most about a tenth of a millisecond longer on an idle
-/// machine.
+/// Waits for at least `duration`; on an idle machine at most about a tenth of a millisecond
+/// longer, and a thousandth of `duration` or one millisecond, whichever is less: fibers whose
+/// time comes about the same time are woken together. Virtual time is exact.
 ///
 /// A duration of zero yields. One that the clock cannot express waits until interrupted.
 ///
