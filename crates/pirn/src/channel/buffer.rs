@@ -8,38 +8,95 @@
 use std::collections::VecDeque;
 use std::mem;
 
-/// Values in order of arrival.
+/// Values in order of arrival: those that were taken back from the exit, then the others.
 pub(super) struct Buffer<T> {
+    early: Row<T>,
+    late: Row<T>,
+}
+
+impl<T> Buffer<T> {
+    /// An empty buffer that will hold about `capacity` values; memory as for a row.
+    ///
+    /// # Panics
+    /// As [`Row::new`].
+    pub(super) fn new(capacity: Option<usize>) -> Self {
+        Buffer {
+            early: Row::idle(capacity),
+            late: Row::new(capacity),
+        }
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.early.len() + self.late.len()
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, value: T) {
+        self.late.push(value);
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<T> {
+        if self.early.len() > 0 {
+            return self.early.pop();
+        }
+        self.late.pop()
+    }
+
+    /// The row with the oldest values, to be taken away.
+    pub(super) fn oldest(&mut self) -> &mut Row<T> {
+        if self.early.len() > 0 {
+            &mut self.early
+        } else {
+            &mut self.late
+        }
+    }
+
+    /// The row for values that are older than all others. It is empty when those were taken
+    /// away whose turn comes before them.
+    pub(super) fn early(&mut self) -> &mut Row<T> {
+        debug_assert_eq!(self.early.len(), 0, "nothing can be older than these");
+        &mut self.early
+    }
+}
+
+/// Values in order of arrival, in blocks.
+pub(super) struct Row<T> {
     /// Where values are taken from; empty only if all blocks are.
     front: VecDeque<T>,
     /// Full blocks, and at the end the one that is being filled. Empty while everything fits
     /// into `front`.
     rest: VecDeque<VecDeque<T>>,
-    /// An empty block, so that a buffer whose fill goes up and down does not allocate.
+    /// An empty block, so that a row whose fill goes up and down does not allocate.
     spare: Option<VecDeque<T>>,
     /// Values in `rest`.
     behind: usize,
     block: usize,
 }
 
-impl<T> Buffer<T> {
-    /// An empty buffer that will hold about `capacity` values. Memory for so many, but for
+impl<T> Row<T> {
+    /// An empty row that will hold about `capacity` values. Memory for so many, but for
     /// one block at most, is allocated at once if `capacity` is known.
     ///
     /// # Panics
     /// If one block does not fit into the address space.
     pub(super) fn new(capacity: Option<usize>) -> Self {
-        let block = capacity.unwrap_or(BLOCK).clamp(1, BLOCK);
-        let front = match capacity {
-            Some(0) | None => VecDeque::new(),
-            Some(_) => VecDeque::with_capacity(block),
-        };
-        Buffer {
-            front,
+        let mut row = Row::idle(capacity);
+        if capacity.is_some_and(|capacity| capacity > 0) {
+            row.front.reserve_exact(row.block);
+        }
+        row
+    }
+
+    /// As [`new`](Row::new), but without memory until something is pushed.
+    pub(super) fn idle(capacity: Option<usize>) -> Self {
+        Row {
+            front: VecDeque::new(),
             rest: VecDeque::new(),
             spare: None,
             behind: 0,
-            block,
+            block: capacity.unwrap_or(BLOCK).clamp(1, BLOCK),
         }
     }
 
@@ -98,7 +155,7 @@ const BLOCK: usize = 1024;
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, Buffer};
+    use super::{BLOCK, Row};
 
     #[test]
     fn values_keep_their_order_over_blocks_and_ends() {
@@ -110,32 +167,32 @@ mod tests {
             Some(BLOCK),
             Some(5 * BLOCK),
         ] {
-            let mut buffer = Buffer::new(capacity);
+            let mut row = Row::new(capacity);
             let (mut sent, mut received) = (0, 0);
             for round in [1, 2, 3, BLOCK, 3 * BLOCK + 1, 1, BLOCK + 7] {
                 (0..round).for_each(|_| {
-                    buffer.push(sent);
+                    row.push(sent);
                     sent += 1;
                 });
                 (0..round - round / 3).for_each(|_| {
-                    assert_eq!(buffer.pop(), Some(received));
+                    assert_eq!(row.pop(), Some(received));
                     received += 1;
                 });
-                assert_eq!(buffer.len(), sent - received);
+                assert_eq!(row.len(), sent - received);
             }
-            while let Some(value) = buffer.pop() {
+            while let Some(value) = row.pop() {
                 assert_eq!(value, received);
                 received += 1;
             }
-            assert_eq!((received, buffer.len()), (sent, 0));
+            assert_eq!((received, row.len()), (sent, 0));
         }
     }
 
     #[test]
     fn a_drained_buffer_keeps_two_blocks_at_most() {
-        let mut buffer = Buffer::new(None);
-        (0..100 * BLOCK).for_each(|i| buffer.push(i));
-        while buffer.pop().is_some() {}
-        assert!(buffer.front.capacity() <= BLOCK && buffer.rest.is_empty());
+        let mut row = Row::new(None);
+        (0..100 * BLOCK).for_each(|i| row.push(i));
+        while row.pop().is_some() {}
+        assert!(row.front.capacity() <= BLOCK && row.rest.is_empty());
     }
 }

@@ -15,6 +15,7 @@ mod buffer;
 mod case;
 mod clock;
 mod error;
+mod exit;
 mod iter;
 pub mod oneshot;
 mod open;

@@ -9,8 +9,10 @@ use std::fmt;
 use std::mem;
 use std::time::Instant;
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, Row};
+use super::exit::Exit;
 use super::state::{After, Reason, Side, State};
+use crate::base::pad::CachePadded;
 use crate::fiber::Ticket;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
@@ -20,12 +22,15 @@ use crate::wait::{self, wake_all};
 pub(super) struct Pipe<T> {
     /// Room for values; `usize::MAX` means any number.
     pub(super) capacity: usize,
-    /// Twice the length of the buffer, plus one once closed; for looks without the lock.
+    /// Twice the length of the buffer, plus one once closed; for looks without the lock. What
+    /// is at the exit comes on top.
     /// Written under the lock.
     glance: AtomicUsize,
     /// Sends by the time, in place of senders.
     pub(super) clock: Option<Box<dyn Clock<T>>>,
     pub(super) state: Lock<State<T>>,
+    /// Written by receivers.
+    pub(super) exit: CachePadded<Exit<T>>,
 }
 
 /// Sends values when their time has come.
@@ -45,6 +50,7 @@ impl<T> Pipe<T> {
             glance: AtomicUsize::new(0),
             clock,
             state: Lock::new(State::new(capacity)),
+            exit: CachePadded::new(Exit::new(Row::idle(capacity))),
         }
     }
 
@@ -54,6 +60,22 @@ impl<T> Pipe<T> {
         let glance = state.buffer.len() << 1 | usize::from(state.closed);
         // ORDERING: Relaxed: for opinions only; whoever acts on it takes the lock.
         self.glance.store(glance, Ordering::Relaxed);
+    }
+
+    /// Finds out how many values are at the exit, for `state`, whose lock is held.
+    #[inline]
+    pub(super) fn look_ahead(&self, state: &mut State<T>) {
+        state.ahead = self.exit.len();
+    }
+
+    /// Takes back what is at the exit, to `state`, whose lock is held: from here on until the
+    /// lock is free, all values are in one place (X3).
+    #[inline]
+    pub(super) fn reunite(&self, state: &mut State<T>) {
+        if !self.exit.is_empty() {
+            self.exit.take_back(state.buffer.early());
+        }
+        state.ahead = 0;
     }
 
     /// Does what was left until the lock is free.
@@ -154,6 +176,7 @@ impl<T> Pipe<T> {
             return;
         }
         state.closed = true;
+        self.reunite(&mut state);
         let unreceived = mem::replace(&mut state.buffer, Buffer::new(None));
         self.note(&state);
         drop(state);
@@ -172,7 +195,14 @@ impl<T> Pipe<T> {
 
     pub(super) fn len(&self) -> usize {
         let told = self.due().is_some_and(|due| due <= wait::now());
-        (self.glance() >> 1) + usize::from(told)
+        let (glance, ahead) = (self.glance(), self.exit.len());
+        let len = (glance >> 1) + ahead;
+        // What is on its way to the exit is seen twice.
+        let most = match glance & 1 {
+            0 => self.capacity,
+            _ => usize::MAX,
+        };
+        len.min(most) + usize::from(told)
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -181,12 +211,14 @@ impl<T> Pipe<T> {
 
     #[inline]
     pub(super) fn looks_empty(&self) -> bool {
-        self.glance() >> 1 == 0
+        self.glance() >> 1 == 0 && self.exit.is_empty()
     }
 
-    #[inline]
-    pub(super) fn looks_full(&self) -> bool {
-        self.glance() >> 1 >= self.capacity
+    /// Whether a quarter of the places is free, at least one: what a thread that finds the
+    /// channel full watches for, so that it sends more than one value then.
+    pub(super) fn looks_roomy(&self) -> bool {
+        let used = (self.glance() >> 1) + self.exit.len();
+        used < self.capacity - self.capacity / 4
     }
 
     /// How many values the buffer can hold; `None` means any number.

@@ -7,6 +7,7 @@ use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::pipe::Pipe;
 use super::sending::BATCH;
 use super::state::{Dry, Side, State};
+use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 use crate::wait::{
     self, Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
@@ -15,7 +16,11 @@ use crate::wait::{
 impl<T> Pipe<T> {
     #[inline]
     pub(super) fn try_recv(&self) -> Result<T, TryRecvError> {
+        if let Some(value) = self.exit.pop() {
+            return Ok(value);
+        }
         let mut state = self.state.lock();
+        self.reunite(&mut state);
         let taken = state.take();
         self.note(&state);
         drop(state);
@@ -35,14 +40,48 @@ impl<T> Pipe<T> {
         if let Err(interrupt) = begin() {
             return Err(RecvTimeoutError::Interrupted(interrupt));
         }
-        let mut state = self.state.lock();
+        match self.just_take() {
+            Ok(value) => Ok(value),
+            Err(state) => self.recv_held(state, deadline),
+        }
+    }
+
+    /// Takes a value if that is all there is to do; else comes back with the lock.
+    #[inline]
+    fn just_take(&self) -> Result<T, LockGuard<'_, State<T>>> {
+        if let Some(value) = self.exit.pop() {
+            return Ok(value);
+        }
+        self.exit.gather();
+        let (mut state, contended) = self.state.lock_and_tell();
         if state.just_gives()
+            && self.exit.is_empty()
             && let Some(value) = state.buffer.pop()
         {
+            if contended || state.crowded > 0 {
+                self.clear_out(&mut state, contended);
+            }
             self.note(&state);
             return Ok(value);
         }
-        self.recv_held(state, deadline)
+        Err(state)
+    }
+
+    /// Brings all values to the exit. The lock of `state` is held, nobody waits for room, and
+    /// the exit is empty.
+    #[cold]
+    fn clear_out(&self, state: &mut State<T>, contended: bool) {
+        state.crowded = if contended {
+            CROWDED
+        } else {
+            state.crowded - 1
+        };
+        if state.crowded == 0 {
+            self.exit.calm();
+        } else if state.buffer.len() > 0 {
+            self.exit.fill(state.buffer.oldest());
+            self.look_ahead(state);
+        }
     }
 
     /// Goes on with a receive that is not just a pop.
@@ -53,7 +92,7 @@ impl<T> Pipe<T> {
         deadline: Option<Instant>,
     ) -> Result<T, RecvTimeoutError> {
         let mut state = state;
-        let dry = state.buffer.len() == 0 && self.capacity > 0;
+        let dry = state.buffer.len() == 0 && self.exit.is_empty() && self.capacity > 0;
         if dry && self.clock.is_some() {
             drop(state);
             return self.recv_by_clock(deadline);
@@ -61,7 +100,10 @@ impl<T> Pipe<T> {
         if dry && lingers() {
             drop(state);
             linger(|| !self.looks_empty() || self.is_closed());
-            state = self.state.lock();
+            state = match self.just_take() {
+                Ok(value) => return Ok(value),
+                Err(state) => state,
+            };
         }
         self.wait_to_receive(state, deadline)
     }
@@ -112,6 +154,9 @@ impl<T> Pipe<T> {
             |state| &mut state.receiving,
             &spec,
             |state| {
+                if !mutant!("receiver_waits_beside_exit") {
+                    self.reunite(state);
+                }
                 let attempt = match state.take() {
                     Ok(taken) => Attempt::Done(Some(taken)),
                     Err(Dry::Ended) => Attempt::Done(None),
@@ -170,6 +215,7 @@ impl<T> Pipe<T> {
         let mut afters: [_; BATCH] = [const { None }; BATCH];
         let mut count = 0;
         let mut state = self.state.lock();
+        self.reunite(&mut state);
         while count < max
             && let Ok((value, after)) = state.take()
         {
@@ -186,3 +232,7 @@ impl<T> Pipe<T> {
         count
     }
 }
+
+/// Receives after a meeting of threads that empty the buffer at once. Arbitrary: few enough that
+/// a channel on one thread soon is as it was.
+const CROWDED: u8 = 32;

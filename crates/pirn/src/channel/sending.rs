@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::pipe::Pipe;
 use super::state::{After, Brought, Offer, Side, State};
+use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 use crate::wait::{
     Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
@@ -17,6 +18,9 @@ impl<T> Pipe<T> {
     #[inline]
     pub(super) fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         let mut state = self.state.lock();
+        if !state.has_room() {
+            self.look_ahead(&mut state);
+        }
         let offer = state.offer(value);
         self.note(&state);
         drop(state);
@@ -56,10 +60,17 @@ impl<T> Pipe<T> {
         deadline: Option<Instant>,
     ) -> Result<(), SendTimeoutError<T>> {
         let mut state = state;
+        self.look_ahead(&mut state);
         if state.is_full() && self.capacity > 0 && lingers() {
             drop(state);
-            linger(|| !self.looks_full() || self.is_closed());
+            linger(|| self.looks_roomy() || self.is_closed());
             state = self.state.lock();
+            self.look_ahead(&mut state);
+        }
+        if state.just_takes() {
+            state.buffer.push(value);
+            self.note(&state);
+            return Ok(());
         }
         let attempt = |state: &mut State<T>| match state.offer(value) {
             Offer::Taken(after) => Attempt::Done(Ok(after)),
@@ -131,6 +142,7 @@ impl<T> Pipe<T> {
     /// comes back.
     pub(super) fn force_send(&self, value: T) -> Result<Option<T>, SendError<T>> {
         let mut state = self.state.lock();
+        self.reunite(&mut state);
         let mut displaced = None;
         let offer = match state.offer(value) {
             Offer::Full(value) => {
@@ -176,6 +188,7 @@ impl<T> Pipe<T> {
     fn send_ready(&self, values: &mut VecDeque<T>) {
         let mut wakes: [Option<After>; BATCH] = [const { None }; BATCH];
         let mut state = self.state.lock();
+        self.look_ahead(&mut state);
         for place in &mut wakes {
             let Some(value) = values.pop_front() else {
                 break;
@@ -212,6 +225,9 @@ impl<T> Pipe<T> {
             |state| &mut state.sending,
             &spec,
             |state| {
+                if !mutant!("sender_waits_beside_exit") {
+                    self.reunite(state);
+                }
                 let attempt = attempt(state);
                 let comes = matches!(attempt, Attempt::Wait(Brought::Value(_)));
                 watched.set(comes && state.is_watched(Side::Receive));

@@ -43,6 +43,10 @@ pub(super) struct State<T> {
     capacity: usize,
     /// Beyond the capacity only after a close, by the values of senders parked then.
     pub(super) buffer: Buffer<T>,
+    /// At least as many values as are at the exit, and count as buffered.
+    pub(super) ahead: usize,
+    /// Receives that are still to empty the buffer, because threads have met here lately.
+    pub(super) crowded: u8,
     /// Places in the buffer that are promised and not filled yet.
     pub(super) reserved: usize,
     /// Parked senders, each with what it brought.
@@ -118,6 +122,8 @@ impl<T> State<T> {
         State {
             capacity: capacity.unwrap_or(usize::MAX),
             buffer: Buffer::new(capacity),
+            ahead: 0,
+            crowded: 0,
             reserved: 0,
             sending: WaitQueue::new(),
             receiving: WaitQueue::new(),
@@ -132,7 +138,7 @@ impl<T> State<T> {
 
     #[inline]
     pub(super) fn has_room(&self) -> bool {
-        self.buffer.len() + self.reserved < self.capacity
+        self.buffer.len() + self.ahead + self.reserved < self.capacity
     }
 
     /// A value that is sent goes into the buffer, and that is all.
@@ -287,7 +293,7 @@ impl<T> State<T> {
 
     /// Whether a receive would not wait, as far as the party with `ticket` is concerned.
     pub(super) fn may_receive(&self, ticket: Option<Ticket>) -> bool {
-        self.buffer.len() > 0
+        self.buffer.len() + self.ahead > 0
             || self.has_ended()
             || self.sending.has_other(ticket, Brought::is_value)
     }

@@ -43,6 +43,11 @@ impl<T> Lock<T> {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// As [`lock`](Lock::lock); the model supposes that somebody else always held it.
+    pub(crate) fn lock_and_tell(&self) -> (LockGuard<'_, T>, bool) {
+        (self.lock(), true)
+    }
+
     /// The value; the model takes the lock all the same.
     ///
     /// # Safety

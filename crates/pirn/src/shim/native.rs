@@ -79,19 +79,22 @@ impl<T> Lock<T> {
 
     #[inline]
     pub(crate) fn lock(&self) -> LockGuard<'_, T> {
-        if self
-            .held
-            .compare_exchange(
-                false,
-                true,
-                atomic::Ordering::Acquire,
-                atomic::Ordering::Relaxed,
-            )
-            .is_err()
-        {
+        self.lock_and_tell().0
+    }
+
+    /// As [`lock`](Lock::lock), and tells whether somebody else held it.
+    #[inline]
+    pub(crate) fn lock_and_tell(&self) -> (LockGuard<'_, T>, bool) {
+        let free = self.held.compare_exchange(
+            false,
+            true,
+            atomic::Ordering::Acquire,
+            atomic::Ordering::Relaxed,
+        );
+        if free.is_err() {
             self.lock_contended();
         }
-        LockGuard { lock: self }
+        (LockGuard { lock: self }, free.is_err())
     }
 
     #[cold]

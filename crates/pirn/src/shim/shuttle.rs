@@ -63,6 +63,14 @@ impl<T> Lock<T> {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// As [`lock`](Lock::lock), and tells whether somebody else held it.
+    pub(crate) fn lock_and_tell(&self) -> (LockGuard<'_, T>, bool) {
+        match self.0.try_lock() {
+            Ok(guard) => (guard, false),
+            Err(_) => (self.lock(), true),
+        }
+    }
+
     /// The value; the model takes the lock all the same.
     ///
     /// # Safety

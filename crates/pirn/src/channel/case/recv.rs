@@ -79,6 +79,7 @@ impl<T> Case for RecvCase<'_, T> {
 
     unsafe fn publish(&self, call: Call) -> bool {
         let mut state = self.pipe.state.lock();
+        self.pipe.look_ahead(&mut state);
         if state.may_receive(Some(call.ticket)) {
             return false;
         }

@@ -106,6 +106,7 @@ impl<T> Case for SendCase<'_, T> {
             return true;
         };
         let mut state = self.pipe.state.lock();
+        self.pipe.reunite(&mut state);
         if state.may_send(Some(call.ticket)) {
             drop(state);
             self.value.set(Some(value));

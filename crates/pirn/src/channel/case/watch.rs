@@ -31,7 +31,8 @@ pub(in crate::channel) trait Watched {
 
 impl<T> Watched for Pipe<T> {
     fn is_ready(&self, side: Side) -> bool {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
+        self.look_ahead(&mut state);
         match side {
             Side::Send => state.may_send(None),
             Side::Receive => {
@@ -50,6 +51,7 @@ impl<T> Watched for Pipe<T> {
 
     unsafe fn watch(&self, side: Side, call: Call, berth: &Berth<Watcher>) -> bool {
         let mut state = self.state.lock();
+        self.reunite(&mut state);
         let ready = match side {
             Side::Send => state.may_send(Some(call.ticket)),
             Side::Receive => state.may_receive(Some(call.ticket)),

@@ -35,6 +35,84 @@ fn model_pipe_two_senders_one_place() {
     });
 }
 
+/// A sender that finds the channel full because of what is at the exit, against the receiver
+/// that takes it from there: the send ends once there is room.
+#[test]
+fn model_pipe_exit_against_sender_that_waits() {
+    explore("pipe_exit_sender", 3, || {
+        let mut cast = Cast::new();
+        let (tx, rx) = bounded(2);
+        tx.try_send(1).unwrap();
+        tx.try_send(2).unwrap();
+        cast.start(move || {
+            tx.send(3).unwrap();
+            tx.send(4).unwrap();
+        });
+        assert_eq!(cast.play(|| [rx.recv(), rx.recv()]), [Ok(1), Ok(2)]);
+        cast.end();
+        assert_eq!([rx.try_recv(), rx.try_recv()], [Ok(3), Ok(4)]);
+    });
+}
+
+/// What one receiver brings to the exit, against another one that is about to wait.
+#[test]
+fn model_pipe_exit_against_receiver_that_waits() {
+    explore("pipe_exit_receiver", 3, || {
+        let mut cast = Cast::new();
+        let (tx, rx) = bounded(2);
+        let other = rx.clone();
+        tx.try_send(1).unwrap();
+        tx.try_send(2).unwrap();
+        cast.start(move || assert!(other.recv().is_ok()));
+        assert!(cast.play(|| rx.recv()).is_ok());
+        cast.end();
+        assert!(rx.is_empty());
+        drop(tx);
+    });
+}
+
+/// Values at the exit, two receivers and a sender: each value arrives once, in order.
+#[test]
+fn model_pipe_exit_between_receivers() {
+    explore("pipe_exit", 2, || {
+        let mut cast = Cast::new();
+        let (tx, rx) = bounded(2);
+        let other = rx.clone();
+        tx.try_send(1).unwrap();
+        tx.try_send(2).unwrap();
+        cast.start(move || {
+            tx.send(3).unwrap();
+            tx.send(4).unwrap();
+        });
+        let seen = Arc::new(crate::shim::Lock::new(0));
+        let theirs = Arc::clone(&seen);
+        cast.start(move || *theirs.lock() = other.recv().unwrap());
+        let mine = cast.play(|| [(); 3].map(|()| rx.recv().unwrap()));
+        cast.end();
+        assert!(mine.is_sorted(), "{mine:?}");
+        assert_eq!(mine.iter().sum::<u32>() + *seen.lock(), 10);
+        assert!(rx.is_empty());
+    });
+}
+
+/// The same against a close: what was admitted is received, also by way of the exit.
+#[test]
+fn model_pipe_exit_against_close() {
+    explore("pipe_exit_close", 2, || {
+        let mut cast = Cast::new();
+        let (tx, rx) = bounded(3);
+        (1..=3).for_each(|value| tx.try_send(value).unwrap());
+        cast.start(move || assert!(tx.close()));
+        let other = rx.clone();
+        let seen = Arc::new(crate::shim::Lock::new(0));
+        let theirs = Arc::clone(&seen);
+        cast.start(move || *theirs.lock() = drain(&other));
+        let mine = cast.play(|| drain(&rx));
+        cast.end();
+        assert_eq!(mine + *seen.lock(), 3);
+    });
+}
+
 /// The last sender goes while the receiver waits or is about to.
 #[test]
 fn model_pipe_last_sender_against_receiver() {

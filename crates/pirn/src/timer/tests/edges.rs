@@ -188,7 +188,10 @@ fn who_looks_regularly_never_moves_many_at_once() {
     let mut rng = Rng::new(1);
     for id in 0..TIMERS {
         // Within the second and third slots of the third level.
-        rig.arm(id, (270 + rng.below(530) as u64) * MS + rng.below(1_000_000) as u64);
+        rig.arm(
+            id,
+            (270 + rng.below(530) as u64) * MS + rng.below(1_000_000) as u64,
+        );
     }
     let most = (0..805).map(|ms| rig.advance_counting_moves(ms * MS)).max();
     // 38 timers are due in each millisecond, 160 in a slot of the second level. Without moves

@@ -64,7 +64,8 @@ impl Rig {
 
     /// Advances and returns how many of the timers it has moved to another slot.
     pub(super) fn advance_counting_moves(&mut self, now: u64) -> usize {
-        let places = |rig: &Rig| rig.timers.iter().map(|t| t.place.get()).collect::<Vec<_>>();
+        let places =
+            |rig: &Rig| rig.timers.iter().map(|t| t.place.get()).collect::<Vec<_>>();
         let before = places(self);
         self.advance(now);
         let moved = |(old, new): &(Place, Place)| old != new && *new != Place::Nowhere;
