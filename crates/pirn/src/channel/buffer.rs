@@ -10,6 +10,8 @@ use std::mem;
 
 /// Values in order of arrival: those that were taken back from the exit, then the others.
 pub(super) struct Buffer<T> {
+    /// Values in both.
+    len: usize,
     early: Row<T>,
     late: Row<T>,
 }
@@ -21,6 +23,7 @@ impl<T> Buffer<T> {
     /// As [`Row::new`].
     pub(super) fn new(capacity: Option<usize>) -> Self {
         Buffer {
+            len: 0,
             early: Row::idle(capacity),
             late: Row::new(capacity),
         }
@@ -28,36 +31,39 @@ impl<T> Buffer<T> {
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.early.len() + self.late.len()
+        self.len
     }
 
     #[inline]
     pub(super) fn push(&mut self, value: T) {
+        self.len += 1;
         self.late.push(value);
     }
 
     #[inline]
     pub(super) fn pop(&mut self) -> Option<T> {
-        if self.early.len() > 0 {
-            return self.early.pop();
+        if self.len == 0 {
+            return None;
         }
-        self.late.pop()
+        self.len -= 1;
+        self.early.pop().or_else(|| self.late.pop())
     }
 
-    /// The row with the oldest values, to be taken away.
-    pub(super) fn oldest(&mut self) -> &mut Row<T> {
-        if self.early.len() > 0 {
-            &mut self.early
-        } else {
-            &mut self.late
-        }
+    /// Has `take` take the row with the oldest values away, and leave an empty one.
+    pub(super) fn part(&mut self, take: impl FnOnce(&mut Row<T>)) {
+        let oldest = match self.early.len() {
+            0 => &mut self.late,
+            _ => &mut self.early,
+        };
+        take(oldest);
+        self.len = self.early.len() + self.late.len();
     }
 
-    /// The row for values that are older than all others. It is empty when those were taken
-    /// away whose turn comes before them.
-    pub(super) fn early(&mut self) -> &mut Row<T> {
+    /// Has `put` bring values that are older than all others, into an empty row.
+    pub(super) fn rejoin(&mut self, put: impl FnOnce(&mut Row<T>)) {
         debug_assert_eq!(self.early.len(), 0, "nothing can be older than these");
-        &mut self.early
+        put(&mut self.early);
+        self.len = self.early.len() + self.late.len();
     }
 }
 

@@ -53,24 +53,22 @@ impl<T> Exit<T> {
         self.len() == 0
     }
 
-    /// Lets values gather, if few came the last time.
+    /// Whether values come here at present: an opinion.
     #[inline]
+    pub(super) fn is_used(&self) -> bool {
+        self.batch.load(Ordering::Relaxed) > 0
+    }
+
+    /// Lets values gather in the buffer for a moment, if few came here the last time.
     pub(super) fn gather(&self) {
-        let batch = self.batch.load(Ordering::Relaxed);
-        if shim::WATCHING_PAYS && (1..FEW).contains(&batch) {
+        if shim::WATCHING_PAYS && self.batch.load(Ordering::Relaxed) < FEW {
             for _ in 0..PAUSES {
                 spin_loop();
             }
         }
     }
 
-    /// Notes that values no longer come here.
-    pub(super) fn calm(&self) {
-        self.batch.store(0, Ordering::Relaxed);
-    }
-
     /// Takes the oldest value.
-    #[inline]
     pub(super) fn pop(&self) -> Option<T> {
         if self.is_empty() {
             return None;
@@ -79,6 +77,11 @@ impl<T> Exit<T> {
         let value = values.pop();
         self.len.store(values.len(), Ordering::Relaxed);
         value
+    }
+
+    /// Notes that values no longer come here. The channel's lock is held, and none is here.
+    pub(super) fn calm(&self) {
+        self.batch.store(0, Ordering::Relaxed);
     }
 
     /// Brings `values` here, and leaves an empty row in their place. The channel's lock is

@@ -65,17 +65,19 @@ impl<T> Pipe<T> {
     /// Finds out how many values are at the exit, for `state`, whose lock is held.
     #[inline]
     pub(super) fn look_ahead(&self, state: &mut State<T>) {
-        state.ahead = self.exit.len();
+        if state.crowded > 0 {
+            state.ahead = self.exit.len();
+        }
     }
 
     /// Takes back what is at the exit, to `state`, whose lock is held: from here on until the
     /// lock is free, all values are in one place (X3).
     #[inline]
     pub(super) fn reunite(&self, state: &mut State<T>) {
-        if !self.exit.is_empty() {
-            self.exit.take_back(state.buffer.early());
+        if state.ahead > 0 {
+            state.buffer.rejoin(|row| self.exit.take_back(row));
+            state.ahead = 0;
         }
-        state.ahead = 0;
     }
 
     /// Does what was left until the lock is free.

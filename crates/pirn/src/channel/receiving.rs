@@ -16,7 +16,9 @@ use crate::wait::{
 impl<T> Pipe<T> {
     #[inline]
     pub(super) fn try_recv(&self) -> Result<T, TryRecvError> {
-        if let Some(value) = self.exit.pop() {
+        if self.exit.is_used()
+            && let Some(value) = self.exit.pop()
+        {
             return Ok(value);
         }
         let mut state = self.state.lock();
@@ -49,28 +51,40 @@ impl<T> Pipe<T> {
     /// Takes a value if that is all there is to do; else comes back with the lock.
     #[inline]
     fn just_take(&self) -> Result<T, LockGuard<'_, State<T>>> {
-        if let Some(value) = self.exit.pop() {
-            return Ok(value);
+        if self.exit.is_used() {
+            if let Some(value) = self.exit.pop() {
+                return Ok(value);
+            }
+            self.exit.gather();
         }
-        self.exit.gather();
         let (mut state, contended) = self.state.lock_and_tell();
+        if contended || state.crowded > 0 {
+            return self.just_take_crowded(state, contended);
+        }
         if state.just_gives()
-            && self.exit.is_empty()
             && let Some(value) = state.buffer.pop()
         {
-            if contended || state.crowded > 0 {
-                self.clear_out(&mut state, contended);
-            }
             self.note(&state);
             return Ok(value);
         }
         Err(state)
     }
 
-    /// Brings all values to the exit. The lock of `state` is held, nobody waits for room, and
-    /// the exit is empty.
+    /// The same where threads meet: what is left goes to the exit.
     #[cold]
-    fn clear_out(&self, state: &mut State<T>, contended: bool) {
+    fn just_take_crowded<'a>(
+        &'a self,
+        state: LockGuard<'a, State<T>>,
+        contended: bool,
+    ) -> Result<T, LockGuard<'a, State<T>>> {
+        let mut state = state;
+        self.look_ahead(&mut state);
+        if state.ahead > 0 || !state.just_gives() {
+            return Err(state);
+        }
+        let Some(value) = state.buffer.pop() else {
+            return Err(state);
+        };
         state.crowded = if contended {
             CROWDED
         } else {
@@ -79,9 +93,11 @@ impl<T> Pipe<T> {
         if state.crowded == 0 {
             self.exit.calm();
         } else if state.buffer.len() > 0 {
-            self.exit.fill(state.buffer.oldest());
-            self.look_ahead(state);
+            state.buffer.part(|row| self.exit.fill(row));
+            self.look_ahead(&mut state);
         }
+        self.note(&state);
+        Ok(value)
     }
 
     /// Goes on with a receive that is not just a pop.
@@ -92,6 +108,14 @@ impl<T> Pipe<T> {
         deadline: Option<Instant>,
     ) -> Result<T, RecvTimeoutError> {
         let mut state = state;
+        if !state.sending.is_empty()
+            && state.buffer.len() == 0
+            && let Ok((value, after)) = state.take_parked()
+        {
+            drop(state);
+            self.follow(after);
+            return Ok(value);
+        }
         let dry = state.buffer.len() == 0 && self.exit.is_empty() && self.capacity > 0;
         if dry && self.clock.is_some() {
             drop(state);
@@ -157,14 +181,17 @@ impl<T> Pipe<T> {
                 if !mutant!("receiver_waits_beside_exit") {
                     self.reunite(state);
                 }
-                let attempt = match state.take() {
+                watched.set(state.is_watched(Side::Send));
+                if state.is_dry() {
+                    return Attempt::Wait(None);
+                }
+                let taken = state.take();
+                self.note(state);
+                match taken {
                     Ok(taken) => Attempt::Done(Some(taken)),
                     Err(Dry::Ended) => Attempt::Done(None),
                     Err(Dry::Empty) => Attempt::Wait(None),
-                };
-                watched.set(state.is_watched(Side::Send));
-                self.note(state);
-                attempt
+                }
             },
             || {
                 if watched.get() {

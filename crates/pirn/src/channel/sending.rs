@@ -60,17 +60,19 @@ impl<T> Pipe<T> {
         deadline: Option<Instant>,
     ) -> Result<(), SendTimeoutError<T>> {
         let mut state = state;
-        self.look_ahead(&mut state);
-        if state.is_full() && self.capacity > 0 && lingers() {
-            drop(state);
-            linger(|| self.looks_roomy() || self.is_closed());
-            state = self.state.lock();
+        if state.may_fill() {
             self.look_ahead(&mut state);
-        }
-        if state.just_takes() {
-            state.buffer.push(value);
-            self.note(&state);
-            return Ok(());
+            if !state.has_room() && lingers() {
+                drop(state);
+                linger(|| self.looks_roomy() || self.is_closed());
+                state = self.state.lock();
+                self.look_ahead(&mut state);
+            }
+            if state.just_takes() {
+                state.buffer.push(value);
+                self.note(&state);
+                return Ok(());
+            }
         }
         let attempt = |state: &mut State<T>| match state.offer(value) {
             Offer::Taken(after) => Attempt::Done(Ok(after)),

@@ -45,7 +45,8 @@ pub(super) struct State<T> {
     pub(super) buffer: Buffer<T>,
     /// At least as many values as are at the exit, and count as buffered.
     pub(super) ahead: usize,
-    /// Receives that are still to empty the buffer, because threads have met here lately.
+    /// Receives that are still to empty the buffer, because threads have met here lately. If
+    /// 0, there is nothing at the exit, and `ahead` is 0.
     pub(super) crowded: u8,
     /// Places in the buffer that are promised and not filled yet.
     pub(super) reserved: usize,
@@ -156,9 +157,21 @@ impl<T> State<T> {
         self.sending.is_empty() && !self.is_watched(Side::Send)
     }
 
-    /// Neither room nor a receiver.
-    pub(super) fn is_full(&self) -> bool {
-        !self.closed && !self.has_room() && self.receiving.is_empty()
+    /// Hands `value` to the first receiver that waits; else it stays, and there is no wake.
+    #[inline]
+    pub(super) fn hand_over(&mut self, value: &mut Option<T>) -> Option<Wake> {
+        self.receiving.claim_first(|place| *place = value.take())
+    }
+
+    /// There is nothing to receive, and there may be something later.
+    #[inline]
+    pub(super) fn is_dry(&self) -> bool {
+        self.buffer.len() == 0 && self.sending.is_empty() && !self.closed
+    }
+
+    /// What is sent goes into the buffer, now or when there is room.
+    pub(super) fn may_fill(&self) -> bool {
+        self.capacity > 0 && !self.closed && self.receiving.is_empty()
     }
 
     /// Nothing will ever be added to what is in the buffer or parked.
@@ -172,7 +185,7 @@ impl<T> State<T> {
             return Offer::Closed(value);
         }
         let mut value = Some(value);
-        let wake = self.receiving.claim_first(|place| *place = value.take());
+        let wake = self.hand_over(&mut value);
         match value {
             None => Offer::Taken(After { wake, tell: None }),
             Some(value) if self.has_room() => {
@@ -191,7 +204,7 @@ impl<T> State<T> {
             return Err(value);
         }
         let mut value = Some(value);
-        let wake = self.receiving.claim_first(|place| *place = value.take());
+        let wake = self.hand_over(&mut value);
         match value {
             None => Ok([After { wake, tell: None }, self.make_room()]),
             Some(value) => {
@@ -224,7 +237,8 @@ impl<T> State<T> {
     }
 
     /// Takes the value of a parked sender; the buffer is empty.
-    fn take_parked(&mut self) -> Result<(T, After), Dry> {
+    #[inline]
+    pub(super) fn take_parked(&mut self) -> Result<(T, After), Dry> {
         let mut next = None;
         let wake = self.sending.claim_first_if(Brought::is_value, |brought| {
             next = brought.take();
