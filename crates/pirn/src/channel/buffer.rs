@@ -46,14 +46,23 @@ impl<T> Buffer<T> {
             return None;
         }
         self.len -= 1;
-        self.early.pop().or_else(|| self.late.pop())
+        if self.early.is_empty() {
+            self.late.pop()
+        } else {
+            self.pop_early()
+        }
+    }
+
+    #[cold]
+    fn pop_early(&mut self) -> Option<T> {
+        self.early.pop()
     }
 
     /// Has `take` take the row with the oldest values away, and leave an empty one.
     pub(super) fn part(&mut self, take: impl FnOnce(&mut Row<T>)) {
-        let oldest = match self.early.len() {
-            0 => &mut self.late,
-            _ => &mut self.early,
+        let oldest = match self.early.is_empty() {
+            true => &mut self.late,
+            false => &mut self.early,
         };
         take(oldest);
         self.len = self.early.len() + self.late.len();
@@ -61,7 +70,7 @@ impl<T> Buffer<T> {
 
     /// Has `put` bring values that are older than all others, into an empty row.
     pub(super) fn rejoin(&mut self, put: impl FnOnce(&mut Row<T>)) {
-        debug_assert_eq!(self.early.len(), 0, "nothing can be older than these");
+        debug_assert!(self.early.is_empty(), "nothing can be older than these");
         put(&mut self.early);
         self.len = self.early.len() + self.late.len();
     }
@@ -109,6 +118,11 @@ impl<T> Row<T> {
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.front.len() + self.behind
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.front.is_empty()
     }
 
     #[inline]

@@ -69,6 +69,7 @@ impl<T> Exit<T> {
     }
 
     /// Takes the oldest value.
+    #[inline(never)]
     pub(super) fn pop(&self) -> Option<T> {
         if self.is_empty() {
             return None;

@@ -22,6 +22,20 @@ impl<T> Pipe<T> {
             return Ok(value);
         }
         let mut state = self.state.lock();
+        if state.crowded == 0
+            && state.just_gives()
+            && let Some(value) = state.buffer.pop()
+        {
+            self.note(&state);
+            return Ok(value);
+        }
+        self.try_recv_held(state)
+    }
+
+    /// Goes on with an attempt that is not just a pop.
+    #[inline(never)]
+    fn try_recv_held(&self, state: LockGuard<'_, State<T>>) -> Result<T, TryRecvError> {
+        let mut state = state;
         self.reunite(&mut state);
         let taken = state.take();
         self.note(&state);
@@ -31,6 +45,7 @@ impl<T> Pipe<T> {
                 self.follow(after);
                 Ok(value)
             }
+            Err(Dry::Empty) if self.clock.is_none() => Err(TryRecvError::Empty),
             Err(Dry::Empty) => self.by_clock(wait::now()).ok_or(TryRecvError::Empty),
             Err(Dry::Ended) => Err(TryRecvError::Disconnected),
         }
