@@ -323,3 +323,84 @@ fn cancellation_loses_no_value() {
         }
     }
 }
+
+/// Receives in each of the ways that take values out, one or several.
+fn recv_any_way(rx: &Receiver<usize>, how: usize, mut take: impl FnMut(usize)) -> bool {
+    match how % 4 {
+        0 => match rx.recv() {
+            Ok(value) => take(value),
+            Err(_) => return false,
+        },
+        1 => match rx.try_recv() {
+            Ok(value) => take(value),
+            Err(TryRecvError::Disconnected) => return false,
+            Err(TryRecvError::Empty) => pirn::yield_now(),
+        },
+        2 => {
+            let mut many = Vec::new();
+            if rx.recv_many(&mut many, 5).is_err() {
+                return false;
+            }
+            many.into_iter().for_each(take);
+        }
+        _ => {
+            let (_open, never) = bounded::<()>(0);
+            pirn::select! {
+                recv(rx) -> value => match value {
+                    Ok(value) => take(value),
+                    Err(_) => return false,
+                },
+                recv(never) -> _ => unreachable!("nobody sends there"),
+            }
+        }
+    }
+    true
+}
+
+/// Whatever way values take from a crowd of senders to a crowd of receivers: each receiver sees
+/// those of one sender in order, all arrive once, and there are never more than have room.
+fn order_in_a_crowd(crew: Crew, workers: usize, capacity: usize) {
+    const PARTIES: usize = 3;
+    const EACH: usize = 6_000;
+    let seen = Seen::new(PARTIES * EACH);
+    let (tx, rx) = bounded(capacity);
+    let mut jobs = Jobs::new();
+    for party in 0..PARTIES {
+        let (tx, rx, seen) = (tx.clone(), rx.clone(), &seen);
+        jobs.add(move || {
+            let mine = party * EACH..(party + 1) * EACH;
+            if party == 0 {
+                tx.send_many(&mut mine.collect()).unwrap();
+            } else {
+                mine.for_each(|i| tx.send(i).unwrap());
+            }
+        });
+        jobs.add(move || {
+            let mut next = [0; PARTIES];
+            let mut how = party;
+            while recv_any_way(&rx, how / 50, |value| {
+                let (from, number) = (value / EACH, value % EACH);
+                assert!(number >= next[from], "{number} of {from} is late");
+                next[from] = number + 1;
+                seen.mark(value);
+            }) {
+                assert!(rx.len() <= capacity, "{} in {capacity} places", rx.len());
+                how += 1;
+            }
+        });
+    }
+    drop((tx, rx));
+    jobs.run(crew, workers);
+    assert_eq!(seen.count(), PARTIES * EACH);
+}
+
+#[test]
+fn a_crowd_keeps_each_senders_order() {
+    for workers in [1, 2, 4] {
+        for crew in CREWS {
+            for capacity in [1, 2, 100, 1_000] {
+                order_in_a_crowd(crew, workers, capacity);
+            }
+        }
+    }
+}
