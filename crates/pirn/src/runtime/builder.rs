@@ -108,8 +108,9 @@ impl Builder {
     ///
     /// [`time::now`](crate::time::now) starts at the real time and stands still while fibers
     /// run. When none is ready it jumps to the next moment that one waits for: sleeps,
-    /// time limits, deadlines and intervals take no time. They go by whole microseconds. A
-    /// fiber that yields or computes until some time has passed does so for ever.
+    /// time limits, deadlines and intervals take no time. They go by whole microseconds, and
+    /// what is due in nine years or more never comes. A fiber that yields or computes until
+    /// some time has passed does so for ever.
     ///
     /// Time does not jump while a fiber waits for [`blocking`](crate::blocking()) or for the
     /// [`run`](super::Handle::run) of another runtime. Other threads have the real clock, and
