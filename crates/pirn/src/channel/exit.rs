@@ -19,7 +19,7 @@ use std::fmt;
 use std::mem;
 
 use super::buffer::Row;
-use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::shim::hint::spin_loop;
 use crate::shim::{self, Lock};
 
@@ -28,6 +28,8 @@ pub(super) struct Exit<T> {
     len: AtomicUsize,
     /// How many values came the last time; 0 if they no longer do.
     batch: AtomicUsize,
+    /// Whether values have ever come.
+    opened: AtomicBool,
     values: Lock<Row<T>>,
 }
 
@@ -36,6 +38,7 @@ impl<T> Exit<T> {
         Exit {
             len: AtomicUsize::new(0),
             batch: AtomicUsize::new(0),
+            opened: AtomicBool::new(false),
             values: Lock::new(values),
         }
     }
@@ -51,6 +54,12 @@ impl<T> Exit<T> {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether values have ever come here. Who has seen, by an acquiring load, what the channel
+    /// was after they came, is told so.
+    pub(super) fn was_opened(&self) -> bool {
+        self.opened.load(Ordering::Relaxed)
     }
 
     /// Whether values come here at present: an opinion.
@@ -92,6 +101,7 @@ impl<T> Exit<T> {
         mem::swap(&mut *here, values);
         self.len.store(here.len(), Ordering::Relaxed);
         self.batch.store(here.len(), Ordering::Relaxed);
+        self.opened.store(true, Ordering::Relaxed);
     }
 
     /// Takes all values back, to `row`, which is empty. The channel's lock is held.

@@ -58,8 +58,9 @@ impl<T> Pipe<T> {
     #[inline]
     pub(super) fn note(&self, state: &State<T>) {
         let glance = state.buffer.len() << 1 | usize::from(state.closed);
-        // ORDERING: Relaxed: for opinions only; whoever acts on it takes the lock.
-        self.glance.store(glance, Ordering::Relaxed);
+        // ORDERING: for opinions; whoever acts on it takes the lock. Release pairs with the
+        // load in `len`.
+        self.glance.store(glance, Ordering::Release);
     }
 
     /// Finds out how many values are at the exit, for `state`, whose lock is held.
@@ -197,14 +198,17 @@ impl<T> Pipe<T> {
 
     pub(super) fn len(&self) -> usize {
         let told = self.due().is_some_and(|due| due <= wait::now());
-        let (glance, ahead) = (self.glance(), self.exit.len());
-        let len = (glance >> 1) + ahead;
-        // What is on its way to the exit is seen twice.
-        let most = match glance & 1 {
-            0 => self.capacity,
-            _ => usize::MAX,
+        // ORDERING: pairs with the store in `note`: if that came after values went to the exit,
+        // then the exit says that they did.
+        let glance = self.glance.load(Ordering::Acquire);
+        let len = if self.exit.was_opened() {
+            // What moves between buffer and exit would be seen twice, or not at all.
+            let state = self.state.lock();
+            state.buffer.len() + self.exit.len()
+        } else {
+            glance >> 1
         };
-        len.min(most) + usize::from(told)
+        len + usize::from(told)
     }
 
     pub(super) fn is_full(&self) -> bool {

@@ -37,6 +37,7 @@ impl<T> Pipe<T> {
     fn try_recv_held(&self, state: LockGuard<'_, State<T>>) -> Result<T, TryRecvError> {
         let mut state = state;
         self.reunite(&mut state);
+        self.count_crowd(&mut state, false);
         let taken = state.take();
         self.note(&state);
         drop(state);
@@ -57,20 +58,23 @@ impl<T> Pipe<T> {
         if let Err(interrupt) = begin() {
             return Err(RecvTimeoutError::Interrupted(interrupt));
         }
-        match self.just_take() {
+        match self.just_take(true) {
             Ok(value) => Ok(value),
             Err(state) => self.recv_held(state, deadline),
         }
     }
 
-    /// Takes a value if that is all there is to do; else comes back with the lock.
+    /// Takes a value if that is all there is to do; else comes back with the lock. A plain
+    /// thread may let values gather first.
     #[inline]
-    fn just_take(&self) -> Result<T, LockGuard<'_, State<T>>> {
+    fn just_take(&self, gather: bool) -> Result<T, LockGuard<'_, State<T>>> {
         if self.exit.is_used() {
             if let Some(value) = self.exit.pop() {
                 return Ok(value);
             }
-            self.exit.gather();
+            if gather && lingers() {
+                self.exit.gather();
+            }
         }
         let (mut state, contended) = self.state.lock_and_tell();
         if contended || state.crowded > 0 {
@@ -94,25 +98,35 @@ impl<T> Pipe<T> {
     ) -> Result<T, LockGuard<'a, State<T>>> {
         let mut state = state;
         self.look_ahead(&mut state);
-        if state.ahead > 0 || !state.just_gives() {
+        if state.ahead > 0 {
+            return Err(state);
+        }
+        self.count_crowd(&mut state, contended);
+        if !state.just_gives() {
             return Err(state);
         }
         let Some(value) = state.buffer.pop() else {
             return Err(state);
         };
-        state.crowded = if contended {
-            CROWDED
-        } else {
-            state.crowded - 1
-        };
-        if state.crowded == 0 {
-            self.exit.calm();
-        } else if state.buffer.len() > 0 {
+        if state.crowded > 0 && state.buffer.len() > 0 {
             state.buffer.part(|row| self.exit.fill(row));
             self.look_ahead(&mut state);
         }
         self.note(&state);
         Ok(value)
+    }
+
+    /// Notes that a receiver has come to `state`, whose lock is held, and whether it met
+    /// another. There is nothing at the exit.
+    fn count_crowd(&self, state: &mut State<T>, contended: bool) {
+        if contended {
+            state.crowded = CROWDED;
+        } else if state.crowded > 0 {
+            state.crowded -= 1;
+            if state.crowded == 0 {
+                self.exit.calm();
+            }
+        }
     }
 
     /// Goes on with a receive that is not just a pop.
@@ -139,7 +153,7 @@ impl<T> Pipe<T> {
         if dry && lingers() {
             drop(state);
             linger(|| !self.looks_empty() || self.is_closed());
-            state = match self.just_take() {
+            state = match self.just_take(false) {
                 Ok(value) => return Ok(value),
                 Err(state) => state,
             };
@@ -275,6 +289,6 @@ impl<T> Pipe<T> {
     }
 }
 
-/// Receives after a meeting of threads that empty the buffer at once. Arbitrary: few enough that
-/// a channel on one thread soon is as it was.
+/// Receivers that come after a meeting of threads and empty the buffer at once. Arbitrary: few
+/// enough that a channel on one thread soon is as it was.
 const CROWDED: u8 = 32;

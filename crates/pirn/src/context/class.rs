@@ -15,6 +15,9 @@ use super::stack::Stack;
 /// some 480 stacks of the default size. Arbitrary.
 const FIRST_BYTES: usize = 128 * 1024 * 1024;
 
+/// No reservation but of very large stacks has fewer slots. Arbitrary.
+const FEWEST: usize = 64;
+
 /// No reservation has more: some systems count address space against a limit.
 /// Arbitrary.
 const LARGEST_BYTES: usize = 16 * 1024 * 1024 * 1024;
@@ -22,7 +25,7 @@ const LARGEST_BYTES: usize = 16 * 1024 * 1024 * 1024;
 /// Stacks that go cold at once, at most. One by one, each costs 17 µs while another thread
 /// of the program runs, 128 at a time 0.8 µs, more no less than 0.6 (measured); 128 take a
 /// tenth of a millisecond.
-const COOLED_AT_ONCE: usize = 128;
+pub(super) const COOLED_AT_ONCE: usize = 128;
 
 /// The part of the warm stacks that goes cold at once, where that is less. Arbitrary.
 const COOLED_SHARE: usize = 8;
@@ -108,7 +111,8 @@ impl Class {
         // Fits: each reservation is a mapping, and systems allow far fewer.
         Growth::Reserve {
             number: self.extents.len() as u32,
-            slots: slots.max(1),
+            // The bound counts stacks that are out; some are on their way to go cold.
+            slots: slots.max(first.clamp(1, FEWEST)),
         }
     }
 
@@ -133,14 +137,25 @@ impl Class {
         self.warm.push_back(stack);
     }
 
-    /// Parts with stacks that lay longest, if there are too many warm ones. The caller gives
-    /// their pages back and then calls [`Class::rest_cold`] for each.
-    pub(super) fn cool(&mut self) -> Option<Vec<Slot>> {
-        let too_many = self.warm.len().checked_sub(self.warm_max + 1)? + 1;
-        let count = (too_many + self.warm_max / COOLED_SHARE).min(COOLED_AT_ONCE);
+    /// Whether there are too many warm stacks.
+    pub(super) fn is_too_warm(&self) -> bool {
+        self.warm.len() > self.warm_max
+    }
+
+    /// Parts with stacks that lay longest, if there are too many warm ones: as many as `slots`
+    /// has room for. The caller gives their pages back and then calls [`Class::rest_cold`] for
+    /// each.
+    pub(super) fn cool(&mut self, slots: &mut Vec<Slot>) {
+        let too_many = self.warm.len().saturating_sub(self.warm_max);
+        if too_many == 0 {
+            return;
+        }
+        let count = (too_many + self.warm_max / COOLED_SHARE)
+            .min(self.warm.len())
+            .min(slots.capacity() - slots.len());
         let extents = &self.extents;
         let slot = |stack: Stack| extents[stack.place().extent as usize].reclaim(stack);
-        Some(self.warm.drain(..count).map(slot).collect())
+        slots.extend(self.warm.drain(..count).map(slot));
     }
 
     pub(super) fn rest_cold(&mut self, slot: Slot) {

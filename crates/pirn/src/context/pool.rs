@@ -23,7 +23,7 @@
 
 use std::io;
 
-use super::class::{Claim, Class, Growth};
+use super::class::{COOLED_AT_ONCE, Claim, Class, Growth};
 use super::extent::{Extent, Slot, Virgin};
 use super::layout::Layout;
 use super::os::{self, Guarding};
@@ -205,14 +205,22 @@ impl StackPool {
     /// Takes stacks back, the one that was used last at the end; those that are too many
     /// give their pages back.
     pub(super) fn rest(&self, stacks: impl Iterator<Item = Stack>) {
-        let mut cooling = self.state.lock().rest(stacks);
-        while let Some(slots) = cooling {
-            Slot::discard_all(&slots);
+        if !self.state.lock().rest(stacks) {
+            return;
+        }
+        // Memory for it comes while the lock is free.
+        let mut slots: Vec<Slot> = Vec::with_capacity(COOLED_AT_ONCE);
+        loop {
             let mut state = self.state.lock();
-            for slot in slots {
+            for slot in slots.drain(..) {
                 state.classes[slot.place().class as usize].rest_cold(slot);
             }
-            cooling = state.cool();
+            state.cool(&mut slots);
+            drop(state);
+            if slots.is_empty() {
+                break;
+            }
+            Slot::discard_all(&slots);
         }
     }
 }
@@ -252,16 +260,17 @@ impl State {
         self.classes.len() - 1
     }
 
-    fn rest(&mut self, stacks: impl Iterator<Item = Stack>) -> Option<Vec<Slot>> {
+    /// Takes stacks back; true if there are too many now.
+    fn rest(&mut self, stacks: impl Iterator<Item = Stack>) -> bool {
         for stack in stacks {
             self.out -= 1;
             self.classes[stack.place().class as usize].rest_warm(stack);
         }
-        self.cool()
+        self.classes.iter().any(Class::is_too_warm)
     }
 
-    /// Parts with some stacks that are to go cold; `None` if all may stay warm.
-    fn cool(&mut self) -> Option<Vec<Slot>> {
-        self.classes.iter_mut().find_map(Class::cool)
+    /// Parts with some stacks that are to go cold, if there are too many warm ones.
+    fn cool(&mut self, slots: &mut Vec<Slot>) {
+        self.classes.iter_mut().for_each(|class| class.cool(slots));
     }
 }

@@ -12,8 +12,9 @@ pub fn now() -> Instant {
 }
 
 /// Waits for at least `duration`; on an idle machine at most about a tenth of a millisecond
-/// longer, and a thousandth of `duration` or one millisecond, whichever is less: fibers whose
-/// time comes about the same time are woken together. Virtual time is exact.
+/// longer, and then a thousandth of `duration` (and of the time that the fiber has computed for
+/// without a wait) or one millisecond, whichever is less: fibers whose time comes about the
+/// same time are woken together, in any order. Virtual time is exact.
 ///
 /// A duration of zero yields. One that the clock cannot express waits until interrupted.
 ///

@@ -404,3 +404,32 @@ fn a_crowd_keeps_each_senders_order() {
         }
     }
 }
+
+/// Whoever is the only one to take values out knows how many there are at least.
+#[test]
+fn what_is_there_is_never_overlooked() {
+    const PLACES: usize = 8;
+    let (tx, rx) = bounded(PLACES);
+    (0..PLACES).for_each(|value| tx.send(value).unwrap());
+    let mut jobs = Jobs::new();
+    jobs.add(move || {
+        for value in 0..100_000 {
+            // Displaces the oldest, so that no fewer are there than before.
+            tx.force_send(value).unwrap();
+        }
+    });
+    jobs.add(move || {
+        loop {
+            if rx.len() > PLACES - 2 && rx.recv().is_err() {
+                break;
+            }
+            let len = rx.len();
+            if rx.is_closed() {
+                break;
+            }
+            assert!((PLACES - 2..=PLACES).contains(&len), "{len} seen");
+            assert!(!rx.is_empty() || rx.is_closed());
+        }
+    });
+    jobs.run(Crew::Threads, 1);
+}

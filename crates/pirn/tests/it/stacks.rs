@@ -361,3 +361,21 @@ fn ordinary_work_fits_a_stack() {
         assert!(ended.stderr.contains("stack backtrace"), "{}", ended.stderr);
     }
 }
+
+#[test]
+fn a_pool_may_keep_every_stack_warm() {
+    let runtime = Runtime::builder()
+        .workers(1)
+        .stack_cache(usize::MAX)
+        .build()
+        .unwrap();
+    for _ in 0..2 {
+        runtime.run(|| {
+            pirn::scope(|scope| {
+                for _ in 0..500 {
+                    scope.spawn(pirn::yield_now);
+                }
+            });
+        });
+    }
+}

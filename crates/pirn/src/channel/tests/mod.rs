@@ -1,4 +1,7 @@
-//! Tests that see the inside of channels: models.
+//! Tests that see the inside of channels.
+
+#[cfg(not(any(loom, shuttle)))]
+mod crowd;
 
 #[cfg(loom)]
 mod model_oneshot;

@@ -2,15 +2,16 @@
 //!
 //! `madvise` interrupts every processor that runs the program, for each call; between
 //! virtual processors that takes 15 µs. `process_madvise` on the process itself takes many
-//! ranges, and since Linux 6.16 one interruption serves them all.
+//! ranges, and in recent kernels (6.18, by measurement) one interruption serves them all.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::map;
 
-/// The calling process, from the kernel's `pidfd.h` (Linux 6.14); needs no descriptor.
-const PIDFD_SELF_THREAD_GROUP: libc::c_int = -10_001;
+/// The calling thread, whose memory is the process's; from the kernel's `pidfd.h` (Linux 6.14).
+/// Needs no descriptor. (The number for the whole process has changed between versions.)
+const PIDFD_SELF_THREAD: libc::c_int = -10_000;
 
 /// Ranges in one call, from the kernel's `uio.h`.
 const RANGES_AT_ONCE: usize = 1024;
@@ -55,7 +56,7 @@ unsafe fn discard_together(
         let done = unsafe {
             libc::syscall(
                 libc::SYS_process_madvise,
-                PIDFD_SELF_THREAD_GROUP,
+                PIDFD_SELF_THREAD,
                 some.as_ptr(),
                 some.len(),
                 libc::MADV_DONTNEED,
@@ -64,8 +65,10 @@ unsafe fn discard_together(
         };
         let all: usize = some.iter().map(|vector| vector.iov_len).sum();
         if usize::try_from(done) != Ok(all) {
-            // Part of them means that one range was refused, as locked memory is.
-            REFUSED.fetch_or(done < 0, Ordering::Relaxed);
+            let error = std::io::Error::last_os_error().raw_os_error();
+            // Anything else is about the ranges: one of them is locked memory, say.
+            let never = matches!(error, Some(libc::EBADF | libc::ENOSYS | libc::EPERM));
+            REFUSED.fetch_or(done < 0 && never, Ordering::Relaxed);
             return None;
         }
     }

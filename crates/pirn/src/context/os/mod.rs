@@ -14,10 +14,10 @@ mod guard;
 #[path = "guard_none.rs"]
 mod guard;
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(target_os = "linux")]
 #[path = "discard_linux.rs"]
 mod discard;
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(target_os = "linux"))]
 #[path = "discard_one_by_one.rs"]
 mod discard;
 
