@@ -148,7 +148,7 @@ pub(super) const SLEEPERS: &[Row] = &[
     },
     Row {
         series: "cpu-wakes",
-        title: "of it when all have begun to sleep",
+        title: "of it after all had begun to sleep",
         unit: Unit::Ms,
         bounds: &[],
         region: &[],
