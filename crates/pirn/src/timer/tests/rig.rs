@@ -38,8 +38,8 @@ impl Rig {
         // SAFETY: as in `arm`.
         unsafe {
             self.wheel
-                .arm_coarse(NonNull::from(&self.timers[id]), deadline)
-        };
+                .arm_coarse(NonNull::from(&self.timers[id]), deadline);
+        }
     }
 
     pub(super) fn disarm(&mut self, id: usize) -> bool {
