@@ -413,7 +413,7 @@ fn what_is_there_is_never_overlooked() {
     (0..PLACES).for_each(|value| tx.send(value).unwrap());
     let mut jobs = Jobs::new();
     jobs.add(move || {
-        for value in 0..100_000 {
+        for value in 0..3_000_000 {
             // Displaces the oldest, so that no fewer are there than before.
             tx.force_send(value).unwrap();
         }
