@@ -65,6 +65,8 @@ impl<T> Exit<T> {
     /// Whether values come here at present: an opinion.
     #[inline]
     pub(super) fn is_used(&self) -> bool {
+        // ORDERING: Relaxed, as all of `batch`: whoever is mistaken finds the exit empty, or
+        // takes the values back under the channel's lock.
         self.batch.load(Ordering::Relaxed) > 0
     }
 
