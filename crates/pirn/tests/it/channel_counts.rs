@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::channel::{RecvError, TryRecvError, TrySendError, bounded, unbounded};
+use pirn::sync::Barrier;
 
 use crate::crew::{CREWS, Crew, Jobs, runtime, until};
 use crate::rig::{LONG, scaled};
@@ -273,20 +274,26 @@ fn four_receivers_get_a_tenth_each_at_least() {
     }
 }
 
-/// How many of `values` each of four receivers gets.
+/// How many of `values` each of four receivers gets. All wait for each other first: what the
+/// early ones take while the others are being started says nothing of the channel.
 fn shares(workers: usize, senders: usize, capacity: usize, values: usize) -> [usize; 4] {
     let (tx, rx) = bounded(capacity);
     let taken = [const { AtomicUsize::new(0) }; 4];
+    let start = &Barrier::new(taken.len() + senders);
     let mut jobs = Jobs::new();
     for taken in &taken {
         let rx = rx.clone();
         jobs.add(move || {
+            start.wait();
             taken.fetch_add(rx.into_iter().count(), Ordering::SeqCst);
         });
     }
     for _ in 0..senders {
         let tx = tx.clone();
-        jobs.add(move || (0..values / senders).for_each(|i| tx.send(i).unwrap()));
+        jobs.add(move || {
+            start.wait();
+            (0..values / senders).for_each(|i| tx.send(i).unwrap());
+        });
     }
     drop((tx, rx));
     jobs.run(Crew::Fibers, workers);

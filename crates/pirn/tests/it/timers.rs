@@ -250,11 +250,15 @@ fn a_computing_fiber_delays_its_own_worker_only() {
     let runtime = runtime(2);
     let slept = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&slept);
+    let (busy, is_busy) = channel::bounded(1);
     let computing = runtime.spawn(move || {
+        busy.send(()).unwrap();
         compute_until("another worker's timer fires", || {
             flag.load(Ordering::SeqCst)
         });
     });
+    // A sleeper that came first would sleep on either worker, perhaps on this one.
+    is_busy.recv().unwrap();
     let start: Instant = now();
     let sleeping = runtime.spawn(move || sleep(Duration::from_millis(5)).unwrap());
     sleeping.join().unwrap();
