@@ -135,7 +135,7 @@ pub mod wait;
 pub use blocking::blocking;
 pub use fiber::FiberLocal;
 pub use runtime::{Runtime, run};
-pub use scope::scope;
+pub use scope::{scope, try_scope};
 pub use spawn::{JoinHandle, current, park, spawn, yield_now};
 pub use time::{sleep, timeout};
 pub use wait::Interrupt;

@@ -20,7 +20,8 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 
 use super::current::{self, Local};
-use super::header::{EndHook, FiberPtr, Header, Outcome};
+use super::header::{EndHook, Ending, FiberPtr, Header, Outcome};
+use super::region::{self, Region, RegionRef};
 use super::slab;
 use crate::base::dropping::end_caught;
 use crate::base::mutant::mutant;
@@ -138,7 +139,7 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
     let header = unsafe { fiber.as_ref() };
     // SAFETY: H5: the closure lies there until the fiber takes it, here.
     let f = unsafe { take::<F>(fiber) };
-    let result = if header.state.is_cancelled() {
+    let result = if region::would_be_cancelled(header) {
         catch_unwind(AssertUnwindSafe(|| drop(f))).map(|()| None)
     } else {
         // UNWIND: whatever a panic leaves broken is the closure's own or was shared with it
@@ -213,16 +214,48 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
 /// Called once for each fiber, by the fiber itself.
 #[inline(always)]
 pub(crate) unsafe fn live(fiber: FiberPtr) {
+    // SAFETY: H1, H2: the fiber's own header.
+    let inherited = unsafe { fiber.as_ref() }.region.get().region();
+    let ending = match inherited {
+        // SAFETY: the caller's promise.
+        None => unsafe { live_through(fiber) },
+        // SAFETY: the caller's promise.
+        Some(outer) => unsafe { live_within(fiber, outer) },
+    };
+    tell_scope(fiber, ending);
+}
+
+/// As [`live_through`], for a fiber that inherits what holds for its parent's code.
+///
+/// # Safety
+/// As for [`live`].
+#[inline(never)]
+unsafe fn live_within(fiber: FiberPtr, outer: RegionRef) -> Ending {
+    let bottom = Region::bottom(fiber, outer);
+    // SAFETY: left below; `live_through` does not unwind.
+    unsafe { region::enter(fiber, &bottom) };
+    // SAFETY: the caller's promise.
+    let ending = unsafe { live_through(fiber) };
+    region::leave(fiber, &bottom);
+    ending
+}
+
+/// Steps 1 to 4 of the end.
+///
+/// # Safety
+/// As for [`live`].
+#[inline(always)]
+unsafe fn live_through(fiber: FiberPtr) -> Ending {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     // SAFETY: the caller's promise: the closure still lies in the payload.
     unsafe { (header.vtable.get().run)(fiber) };
     super::local::destroy(header);
-    publish(fiber);
+    publish(fiber)
 }
 
-/// Steps 3 to 5 of the end.
-fn publish(fiber: FiberPtr) {
+/// Steps 3 and 4 of the end.
+fn publish(fiber: FiberPtr) -> Ending {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     let panicked = header.outcome.get() == Outcome::Panicked;
@@ -256,9 +289,17 @@ fn publish(fiber: FiberPtr) {
     if mutant!("done_after_the_claims") {
         header.join.lock().done = true;
     }
-    if let Some(EndHook { call, data }) = header.on_end.get() {
-        // SAFETY: the scope that set the hook waits until this call has counted the fiber.
-        unsafe { call(data, fiber, panicked) };
+    Ending { panicked, detached }
+}
+
+/// Step 5 of the end.
+#[inline(always)]
+fn tell_scope(fiber: FiberPtr, ending: Ending) {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    if let Some(EndHook { table, data }) = header.on_end.get() {
+        // SAFETY: whoever set the hook waits until this call has counted the fiber.
+        unsafe { (table.ended)(data, fiber, ending) };
     }
 }
 
@@ -275,7 +316,8 @@ pub(crate) fn refuse(fiber: FiberPtr) {
     header.state.cancel();
     // SAFETY: the fiber is in no queue, so the caller owns it.
     unsafe { (header.vtable.get().run)(fiber) };
-    publish(fiber);
+    let ending = publish(fiber);
+    tell_scope(fiber, ending);
     header.state.finish();
     // SAFETY: the runtime's reference, which no runtime has taken.
     unsafe { Header::release(fiber) };

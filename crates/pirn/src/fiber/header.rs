@@ -6,7 +6,7 @@
 //! ```text
 //! line 0  state · link · context · stack · home · vtable · refs   every dispatch and wake
 //! line 1  join lock, joiners · end hook · spawn location · label   spawn, end, join
-//! line 2  started links · locals · limit · reason · class          start, end, diagnostics
+//! line 2  started links · locals · region · reason · class         start, end, diagnostics
 //! line 3… payload: the closure, later the outcome                  64 B in the least class
 //! ```
 //!
@@ -27,14 +27,16 @@ use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, offset_of};
 use std::panic::Location;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use super::entry::Vtable;
-use super::limit::LimitRef;
+use super::region::InForce;
 use super::local::Locals;
 use super::schedule::Schedule;
 use super::slab;
 use super::state::StateWord;
 use super::ticket::{Ticket, Wake};
+use super::token::Node;
 use super::waiter::WaitQueue;
 use crate::base::list::{DoublyLinked, Link, Linked, Links};
 use crate::base::mutant::or_relaxed;
@@ -65,15 +67,32 @@ pub(crate) struct Join {
     /// Nobody will ask for the outcome.
     pub(crate) detached: bool,
     pub(crate) waiters: WaitQueue<()>,
+    /// The token of the outermost part of the fiber's code that has one (RG4 in `region`).
+    pub(crate) own: Option<Arc<Node>>,
 }
 
-/// Called on the fiber's own stack when it has ended, after its joiners were told. By then
-/// the outcome is theirs (H5), so the hook is told whether it was a panic.
+/// Who is told of a fiber's end besides its joiners.
 #[derive(Copy, Clone)]
 pub(crate) struct EndHook {
-    /// Called once, with the `data` that stands beside it, by the fiber that has ended.
-    pub(crate) call: unsafe fn(data: *const (), fiber: NonNull<Header>, panicked: bool),
+    pub(crate) table: &'static EndTable,
     pub(crate) data: *const (),
+}
+
+/// What an [`EndHook`] is called for; each function gets its `data`.
+pub(crate) struct EndTable {
+    /// Called once, on the stack of the fiber that has ended, after its joiners were told.
+    pub(crate) ended: unsafe fn(data: *const (), fiber: NonNull<Header>, ending: Ending),
+    /// A panic that is kept in the payload (`keeps_panic`) will not be joined: its handle has
+    /// been dropped after the end.
+    pub(crate) panic_left: unsafe fn(data: *const ()),
+}
+
+/// How a fiber has ended. By the time the hook is told, the outcome is the joiners' (H5).
+#[derive(Debug, Copy, Clone)]
+pub(crate) struct Ending {
+    pub(crate) panicked: bool,
+    /// The handle was gone by then.
+    pub(crate) detached: bool,
 }
 
 /// What only some fibers have.
@@ -110,8 +129,8 @@ pub(crate) struct Header {
     started: Links<Header>,
     /// Owner.
     pub(crate) locals: Cell<Option<NonNull<Locals>>>,
-    /// The nearest deadline of the code that runs. The spawner, then the owner.
-    pub(crate) limit: Cell<Option<LimitRef>>,
+    /// What holds for the code that runs. The spawner, then the owner.
+    pub(crate) region: Cell<InForce>,
     /// What it waits for, as a number of `wait::Reason`. Written by the owner, read by
     /// diagnostics.
     pub(crate) reason: AtomicU32,
@@ -173,13 +192,14 @@ impl Header {
                 done: false,
                 detached: false,
                 waiters: WaitQueue::new(),
+                own: None,
             }),
             on_end: Cell::new(None),
             location: AtomicPtr::new(std::ptr::from_ref(Location::caller()).cast_mut()),
             label: Cell::new(None),
             started: Links::new(),
             locals: Cell::new(None),
-            limit: Cell::new(None),
+            region: Cell::new(InForce::NONE),
             reason: AtomicU32::new(0),
             generation: AtomicU32::new(0),
             index,
@@ -215,7 +235,7 @@ impl Header {
         self.outcome.set(Outcome::Pending);
         self.keeps_panic.set(false);
         self.lent.set(false);
-        self.limit.set(None);
+        self.region.set(InForce::NONE);
         self.guest.set(0);
     }
 
@@ -369,10 +389,16 @@ impl FiberRef {
         }
     }
 
-    /// Asks the fiber to stop: interrupts its current wait and all later ones.
+    /// Asks the fiber to stop: interrupts its current wait and all later ones, and cancels
+    /// what it has spawned in scopes.
     pub(crate) fn cancel(&self) {
         if self.header().state.cancel() {
             Wake::of(self.0).enqueue();
+        }
+        // After the bit is set (RG4). A finished fiber has left all its regions.
+        let own = self.header().join.lock().own.clone();
+        if let Some(own) = own {
+            own.cancel();
         }
     }
 }

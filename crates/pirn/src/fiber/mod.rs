@@ -12,13 +12,15 @@ pub(crate) mod current;
 pub(crate) mod entry;
 #[expect(unsafe_code, reason = "fields owned by protocol, not by borrow")]
 pub(crate) mod header;
-#[expect(
-    unsafe_code,
-    reason = "points to deadlines on the stacks of those they hold for"
-)]
 pub(crate) mod limit;
 #[expect(unsafe_code, reason = "values that live as long as their fiber")]
 mod local;
+#[expect(
+    unsafe_code,
+    reason = "points to regions in the frames that they hold for"
+)]
+pub(crate) mod region;
+pub(crate) mod release;
 #[expect(
     unsafe_code,
     reason = "the contract of a pinned timer; a gate behind a header"
@@ -29,6 +31,8 @@ mod slab;
 pub(crate) mod state;
 #[expect(unsafe_code, reason = "reads headers that may have been recycled")]
 pub(crate) mod ticket;
+#[expect(unsafe_code, reason = "seats are pointers to headers")]
+pub(crate) mod token;
 #[expect(unsafe_code, reason = "waiters live on the stacks of those who wait")]
 pub(crate) mod waiter;
 

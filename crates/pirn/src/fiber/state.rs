@@ -5,13 +5,16 @@
 //! owes next.
 //!
 //! ```text
-//!  63                                   20 19            8  7  6  5  4  3   2..0
-//! +---------------------------------------+---------------+--+--+--+--+---+-------+
-//! | epoch (44): names the current wait    | claim code 12 |C |T |AC|AT| - | state |
-//! +---------------------------------------+---------------+--+--+--+--+---+-------+
-//!   C  CANCEL          sticky: every interruptible wait is refused
+//!  63                                   20 19            8  7  6  5  4  3  2  1..0
+//! +---------------------------------------+---------------+--+--+--+--+--+--+-----+
+//! | epoch (44): names the current wait    | claim code 12 |C |T |AC|AT|R |AR|state|
+//! +---------------------------------------+---------------+--+--+--+--+--+--+-----+
+//!   C  CANCEL          asked of the fiber itself; sticky: every interruptible wait is refused
+//!   R  REVOKED         a token in force is cancelled; the owner clears it when it leaves
+//!                      the code that the token holds for (`wait::region`)
 //!   T  TOKEN           the one token of `unpark`, as in std
 //!   AC ACCEPTS_CANCEL  the current wait ends when C is set     (meaningful in Parked)
+//!   AR ACCEPTS_REVOKE  the current wait ends when R is set     (meaningful in Parked)
 //!   AT ACCEPTS_TOKEN   the current wait ends when T is set     (meaningful in Parked)
 //! ```
 //!
@@ -70,6 +73,7 @@ pub(crate) struct Code(u16);
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Accepts {
     pub(crate) cancel: bool,
+    pub(crate) revoke: bool,
     pub(crate) token: bool,
 }
 
@@ -95,14 +99,18 @@ pub(crate) enum Parked {
     Claimed(Code),
 }
 
-const STATE: u64 = 0b111;
+const STATE: u64 = 0b11;
 const ACTIVE: u64 = 0;
 const PARKED: u64 = 2;
 const DONE: u64 = 3;
+const ACCEPTS_REVOKE: u64 = 1 << 2;
+const REVOKED: u64 = 1 << 3;
 const ACCEPTS_TOKEN: u64 = 1 << 4;
 const ACCEPTS_CANCEL: u64 = 1 << 5;
 const TOKEN: u64 = 1 << 6;
 const CANCEL: u64 = 1 << 7;
+/// All that says what a parked owner would be woken by.
+const ACCEPTS: u64 = ACCEPTS_TOKEN | ACCEPTS_CANCEL | ACCEPTS_REVOKE;
 const CODE_SHIFT: u32 = 8;
 const CODE: u64 = 0xFFF << CODE_SHIFT;
 const EPOCH_SHIFT: u32 = 20;
@@ -172,7 +180,7 @@ impl StateWord {
                 // ORDERING: the read-modify-write (of the same value) acquires what the
                 // claimer wrote; pairs with the release in `claim`.
                 (word, Parked::Claimed(code_of(word, epoch)))
-            } else if accepts.cancel && word & CANCEL != 0 {
+            } else if accepts.refused(word) {
                 (
                     claimed(word, Code::CANCELLED),
                     Parked::Claimed(Code::CANCELLED),
@@ -224,6 +232,24 @@ impl StateWord {
         self.signal(CANCEL, ACCEPTS_CANCEL, Code::CANCELLED)
     }
 
+    /// Sets REVOKED. True: as for [`cancel`](StateWord::cancel).
+    pub(crate) fn revoke(&self) -> bool {
+        self.signal(REVOKED, ACCEPTS_REVOKE, Code::CANCELLED)
+    }
+
+    /// Clears REVOKED; true if it was set. Owner only, while it runs. Whatever set the bit
+    /// before has happened before this returns.
+    pub(crate) fn restore(&self) -> bool {
+        let mut word = self.0.load(Ordering::Relaxed);
+        while word & REVOKED != 0 {
+            match self.cas(word, word & !REVOKED, Ordering::AcqRel) {
+                Ok(_) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
     fn signal(&self, bit: u64, accepts: u64, code: Code) -> bool {
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
@@ -263,10 +289,22 @@ impl StateWord {
         false
     }
 
-    /// Whether cancellation has been asked for.
+    /// Whether cancellation has been asked of the fiber itself.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed) & CANCEL != 0
+    }
+
+    /// Whether a token in force has been found cancelled.
+    #[inline]
+    pub(crate) fn is_revoked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & REVOKED != 0
+    }
+
+    /// Whether neither of the two is so.
+    #[inline(always)]
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & (CANCEL | REVOKED) == 0
     }
 
     /// Ends the fiber's life. Its worker only, after it has left the fiber's stack.
@@ -350,20 +388,27 @@ fn code(word: u64) -> Code {
 /// The word after a claim: active, next epoch, the winner's code.
 #[inline(always)]
 fn claimed(word: u64, code: Code) -> u64 {
-    let kept = word & !(STATE | CODE | ACCEPTS_TOKEN | ACCEPTS_CANCEL);
+    let kept = word & !(STATE | CODE | ACCEPTS);
     kept.wrapping_add(EPOCH_ONE) | u64::from(code.0) << CODE_SHIFT | ACTIVE
 }
 
 #[inline(always)]
 fn parked(word: u64, accepts: Accepts) -> u64 {
-    let mut next = word & !(STATE | ACCEPTS_TOKEN | ACCEPTS_CANCEL) | PARKED;
-    if accepts.token {
-        next |= ACCEPTS_TOKEN;
+    word & !(STATE | ACCEPTS) | PARKED | accepts.bits()
+}
+
+impl Accepts {
+    fn bits(self) -> u64 {
+        u64::from(self.token) * ACCEPTS_TOKEN
+            | u64::from(self.cancel) * ACCEPTS_CANCEL
+            | u64::from(self.revoke) * ACCEPTS_REVOKE
     }
-    if accepts.cancel {
-        next |= ACCEPTS_CANCEL;
+
+    /// Whether the wait has been cancelled before it began.
+    #[inline(always)]
+    fn refused(self, word: u64) -> bool {
+        self.cancel && word & CANCEL != 0 || self.revoke && word & REVOKED != 0
     }
-    next
 }
 
 /// The legality matrix: which words may follow which.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
 use crate::fiber::entry::{self, Panic};
+use crate::fiber::header::EndHook;
 use crate::fiber::state::Code;
 use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
 use crate::wait::{
@@ -138,6 +139,12 @@ impl<T> Joined<T> {
         self.fiber.header().join.lock().done
     }
 
+    /// Whether the outcome of a fiber that has finished is a panic.
+    pub(crate) fn has_panicked(&self) -> bool {
+        // H5: done, so the outcome is the handle's.
+        self.is_finished() && self.fiber.header().outcome.get() == Outcome::Panicked
+    }
+
     /// Takes the outcome of a fiber that has finished.
     #[inline]
     pub(crate) fn take(self) -> Result<T, JoinError> {
@@ -179,6 +186,9 @@ impl<T> Drop for Joined<T> {
         if !raised_by_scope {
             // SAFETY: H5: done, so the outcome is the handle's.
             unsafe { entry::drop_outcome(self.fiber.ptr()) };
+        } else if let Some(EndHook { table, data }) = header.on_end.get() {
+            // SAFETY: a panic is kept for a scope only, and its handles end before it does.
+            unsafe { (table.panic_left)(data) };
         }
     }
 }

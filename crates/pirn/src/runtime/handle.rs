@@ -6,8 +6,10 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
 use super::global;
+use crate::cancel::Token;
 use crate::fiber::current;
 use crate::fiber::entry;
+use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::join::{JoinError, Joined};
 use crate::sched::place;
 use crate::sched::pool::Pool;
@@ -111,11 +113,14 @@ impl Handle {
         // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
         // of the fiber.
         let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-        if self.pool.shares_clock(local) {
-            // LI1: the wait below ends after the fiber.
-            // SAFETY: H1, H2: not published yet.
-            unsafe { fiber.as_ref() }.limit.set(limit::nearest());
-        }
+        let region = Region::limited(
+            current::identity(local),
+            limit::nearest().filter(|_| self.pool.shares_clock(local)),
+        );
+        // SAFETY: RG1: the wait below ends after the fiber.
+        let region = unsafe { RegionRef::new(&region) };
+        // SAFETY: H1, H2: not published yet.
+        unsafe { fiber.as_ref() }.region.set(InForce::of(region));
         if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
             entry::refuse(fiber);
         }
@@ -149,6 +154,13 @@ impl Handle {
         ENTERED.with_borrow_mut(|entered| entered.push(self.clone()));
         let _leave = Leave;
         f()
+    }
+
+    /// The token that everything in this runtime is under. To cancel it is the first step of
+    /// a shutdown: no fiber is taken any more, and all are interrupted.
+    #[must_use]
+    pub fn token(&self) -> Token {
+        Token::of(Arc::clone(self.pool.root()))
     }
 
     /// Waits until no fiber of this runtime is left but those that wait here. While

@@ -30,6 +30,7 @@ use super::worker;
 use crate::base::list::Fifo;
 use crate::base::pad::CachePadded;
 use crate::context::{OutOfStacks, StackConfig, StackPool};
+use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header};
 use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use crate::shim::{self, Lock, Mutex};
@@ -98,6 +99,8 @@ pub(crate) struct Pool {
     pub(super) aged_wakes: Counter,
     /// Wakes that had been lost, and that the monitor made good.
     pub(super) rescues: Counter,
+    /// What everything that runs here is under.
+    root: Arc<Node>,
     phase: AtomicU32,
     round_robin: AtomicUsize,
     threads: Mutex<Vec<(Option<usize>, shim::thread::JoinHandle<()>)>>,
@@ -150,12 +153,21 @@ impl Pool {
             refused: Counter::default(),
             aged_wakes: Counter::default(),
             rescues: Counter::default(),
+            root: Node::below([None, None]),
             phase: AtomicU32::new(Phase::Open as u32),
             round_robin: AtomicUsize::new(0),
             threads: Mutex::new(Vec::new()),
             reports: Mutex::new(Vec::new()),
             config,
         });
+        let watched = Arc::downgrade(&pool);
+        let closing = move || {
+            if let Some(pool) = watched.upgrade() {
+                pool.enter(Phase::Cancelled);
+            }
+        };
+        // Nobody can have cancelled it yet, and it is never forgotten.
+        let _ = pool.root.call_on(Box::new(closing));
         for worker in 0..workers {
             // A worker without a thread counts as asleep: to wake it is to start it.
             let _ = pool.idle.announce(worker, false);
@@ -183,6 +195,12 @@ impl Pool {
 
     pub(crate) fn scheduler(&self) -> Scheduler {
         self.config.scheduler
+    }
+
+    /// The token that everything here is under; cancelling it closes admission and
+    /// interrupts all fibers.
+    pub(crate) fn root(&self) -> &Arc<Node> {
+        &self.root
     }
 
     pub(crate) fn name(&self) -> &str {

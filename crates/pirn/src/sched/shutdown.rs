@@ -42,17 +42,23 @@ impl Pool {
         self: &Arc<Self>,
         deadline: Instant,
     ) -> Result<(), Vec<Left>> {
-        self.enter(Phase::Cancelled);
+        self.cancel();
         let spec = Spec::of(Reason::Idle).until(Some(deadline));
         self.quiet.wait(|| live(self), false, &spec);
         let left = self.stop();
         if left.is_empty() { Ok(()) } else { Err(left) }
     }
 
+    /// Step 1 for everyone: admission first, so that nothing comes after the cancellation.
+    fn cancel(self: &Arc<Self>) {
+        self.enter(Phase::Cancelled);
+        self.root().cancel();
+    }
+
     /// Cancels everything and lets go: called from a fiber of the pool itself, which cannot
     /// wait for its own end. The workers stop when nothing is left.
     pub(crate) fn abandon(self: &Arc<Self>) {
-        self.enter(Phase::Cancelled);
+        self.cancel();
         let pool = Arc::clone(self);
         let name = format!("{}-shutdown", self.name());
         let waiter = shim::thread::spawn(name, move || {

@@ -1,16 +1,20 @@
-//! The children of one scope: how many are alive, who waits for the last one, and the panics
-//! that nobody has joined.
+//! The children of one scope: how many are alive, who waits for the last one, the panics
+//! that nobody has joined, and the token that all of them are under.
 //!
-//! Does not own: the lifetimes that make all this safe to use (`region`).
+//! Does not own: the lifetimes that make all this safe to use (`open`).
+//!
+//! A panic that nobody will join cancels the scope: at the child's end if its handle is gone by
+//! then, else when the handle is dropped.
 //!
 //! Invariants:
 //! * SC2. A child touches nothing of the scope after it has freed the lock in [`child_ended`]:
 //!   the parent may be gone by then. The duty to wake the parent is taken along, and needs
-//!   only the parent's header.
+//!   only the parent's header. So it cancels, if it has to, before it is counted off.
 
 use crate::base::mutant::mutant;
 use crate::fiber::entry::{self, Panic};
-use crate::fiber::header::EndHook;
+use crate::fiber::header::{EndHook, EndTable, Ending};
+use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::fiber::{FiberPtr, FiberRef, Outcome};
@@ -18,7 +22,13 @@ use crate::shim::Lock;
 use crate::wait::{Attempt, How, Spec, Waited, wait_in};
 
 /// What a scope's children and its owner share.
-pub(super) struct Children(Lock<State>);
+pub(super) struct Children {
+    state: Lock<State>,
+    /// What the body and all children are under.
+    pub(super) region: Region,
+    /// Panics are the scope's, unless they are joined; else they stay in the handles.
+    raises: bool,
+}
 
 struct State {
     alive: usize,
@@ -29,22 +39,32 @@ struct State {
 }
 
 impl Children {
-    pub(super) fn new() -> Children {
-        Children(Lock::new(State {
+    pub(super) fn new(region: Region, raises: bool) -> Children {
+        let state = Lock::new(State {
             alive: 0,
             waiters: WaitQueue::new(),
             panicked: Vec::new(),
-        }))
+        });
+        Children {
+            state,
+            region,
+            raises,
+        }
+    }
+
+    /// Cancels the scope's token.
+    pub(super) fn cancel(&self) {
+        self.region.token().cancel();
     }
 
     /// How many have not ended.
     pub(super) fn alive(&self) -> usize {
-        self.0.lock().alive
+        self.state.lock().alive
     }
 
     /// Counts one more child.
     pub(super) fn count(&self) {
-        self.0.lock().alive += 1;
+        self.state.lock().alive += 1;
     }
 
     /// Counts off a child that was not spawned after all.
@@ -60,10 +80,13 @@ impl Children {
     pub(super) unsafe fn adopt(&self, fiber: FiberPtr) {
         // SAFETY: H1; not published yet.
         let header = unsafe { fiber.as_ref() };
-        header.keeps_panic.set(true);
+        header.keeps_panic.set(self.raises);
+        // SAFETY: RG1: the region lies in here, and the child ends before `wait` does.
+        let region = unsafe { RegionRef::new(&self.region) };
+        header.region.set(InForce::of(region));
         let data = std::ptr::from_ref(self).cast();
         header.on_end.set(Some(EndHook {
-            call: child_ended,
+            table: &TABLE,
             data,
         }));
     }
@@ -74,7 +97,7 @@ impl Children {
             0 => Attempt::Done(()),
             _ => Attempt::Wait(()),
         };
-        match wait_in(&self.0, |state| &mut state.waiters, spec, attempt) {
+        match wait_in(&self.state, |state| &mut state.waiters, spec, attempt) {
             Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
             Waited::Ended(how, ()) => how,
         }
@@ -83,7 +106,7 @@ impl Children {
     /// Takes the oldest panic that nobody has joined; the others are dropped. Once none is
     /// alive and no handle is left in use.
     pub(super) fn take_panic(&self) -> Option<Panic> {
-        let panicked = std::mem::take(&mut self.0.lock().panicked);
+        let panicked = std::mem::take(&mut self.state.lock().panicked);
         let mut first = None;
         for child in panicked {
             if child.header().outcome.get() != Outcome::Panicked {
@@ -103,7 +126,7 @@ impl Children {
 
     /// Counts one child off and wakes whoever waits for the last one (SC2).
     fn end_one(&self, panicked: Option<FiberRef>) {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         state.panicked.extend(panicked);
         state.alive -= 1;
         if state.alive > 0 {
@@ -111,7 +134,7 @@ impl Children {
         }
         if mutant!("scope_touched_when_over") {
             drop(state);
-            state = self.0.lock();
+            state = self.state.lock();
         }
         let first = state.waiters.claim_first(|()| {});
         let mut others = Vec::new();
@@ -124,11 +147,26 @@ impl Children {
 }
 
 /// The end hook of a scope's children.
-///
+static TABLE: EndTable = EndTable {
+    ended: child_ended,
+    panic_left,
+};
+
 /// # Safety
 /// `data` points to the `Children` that `fiber` was counted in.
-unsafe fn child_ended(data: *const (), fiber: FiberPtr, panicked: bool) {
-    // SAFETY: SC1 (`region`): the scope waits for this very call.
+unsafe fn child_ended(data: *const (), fiber: FiberPtr, ending: Ending) {
+    // SAFETY: SC1 (`open`): the scope waits for this very call.
     let children = unsafe { &*data.cast::<Children>() };
-    children.end_one(panicked.then(|| FiberRef::of(fiber)));
+    let raised = ending.panicked && children.raises;
+    if raised && ending.detached {
+        children.cancel();
+    }
+    children.end_one(raised.then(|| FiberRef::of(fiber)));
+}
+
+/// # Safety
+/// As for [`child_ended`]; the caller is a handle, which ends before the scope does.
+unsafe fn panic_left(data: *const ()) {
+    // SAFETY: the caller's promise.
+    unsafe { &*data.cast::<Children>() }.cancel();
 }

@@ -5,13 +5,29 @@
     reason = "children point to the frame that waits for them"
 )]
 mod children;
+#[expect(unsafe_code, reason = "results are taken out of headers")]
+mod group;
+#[expect(unsafe_code, reason = "a handle is made for a fiber once")]
+mod handle;
+#[expect(unsafe_code, reason = "calls that borrow from the scope's owner")]
+mod leaving;
+#[expect(unsafe_code, reason = "children share what outlives the group")]
+mod members;
+mod open;
 #[expect(
     unsafe_code,
     reason = "erases the lifetimes that the scope's end makes good"
 )]
-mod region;
+mod scoped;
+mod several;
+mod try_scope;
 
-pub use region::{Scope, ScopedJoinHandle, scope};
+pub use group::TaskGroup;
+pub use handle::ScopedJoinHandle;
+pub use open::{scope, supervise};
+pub use scoped::Scope;
+pub use several::{all, any, race};
+pub use try_scope::{TryJoinHandle, TryScope, try_scope};
 
 #[cfg(test)]
 mod tests;

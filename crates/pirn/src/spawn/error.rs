@@ -13,6 +13,9 @@ pub struct SpawnError<F> {
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejected {
+    /// The scope or group that it was to belong to has been cancelled, or the caller was
+    /// interrupted before there was room.
+    Cancelled,
     /// The runtime takes no fibers any more.
     ShutDown,
     /// No machine has memory for a stack of the size asked for.
@@ -39,6 +42,7 @@ impl<F> SpawnError<F> {
 impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Rejected::Cancelled => f.write_str("cancelled"),
             Rejected::ShutDown => f.write_str("the runtime has been shut down"),
             Rejected::OutOfMemory => f.write_str("no memory for a stack of that size"),
         }

@@ -21,7 +21,7 @@ use super::limit::interrupted;
 use super::park::{Spec, spend};
 use super::queue::{Attempt, Waited, wait_in};
 use super::reason::Reason;
-use super::release::wake_all;
+use crate::fiber::release::wake_all;
 use crate::base::pad::CachePadded;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;

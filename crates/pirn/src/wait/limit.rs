@@ -1,8 +1,8 @@
-//! Interrupts: what the caller is under, and the deadlines that hold for a part of its code.
+//! Interrupts: what the caller is under, and the code that deadlines hold for.
 //!
-//! Owns: entering and leaving a limit, and the one rule for which interrupt there is:
+//! Owns: entering and leaving a deadline, and the one rule for which interrupt there is:
 //! cancellation before a deadline, of several deadlines the nearest. Does not own: the
-//! record itself (`fiber::limit`), nor the wait that a limit ends (`park`).
+//! records (`fiber::limit`, `fiber::region`), nor the wait that an interrupt ends (`park`).
 //!
 //! Only the nearest limit is ever looked at: one that is entered inside an earlier one, or
 //! at the same moment, changes nothing. So an interrupt is reported to the limit that it is
@@ -14,7 +14,8 @@ use super::clock::now;
 use super::interrupt::Interrupt;
 use super::park::yield_now;
 use crate::fiber::current::{self, Local};
-use crate::fiber::limit::{Limit, LimitRef};
+use crate::fiber::limit::Limit;
+use crate::fiber::region::{self, LimitRef, Region};
 use crate::fiber::{FiberPtr, Header};
 
 /// The interrupt that the caller is under, if any. Interruptible calls ask before they try
@@ -23,27 +24,32 @@ use crate::fiber::{FiberPtr, Header};
 pub(crate) fn interrupted() -> Option<Interrupt> {
     let local = current::local();
     match local.fiber() {
-        // SAFETY: H1.
-        Some(fiber) => interrupt_of(unsafe { fiber.as_ref() }),
+        Some(fiber) => interrupt_of(fiber),
         None => thread_interrupted(local),
     }
 }
 
 #[cold]
 fn thread_interrupted(local: &Local) -> Option<Interrupt> {
-    // SAFETY: H1.
-    current::known(local).and_then(|person| interrupt_of(unsafe { person.as_ref() }))
+    current::known(local).and_then(interrupt_of)
 }
 
 #[inline(always)]
-fn interrupt_of(header: &Header) -> Option<Interrupt> {
-    if header.state.is_cancelled() {
+fn interrupt_of(fiber: FiberPtr) -> Option<Interrupt> {
+    // SAFETY: H1.
+    if is_calm(unsafe { fiber.as_ref() }) {
+        return None;
+    }
+    interrupt_in(fiber)
+}
+
+#[cold]
+fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
+    if region::is_cancelled(fiber) {
         return Some(Interrupt::Cancelled);
     }
-    match header.limit.get() {
-        None => None,
-        Some(limit) => interrupt_by(header, limit.get()),
-    }
+    let limit = limit_of(fiber)?;
+    is_over(limit.get()).then(|| report(fiber, limit.get()))
 }
 
 /// Begins an operation that may wait: counts it (`park::spend`), and then says whether the caller
@@ -72,54 +78,60 @@ fn begin_slowly(spent: bool) -> Result<(), Interrupt> {
 }
 
 /// Nothing at all stands against the fiber's waiting.
-#[inline]
+#[inline(always)]
 fn is_calm(header: &Header) -> bool {
-    !header.state.is_cancelled() && header.limit.get().is_none()
+    header.state.is_wanted() && header.region.get().is_calm()
 }
 
-#[cold]
-fn interrupt_by(header: &Header, limit: &Limit) -> Option<Interrupt> {
-    is_over(limit).then(|| report(header, limit))
+fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
+    // SAFETY: H1, H2: the caller's own header.
+    let region = unsafe { fiber.as_ref() }.region.get().region();
+    region.and_then(|region| region.get().limit())
 }
 
 /// As [`interrupted`], for a caller that only looks: nothing counts as reported.
 pub(crate) fn pending() -> Option<Interrupt> {
     let fiber = current::known(current::local())?;
     // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
-    if header.state.is_cancelled() {
+    if region::would_be_cancelled(unsafe { fiber.as_ref() }) {
         return Some(Interrupt::Cancelled);
     }
-    let limit = header.limit.get()?;
+    let limit = limit_of(fiber)?;
     is_over(limit.get()).then_some(Interrupt::TimedOut)
 }
 
-/// The nearest limit of the code that runs, for fibers that run on its behalf.
+/// The nearest limit of the code that runs.
 #[inline]
 pub(crate) fn nearest() -> Option<LimitRef> {
-    let fiber = current::known(current::local())?;
-    // SAFETY: H1, H2: the caller's own header.
-    unsafe { fiber.as_ref() }.limit.get()
+    current::known(current::local()).and_then(limit_of)
 }
 
 /// Runs `f` under the deadline `at`; also tells whether that was reported to anything in it.
 pub(crate) fn under<T>(at: Instant, f: impl FnOnce() -> T) -> (T, bool) {
     let fiber = current::identity(current::local());
-    // SAFETY: H1, H2: the caller's own header.
-    let outer = unsafe { fiber.as_ref() }.limit.get();
-    if outer.is_some_and(|outer| outer.get().at() <= at) {
+    if limit_of(fiber).is_some_and(|outer| outer.get().at() <= at) {
         return (f(), false);
     }
     let limit = Limit::new(at);
-    // SAFETY: LI1: taken out of the header before this frame ends, and nobody who inherits
-    // it outlives `f`.
+    // SAFETY: RG1: declared before the region, so it ends after it.
     let inside = unsafe { LimitRef::new(&limit) };
-    let entered = Entered { fiber, outer };
-    // SAFETY: H1, H2: as above.
-    unsafe { fiber.as_ref() }.limit.set(Some(inside));
-    let value = f();
-    drop(entered);
+    let region = Region::limited(fiber, Some(inside));
+    let value = within(fiber, &region, f);
     (value, limit.is_reported())
+}
+
+/// Runs `f`, code of the caller's, in `region`. Nobody who inherits it outlives this call.
+pub(crate) fn within<T>(
+    fiber: FiberPtr,
+    region: &Region,
+    f: impl FnOnce() -> T,
+) -> T {
+    let inside = Inside { fiber, region };
+    // SAFETY: RG1: left when `inside` is dropped, and the region is borrowed until then.
+    unsafe { region::enter(fiber, region) };
+    let value = f();
+    drop(inside);
+    value
 }
 
 /// Whether the time is up. Once it was reported, without a look at the clock.
@@ -130,23 +142,22 @@ pub(super) fn is_over(limit: &Limit) -> bool {
 
 /// The interrupt of a call that `limit` has ended.
 #[cold]
-pub(super) fn report(header: &Header, limit: &Limit) -> Interrupt {
-    if header.state.is_cancelled() {
+pub(super) fn report(fiber: FiberPtr, limit: &Limit) -> Interrupt {
+    if region::is_cancelled(fiber) {
         return Interrupt::Cancelled;
     }
     limit.report();
     Interrupt::TimedOut
 }
 
-/// A limit has been entered; dropping this leaves it.
-struct Entered {
+/// A region has been entered; dropping this leaves it.
+struct Inside<'a> {
     fiber: FiberPtr,
-    outer: Option<LimitRef>,
+    region: &'a Region,
 }
 
-impl Drop for Entered {
+impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        // SAFETY: H1, H2: whoever has entered a limit leaves it, on the same fiber.
-        unsafe { self.fiber.as_ref() }.limit.set(self.outer);
+        region::leave(self.fiber, self.region);
     }
 }

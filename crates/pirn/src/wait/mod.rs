@@ -22,7 +22,7 @@ pub(crate) mod interrupt;
 // A table in static memory, which loom's words cannot be in.
 #[cfg(not(loom))]
 mod keyed;
-#[expect(unsafe_code, reason = "a deadline lies in the frame that it holds for")]
+#[expect(unsafe_code, reason = "a region lies in the frame that it holds for")]
 pub(crate) mod limit;
 pub(crate) mod linger;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
@@ -31,7 +31,6 @@ pub(crate) mod prize;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]
 pub(crate) mod queue;
 pub(crate) mod reason;
-pub(crate) mod release;
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod wait_case;
 pub(crate) mod waitable;
@@ -41,7 +40,7 @@ pub(crate) use limit::{begin, interrupted};
 pub(crate) use linger::{linger, lingers};
 pub(crate) use park::{How, Spec, spend, yield_now};
 pub(crate) use queue::{Attempt, Waited, wait_held, wait_in};
-pub(crate) use release::wake_all;
+pub(crate) use crate::fiber::release::wake_all;
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;

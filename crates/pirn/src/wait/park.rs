@@ -27,6 +27,7 @@ use crate::base::clock;
 use crate::base::mutant::mutant;
 use crate::fiber::current::{self, Local};
 use crate::fiber::limit::Limit;
+use crate::fiber::region;
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
 use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
 use crate::shim;
@@ -46,6 +47,8 @@ pub(crate) struct Spec {
     pub(crate) interruptible: bool,
     /// The token of `unpark` ends the wait.
     pub(crate) token: bool,
+    /// Cancellation of the fiber itself does not: it is in a shield.
+    pub(crate) shielded: bool,
 }
 
 impl Spec {
@@ -56,6 +59,7 @@ impl Spec {
             deadline: None,
             interruptible: false,
             token: false,
+            shielded: false,
         }
     }
 
@@ -73,7 +77,8 @@ impl Spec {
 
     fn accepts(&self) -> Accepts {
         Accepts {
-            cancel: self.interruptible,
+            cancel: self.interruptible && !self.shielded,
+            revoke: self.interruptible,
             token: self.token,
         }
     }
@@ -190,11 +195,9 @@ pub(crate) fn park_on(local: &Local, ticket: Ticket, spec: &Spec) -> End {
     // SAFETY: H1.
     let header = unsafe { ticket.fiber().as_ref() };
     header.reason.store(spec.reason as u32, Ordering::Relaxed);
-    let end = match header.limit.get() {
-        Some(limit) if spec.interruptible => {
-            park_within(local, header, ticket, spec, limit.get())
-        }
-        _ => park_as(local, header, ticket, spec),
+    let end = match spec.interruptible && !header.region.get().is_calm() {
+        true => park_within(local, header, ticket, spec),
+        false => park_as(local, header, ticket, spec),
     };
     header.reason.store(0, Ordering::Relaxed);
     end
@@ -211,10 +214,28 @@ fn park_as(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     }
 }
 
+/// Parks for as long as what holds for the caller's code allows.
+#[cold]
+fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
+    // Takes a seat, so that the wait hears of a cancellation; one that has come already is
+    // found by the parking itself.
+    region::is_cancelled(ticket.fiber());
+    let Some(region) = header.region.get().region() else {
+        return park_as(local, header, ticket, spec);
+    };
+    let spec = Spec {
+        shielded: region.get().is_shielded(),
+        ..*spec
+    };
+    match region.get().limit() {
+        None => park_as(local, header, ticket, &spec),
+        Some(limit) => park_until(local, header, ticket, &spec, limit.get()),
+    }
+}
+
 /// Parks for no longer than `limit` allows. Of two deadlines the nearer one ends the wait;
 /// of two that are the same, `limit`.
-#[cold]
-fn park_within(
+fn park_until(
     local: &Local,
     header: &Header,
     ticket: Ticket,
@@ -233,7 +254,7 @@ fn park_within(
     let end = park_as(local, header, ticket, &spec.until(Some(limit.at())));
     match end.how {
         How::TimedOut => End {
-            how: How::Interrupted(report(header, limit)),
+            how: How::Interrupted(report(ticket.fiber(), limit)),
             ..end
         },
         _ => end,

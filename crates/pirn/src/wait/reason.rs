@@ -13,6 +13,10 @@ pub enum Reason {
     Join,
     /// The end of all fibers of a scope.
     Scope,
+    /// The cancellation of a token.
+    Token,
+    /// The end of a fiber of a group, or of all, or room for one more.
+    Group,
     /// The result of a closure that runs elsewhere.
     Run,
     /// A closure on a thread that may block.

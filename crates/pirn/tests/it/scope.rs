@@ -125,14 +125,19 @@ fn the_first_panic_of_a_child_is_raised() {
             pirn::scope(|s| {
                 let first = s.spawn(|| panic_any("first"));
                 first.wait().unwrap();
-                drop(first);
-                s.spawn(|| panic_any("second"));
+                s.spawn(|| {
+                    pirn::yield_now();
+                    panic_any("second")
+                });
                 for _ in 0..10 {
                     s.spawn(|| {
                         (0..10).for_each(|_| pirn::yield_now());
                         ended.fetch_add(1, Ordering::SeqCst);
                     });
                 }
+                // All have started. What has not would not start any more.
+                pirn::yield_now();
+                drop(first);
             });
         }));
         assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"first"));
@@ -170,8 +175,13 @@ fn a_body_that_panics_waits_for_its_children() {
                         });
                     }
                     if child_panics {
-                        s.spawn(|| panic_any("child"));
+                        s.spawn(|| {
+                            pirn::yield_now();
+                            panic_any("child")
+                        });
                     }
+                    // All start, and are interrupted from here on.
+                    pirn::yield_now();
                     panic_any("body");
                 })
             }))

@@ -154,6 +154,7 @@ fn end_first_wait(block: &Block, ticket: Ticket) {
     block.play(|| {
         let nothing = Accepts {
             cancel: false,
+            revoke: false,
             token: false,
         };
         if header.state.park(ticket.epoch(), nothing) == Parked::Yes {

@@ -17,14 +17,17 @@ use crate::sys::parker::Parker;
 /// A wait that nothing but a claim ends.
 pub(super) const CLAIM_ONLY: Accepts = Accepts {
     cancel: false,
+    revoke: false,
     token: false,
 };
 pub(super) const OR_CANCEL: Accepts = Accepts {
     cancel: true,
+    revoke: true,
     token: false,
 };
 pub(super) const OR_TOKEN: Accepts = Accepts {
     cancel: false,
+    revoke: false,
     token: true,
 };
 

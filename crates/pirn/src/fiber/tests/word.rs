@@ -4,6 +4,7 @@ use crate::fiber::state::{Accepts, Claim, Code, Parked, StateWord};
 
 const NOTHING: Accepts = Accepts {
     cancel: false,
+    revoke: false,
     token: false,
 };
 

@@ -4,7 +4,7 @@
 //! batch at a time, and enqueues with the lock free, so that a crowd of waiters neither
 //! lengthens the lock nor needs memory.
 
-use crate::fiber::ticket::Wake;
+use super::ticket::Wake;
 use crate::shim::Lock;
 
 /// Calls `claim` under the lock until it claims nobody, and makes all those ready.

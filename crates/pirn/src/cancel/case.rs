@@ -1,0 +1,53 @@
+//! The cancellation of a token as a case of a select.
+
+use std::fmt;
+
+use super::token::Token;
+use crate::wait::berth::Berth;
+use crate::wait::choice::{Call, Case, Outcome};
+
+/// Wins when a token has been cancelled; made by [`Token::case`].
+pub struct CancelCase<'a> {
+    token: &'a Token,
+    berth: Berth<()>,
+}
+
+impl<'a> CancelCase<'a> {
+    pub(super) fn new(token: &'a Token) -> Self {
+        CancelCase {
+            token,
+            berth: Berth::new(),
+        }
+    }
+
+    /// Returns at once: there is nothing to take.
+    pub fn take(&mut self) {}
+}
+
+impl Case for CancelCase<'_> {
+    fn attempt(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        let mut tables = self.token.node().tables().lock();
+        let live = !self.token.is_cancelled();
+        if live {
+            // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
+            unsafe { self.berth.join(tables.waiters(), call.ticket, call.code, ()) };
+        }
+        live
+    }
+
+    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+        let mut tables = self.token.node().tables().lock();
+        // SAFETY: the lock of the queue that was joined is held.
+        unsafe { self.berth.leave(tables.waiters()) };
+    }
+}
+
+impl fmt::Debug for CancelCase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancelCase").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,504 @@
+//! Regions: parts of a fiber's code that a deadline, a token or a shield holds for.
+//!
+//! Owns: the record of one region, the pointer by which headers reach the innermost one, the
+//! token that a region makes when it is asked for, and the seats that fibers take in tokens
+//! (`token`). Does not own: when an interrupt is reported (`wait::limit`).
+//!
+//! A region lies in the frame that it holds for (or in what children share with their owner)
+//! and points to the one around it. A child of a scope has a region of its own at the
+//! *bottom* of its stack, which points on to the scope's; so the chain of a fiber's regions
+//! goes from its own frames over to those of its parent.
+//!
+//! | kind | made by | token | deadline | own cancellation |
+//! |---|---|---|---|---|
+//! | Limit | `timeout`, `with_deadline` | as outside | its own | as outside |
+//! | Token | `scope`, `Token::enter`, `TaskGroup` | its own, below the one outside | as outside, or none | as outside |
+//! | Bottom | the start of a child | as outside | as outside | the child's |
+//! | Shield | `shield` | none | none | not heard |
+//!
+//! Tokens are made late: most scopes end before anybody asks for theirs. What asks is the
+//! first interruption point under it, which takes a seat, so that the fiber's REVOKED bit is
+//! set when the token is cancelled, and from then on no region has to be looked at: the
+//! pointer in the header is marked *calm*.
+//!
+//! Invariants:
+//! * RG1. A region outlives every pointer to it. The code that it holds for takes the
+//!   pointer out of its own header when it is left, also by unwinding; fibers that inherit
+//!   the pointer have ended by then (a scope, `run`), or share in keeping the region.
+//! * RG2. Only the fiber that a region belongs to takes its seat, gives it up, and changes
+//!   its own header's pointer. A fiber has a seat in a Token or Bottom region of its own at
+//!   most, and none in regions outside a shield that it is in.
+//! * RG3. A made token stays until its region ends. It is below the token of the region around it, which
+//!   is made before; a region that is outermost, so that there is none, has it below its
+//!   runtime's, and inside a shield below nothing.
+//! * RG4. The token of a fiber's outermost Token region stands in its header, so that
+//!   cancelling the fiber cancels what it has spawned. Whoever makes it puts it there and
+//!   *then* looks whether the fiber has been cancelled; whoever cancels sets CANCEL and
+//!   *then* looks there. One of the two sees the other, since the lock of the joiners
+//!   is between.
+
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::header::{FiberPtr, Header};
+use super::limit::Limit;
+use super::token::Node;
+use crate::base::mutant::mutant;
+use crate::shim::Cell;
+use crate::shim::atomic::{AtomicPtr, Ordering};
+
+/// One part of somebody's code.
+pub(crate) struct Region {
+    outer: Option<RegionRef>,
+    kind: Kind,
+    /// The nearest deadline in force.
+    limit: Option<LimitRef>,
+    /// Whose code it is. None for what a group's children share.
+    owner: Option<FiberPtr>,
+    /// The token, boxed, once it is made (RG3).
+    token: AtomicPtr<Arc<Node>>,
+    /// The owner's seat in the token in force (RG2). Owner.
+    seat: Cell<Option<Seat>>,
+}
+
+#[derive(Copy, Clone)]
+enum Kind {
+    Limit,
+    Bottom,
+    Shield,
+    Token {
+        /// No other Token region of the same fiber is around it (RG4).
+        outermost: bool,
+        /// The token of the owner's runtime, if no region is around it.
+        root: Option<NonNull<Node>>,
+    },
+}
+
+#[derive(Copy, Clone)]
+struct Seat {
+    node: NonNull<Node>,
+    key: usize,
+}
+
+/// A pointer to a region that is still there (RG1).
+#[derive(Copy, Clone)]
+pub(crate) struct RegionRef(NonNull<Region>);
+
+/// A pointer to a deadline that is still there (RG1: it lies beside its region).
+#[derive(Copy, Clone)]
+pub(crate) struct LimitRef(NonNull<Limit>);
+
+/// What holds for the code that a fiber runs: a region or none, and whether an interruption
+/// point has to look at it.
+#[derive(Copy, Clone)]
+pub(crate) struct InForce(*const Region);
+
+// SAFETY: RG1; what other threads reach is constant or atomic (RG2).
+unsafe impl Send for RegionRef {}
+// SAFETY: as above.
+unsafe impl Sync for RegionRef {}
+// SAFETY: RG2: the seat is the owner's; all else is constant or atomic.
+unsafe impl Sync for Region {}
+// SAFETY: it goes to another thread only inside what a group's children share, without a seat.
+unsafe impl Send for Region {}
+
+const CALM: usize = 1;
+
+impl InForce {
+    /// Nothing.
+    pub(crate) const NONE: InForce = InForce(ptr::without_provenance(CALM));
+
+    pub(crate) fn of(region: RegionRef) -> InForce {
+        InForce(region.0.as_ptr())
+    }
+
+    /// Nothing need be looked at but the fiber's state word.
+    #[inline(always)]
+    pub(crate) fn is_calm(self) -> bool {
+        self.0.addr() & CALM != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn region(self) -> Option<RegionRef> {
+        let place = self.0.map_addr(|address| address & !CALM).cast_mut();
+        NonNull::new(place).map(RegionRef)
+    }
+
+    fn calm(self) -> InForce {
+        InForce(self.0.map_addr(|address| address | CALM))
+    }
+}
+
+impl RegionRef {
+    /// # Safety
+    /// RG1: `region` stays where it is for as long as the result, or a copy of it, is used.
+    pub(crate) unsafe fn new(region: &Region) -> RegionRef {
+        RegionRef(NonNull::from(region))
+    }
+
+    pub(crate) fn get(&self) -> &Region {
+        // SAFETY: RG1.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl LimitRef {
+    /// # Safety
+    /// RG1: as for regions.
+    pub(crate) unsafe fn new(limit: &Limit) -> LimitRef {
+        LimitRef(NonNull::from(limit))
+    }
+
+    pub(crate) fn get(&self) -> &Limit {
+        // SAFETY: RG1.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Region {
+    fn new(
+        outer: Option<RegionRef>,
+        kind: Kind,
+        limit: Option<LimitRef>,
+        owner: Option<FiberPtr>,
+    ) -> Region {
+        Region {
+            outer,
+            kind,
+            limit,
+            owner,
+            token: AtomicPtr::new(ptr::null_mut()),
+            seat: Cell::new(None),
+        }
+    }
+
+    /// Code of `owner` with the deadline `limit`, or without one.
+    pub(crate) fn limited(owner: FiberPtr, limit: Option<LimitRef>) -> Region {
+        Region::new(in_force(owner).region(), Kind::Limit, limit, Some(owner))
+    }
+
+    /// Code of `owner` with a token of its own, and without a deadline unless `limits`. Its
+    /// runtime's token is `root`.
+    pub(crate) fn tokened(
+        owner: FiberPtr,
+        root: Option<&Arc<Node>>,
+        limits: bool,
+    ) -> Region {
+        let outer = in_force(owner).region();
+        let kind = Kind::Token {
+            outermost: Region::is_outermost(outer),
+            root: root
+                .filter(|_| outer.is_none_or(|outer| outer.get().ends_bare()))
+                .map(Node::handle),
+        };
+        let limit = outer
+            .filter(|_| limits)
+            .and_then(|outer| outer.get().limit);
+        Region::new(outer, kind, limit, Some(owner))
+    }
+
+    /// As [`tokened`](Region::tokened), with a token that exists.
+    pub(crate) fn entered(owner: FiberPtr, node: Arc<Node>) -> Region {
+        let region = Region::tokened(owner, None, true);
+        region.token.store(boxed(node), Ordering::Release);
+        region.show_owner();
+        region
+    }
+
+    /// What the children of a group share.
+    pub(crate) fn shared(node: Arc<Node>) -> Region {
+        let kind = Kind::Token {
+            outermost: false,
+            root: None,
+        };
+        let region = Region::new(None, kind, None, None);
+        region.token.store(boxed(node), Ordering::Release);
+        region
+    }
+
+    /// The bottom of `owner`, a child that inherits `outer`.
+    #[inline]
+    pub(crate) fn bottom(owner: FiberPtr, outer: RegionRef) -> Region {
+        Region::new(Some(outer), Kind::Bottom, outer.get().limit, Some(owner))
+    }
+
+    /// Code of `owner` that hears of nothing outside.
+    pub(crate) fn shield(owner: FiberPtr) -> Region {
+        Region::new(in_force(owner).region(), Kind::Shield, None, Some(owner))
+    }
+
+    /// The nearest deadline in force.
+    pub(crate) fn limit(&self) -> Option<LimitRef> {
+        self.limit
+    }
+
+    /// The regions from this one outwards, up to a shield or the end, both included.
+    fn outwards(&self) -> impl Iterator<Item = &Region> {
+        let mut next = Some(self);
+        std::iter::from_fn(move || {
+            let region = next?;
+            next = match region.kind {
+                Kind::Shield => None,
+                // SAFETY: RG1: the region around one that is there.
+                _ => region.outer.map(|outer| unsafe { outer.0.as_ref() }),
+            };
+            Some(region)
+        })
+    }
+
+    /// As [`outwards`](Region::outwards), no further than the bottom of the same fiber.
+    fn own(&self) -> impl Iterator<Item = &Region> {
+        let mut over = false;
+        self.outwards().take_while(move |region| {
+            let take = !over;
+            over = matches!(region.kind, Kind::Bottom);
+            take
+        })
+    }
+
+    /// Whether the fiber's own cancellation is not heard here.
+    pub(crate) fn is_shielded(&self) -> bool {
+        self.own().any(|region| matches!(region.kind, Kind::Shield))
+    }
+
+    fn is_outermost(outer: Option<RegionRef>) -> bool {
+        outer.is_none_or(|outer| {
+            let inside = |region: &Region| {
+                matches!(region.kind, Kind::Token { .. } | Kind::Shield)
+            };
+            !outer.get().own().any(inside)
+        })
+    }
+
+    /// Whether neither a token nor a shield is around, so that the runtime's token holds.
+    pub(crate) fn ends_bare(&self) -> bool {
+        self.outwards()
+            .all(|region| matches!(region.kind, Kind::Limit | Kind::Bottom))
+    }
+
+    fn has_token(&self) -> bool {
+        matches!(self.kind, Kind::Token { .. })
+    }
+
+    /// The token in force, made if need be; none if that is the runtime's, or none at all.
+    pub(crate) fn token_in_force(&self) -> Option<&Arc<Node>> {
+        let region = self.outwards().find(|region| region.has_token())?;
+        Some(region.token())
+    }
+
+    /// This region's own token, made if need be.
+    ///
+    /// # Panics
+    /// If it is not a Token region.
+    pub(crate) fn token(&self) -> &Arc<Node> {
+        assert!(self.has_token(), "a region with a token");
+        if let Some(made) = self.made() {
+            return made;
+        }
+        let tokens = self.outwards().filter(|region| region.has_token());
+        let unmade: Vec<&Region> =
+            tokens.take_while(|region| region.made().is_none()).collect();
+        // The outer ones first (RG3), and in a loop: scopes may be nested deeper than a
+        // stack can recurse.
+        unmade.into_iter().rev().for_each(Region::make);
+        self.made().expect("just made")
+    }
+
+    fn made(&self) -> Option<&Arc<Node>> {
+        // ORDERING: Acquire: pairs with the Release of whoever made it.
+        // SAFETY: RG3: a box that is there until the region ends.
+        unsafe { self.token.load(Ordering::Acquire).as_ref() }
+    }
+
+    fn make(&self) {
+        let Kind::Token { root, .. } = self.kind else {
+            unreachable!("only Token regions make tokens");
+        };
+        let around = self.outwards().skip(1).find(|region| region.has_token());
+        let parent = match around {
+            Some(region) => region.made().cloned(),
+            // SAFETY: RG3: the owner lives, and so does its runtime.
+            None => root.map(|root| unsafe { Node::from_handle(root) }),
+        };
+        let made = boxed(Node::below([parent, None]));
+        let before = ptr::null_mut();
+        // ORDERING: Release: pairs with `made`.
+        let placed = self.token.compare_exchange(
+            before,
+            made,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
+        if placed.is_err() {
+            // SAFETY: made above and not given to anybody.
+            drop(unsafe { Box::from_raw(made) });
+            return;
+        }
+        self.show_owner();
+    }
+
+    /// Puts a token that has just been made into the header of its owner (RG4).
+    fn show_owner(&self) {
+        let outermost = matches!(self.kind, Kind::Token { outermost: true, .. });
+        let Some(owner) = self.owner.filter(|_| outermost) else {
+            return;
+        };
+        let node = self.made().expect("just made");
+        // SAFETY: H1; RG1: the region is there, so its owner has not ended.
+        let header = unsafe { owner.as_ref() };
+        let early = mutant!("own_token_after_the_look") && header.state.is_cancelled();
+        header.join.lock().own = Some(Arc::clone(node));
+        let late = !mutant!("own_token_after_the_look") && header.state.is_cancelled();
+        if early || late {
+            node.cancel();
+        }
+    }
+
+    /// Whether a child that starts here is too late. Makes no token.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        for region in self.outwards() {
+            let Kind::Token { outermost, root } = region.kind else {
+                continue;
+            };
+            if let Some(node) = region.made() {
+                return node.is_cancelled();
+            }
+            // SAFETY: H1.
+            let owner = region.owner.map(|owner| unsafe { owner.as_ref() });
+            if outermost && owner.is_some_and(|owner| owner.state.is_cancelled()) {
+                return true;
+            }
+            // SAFETY: RG3, as in `make`.
+            if root.is_some_and(|root| unsafe { root.as_ref() }.is_cancelled()) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes the owner's seat in the token in force, unless it has one; false if that
+    /// token is cancelled. Owner of the innermost region, which this is.
+    fn sit(&self, fiber: FiberPtr) -> bool {
+        let holds_seat =
+            |region: &&Region| matches!(region.kind, Kind::Token { .. } | Kind::Bottom);
+        let Some(place) = self.own().find(holds_seat) else {
+            return true;
+        };
+        if let Some(seat) = place.seat.get() {
+            // SAFETY: RG3: the token outlives the seat.
+            return !unsafe { seat.node.as_ref() }.is_cancelled();
+        }
+        let Some(node) = place.token_in_force() else {
+            return true;
+        };
+        let key = node.sit(fiber);
+        let node = NonNull::from(&**node);
+        place.seat.set(key.map(|key| Seat { node, key }));
+        key.is_some()
+    }
+
+    fn stand_up(&self) {
+        if let Some(Seat { node, key }) = self.seat.take() {
+            // SAFETY: RG3: the token outlives the seat.
+            unsafe { node.as_ref() }.stand_up(key);
+        }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        let made = self.token.load(Ordering::Relaxed);
+        if !made.is_null() {
+            // SAFETY: RG3: made by `boxed`, and the region ends here.
+            drop(unsafe { Box::from_raw(made) });
+        }
+    }
+}
+
+fn boxed(node: Arc<Node>) -> *mut Arc<Node> {
+    Box::into_raw(Box::new(node))
+}
+
+fn in_force(owner: FiberPtr) -> InForce {
+    // SAFETY: H1, H2: the caller's own header.
+    unsafe { owner.as_ref() }.region.get()
+}
+
+/// Has the running `fiber` enter `region`.
+///
+/// # Safety
+/// RG1: it leaves the region ([`leave`]) before the region moves or ends.
+pub(crate) unsafe fn enter(fiber: FiberPtr, region: &Region) {
+    // SAFETY: H1, H2: the caller's own header.
+    let header = unsafe { fiber.as_ref() };
+    if matches!(region.kind, Kind::Shield) {
+        let outside = region.outer.map(|outer| outer.0);
+        // SAFETY: RG1.
+        let outside = outside.map(|outer| unsafe { outer.as_ref() });
+        outside.into_iter().flat_map(Region::own).for_each(Region::stand_up);
+        header.state.restore();
+    }
+    // SAFETY: the caller's promise.
+    header.region.set(InForce::of(unsafe { RegionRef::new(region) }));
+}
+
+/// Has the running `fiber` leave `region`, the innermost one. What holds outside is looked
+/// at again by the next interruption point.
+pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
+    // SAFETY: H1, H2: the caller's own header.
+    let header = unsafe { fiber.as_ref() };
+    region.stand_up();
+    let outermost = matches!(region.kind, Kind::Token { outermost: true, .. });
+    if outermost && region.made().is_some() {
+        // Dropped outside the lock.
+        let own = header.join.lock().own.take();
+        drop(own);
+    }
+    header.region.set(region.outer.map_or(InForce::NONE, InForce::of));
+    // After the seat is given up: what this region's token had set. If one outside had set it
+    // too, that one is still cancelled, and the next look finds it.
+    header.state.restore();
+}
+
+/// Whether the code that the running `fiber` runs has been cancelled. Takes a seat, so that
+/// from now on the fiber is told.
+#[inline]
+pub(crate) fn is_cancelled(fiber: FiberPtr) -> bool {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    let in_force = header.region.get();
+    if in_force.is_calm() {
+        return !header.state.is_wanted();
+    }
+    is_cancelled_in(header, fiber, in_force)
+}
+
+#[cold]
+fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool {
+    let Some(region) = in_force.region() else {
+        return !header.state.is_wanted();
+    };
+    let region = region.get();
+    let shielded = region.is_shielded();
+    if header.state.is_revoked() || header.state.is_cancelled() && !shielded {
+        return true;
+    }
+    if !region.sit(fiber) {
+        // Its own bit, while it runs: there is nobody to wake.
+        header.state.revoke();
+        return true;
+    }
+    if region.limit.is_none() && !shielded {
+        header.region.set(in_force.calm());
+    }
+    false
+}
+
+/// As [`is_cancelled`], for one that only looks.
+pub(crate) fn would_be_cancelled(header: &Header) -> bool {
+    let region = header.region.get().region();
+    let shielded = region.is_some_and(|region| region.get().is_shielded());
+    header.state.is_revoked()
+        || header.state.is_cancelled() && !shielded
+        || region.is_some_and(|region| region.get().is_cancelled())
+}

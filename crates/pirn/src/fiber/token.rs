@@ -1,0 +1,263 @@
+//! Token nodes: the tree along which cancellation goes from whoever asks for it to whoever
+//! it concerns.
+//!
+//! Owns: the tree, who is told, and the order in which that happens. Does not own: which
+//! token holds for which code (`region`), nor what an interrupted call does (`wait::limit`).
+//!
+//! A node is live, and then cancelled for ever. Concerned are fibers that run code under it
+//! (each takes a *seat*), nodes below it, callbacks, and those who wait for the cancellation
+//! itself.
+//!
+//! | step | who | under the node's lock | after it |
+//! |---|---|---|---|
+//! | sit, adopt, call on, wait | who is concerned | refused if cancelled, else entered in a table | |
+//! | stand up, disown | the same | leaves the table | nothing of this node reaches it any more |
+//! | cancel 1 | the first canceller | the flag is set; nodes below and callbacks are taken out | |
+//! | cancel 2 | the same | seats are taken out, a batch at a time, and REVOKED set in each | the fibers of the batch that were parked are enqueued |
+//! | cancel 3 | the same | waiters are claimed, a batch at a time | they are enqueued |
+//! | cancel 4 | the same | | callbacks are called; nodes below are cancelled |
+//!
+//! Invariants:
+//! * TK1. The flag is written once, under the lock, and nobody enters a table afterwards.
+//! * TK2. A fiber is told under the lock, while it has its seat. So one that has stood up is
+//!   told nothing on account of this node, and its header may be used for something else.
+//! * TK3. A node is in its parents' tables from its birth until it is dropped, or they are
+//!   cancelled. One that is born under a cancelled parent is cancelled before anybody
+//!   sees it.
+//!
+//! LIVENESS: no cancellation is missed. Whoever enters a table before the flag is set is
+//! found in it by the canceller; whoever comes later sees the flag under the same lock.
+
+use std::mem;
+use std::ptr::NonNull;
+use std::sync::{Arc, Weak};
+
+use ::slab::Slab;
+
+use super::header::FiberPtr;
+use super::release::wake_all;
+use super::ticket::Wake;
+use super::waiter::WaitQueue;
+use crate::base::dropping::end_caught;
+use crate::base::mutant::mutant;
+use crate::shim::Lock;
+use crate::shim::atomic::{AtomicBool, Ordering};
+
+/// One node of the tree.
+pub(crate) struct Node {
+    cancelled: AtomicBool,
+    tables: Lock<Tables>,
+}
+
+/// What is called when a node is cancelled.
+pub(crate) type Call = Box<dyn FnOnce() + Send>;
+
+/// Who is concerned by one node.
+pub(crate) struct Tables {
+    seats: Slab<Seated>,
+    below: Slab<Weak<Node>>,
+    calls: Slab<Call>,
+    waiters: WaitQueue<()>,
+    /// Where this node stands in the tables of others.
+    above: [Option<Link>; 2],
+}
+
+struct Seated(FiberPtr);
+
+// SAFETY: H1: any thread may reach a header's atomics; TK2 says for how long it means this
+// fiber.
+unsafe impl Send for Seated {}
+
+struct Link {
+    node: Arc<Node>,
+    key: usize,
+}
+
+/// How many fibers are told in one critical section; as in `wait::release`.
+const BATCH: usize = 32;
+
+impl Node {
+    /// A node below all of `parents`.
+    pub(crate) fn below(parents: [Option<Arc<Node>>; 2]) -> Arc<Node> {
+        let node = Arc::new(Node {
+            cancelled: AtomicBool::new(false),
+            tables: Lock::new(Tables {
+                seats: Slab::new(),
+                below: Slab::new(),
+                calls: Slab::new(),
+                waiters: WaitQueue::new(),
+                above: [None, None],
+            }),
+        });
+        for (place, parent) in parents.into_iter().enumerate() {
+            let Some(parent) = parent else { continue };
+            match parent.adopt(&node) {
+                Some(key) => {
+                    let link = Link { node: parent, key };
+                    node.tables.lock().above[place] = Some(link);
+                }
+                None => node.cancel(),
+            }
+        }
+        node
+    }
+
+    /// A pointer from which [`from_handle`](Node::from_handle) makes a reference again.
+    pub(crate) fn handle(node: &Arc<Node>) -> NonNull<Node> {
+        // SAFETY: an `Arc` points to something.
+        unsafe { NonNull::new_unchecked(Arc::as_ptr(node).cast_mut()) }
+    }
+
+    /// A further reference to the node behind `handle`.
+    ///
+    /// # Safety
+    /// Somebody holds one now.
+    pub(crate) unsafe fn from_handle(handle: NonNull<Node>) -> Arc<Node> {
+        // SAFETY: the caller's promise, and `handle` comes from `Arc::as_ptr`.
+        unsafe { Arc::increment_strong_count(handle.as_ptr()) };
+        // SAFETY: the reference that has just been counted.
+        unsafe { Arc::from_raw(handle.as_ptr()) }
+    }
+
+    #[inline]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        // ORDERING: Acquire: pairs with the Release in `cancel_one`, so that what the
+        // canceller did before is visible to whoever is interrupted.
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Has `fiber` told of a cancellation; none if that has come already. The fiber stands
+    /// up before it ends, or leaves the code that this node holds for.
+    pub(crate) fn sit(&self, fiber: FiberPtr) -> Option<usize> {
+        self.enter(|tables| tables.seats.insert(Seated(fiber)))
+    }
+
+    /// Ends what [`sit`](Node::sit) began.
+    pub(crate) fn stand_up(&self, seat: usize) {
+        self.tables.lock().seats.try_remove(seat);
+    }
+
+    /// Has `call` called on cancellation; gives it back if that has come already.
+    pub(crate) fn call_on(&self, call: Call) -> Result<usize, Call> {
+        let mut call = Some(call);
+        let key = self.enter(|tables| tables.calls.insert(call.take().expect("once")));
+        key.ok_or_else(|| call.take().expect("not entered"))
+    }
+
+    /// Forgets a callback; it is dropped by the caller, outside the lock.
+    pub(crate) fn forget_call(&self, key: usize) -> Option<Call> {
+        self.tables.lock().calls.try_remove(key)
+    }
+
+    /// The lock and the queue for those who wait for the cancellation itself.
+    pub(crate) fn tables(&self) -> &Lock<Tables> {
+        &self.tables
+    }
+
+    fn adopt(&self, node: &Arc<Node>) -> Option<usize> {
+        self.enter(|tables| tables.below.insert(Arc::downgrade(node)))
+    }
+
+    /// Enters somebody in a table, unless it is too late (TK1).
+    fn enter<R>(&self, f: impl FnOnce(&mut Tables) -> R) -> Option<R> {
+        let mut tables = self.tables.lock();
+        if self.is_cancelled() && !mutant!("seat_after_cancel") {
+            return None;
+        }
+        Some(f(&mut tables))
+    }
+
+    /// Cancels this node and everything below it. Runs callbacks, and drops what they hold.
+    pub(crate) fn cancel(&self) {
+        let mut due = Vec::new();
+        self.cancel_one(&mut due);
+        // No recursion: a tree may be deeper than a stack.
+        while let Some(node) = due.pop() {
+            node.cancel_one(&mut due);
+        }
+    }
+
+    /// Steps 1 to 4; the nodes below are left in `due`.
+    fn cancel_one(&self, due: &mut Vec<Arc<Node>>) {
+        let (below, calls) = {
+            let mut tables = self.tables.lock();
+            if self.is_cancelled() {
+                return;
+            }
+            // ORDERING: Release: pairs with the Acquire in `is_cancelled`.
+            self.cancelled.store(true, Ordering::Release);
+            (mem::take(&mut tables.below), mem::take(&mut tables.calls))
+        };
+        self.tell_seated();
+        wake_all(&self.tables, |tables| {
+            tables.waiters.claim_first(|()| {})
+        });
+        for (_, call) in calls {
+            // UNWIND: a callback's panic ends that callback only.
+            end_caught(call);
+        }
+        due.extend(below.into_iter().filter_map(|(_, node)| node.upgrade()));
+    }
+
+    fn tell_seated(&self) {
+        let mut next = 0;
+        loop {
+            let mut wakes = [const { None }; BATCH];
+            let mut tables = self.tables.lock();
+            for wake in &mut wakes {
+                let Some(Seated(fiber)) = tables.take_seat(&mut next) else {
+                    break;
+                };
+                if mutant!("told_without_the_lock") {
+                    drop(tables);
+                    tables = self.tables.lock();
+                }
+                // SAFETY: H1; TK2: its seat was there under this lock.
+                if unsafe { fiber.as_ref() }.state.revoke() {
+                    *wake = Some(Wake::of(fiber));
+                }
+            }
+            let left = !tables.seats.is_empty();
+            drop(tables);
+            wakes.into_iter().flatten().for_each(Wake::enqueue);
+            if !left {
+                return;
+            }
+        }
+    }
+}
+
+impl Tables {
+    pub(crate) fn waiters(&mut self) -> &mut WaitQueue<()> {
+        &mut self.waiters
+    }
+
+    /// Takes the first seat at or after `next`. No seat is entered any more (TK1).
+    fn take_seat(&mut self, next: &mut usize) -> Option<Seated> {
+        if self.seats.is_empty() {
+            return None;
+        }
+        loop {
+            let seat = self.seats.try_remove(*next);
+            *next += 1;
+            if seat.is_some() {
+                return seat;
+            }
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut due = vec![mem::take(&mut self.tables.get_mut().above)];
+        // No recursion: the last of a chain of tokens drops all that are above it.
+        while let Some(links) = due.pop() {
+            for Link { node, key } in links.into_iter().flatten() {
+                drop(node.tables.lock().below.try_remove(key));
+                if let Some(mut node) = Arc::into_inner(node) {
+                    due.push(mem::take(&mut node.tables.get_mut().above));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! [`TaskGroup`]: fibers that belong to a value instead of a frame.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem;
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::members::{Members, Next};
+use crate::cancel::Token;
+use crate::fiber::{FiberRef, current};
+use crate::join::{Fiber, JoinError, Joined};
+use crate::runtime::Handle;
+use crate::sched::place;
+use crate::spawn::{Builder, Rejected, SpawnError, take_back};
+use crate::wait::{How, Interrupt, Reason, Spec, begin, deadline_in, spend};
+
+/// Fibers that end with a value, and not with a frame as those of a [`scope`](crate::scope()):
+/// what a struct keeps in a field. They borrow nothing.
+///
+/// Results are taken with [`join_next`](TaskGroup::join_next) in the order in which the fibers
+/// end, and kept until then; of `()` only the number is kept. A panic cancels nothing and
+/// comes as the result of its fiber.
+///
+/// Dropping the group cancels its fibers and waits for nothing.
+///
+/// # Examples
+/// ```
+/// use pirn::scope::TaskGroup;
+///
+/// let group = TaskGroup::new();
+/// for n in [3_u64, 1, 2] {
+///     group.spawn(move || n * 10).unwrap();
+/// }
+/// let mut results = Vec::new();
+/// while let Some(result) = group.join_next().unwrap() {
+///     results.push(result.unwrap());
+/// }
+/// results.sort();
+/// assert_eq!(results, [10, 20, 30]);
+/// ```
+pub struct TaskGroup<T = ()> {
+    members: Arc<Members>,
+    limit: usize,
+    results: PhantomData<fn() -> T>,
+}
+
+impl<T: Send + 'static> TaskGroup<T> {
+    /// An empty group, under nobody's token but its own. Its fibers are also under that of
+    /// the runtime which runs them.
+    #[must_use]
+    pub fn new() -> Self {
+        TaskGroup::with_token(Token::new())
+    }
+
+    /// An empty group that is cancelled with `parent`.
+    #[must_use]
+    pub fn under(parent: &Token) -> Self {
+        TaskGroup::with_token(parent.child())
+    }
+
+    fn with_token(token: Token) -> Self {
+        let counts = size_of::<T>() == 0 && !mem::needs_drop::<T>();
+        TaskGroup {
+            members: Members::new(Arc::clone(token.node()), counts),
+            limit: usize::MAX,
+            results: PhantomData,
+        }
+    }
+
+    /// Has [`spawn`](TaskGroup::spawn) wait while `n` fibers of the group are alive.
+    ///
+    /// # Panics
+    /// If `n` is 0.
+    #[must_use]
+    pub fn limit(mut self, n: usize) -> Self {
+        assert!(n > 0, "a group in which no fiber may live");
+        self.limit = n;
+        self
+    }
+
+    /// Spawns a fiber in this group, on the [current](Handle::current) runtime.
+    ///
+    /// # Errors
+    /// Gives `f` back if the group has been cancelled, the runtime shut down, or the caller
+    /// interrupted before there was room ([`limit`](TaskGroup::limit)).
+    ///
+    /// # Panics
+    /// If there is no runtime yet and the default one cannot be made.
+    ///
+    /// # Cancellation
+    /// An interruption point if the group has a limit, and may wait then; otherwise not.
+    #[track_caller]
+    pub fn spawn<F>(&self, f: F) -> Result<Fiber, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+    {
+        // SAFETY: nothing is borrowed.
+        unsafe { self.spawn_unchecked(f) }
+    }
+
+    /// As [`spawn`](TaskGroup::spawn), without asking how long what `f` borrows lives.
+    ///
+    /// # Errors
+    /// As [`spawn`](TaskGroup::spawn).
+    ///
+    /// # Panics
+    /// As [`spawn`](TaskGroup::spawn).
+    ///
+    /// # Cancellation
+    /// As [`spawn`](TaskGroup::spawn).
+    ///
+    /// # Safety
+    /// Whatever `f` borrows outlives the fiber: the caller waits for it before, also when
+    /// unwinding.
+    #[track_caller]
+    pub unsafe fn spawn_unchecked<F>(&self, f: F) -> Result<Fiber, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send,
+    {
+        if self.members.is_cancelled() || !self.has_room() {
+            return Err(SpawnError::new(f, Rejected::Cancelled));
+        }
+        let uncount = Uncount(&self.members);
+        // Panics if no runtime can be made.
+        let handle = Handle::current();
+        let local = current::local();
+        // SAFETY: the caller's promise.
+        let fiber = unsafe { Builder::new().fresh(local, Location::caller(), f) };
+        mem::forget(uncount);
+        self.members.adopt(fiber);
+        // For the caller, made before the fiber can end.
+        let name = Fiber::from_ref(FiberRef::of(fiber));
+        match place::spawn(handle.pool(), local, fiber) {
+            Ok(()) => Ok(name),
+            Err(fiber) => {
+                drop(name);
+                self.members.disown(fiber);
+                self.members.uncount();
+                // SAFETY: refused, so it is in no queue and still holds an `F`.
+                let f = unsafe { take_back(fiber) };
+                Err(SpawnError::new(f, Rejected::ShutDown))
+            }
+        }
+    }
+
+    /// Counts one more fiber, once there is room; false if the caller was interrupted.
+    #[track_caller]
+    fn has_room(&self) -> bool {
+        let spec = match self.limit {
+            usize::MAX => Spec::of(Reason::Group),
+            _ if begin().is_err() => return false,
+            _ => Spec::interruptible(Reason::Group),
+        };
+        !matches!(
+            self.members.count(self.limit, &spec),
+            How::Interrupted(_)
+        )
+    }
+
+    /// Waits for the next fiber to end, in the order in which they do, and returns its
+    /// result; none if no fiber is left.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under, if no fiber has ended yet.
+    ///
+    /// # Cancellation
+    /// An interruption point, but not if a result is there or no fiber is left. Parks a
+    /// fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn join_next(&self) -> Result<Option<Result<T, JoinError>>, Interrupt> {
+        let next = self
+            .members
+            .take_next(&Spec::interruptible(Reason::Group));
+        spend();
+        match next {
+            Err(how) => Err(how.interrupt().unwrap_or(Interrupt::Cancelled)),
+            Ok(Next::None) => Ok(None),
+            Ok(Next::Ended(fiber)) => {
+                let ended = mem::ManuallyDrop::new(fiber);
+                // SAFETY: J1, GR2: the reference of the one handle to a fiber of result type
+                // `T`, handed over.
+                let joined = unsafe { Joined::<T>::new(ended.ptr()) };
+                Ok(Some(joined.take()))
+            }
+            // SAFETY: only counted if `T` has one value, which takes no room and no drop.
+            Ok(Next::Counted) => Ok(Some(Ok(unsafe { mem::zeroed::<T>() }))),
+        }
+    }
+
+    /// Waits until no fiber of the group is alive. Results stay for
+    /// [`join_next`](TaskGroup::join_next), and more fibers may be spawned.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under. `Ok` all the same if no fiber is alive.
+    ///
+    /// # Cancellation
+    /// An interruption point, but not if no fiber is alive. Parks a fiber, blocks a plain
+    /// thread.
+    #[track_caller]
+    pub fn wait(&self) -> Result<(), Interrupt> {
+        match self.members.wait(&Spec::interruptible(Reason::Group)) {
+            How::Interrupted(interrupt) => Err(interrupt),
+            _ => {
+                spend();
+                Ok(())
+            }
+        }
+    }
+
+    /// As [`wait`](TaskGroup::wait), for at most `limit`; false if fibers are left then. To
+    /// drain and then cancel: `if !group.wait_timeout(d)? { group.cancel() }`.
+    ///
+    /// # Errors
+    /// As [`wait`](TaskGroup::wait).
+    ///
+    /// # Cancellation
+    /// As [`wait`](TaskGroup::wait).
+    #[track_caller]
+    pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
+        let spec = Spec::interruptible(Reason::Group).until(deadline_in(limit));
+        match self.members.wait(&spec) {
+            How::Interrupted(interrupt) => Err(interrupt),
+            How::TimedOut => Ok(false),
+            _ => {
+                spend();
+                Ok(true)
+            }
+        }
+    }
+
+    /// Cancels the group for good: its fibers are interrupted, those that have not started
+    /// do not start, and it takes no more.
+    ///
+    /// # Cancellation
+    /// As [`Token::cancel`].
+    pub fn cancel(&self) {
+        self.members.node().cancel();
+    }
+
+    /// The token that the group's fibers are under.
+    #[must_use]
+    pub fn token(&self) -> &Token {
+        Token::of_ref(self.members.node())
+    }
+
+    /// How many fibers have not ended. May lag behind a fiber's last statement.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.members.alive()
+    }
+
+    /// Whether all fibers have ended.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A fiber that is counted and not made yet.
+struct Uncount<'a>(&'a Members);
+
+impl Drop for Uncount<'_> {
+    fn drop(&mut self) {
+        self.0.uncount();
+    }
+}
+
+impl<T: Send + 'static> Default for TaskGroup<T> {
+    fn default() -> Self {
+        TaskGroup::new()
+    }
+}
+
+impl<T> Drop for TaskGroup<T> {
+    fn drop(&mut self) {
+        self.members.node().cancel();
+    }
+}
+
+impl<T> fmt::Debug for TaskGroup<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskGroup")
+            .field("alive", &self.members.alive())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,226 @@
+//! The fibers of one group: how many are alive, which have ended, and who waits for what.
+//!
+//! Owns: the count, the results that nobody has taken, and the three queues. Shared by the
+//! group's handle and by each of its fibers, so a fiber may outlive the handle.
+//!
+//! Invariants:
+//! * GR1. A fiber of the group holds one reference to this, from before it is published to
+//!   the end of its end hook; it stands in the hook's data.
+//! * GR2. A fiber in `ended` is finished, and its outcome belongs to the group: no handle
+//!   was ever made for it.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::Arc;
+
+use crate::fiber::entry;
+use crate::fiber::header::{EndHook, EndTable, Ending};
+use crate::fiber::region::{InForce, Region, RegionRef};
+use crate::fiber::token::Node;
+use crate::fiber::waiter::WaitQueue;
+use crate::fiber::{FiberPtr, FiberRef};
+use crate::shim::Lock;
+use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
+
+/// What a group and its fibers share.
+pub(super) struct Members {
+    state: Lock<State>,
+    /// What all of them are under.
+    region: Region,
+    /// Results need not be kept, only counted: they are all the same.
+    counts: bool,
+}
+
+struct State {
+    alive: usize,
+    /// Oldest first.
+    ended: VecDeque<FiberRef>,
+    /// Results that are only counted.
+    counted: usize,
+    /// Those who wait for one more end.
+    next: WaitQueue<()>,
+    /// Those who wait for all to have ended.
+    all: WaitQueue<()>,
+    /// Those who wait for room.
+    room: WaitQueue<()>,
+}
+
+/// What [`Members::take_next`] has found.
+pub(super) enum Next {
+    /// A finished fiber, whose outcome is the caller's.
+    Ended(FiberRef),
+    /// One whose result was counted only.
+    Counted,
+    /// No fiber is left.
+    None,
+}
+
+impl Members {
+    pub(super) fn new(node: Arc<Node>, counts: bool) -> Arc<Members> {
+        Arc::new(Members {
+            state: Lock::new(State {
+                alive: 0,
+                ended: VecDeque::new(),
+                counted: 0,
+                next: WaitQueue::new(),
+                all: WaitQueue::new(),
+                room: WaitQueue::new(),
+            }),
+            region: Region::shared(node),
+            counts,
+        })
+    }
+
+    pub(super) fn alive(&self) -> usize {
+        self.state.lock().alive
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.region.is_cancelled()
+    }
+
+    pub(super) fn node(&self) -> &Arc<Node> {
+        self.region.token()
+    }
+
+    /// Counts one more fiber when fewer than `limit` are alive, which is waited for as `spec`
+    /// says.
+    pub(super) fn count(&self, limit: usize, spec: &Spec) -> How {
+        loop {
+            let admit = |state: &mut State| match state.alive < limit {
+                true => {
+                    state.alive += 1;
+                    Attempt::Done(())
+                }
+                false => Attempt::Wait(()),
+            };
+            match wait_in(&self.state, |state| &mut state.room, spec, admit) {
+                Waited::Done(()) => return How::Woken(crate::fiber::state::Code::case(0)),
+                // There was room for a moment; somebody else may have taken it.
+                Waited::Ended(How::Woken(_), ()) => {}
+                Waited::Ended(how, ()) => return how,
+            }
+        }
+    }
+
+    /// Counts off a fiber that was not spawned after all.
+    pub(super) fn uncount(&self) {
+        self.end_one(None, false);
+    }
+
+    /// Has `fiber`, which has been counted and not published, be one of the group.
+    pub(super) fn adopt(self: &Arc<Self>, fiber: FiberPtr) {
+        // SAFETY: H1, H2: not published yet.
+        let header = unsafe { fiber.as_ref() };
+        // SAFETY: RG1, GR1: the region lies in what the fiber keeps until it has ended.
+        let region = unsafe { RegionRef::new(&self.region) };
+        header.region.set(InForce::of(region));
+        header.on_end.set(Some(EndHook {
+            table: &TABLE,
+            data: Arc::into_raw(Arc::clone(self)).cast(),
+        }));
+    }
+
+    /// Takes back what [`adopt`](Members::adopt) gave to a fiber that is not to be published.
+    pub(super) fn disown(self: &Arc<Self>, fiber: FiberPtr) {
+        // SAFETY: H1, H2: never published.
+        let header = unsafe { fiber.as_ref() };
+        if let Some(EndHook { data, .. }) = header.on_end.take() {
+            // SAFETY: GR1: the reference made in `adopt`.
+            drop(unsafe { Arc::from_raw(data.cast::<Members>()) });
+        }
+    }
+
+    /// Waits for one more end.
+    pub(super) fn take_next(&self, spec: &Spec) -> Result<Next, How> {
+        loop {
+            let attempt = |state: &mut State| {
+                if let Some(fiber) = state.ended.pop_front() {
+                    Attempt::Done(Next::Ended(fiber))
+                } else if state.counted > 0 {
+                    state.counted -= 1;
+                    Attempt::Done(Next::Counted)
+                } else if state.alive == 0 {
+                    Attempt::Done(Next::None)
+                } else {
+                    Attempt::Wait(())
+                }
+            };
+            match wait_in(&self.state, |state| &mut state.next, spec, attempt) {
+                Waited::Done(next) => return Ok(next),
+                Waited::Ended(How::Woken(_), ()) => {}
+                Waited::Ended(how, ()) => return Err(how),
+            }
+        }
+    }
+
+    /// Waits until no fiber is alive.
+    pub(super) fn wait(&self, spec: &Spec) -> How {
+        let attempt = |state: &mut State| match state.alive {
+            0 => Attempt::Done(()),
+            _ => Attempt::Wait(()),
+        };
+        match wait_in(&self.state, |state| &mut state.all, spec, attempt) {
+            Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
+            Waited::Ended(how, ()) => how,
+        }
+    }
+
+    /// Counts one fiber off, and tells whoever waits for that.
+    fn end_one(&self, ended: Option<FiberRef>, counted: bool) {
+        let mut state = self.state.lock();
+        state.alive -= 1;
+        let is_last = state.alive == 0;
+        let has_result = ended.is_some() || counted;
+        state.ended.extend(ended);
+        state.counted += usize::from(counted);
+        let room = state.room.claim_first(|()| {});
+        let next = match has_result {
+            true => state.next.claim_first(|()| {}),
+            false => None,
+        };
+        drop(state);
+        for wake in [room, next].into_iter().flatten() {
+            wake.enqueue();
+        }
+        if is_last {
+            // Of the one that waits for all, and of the ones that wait for an end that will
+            // not come. Who comes later looks for himself.
+            wake_all(&self.state, |state| state.all.claim_first(|()| {}));
+            wake_all(&self.state, |state| state.next.claim_first(|()| {}));
+        }
+    }
+}
+
+impl Drop for Members {
+    fn drop(&mut self) {
+        for fiber in mem::take(&mut self.state.get_mut().ended) {
+            // SAFETY: GR2.
+            unsafe { entry::drop_outcome(fiber.ptr()) };
+        }
+    }
+}
+
+/// The end hook of a group's fibers.
+static TABLE: EndTable = EndTable {
+    ended: member_ended,
+    panic_left: |_| {},
+};
+
+/// # Safety
+/// `data` is the reference that [`Members::adopt`] made for `fiber`.
+unsafe fn member_ended(data: *const (), fiber: FiberPtr, ending: Ending) {
+    // SAFETY: GR1.
+    let members = unsafe { Arc::from_raw(data.cast::<Members>()) };
+    // SAFETY: H1, GR2: no handle was made, so the outcome is still there.
+    let outcome = unsafe { fiber.as_ref() }.outcome.get();
+    let counted =
+        members.counts && !ending.panicked && outcome == crate::fiber::Outcome::Value;
+    // GR2: the reference that a handle would have had.
+    // SAFETY: made with the fiber, and given to nobody else.
+    let fiber = unsafe { FiberRef::from_owned(fiber) };
+    match counted {
+        true => members.end_one(None, true),
+        false => members.end_one(Some(fiber), false),
+    }
+}

@@ -1,0 +1,170 @@
+//! [`scope`]: fibers that may borrow from the frame that spawns them.
+//!
+//! Owns: the lifetimes, and when a scope may end. Does not own: the count of its children
+//! (`children`), nor spawning in it (`scoped`).
+//!
+//! Invariants:
+//! * SC1. `scope` does not return, nor unwind, before every child has been counted off at its
+//!   end. So what children borrow from `'env`, and the scope itself, outlive them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use super::children::Children;
+use super::scoped::Scope;
+use crate::base::dropping::drop_caught;
+use crate::fiber::current;
+use crate::fiber::region::Region;
+use crate::runtime::Handle;
+use crate::sched::place;
+use crate::sched::pool::Pool;
+use crate::wait::{Reason, Spec, limit};
+
+/// Runs `f` with a scope in which it may spawn fibers that borrow local variables, waits
+/// for all of them, and returns what `f` returned.
+///
+/// As [`std::thread::scope`], with fibers. The scope ends when all of its fibers have
+/// ended, in every case: also when `f` panics or the caller is interrupted.
+///
+/// `f` and the fibers run under a token of the scope's own, which is below the caller's: what
+/// cancels the caller cancels them. A panic of `f`, or of a fiber that nobody will join,
+/// cancels it, so that the others end early. When the scope is left its token does not
+/// hold for the caller any more.
+///
+/// # Panics
+/// With the payload of the first child that panicked and was not joined; else with the
+/// panic of `f`. And if there is no runtime yet and the default one cannot be made; or in
+/// that runtime's [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
+///
+/// # Cancellation
+/// Waiting for the children is not an interruption point: it ends with the last of them.
+/// Parks a fiber, blocks a plain thread.
+///
+/// ```
+/// let mut parts = [1, 2, 3, 4];
+/// pirn::scope(|s| {
+///     for part in &mut parts {
+///         s.spawn(move || *part *= 10);
+///     }
+/// });
+/// assert_eq!(parts, [10, 20, 30, 40]);
+/// ```
+#[track_caller]
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let scope = prepare(Arc::clone(Handle::current().pool()), true);
+    conduct(&scope, || f(&scope))
+}
+
+/// As [`scope`], for fibers that do not depend on each other, such as those of a server: the
+/// panic of one stays in its handle, cancels nothing and is not raised again. Of a handle
+/// that was dropped the panic is dropped too.
+///
+/// # Panics
+/// With the panic of `f`; and as [`scope`] for the want of a runtime.
+///
+/// # Cancellation
+/// As [`scope`].
+///
+/// ```
+/// pirn::scope::supervise(|s| {
+///     let fails = s.spawn(|| -> u32 { panic!("on purpose") });
+///     let works = s.spawn(|| 7);
+///     assert!(fails.join().is_err());
+///     assert_eq!(works.join().unwrap(), 7);
+/// });
+/// ```
+#[track_caller]
+pub fn supervise<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let scope = prepare(Arc::clone(Handle::current().pool()), false);
+    conduct(&scope, || f(&scope))
+}
+
+/// A scope in `pool`, of the caller's. Panics are the scope's if it `raises` them.
+#[track_caller]
+pub(super) fn prepare<'scope, 'env>(
+    pool: Arc<Pool>,
+    raises: bool,
+) -> Scope<'scope, 'env> {
+    pool.refuse_in_start_hook();
+    let local = current::local();
+    let fiber = current::identity(local);
+    let root = place::pool_of(local).map(|pool| pool.root());
+    let region = Region::tokened(fiber, root, pool.shares_clock(local));
+    Scope::new(pool, Children::new(region, raises))
+}
+
+/// Runs a scope's body and returns when the scope is over (SC1).
+#[track_caller]
+pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
+    let fiber = current::identity(current::local());
+    let children = &scope.children;
+    let mut result = limit::within(fiber, &children.region, || {
+        // UNWIND: the body's panic is kept until its children have ended (SC1).
+        let result = catch_unwind(AssertUnwindSafe(body));
+        if result.is_err() {
+            children.cancel();
+        }
+        wait_for_all(children);
+        result
+    });
+    // Children that these calls spawn are waited for, and may add calls.
+    loop {
+        let calls = scope.leaving.take();
+        if calls.is_empty() {
+            break;
+        }
+        for call in calls.into_iter().rev() {
+            // UNWIND: the first panic is raised when everything has been called.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
+                match &result {
+                    Ok(_) => drop_caught(std::mem::replace(&mut result, Err(panic))),
+                    Err(_) => drop_caught(panic),
+                }
+            }
+        }
+        limit::within(fiber, &children.region, || wait_for_all(children));
+    }
+    match (children.take_panic(), result) {
+        (None, Ok(value)) => value,
+        (None, Err(panic)) => resume_unwind(panic),
+        (Some(panic), rest) => {
+            // UNWIND: what the body left must not unwind into the child's panic.
+            drop_caught(rest);
+            resume_unwind(panic)
+        }
+    }
+}
+
+fn wait_for_all(children: &Children) {
+    // SC1 rests on the count, not on the wake.
+    while children.alive() > 0 {
+        let _ = children.wait(&Spec::of(Reason::Scope));
+    }
+}
+
+impl Handle {
+    /// A scope whose fibers run on this runtime, as [`scope`](crate::scope()). `f` itself
+    /// runs where it is called.
+    ///
+    /// # Panics
+    /// With the payload of the first child that panicked and was not joined; else with the
+    /// panic of `f`. In this runtime's
+    /// [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
+    ///
+    /// # Cancellation
+    /// As [`scope`](crate::scope()).
+    #[track_caller]
+    pub fn scope<'env, F, T>(&self, f: F) -> T
+    where
+        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+    {
+        let scope = prepare(Arc::clone(self.pool()), true);
+        conduct(&scope, || f(&scope))
+    }
+}

@@ -1,0 +1,237 @@
+//! Spawning in a scope, and waiting for what has been spawned.
+//!
+//! Owns: [`Scope`] as users see it. Does not own: when a scope ends (`open`), nor the count
+//! of its children (`children`).
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::children::Children;
+use super::handle::ScopedJoinHandle;
+use super::leaving::Leaving;
+use crate::cancel::Token;
+use crate::fiber::{FiberPtr, current, entry};
+use crate::sched::place;
+use crate::sched::pool::Pool;
+use crate::spawn::{Builder, Rejected, SpawnError, take_back};
+use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, spend};
+
+/// A scope to spawn fibers in; see [`scope`](crate::scope()).
+pub struct Scope<'scope, 'env: 'scope> {
+    pub(super) children: Children,
+    pub(super) leaving: Leaving,
+    pool: Arc<Pool>,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+impl<'scope> Scope<'scope, '_> {
+    pub(super) fn new(pool: Arc<Pool>, children: Children) -> Self {
+        Scope {
+            children,
+            leaving: Leaving::new(),
+            pool,
+            scope: PhantomData,
+            env: PhantomData,
+        }
+    }
+
+    /// Spawns a fiber in this scope. It is under the scope's token and deadline.
+    ///
+    /// If the scope has been cancelled before the fiber starts, or its runtime shut down, `f`
+    /// is dropped and the handle joins as [`NotRun`](crate::spawn::JoinError::NotRun).
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let fiber = self.fresh(Builder::new(), f);
+        if let Err(fiber) = place::spawn(&self.pool, current::local(), fiber) {
+            entry::refuse(fiber);
+        }
+        // SAFETY: J1: the handle's reference, of result type `T`, to a child of this scope.
+        unsafe { ScopedJoinHandle::new(fiber) }
+    }
+
+    /// Spawns a fiber in this scope, unless the scope has been cancelled or its runtime shut
+    /// down.
+    ///
+    /// # Errors
+    /// Gives `f` back.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[track_caller]
+    pub fn try_spawn<F, T>(
+        &'scope self,
+        f: F,
+    ) -> Result<ScopedJoinHandle<'scope, T>, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        Builder::new().spawn_scoped(self, f)
+    }
+
+    /// Waits for all children that have been spawned so far, and those they spawn.
+    /// Called by one of them it ends only by an interrupt.
+    ///
+    /// # Errors
+    /// The interrupt that the caller is under. `Ok` all the same if no child is left.
+    ///
+    /// # Cancellation
+    /// An interruption point, but not if no child is left. Parks a fiber, blocks a plain
+    /// thread.
+    #[track_caller]
+    pub fn wait(&self) -> Result<(), Interrupt> {
+        match self.children.wait(&Spec::interruptible(Reason::Scope)) {
+            How::Interrupted(interrupt) => Err(interrupt),
+            _ => {
+                spend();
+                Ok(())
+            }
+        }
+    }
+
+    /// As [`wait`](Self::wait), for at most `limit`; false if children are left then. A limit
+    /// that the clock cannot express is none.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    ///
+    /// # Cancellation
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
+        let spec = Spec::interruptible(Reason::Scope).until(deadline_in(limit));
+        match self.children.wait(&spec) {
+            How::Interrupted(interrupt) => Err(interrupt),
+            How::TimedOut => Ok(false),
+            _ => {
+                spend();
+                Ok(true)
+            }
+        }
+    }
+
+    /// Cancels the scope: every interruptible wait of its body and of its children, and of
+    /// theirs, reports [`Interrupt::Cancelled`] from now on, and children that have not
+    /// started do not start. Waits for nothing.
+    ///
+    /// # Cancellation
+    /// Not an interruption point itself; never suspends, unless a callback of
+    /// [`Token::on_cancel`] does.
+    pub fn cancel(&self) {
+        self.children.cancel();
+    }
+
+    /// The token that the scope's body and its children are under.
+    #[must_use]
+    pub fn token(&self) -> &Token {
+        Token::of_ref(self.children.region.token())
+    }
+
+    /// Has `f` called on the scope's owner when all children have ended, also those that
+    /// children spawn, and before [`scope`](crate::scope()) returns; the last one that was
+    /// registered comes first. The scope's token and deadline do not hold for it any more.
+    ///
+    /// If `f` panics the others are called all the same; then `scope` panics with the first
+    /// of these panics, if it has no other one to raise. What `f` spawns in the scope is
+    /// waited for.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(4);
+    /// pirn::scope(|s| {
+    ///     s.on_exit(|| drop(tx.close()));
+    ///     s.spawn(|| tx.send(1).unwrap());
+    /// });
+    /// assert_eq!(rx.iter().collect::<Vec<i32>>(), [1]);
+    /// ```
+    pub fn on_exit<F: FnOnce() + Send + 'scope>(&'scope self, f: F) {
+        // SAFETY: called or dropped before the scope returns (SC1).
+        unsafe { self.leaving.add(f) };
+    }
+
+    /// How many children have not ended. May lag behind a child's last statement.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.children.alive()
+    }
+
+    /// Whether all children have ended.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[track_caller]
+    fn fresh<F, T>(&'scope self, builder: Builder, f: F) -> FiberPtr
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.children.count();
+        // SAFETY: SC1: what `F` and `T` borrow lives for `'scope`, which is longer than the
+        // child.
+        let fiber = unsafe { builder.fresh(current::local(), Location::caller(), f) };
+        // SAFETY: SC1.
+        unsafe { self.children.adopt(fiber) };
+        fiber
+    }
+}
+
+impl Builder {
+    /// Spawns the fiber in a scope, as [`Scope::try_spawn`].
+    ///
+    /// # Errors
+    /// Gives `f` back if the scope has been cancelled, its runtime shut down, or no stack can
+    /// be that large.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, F, T>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        f: F,
+    ) -> Result<ScopedJoinHandle<'scope, T>, SpawnError<F>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        if self.asks_too_much() {
+            return Err(SpawnError::new(f, Rejected::OutOfMemory));
+        }
+        if scope.children.region.is_cancelled() {
+            return Err(SpawnError::new(f, Rejected::Cancelled));
+        }
+        let fiber = scope.fresh(self, f);
+        match place::spawn(&scope.pool, current::local(), fiber) {
+            // SAFETY: J1, as in `spawn`.
+            Ok(()) => Ok(unsafe { ScopedJoinHandle::new(fiber) }),
+            Err(fiber) => {
+                // SAFETY: refused, so it is in no queue and still holds an `F`.
+                let f = unsafe { take_back(fiber) };
+                scope.children.uncount();
+                Err(SpawnError::new(f, Rejected::ShutDown))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope")
+            .field("alive", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+

@@ -1,0 +1,160 @@
+//! Several closures at once: all of them, the first to succeed, the first to end.
+
+use std::panic::resume_unwind;
+
+use super::open::scope;
+use super::try_scope::try_scope;
+use crate::cancel::shield;
+use crate::join::JoinError;
+use crate::shim::Lock;
+use crate::wait::Interrupt;
+
+/// Runs all of `jobs` at once, each on a fiber, and returns what they yield, in their order. The
+/// first error cancels the others, and is returned when they have ended.
+///
+/// # Errors
+/// As [`try_scope`](crate::try_scope()).
+///
+/// # Panics
+/// As [`try_scope`](crate::try_scope()).
+///
+/// # Cancellation
+/// As [`scope`](crate::scope()).
+///
+/// ```
+/// let squares = pirn::scope::all((1..4).map(|n| move || Ok::<_, pirn::Interrupt>(n * n)));
+/// assert_eq!(squares, Ok(vec![1, 4, 9]));
+/// ```
+#[track_caller]
+pub fn all<J, F, T, E>(jobs: J) -> Result<Vec<T>, E>
+where
+    J: IntoIterator<Item = F>,
+    F: FnOnce() -> Result<T, E> + Send,
+    T: Send,
+    E: From<Interrupt> + Send,
+{
+    try_scope(|s| {
+        let handles: Vec<_> = jobs.into_iter().map(|job| s.spawn(job)).collect();
+        let results = handles.into_iter().map(|handle| handle.join());
+        let results: Option<Vec<T>> = results.collect();
+        // None: somebody has failed, and the scope has the error; or the caller was
+        // interrupted.
+        results.ok_or_else(|| E::from(Interrupt::Cancelled))
+    })
+}
+
+/// Runs all of `jobs` at once, each on a fiber, and returns what the first one yields that
+/// succeeds; that cancels the others, and is returned when they have ended.
+///
+/// # Errors
+/// The errors of all of them, in their order, if none has succeeded;
+/// `E::from(Interrupt::Cancelled)` for one that was not started, since the caller has been
+/// cancelled.
+///
+/// # Panics
+/// As [`scope`](crate::scope()).
+///
+/// # Cancellation
+/// As [`scope`](crate::scope()).
+///
+/// ```
+/// use pirn::Interrupt;
+/// use std::time::Duration;
+///
+/// let mirrors = [300_u64, 1, 200];
+/// let first = pirn::scope::any(mirrors.map(|ms| {
+///     move || {
+///         pirn::sleep(Duration::from_millis(ms))?;
+///         Ok::<_, Interrupt>(ms)
+///     }
+/// }));
+/// assert_eq!(first, Ok(1));
+/// ```
+#[track_caller]
+pub fn any<J, F, T, E>(jobs: J) -> Result<T, Vec<E>>
+where
+    J: IntoIterator<Item = F>,
+    F: FnOnce() -> Result<T, E> + Send,
+    T: Send,
+    E: From<Interrupt> + Send,
+{
+    let first = &First::new();
+    let errors = scope(|s| {
+        let attempt = |job: F| {
+            s.spawn(move || match job() {
+                Ok(value) => {
+                    first.offer(value);
+                    s.cancel();
+                    None
+                }
+                Err(error) => Some(error),
+            })
+        };
+        let handles: Vec<_> = jobs.into_iter().map(attempt).collect();
+        let errors = handles.into_iter().map(|handle| {
+            // To the end, though the caller is interrupted: the errors are wanted.
+            match shield(|| handle.join()) {
+                Ok(error) => error,
+                Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
+                Err(_) => Some(E::from(Interrupt::Cancelled)),
+            }
+        });
+        errors.collect::<Vec<_>>()
+    });
+    match first.take() {
+        Some(value) => Ok(value),
+        None => Err(errors.into_iter().flatten().collect()),
+    }
+}
+
+/// Runs all of `jobs` at once, each on a fiber, and returns what the first one yields that
+/// ends; that cancels the others, and is returned when they have ended. None if there are
+/// no jobs, or none was started, since the caller has been cancelled.
+///
+/// # Panics
+/// As [`scope`](crate::scope()).
+///
+/// # Cancellation
+/// As [`scope`](crate::scope()).
+#[track_caller]
+pub fn race<J, F, T>(jobs: J) -> Option<T>
+where
+    J: IntoIterator<Item = F>,
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    let first = &First::new();
+    scope(|s| {
+        for job in jobs {
+            s.spawn(move || {
+                first.offer(job());
+                s.cancel();
+            });
+        }
+    });
+    first.take()
+}
+
+/// The first value that is offered.
+struct First<T>(Lock<Option<T>>);
+
+impl<T> First<T> {
+    fn new() -> First<T> {
+        First(Lock::new(None))
+    }
+
+    fn offer(&self, value: T) {
+        let mut first = self.0.lock();
+        if first.is_none() {
+            *first = Some(value);
+            return;
+        }
+        // Dropped outside the lock: it is the user's.
+        drop(first);
+        drop(value);
+    }
+
+    fn take(&self) -> Option<T> {
+        self.0.lock().take()
+    }
+}

@@ -1,0 +1,295 @@
+//! [`try_scope`]: a scope whose fibers may fail, and which fails with the first that does.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::handle::ScopedJoinHandle;
+use super::open::{conduct, prepare};
+use super::scoped::Scope;
+use crate::cancel::Token;
+use crate::join::Fiber;
+use crate::runtime::Handle;
+use crate::sched::pool::Pool;
+use crate::shim::Lock;
+use crate::wait::Interrupt;
+
+/// A scope for fibers that may fail; see [`try_scope`].
+pub struct TryScope<'scope, 'env: 'scope, E> {
+    scope: Scope<'scope, 'env>,
+    tally: Lock<Tally<E>>,
+}
+
+/// How the fibers have fared.
+struct Tally<E> {
+    /// The first error, if it came before the scope was cancelled.
+    first: Option<E>,
+    /// Fibers that have not succeeded: so far, or at all.
+    wanting: usize,
+}
+
+/// Owns the right to join a fiber of a [`TryScope`].
+pub struct TryJoinHandle<'scope, T>(ScopedJoinHandle<'scope, Option<T>>);
+
+/// As [`scope`](crate::scope()), for fibers that return results: the first error, of a fiber or
+/// of `f`, cancels all the others and is what the scope returns once they have ended.
+///
+/// An error that comes when the scope has been cancelled is taken for a consequence of
+/// that, and dropped. If the scope was cancelled by somebody else, and a fiber did not
+/// start or failed on that account, the result is `E::from(Interrupt::Cancelled)`, or the
+/// error that `f` returned.
+///
+/// # Errors
+/// The first error before the scope was cancelled; else as above.
+///
+/// # Panics
+/// As [`scope`](crate::scope()).
+///
+/// # Cancellation
+/// As [`scope`](crate::scope()).
+///
+/// ```
+/// use pirn::{Interrupt, channel};
+///
+/// #[derive(Debug, PartialEq)]
+/// enum Failed {
+///     Number(std::num::ParseIntError),
+///     Interrupt(Interrupt),
+/// }
+/// impl From<Interrupt> for Failed {
+///     fn from(interrupt: Interrupt) -> Failed {
+///         Failed::Interrupt(interrupt)
+///     }
+/// }
+///
+/// let (_tx, rx) = channel::bounded::<()>(0);
+/// let failed = pirn::try_scope(|s| {
+///     // Would wait for ever.
+///     s.spawn(|| rx.recv().map_err(|_| Failed::Interrupt(Interrupt::Cancelled)));
+///     s.spawn(|| "seven".parse::<u32>().map_err(Failed::Number));
+///     Ok(())
+/// });
+/// assert!(matches!(failed, Err(Failed::Number(_))));
+/// ```
+#[track_caller]
+pub fn try_scope<'env, F, T, E>(f: F) -> Result<T, E>
+where
+    F: for<'scope> FnOnce(&'scope TryScope<'scope, 'env, E>) -> Result<T, E>,
+    E: From<Interrupt> + Send + 'env,
+{
+    open_try(Arc::clone(Handle::current().pool()), f)
+}
+
+#[track_caller]
+fn open_try<'env, F, T, E>(pool: Arc<Pool>, f: F) -> Result<T, E>
+where
+    F: for<'scope> FnOnce(&'scope TryScope<'scope, 'env, E>) -> Result<T, E>,
+    E: From<Interrupt> + Send + 'env,
+{
+    let scope = TryScope {
+        scope: prepare(pool, true),
+        tally: Lock::new(Tally {
+            first: None,
+            wanting: 0,
+        }),
+    };
+    let body = conduct(&scope.scope, || {
+        let result = f(&scope);
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => scope.fail(error).map_or(Ok(None), Err),
+        }
+    });
+    let mut tally = scope.tally.lock();
+    let (first, wanting) = (tally.first.take(), tally.wanting);
+    drop(tally);
+    match (first, body) {
+        (Some(first), _) => Err(first),
+        (None, Ok(Some(value))) if wanting == 0 => Ok(value),
+        (None, Ok(_)) => Err(E::from(Interrupt::Cancelled)),
+        (None, Err(error)) => Err(error),
+    }
+}
+
+impl Handle {
+    /// As [`try_scope`](crate::try_scope()), with fibers that run on this runtime. `f` itself
+    /// runs where it is called.
+    ///
+    /// # Errors
+    /// As [`try_scope`](crate::try_scope()).
+    ///
+    /// # Panics
+    /// As [`Handle::scope`].
+    ///
+    /// # Cancellation
+    /// As [`scope`](crate::scope()).
+    #[track_caller]
+    pub fn try_scope<'env, F, T, E>(&self, f: F) -> Result<T, E>
+    where
+        F: for<'scope> FnOnce(&'scope TryScope<'scope, 'env, E>) -> Result<T, E>,
+        E: From<Interrupt> + Send + 'env,
+    {
+        open_try(Arc::clone(self.pool()), f)
+    }
+}
+
+impl<E: Send> TryScope<'_, '_, E> {
+    /// Notes that somebody has failed, and gives the error back if that is a consequence of
+    /// an earlier failure, or of the scope's cancellation.
+    fn fail(&self, error: E) -> Option<E> {
+        let mut tally = self.tally.lock();
+        if tally.first.is_some() || self.scope.children.region.is_cancelled() {
+            return Some(error);
+        }
+        tally.first = Some(error);
+        drop(tally);
+        self.scope.cancel();
+        None
+    }
+}
+
+impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
+    /// Spawns a fiber in this scope, as [`Scope::spawn`]. If it fails, that cancels the scope.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, f: F) -> TryJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> Result<T, E> + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.tally.lock().wanting += 1;
+        TryJoinHandle(self.scope.spawn(move || match f() {
+            Ok(value) => {
+                self.tally.lock().wanting -= 1;
+                Some(value)
+            }
+            Err(error) => {
+                drop(self.fail(error));
+                None
+            }
+        }))
+    }
+
+    /// As [`Scope::wait`].
+    ///
+    /// # Errors
+    /// As [`Scope::wait`].
+    ///
+    /// # Cancellation
+    /// As [`Scope::wait`].
+    #[track_caller]
+    pub fn wait(&self) -> Result<(), Interrupt> {
+        self.scope.wait()
+    }
+
+    /// As [`Scope::wait_timeout`].
+    ///
+    /// # Errors
+    /// As [`Scope::wait`].
+    ///
+    /// # Cancellation
+    /// As [`Scope::wait`].
+    #[track_caller]
+    pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
+        self.scope.wait_timeout(limit)
+    }
+
+    /// As [`Scope::cancel`].
+    ///
+    /// # Cancellation
+    /// As [`Scope::cancel`].
+    pub fn cancel(&self) {
+        self.scope.cancel();
+    }
+
+    /// As [`Scope::token`].
+    #[must_use]
+    pub fn token(&self) -> &Token {
+        self.scope.token()
+    }
+
+    /// As [`Scope::on_exit`].
+    pub fn on_exit<F: FnOnce() + Send + 'scope>(&'scope self, f: F) {
+        self.scope.on_exit(f);
+    }
+
+    /// As [`Scope::len`].
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.scope.len()
+    }
+
+    /// Whether all children have ended.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.scope.is_empty()
+    }
+}
+
+impl<T> TryJoinHandle<'_, T> {
+    /// Waits for the fiber to end and returns what it has yielded. None if it has failed or
+    /// panicked or not been started, or if the caller was interrupted: the error, or the panic,
+    /// is the scope's.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn join(self) -> Option<T> {
+        self.0.wait().ok()?;
+        if self.0.has_panicked() {
+            return None;
+        }
+        self.0.join().ok().flatten()
+    }
+
+    /// As [`ScopedJoinHandle::wait`].
+    ///
+    /// # Errors
+    /// As [`ScopedJoinHandle::wait`].
+    ///
+    /// # Cancellation
+    /// As [`ScopedJoinHandle::wait`].
+    #[track_caller]
+    pub fn wait(&self) -> Result<(), Interrupt> {
+        self.0.wait()
+    }
+
+    /// As [`ScopedJoinHandle::is_finished`].
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    /// As [`ScopedJoinHandle::cancel`].
+    ///
+    /// # Cancellation
+    /// As [`ScopedJoinHandle::cancel`].
+    pub fn cancel(&self) {
+        self.0.cancel();
+    }
+
+    /// The fiber, for its name, its identity and [`unpark`](Fiber::unpark).
+    #[must_use]
+    pub fn fiber(&self) -> &Fiber {
+        self.0.fiber()
+    }
+}
+
+impl<E> fmt::Debug for TryScope<'_, '_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryScope")
+            .field("alive", &self.scope.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for TryJoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TryJoinHandle").field(self.fiber()).finish()
+    }
+}
