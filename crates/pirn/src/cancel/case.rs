@@ -34,7 +34,10 @@ impl Case for CancelCase<'_> {
         let live = !self.token.is_cancelled();
         if live {
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.berth.join(tables.waiters(), call.ticket, call.code, ()) };
+            unsafe {
+                self.berth
+                    .join(tables.waiters(), call.ticket, call.code, ());
+            }
         }
         live
     }

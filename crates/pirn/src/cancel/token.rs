@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::fiber::current;
 use crate::fiber::region::Region;
 use crate::fiber::token::Node;
+use crate::runtime::Handle;
 use crate::sched::place;
 use crate::wait::{Attempt, Reason, Spec, limit, spend, wait_in};
 
@@ -131,10 +132,6 @@ impl Token {
         }
     }
 
-    pub(crate) fn of(node: Arc<Node>) -> Token {
-        Token(node)
-    }
-
     pub(crate) fn of_ref(node: &Arc<Node>) -> &Token {
         // SAFETY: a token is nothing but the reference that it wraps.
         unsafe { &*std::ptr::from_ref(node).cast::<Token>() }
@@ -142,6 +139,15 @@ impl Token {
 
     pub(crate) fn node(&self) -> &Arc<Node> {
         &self.0
+    }
+}
+
+impl Handle {
+    /// The token that everything in this runtime is under. To cancel it is the first step of
+    /// a shutdown: no fiber is taken any more, and all are interrupted.
+    #[must_use]
+    pub fn token(&self) -> Token {
+        Token(Arc::clone(self.pool().root()))
     }
 }
 

@@ -21,7 +21,8 @@ use std::ptr::NonNull;
 
 use super::current::{self, Local};
 use super::header::{EndHook, Ending, FiberPtr, Header, Outcome};
-use super::region::{self, Region, RegionRef};
+use super::region::{Region, RegionRef};
+use super::seat;
 use super::slab;
 use crate::base::dropping::end_caught;
 use crate::base::mutant::mutant;
@@ -139,7 +140,7 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
     let header = unsafe { fiber.as_ref() };
     // SAFETY: H5: the closure lies there until the fiber takes it, here.
     let f = unsafe { take::<F>(fiber) };
-    let result = if region::would_be_cancelled(header) {
+    let result = if seat::would_be_cancelled(header) {
         catch_unwind(AssertUnwindSafe(|| drop(f))).map(|()| None)
     } else {
         // UNWIND: whatever a panic leaves broken is the closure's own or was shared with it
@@ -233,10 +234,10 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
 unsafe fn live_within(fiber: FiberPtr, outer: RegionRef) -> Ending {
     let bottom = Region::bottom(fiber, outer);
     // SAFETY: left below; `live_through` does not unwind.
-    unsafe { region::enter(fiber, &bottom) };
+    unsafe { seat::enter(fiber, &bottom) };
     // SAFETY: the caller's promise.
     let ending = unsafe { live_through(fiber) };
-    region::leave(fiber, &bottom);
+    seat::leave(fiber, &bottom);
     ending
 }
 

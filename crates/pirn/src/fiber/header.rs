@@ -30,8 +30,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::entry::Vtable;
-use super::region::InForce;
 use super::local::Locals;
+use super::region::InForce;
 use super::schedule::Schedule;
 use super::slab;
 use super::state::StateWord;

@@ -26,6 +26,8 @@ pub(crate) mod release;
     reason = "the contract of a pinned timer; a gate behind a header"
 )]
 pub(crate) mod schedule;
+#[expect(unsafe_code, reason = "a fiber and its header, a seat and its token")]
+pub(crate) mod seat;
 #[expect(unsafe_code, reason = "carves headers out of raw chunks")]
 mod slab;
 pub(crate) mod state;

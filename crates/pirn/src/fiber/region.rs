@@ -1,8 +1,8 @@
 //! Regions: parts of a fiber's code that a deadline, a token or a shield holds for.
 //!
 //! Owns: the record of one region, the pointer by which headers reach the innermost one, the
-//! token that a region makes when it is asked for, and the seats that fibers take in tokens
-//! (`token`). Does not own: when an interrupt is reported (`wait::limit`).
+//! token that a region makes when it is asked for. Does not own: who sits in it (`seat`), nor
+//! when an interrupt is reported (`wait::limit`).
 //!
 //! A region lies in the frame that it holds for (or in what children share with their owner)
 //! and points to the one around it. A child of a scope has a region of its own at the
@@ -40,7 +40,7 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::header::{FiberPtr, Header};
+use super::header::FiberPtr;
 use super::limit::Limit;
 use super::token::Node;
 use crate::base::mutant::mutant;
@@ -49,8 +49,8 @@ use crate::shim::atomic::{AtomicPtr, Ordering};
 
 /// One part of somebody's code.
 pub(crate) struct Region {
-    outer: Option<RegionRef>,
-    kind: Kind,
+    pub(super) outer: Option<RegionRef>,
+    pub(super) kind: Kind,
     /// The nearest deadline in force.
     limit: Option<LimitRef>,
     /// Whose code it is. None for what a group's children share.
@@ -58,11 +58,11 @@ pub(crate) struct Region {
     /// The token, boxed, once it is made (RG3).
     token: AtomicPtr<Arc<Node>>,
     /// The owner's seat in the token in force (RG2). Owner.
-    seat: Cell<Option<Seat>>,
+    pub(super) seat: Cell<Option<Seat>>,
 }
 
 #[derive(Copy, Clone)]
-enum Kind {
+pub(super) enum Kind {
     Limit,
     Bottom,
     Shield,
@@ -74,10 +74,11 @@ enum Kind {
     },
 }
 
+/// A fiber's place in a token's table.
 #[derive(Copy, Clone)]
-struct Seat {
-    node: NonNull<Node>,
-    key: usize,
+pub(super) struct Seat {
+    pub(super) node: NonNull<Node>,
+    pub(super) key: usize,
 }
 
 /// A pointer to a region that is still there (RG1).
@@ -124,7 +125,7 @@ impl InForce {
         NonNull::new(place).map(RegionRef)
     }
 
-    fn calm(self) -> InForce {
+    pub(super) fn calm(self) -> InForce {
         InForce(self.0.map_addr(|address| address | CALM))
     }
 }
@@ -191,9 +192,7 @@ impl Region {
                 .filter(|_| outer.is_none_or(|outer| outer.get().ends_bare()))
                 .map(Node::handle),
         };
-        let limit = outer
-            .filter(|_| limits)
-            .and_then(|outer| outer.get().limit);
+        let limit = outer.filter(|_| limits).and_then(|outer| outer.get().limit);
         Region::new(outer, kind, limit, Some(owner))
     }
 
@@ -247,7 +246,7 @@ impl Region {
     }
 
     /// As [`outwards`](Region::outwards), no further than the bottom of the same fiber.
-    fn own(&self) -> impl Iterator<Item = &Region> {
+    pub(super) fn own(&self) -> impl Iterator<Item = &Region> {
         let mut over = false;
         self.outwards().take_while(move |region| {
             let take = !over;
@@ -296,15 +295,16 @@ impl Region {
             return made;
         }
         let tokens = self.outwards().filter(|region| region.has_token());
-        let unmade: Vec<&Region> =
-            tokens.take_while(|region| region.made().is_none()).collect();
+        let unmade: Vec<&Region> = tokens
+            .take_while(|region| region.made().is_none())
+            .collect();
         // The outer ones first (RG3), and in a loop: scopes may be nested deeper than a
         // stack can recurse.
         unmade.into_iter().rev().for_each(Region::make);
         self.made().expect("just made")
     }
 
-    fn made(&self) -> Option<&Arc<Node>> {
+    pub(super) fn made(&self) -> Option<&Arc<Node>> {
         // ORDERING: Acquire: pairs with the Release of whoever made it.
         // SAFETY: RG3: a box that is there until the region ends.
         unsafe { self.token.load(Ordering::Acquire).as_ref() }
@@ -339,7 +339,13 @@ impl Region {
 
     /// Puts a token that has just been made into the header of its owner (RG4).
     fn show_owner(&self) {
-        let outermost = matches!(self.kind, Kind::Token { outermost: true, .. });
+        let outermost = matches!(
+            self.kind,
+            Kind::Token {
+                outermost: true,
+                ..
+            }
+        );
         let Some(owner) = self.owner.filter(|_| outermost) else {
             return;
         };
@@ -375,34 +381,6 @@ impl Region {
         }
         false
     }
-
-    /// Takes the owner's seat in the token in force, unless it has one; false if that
-    /// token is cancelled. Owner of the innermost region, which this is.
-    fn sit(&self, fiber: FiberPtr) -> bool {
-        let holds_seat =
-            |region: &&Region| matches!(region.kind, Kind::Token { .. } | Kind::Bottom);
-        let Some(place) = self.own().find(holds_seat) else {
-            return true;
-        };
-        if let Some(seat) = place.seat.get() {
-            // SAFETY: RG3: the token outlives the seat.
-            return !unsafe { seat.node.as_ref() }.is_cancelled();
-        }
-        let Some(node) = place.token_in_force() else {
-            return true;
-        };
-        let key = node.sit(fiber);
-        let node = NonNull::from(&**node);
-        place.seat.set(key.map(|key| Seat { node, key }));
-        key.is_some()
-    }
-
-    fn stand_up(&self) {
-        if let Some(Seat { node, key }) = self.seat.take() {
-            // SAFETY: RG3: the token outlives the seat.
-            unsafe { node.as_ref() }.stand_up(key);
-        }
-    }
 }
 
 impl Drop for Region {
@@ -422,83 +400,4 @@ fn boxed(node: Arc<Node>) -> *mut Arc<Node> {
 fn in_force(owner: FiberPtr) -> InForce {
     // SAFETY: H1, H2: the caller's own header.
     unsafe { owner.as_ref() }.region.get()
-}
-
-/// Has the running `fiber` enter `region`.
-///
-/// # Safety
-/// RG1: it leaves the region ([`leave`]) before the region moves or ends.
-pub(crate) unsafe fn enter(fiber: FiberPtr, region: &Region) {
-    // SAFETY: H1, H2: the caller's own header.
-    let header = unsafe { fiber.as_ref() };
-    if matches!(region.kind, Kind::Shield) {
-        let outside = region.outer.map(|outer| outer.0);
-        // SAFETY: RG1.
-        let outside = outside.map(|outer| unsafe { outer.as_ref() });
-        outside.into_iter().flat_map(Region::own).for_each(Region::stand_up);
-        header.state.restore();
-    }
-    // SAFETY: the caller's promise.
-    header.region.set(InForce::of(unsafe { RegionRef::new(region) }));
-}
-
-/// Has the running `fiber` leave `region`, the innermost one. What holds outside is looked
-/// at again by the next interruption point.
-pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
-    // SAFETY: H1, H2: the caller's own header.
-    let header = unsafe { fiber.as_ref() };
-    region.stand_up();
-    let outermost = matches!(region.kind, Kind::Token { outermost: true, .. });
-    if outermost && region.made().is_some() {
-        // Dropped outside the lock.
-        let own = header.join.lock().own.take();
-        drop(own);
-    }
-    header.region.set(region.outer.map_or(InForce::NONE, InForce::of));
-    // After the seat is given up: what this region's token had set. If one outside had set it
-    // too, that one is still cancelled, and the next look finds it.
-    header.state.restore();
-}
-
-/// Whether the code that the running `fiber` runs has been cancelled. Takes a seat, so that
-/// from now on the fiber is told.
-#[inline]
-pub(crate) fn is_cancelled(fiber: FiberPtr) -> bool {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
-    let in_force = header.region.get();
-    if in_force.is_calm() {
-        return !header.state.is_wanted();
-    }
-    is_cancelled_in(header, fiber, in_force)
-}
-
-#[cold]
-fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool {
-    let Some(region) = in_force.region() else {
-        return !header.state.is_wanted();
-    };
-    let region = region.get();
-    let shielded = region.is_shielded();
-    if header.state.is_revoked() || header.state.is_cancelled() && !shielded {
-        return true;
-    }
-    if !region.sit(fiber) {
-        // Its own bit, while it runs: there is nobody to wake.
-        header.state.revoke();
-        return true;
-    }
-    if region.limit.is_none() && !shielded {
-        header.region.set(in_force.calm());
-    }
-    false
-}
-
-/// As [`is_cancelled`], for one that only looks.
-pub(crate) fn would_be_cancelled(header: &Header) -> bool {
-    let region = header.region.get().region();
-    let shielded = region.is_some_and(|region| region.get().is_shielded());
-    header.state.is_revoked()
-        || header.state.is_cancelled() && !shielded
-        || region.is_some_and(|region| region.get().is_cancelled())
 }

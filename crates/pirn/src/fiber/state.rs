@@ -399,9 +399,9 @@ fn parked(word: u64, accepts: Accepts) -> u64 {
 
 impl Accepts {
     fn bits(self) -> u64 {
-        u64::from(self.token) * ACCEPTS_TOKEN
-            | u64::from(self.cancel) * ACCEPTS_CANCEL
-            | u64::from(self.revoke) * ACCEPTS_REVOKE
+        (u64::from(self.token) * ACCEPTS_TOKEN)
+            | (u64::from(self.cancel) * ACCEPTS_CANCEL)
+            | (u64::from(self.revoke) * ACCEPTS_REVOKE)
     }
 
     /// Whether the wait has been cancelled before it began.

@@ -189,9 +189,7 @@ impl Node {
             (mem::take(&mut tables.below), mem::take(&mut tables.calls))
         };
         self.tell_seated();
-        wake_all(&self.tables, |tables| {
-            tables.waiters.claim_first(|()| {})
-        });
+        wake_all(&self.tables, |tables| tables.waiters.claim_first(|()| {}));
         for (_, call) in calls {
             // UNWIND: a callback's panic ends that callback only.
             end_caught(call);

@@ -6,7 +6,6 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
 use super::global;
-use crate::cancel::Token;
 use crate::fiber::current;
 use crate::fiber::entry;
 use crate::fiber::region::{InForce, Region, RegionRef};
@@ -154,13 +153,6 @@ impl Handle {
         ENTERED.with_borrow_mut(|entered| entered.push(self.clone()));
         let _leave = Leave;
         f()
-    }
-
-    /// The token that everything in this runtime is under. To cancel it is the first step of
-    /// a shutdown: no fiber is taken any more, and all are interrupted.
-    #[must_use]
-    pub fn token(&self) -> Token {
-        Token::of(Arc::clone(self.pool.root()))
     }
 
     /// Waits until no fiber of this runtime is left but those that wait here. While

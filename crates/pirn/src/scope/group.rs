@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,13 +122,14 @@ impl<T: Send + 'static> TaskGroup<T> {
         if self.members.is_cancelled() || !self.has_room() {
             return Err(SpawnError::new(f, Rejected::Cancelled));
         }
-        let uncount = Uncount(&self.members);
+        let counted = Counted(&self.members);
         // Panics if no runtime can be made.
         let handle = Handle::current();
         let local = current::local();
         // SAFETY: the caller's promise.
         let fiber = unsafe { Builder::new().fresh(local, Location::caller(), f) };
-        mem::forget(uncount);
+        // From here on the fiber counts itself off.
+        let _counted = ManuallyDrop::new(counted);
         self.members.adopt(fiber);
         // For the caller, made before the fiber can end.
         let name = Fiber::from_ref(FiberRef::of(fiber));
@@ -153,10 +154,7 @@ impl<T: Send + 'static> TaskGroup<T> {
             _ if begin().is_err() => return false,
             _ => Spec::interruptible(Reason::Group),
         };
-        !matches!(
-            self.members.count(self.limit, &spec),
-            How::Interrupted(_)
-        )
+        !matches!(self.members.count(self.limit, &spec), How::Interrupted(_))
     }
 
     /// Waits for the next fiber to end, in the order in which they do, and returns its
@@ -170,15 +168,13 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// fiber, blocks a plain thread.
     #[track_caller]
     pub fn join_next(&self) -> Result<Option<Result<T, JoinError>>, Interrupt> {
-        let next = self
-            .members
-            .take_next(&Spec::interruptible(Reason::Group));
+        let next = self.members.take_next(&Spec::interruptible(Reason::Group));
         spend();
         match next {
             Err(how) => Err(how.interrupt().unwrap_or(Interrupt::Cancelled)),
             Ok(Next::None) => Ok(None),
             Ok(Next::Ended(fiber)) => {
-                let ended = mem::ManuallyDrop::new(fiber);
+                let ended = ManuallyDrop::new(fiber);
                 // SAFETY: J1, GR2: the reference of the one handle to a fiber of result type
                 // `T`, handed over.
                 let joined = unsafe { Joined::<T>::new(ended.ptr()) };
@@ -259,9 +255,9 @@ impl<T: Send + 'static> TaskGroup<T> {
 }
 
 /// A fiber that is counted and not made yet.
-struct Uncount<'a>(&'a Members);
+struct Counted<'a>(&'a Members);
 
-impl Drop for Uncount<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
         self.0.uncount();
     }

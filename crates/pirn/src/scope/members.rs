@@ -95,7 +95,9 @@ impl Members {
                 false => Attempt::Wait(()),
             };
             match wait_in(&self.state, |state| &mut state.room, spec, admit) {
-                Waited::Done(()) => return How::Woken(crate::fiber::state::Code::case(0)),
+                Waited::Done(()) => {
+                    return How::Woken(crate::fiber::state::Code::case(0));
+                }
                 // There was room for a moment; somebody else may have taken it.
                 Waited::Ended(How::Woken(_), ()) => {}
                 Waited::Ended(how, ()) => return how,

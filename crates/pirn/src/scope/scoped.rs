@@ -234,4 +234,3 @@ impl fmt::Debug for Scope<'_, '_> {
             .finish_non_exhaustive()
     }
 }
-

@@ -21,8 +21,8 @@ use super::limit::interrupted;
 use super::park::{Spec, spend};
 use super::queue::{Attempt, Waited, wait_in};
 use super::reason::Reason;
-use crate::fiber::release::wake_all;
 use crate::base::pad::CachePadded;
+use crate::fiber::release::wake_all;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 

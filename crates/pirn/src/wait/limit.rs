@@ -15,7 +15,8 @@ use super::interrupt::Interrupt;
 use super::park::yield_now;
 use crate::fiber::current::{self, Local};
 use crate::fiber::limit::Limit;
-use crate::fiber::region::{self, LimitRef, Region};
+use crate::fiber::region::{LimitRef, Region};
+use crate::fiber::seat;
 use crate::fiber::{FiberPtr, Header};
 
 /// The interrupt that the caller is under, if any. Interruptible calls ask before they try
@@ -45,7 +46,7 @@ fn interrupt_of(fiber: FiberPtr) -> Option<Interrupt> {
 
 #[cold]
 fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
-    if region::is_cancelled(fiber) {
+    if seat::is_cancelled(fiber) {
         return Some(Interrupt::Cancelled);
     }
     let limit = limit_of(fiber)?;
@@ -93,7 +94,7 @@ fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
 pub(crate) fn pending() -> Option<Interrupt> {
     let fiber = current::known(current::local())?;
     // SAFETY: H1.
-    if region::would_be_cancelled(unsafe { fiber.as_ref() }) {
+    if seat::would_be_cancelled(unsafe { fiber.as_ref() }) {
         return Some(Interrupt::Cancelled);
     }
     let limit = limit_of(fiber)?;
@@ -121,14 +122,10 @@ pub(crate) fn under<T>(at: Instant, f: impl FnOnce() -> T) -> (T, bool) {
 }
 
 /// Runs `f`, code of the caller's, in `region`. Nobody who inherits it outlives this call.
-pub(crate) fn within<T>(
-    fiber: FiberPtr,
-    region: &Region,
-    f: impl FnOnce() -> T,
-) -> T {
+pub(crate) fn within<T>(fiber: FiberPtr, region: &Region, f: impl FnOnce() -> T) -> T {
     let inside = Inside { fiber, region };
     // SAFETY: RG1: left when `inside` is dropped, and the region is borrowed until then.
-    unsafe { region::enter(fiber, region) };
+    unsafe { seat::enter(fiber, region) };
     let value = f();
     drop(inside);
     value
@@ -143,7 +140,7 @@ pub(super) fn is_over(limit: &Limit) -> bool {
 /// The interrupt of a call that `limit` has ended.
 #[cold]
 pub(super) fn report(fiber: FiberPtr, limit: &Limit) -> Interrupt {
-    if region::is_cancelled(fiber) {
+    if seat::is_cancelled(fiber) {
         return Interrupt::Cancelled;
     }
     limit.report();
@@ -158,6 +155,6 @@ struct Inside<'a> {
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        region::leave(self.fiber, self.region);
+        seat::leave(self.fiber, self.region);
     }
 }

@@ -35,12 +35,12 @@ pub(crate) mod reason;
 mod wait_case;
 pub(crate) mod waitable;
 
+pub(crate) use crate::fiber::release::wake_all;
 pub(crate) use clock::{deadline_in, now};
 pub(crate) use limit::{begin, interrupted};
 pub(crate) use linger::{linger, lingers};
 pub(crate) use park::{How, Spec, spend, yield_now};
 pub(crate) use queue::{Attempt, Waited, wait_held, wait_in};
-pub(crate) use crate::fiber::release::wake_all;
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;

@@ -27,7 +27,7 @@ use crate::base::clock;
 use crate::base::mutant::mutant;
 use crate::fiber::current::{self, Local};
 use crate::fiber::limit::Limit;
-use crate::fiber::region;
+use crate::fiber::seat;
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
 use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
 use crate::shim;
@@ -219,7 +219,7 @@ fn park_as(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
 fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     // Takes a seat, so that the wait hears of a cancellation; one that has come already is
     // found by the parking itself.
-    region::is_cancelled(ticket.fiber());
+    seat::is_cancelled(ticket.fiber());
     let Some(region) = header.region.get().region() else {
         return park_as(local, header, ticket, spec);
     };

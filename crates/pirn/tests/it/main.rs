@@ -15,6 +15,8 @@ mod rig;
 mod barrier;
 /// Calls that block, off the workers.
 mod blocking;
+/// Tokens form a tree; cancelling one interrupts what is under it.
+mod cancel;
 /// Values arrive once, in order, or come back; what close and disconnect mean.
 mod channel;
 /// What goes in comes out, counted, whoever is at either end.
@@ -83,6 +85,8 @@ mod shutdown;
 mod spawn;
 /// Stacks: large enough, guarded, reused, bounded without harm.
 mod stacks;
+/// Scopes that fail, are supervised, are raced; groups that are values.
+mod structure;
 /// Mutex, condition variable and wait group: who goes on, when, and in which order.
 mod sync;
 /// The same under load: nobody inside twice, nobody forgotten.
@@ -93,6 +97,8 @@ mod timers;
 mod turns_storm;
 /// Waits in the middle of a panic: nobody is locked out, and nobody mistaken.
 mod unwinding;
+/// The ways to hand work to a task system.
+mod use_cases;
 /// Waiting for things of one's own, and what tickets may do.
 mod waitable;
 /// Work that comes is taken, whenever it comes; nobody is woken in vain.

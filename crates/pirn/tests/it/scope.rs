@@ -120,24 +120,27 @@ fn scopes_in_sequence() {
 #[test]
 fn the_first_panic_of_a_child_is_raised() {
     alone(|| {
-        let ended = AtomicUsize::new(0);
+        let (started, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let raised = catch_unwind(AssertUnwindSafe(|| {
             pirn::scope(|s| {
                 let first = s.spawn(|| panic_any("first"));
                 first.wait().unwrap();
-                s.spawn(|| {
-                    pirn::yield_now();
+                let second = s.spawn(|| {
+                    until(&started, 11);
                     panic_any("second")
                 });
                 for _ in 0..10 {
                     s.spawn(|| {
+                        started.fetch_add(1, Ordering::SeqCst);
+                        until(&started, 11);
                         (0..10).for_each(|_| pirn::yield_now());
                         ended.fetch_add(1, Ordering::SeqCst);
                     });
                 }
-                // All have started. What has not would not start any more.
-                pirn::yield_now();
-                drop(first);
+                // What has not started would not start any more.
+                until(&started, 10);
+                drop((first, second));
+                started.fetch_add(1, Ordering::SeqCst);
             });
         }));
         assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"first"));
@@ -164,24 +167,27 @@ fn a_joined_panic_is_not_raised_again() {
 #[test]
 fn a_body_that_panics_waits_for_its_children() {
     alone(|| {
-        let ended = AtomicUsize::new(0);
+        let (started, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let scope_of = |child_panics: bool| {
+            started.store(0, Ordering::SeqCst);
             catch_unwind(AssertUnwindSafe(|| {
                 pirn::scope(|s| {
                     for _ in 0..10 {
                         s.spawn(|| {
-                            pirn::yield_now();
+                            started.fetch_add(1, Ordering::SeqCst);
+                            until(&started, 11);
                             ended.fetch_add(1, Ordering::SeqCst);
                         });
                     }
-                    if child_panics {
-                        s.spawn(|| {
-                            pirn::yield_now();
-                            panic_any("child")
-                        });
-                    }
-                    // All start, and are interrupted from here on.
-                    pirn::yield_now();
+                    s.spawn(|| {
+                        started.fetch_add(1, Ordering::SeqCst);
+                        until(&started, 11);
+                        if child_panics {
+                            panic_any("child");
+                        }
+                    });
+                    // What has not started would not start any more.
+                    until(&started, 11);
                     panic_any("body");
                 })
             }))

@@ -8,7 +8,9 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
+use crate::fiber::region::Region;
 use crate::fiber::tests::stage::{Actor, Block};
+use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header, current, entry};
 use crate::join::{JoinError, Joined};
 use crate::scope::children::Children;
@@ -39,7 +41,10 @@ impl Rig {
         let parent = Block::new();
         parent.renew(1);
         Rig {
-            frame: Arc::new(Frame(UnsafeCell::new(ManuallyDrop::new(Children::new())))),
+            frame: Arc::new(Frame(UnsafeCell::new(ManuallyDrop::new(Children::new(
+                Region::shared(Node::below([None, None])),
+                true,
+            ))))),
             parent: Arc::new(parent),
             blocks: std::array::from_fn(|_| Arc::new(Block::new())),
             ran: Arc::default(),

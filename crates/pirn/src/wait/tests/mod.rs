@@ -5,6 +5,8 @@ mod clock;
 #[cfg(loom)]
 mod model_queue;
 #[cfg(loom)]
+mod model_regions;
+#[cfg(loom)]
 mod model_threads;
 
 #[cfg(not(any(loom, shuttle)))]

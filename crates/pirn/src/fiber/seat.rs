@@ -1,0 +1,134 @@
+//! Seats: how a fiber that runs code under a token comes to be told of its cancellation.
+//!
+//! Owns: entering and leaving regions, and the look at whether the running code has been
+//! cancelled, which takes the seat. Does not own: the records (`region`), nor the tables
+//! (`token`).
+//!
+//! The order of leaving: 1. the seat is given up, so that nobody sets REVOKED on its account any
+//! more; 2. the header points to what is outside, not calm; 3. REVOKED is cleared. If a token
+//! outside has set the bit as well it was cancelled before, and the next look finds its flag
+//! set: clearing the bit and setting it are read-modify-writes of one word.
+
+use std::ptr::NonNull;
+
+use super::header::{FiberPtr, Header};
+use super::region::{InForce, Kind, Region, RegionRef, Seat};
+use crate::base::mutant::mutant;
+
+impl Region {
+    /// Takes the owner's seat in the token in force, unless it has one; false if that
+    /// token is cancelled. Owner of the innermost region, which this is.
+    fn sit(&self, fiber: FiberPtr) -> bool {
+        let holds_seat =
+            |region: &&Region| matches!(region.kind, Kind::Token { .. } | Kind::Bottom);
+        let Some(place) = self.own().find(holds_seat) else {
+            return true;
+        };
+        if let Some(seat) = place.seat.get() {
+            // SAFETY: RG3: the token outlives the seat.
+            return !unsafe { seat.node.as_ref() }.is_cancelled();
+        }
+        let Some(node) = place.token_in_force() else {
+            return true;
+        };
+        let key = node.sit(fiber);
+        let node = NonNull::from(&**node);
+        place.seat.set(key.map(|key| Seat { node, key }));
+        key.is_some()
+    }
+
+    fn stand_up(&self) {
+        if let Some(Seat { node, key }) = self.seat.take() {
+            // SAFETY: RG3: the token outlives the seat.
+            unsafe { node.as_ref() }.stand_up(key);
+        }
+    }
+}
+
+/// Has the running `fiber` enter `region`.
+///
+/// # Safety
+/// RG1: it leaves the region ([`leave`]) before the region moves or ends.
+pub(crate) unsafe fn enter(fiber: FiberPtr, region: &Region) {
+    // SAFETY: H1, H2: the caller's own header.
+    let header = unsafe { fiber.as_ref() };
+    if matches!(region.kind, Kind::Shield) {
+        if let Some(outside) = region.outer {
+            outside.get().own().for_each(Region::stand_up);
+        }
+        header.state.restore();
+    }
+    // SAFETY: the caller's promise.
+    header
+        .region
+        .set(InForce::of(unsafe { RegionRef::new(region) }));
+}
+
+/// Has the running `fiber` leave `region`, the innermost one. What holds outside is looked
+/// at again by the next interruption point.
+pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
+    // SAFETY: H1, H2: the caller's own header.
+    let header = unsafe { fiber.as_ref() };
+    region.stand_up();
+    let outermost = matches!(
+        region.kind,
+        Kind::Token {
+            outermost: true,
+            ..
+        }
+    );
+    if outermost && region.made().is_some() {
+        // Dropped outside the lock.
+        let own = header.join.lock().own.take();
+        drop(own);
+    }
+    header
+        .region
+        .set(region.outer.map_or(InForce::NONE, InForce::of));
+    if !mutant!("left_revoked") {
+        header.state.restore();
+    }
+}
+
+/// Whether the code that the running `fiber` runs has been cancelled. Takes a seat, so that
+/// from now on the fiber is told.
+#[inline]
+pub(crate) fn is_cancelled(fiber: FiberPtr) -> bool {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    let in_force = header.region.get();
+    if in_force.is_calm() {
+        return !header.state.is_wanted();
+    }
+    is_cancelled_in(header, fiber, in_force)
+}
+
+#[cold]
+fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool {
+    let Some(region) = in_force.region() else {
+        return !header.state.is_wanted();
+    };
+    let region = region.get();
+    let shielded = region.is_shielded();
+    if header.state.is_revoked() || header.state.is_cancelled() && !shielded {
+        return true;
+    }
+    if !region.sit(fiber) {
+        // Its own bit, while it runs: there is nobody to wake.
+        header.state.revoke();
+        return true;
+    }
+    if region.limit().is_none() && !shielded {
+        header.region.set(in_force.calm());
+    }
+    false
+}
+
+/// As [`is_cancelled`], for one that only looks.
+pub(crate) fn would_be_cancelled(header: &Header) -> bool {
+    let region = header.region.get().region();
+    let shielded = region.is_some_and(|region| region.get().is_shielded());
+    header.state.is_revoked()
+        || header.state.is_cancelled() && !shielded
+        || region.is_some_and(|region| region.get().is_cancelled())
+}

@@ -1,0 +1,615 @@
+//! Tokens form a tree, and cancelling one interrupts whatever is under it, and nothing else.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::cancel::{self, Token, check, shield, with_deadline};
+use pirn::channel::{RecvError, bounded};
+use pirn::spawn::{Builder, JoinError, Rejected, park_interruptible};
+use pirn::time::{now, sleep, timeout};
+use pirn::{Interrupt, JoinHandle};
+
+use crate::crew::{alone, runtime, until};
+use crate::rig::{Drops, LONG, eventually, on_every_shape, scaled};
+
+/// Waits for what never comes, until interrupted.
+fn for_ever() -> Interrupt {
+    park_interruptible().unwrap_err()
+}
+
+/// A scope's cancellation ends the waits of its body and its children, and what has not
+/// started does not start. Outside the scope nothing is left of it.
+#[test]
+fn a_cancelled_scope_interrupts_body_and_children() {
+    on_every_shape(|runtime| {
+        let ended = AtomicUsize::new(0);
+        runtime.run(|| {
+            pirn::scope(|s| {
+                for _ in 0..10 {
+                    s.spawn(|| {
+                        assert_eq!(for_ever(), Interrupt::Cancelled);
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    });
+                }
+                while !s.is_empty() && ended.load(Ordering::SeqCst) == 0 {
+                    pirn::yield_now();
+                    if runtime.metrics().total.started >= 11 {
+                        break;
+                    }
+                }
+                assert_eq!(check(), Ok(()));
+                s.cancel();
+                assert!(s.token().is_cancelled());
+                assert_eq!(check(), Err(Interrupt::Cancelled));
+                assert_eq!(sleep(LONG), Err(Interrupt::Cancelled));
+                let late = s.spawn(|| unreachable!("it must not start"));
+                assert!(matches!(shield(|| late.join()), Err(JoinError::NotRun)));
+                let refused = s.try_spawn(|| 7).unwrap_err();
+                assert_eq!(refused.reason(), Rejected::Cancelled);
+                assert_eq!(refused.into_inner()(), 7);
+            });
+            assert_eq!(check(), Ok(()), "the scope is over");
+        });
+        assert_eq!(ended.into_inner(), 10);
+    });
+}
+
+/// K7. Cancelling goes down the tree, through scopes in scopes, and not up or sideways.
+#[test]
+fn cancellation_goes_down_and_not_up() {
+    on_every_shape(|runtime| {
+        let (inner_ended, sibling_free) = (AtomicUsize::new(0), AtomicBool::new(false));
+        runtime.run(|| {
+            let ready = AtomicUsize::new(0);
+            pirn::scope(|outer| {
+                let token = outer.spawn(|| {
+                    pirn::scope(|inner| {
+                        for _ in 0..3 {
+                            inner.spawn(|| {
+                                pirn::scope(|innermost| {
+                                    innermost.spawn(|| {
+                                        ready.fetch_add(1, Ordering::SeqCst);
+                                        for_ever();
+                                        inner_ended.fetch_add(1, Ordering::SeqCst);
+                                    });
+                                });
+                            });
+                        }
+                        until(&ready, 3);
+                        inner.cancel();
+                    });
+                    assert_eq!(check(), Ok(()));
+                });
+                token.join().unwrap();
+                sibling_free.store(check().is_ok(), Ordering::SeqCst);
+            });
+        });
+        assert_eq!(inner_ended.into_inner(), 3);
+        assert!(
+            sibling_free.into_inner(),
+            "the outer scope was not cancelled"
+        );
+    });
+}
+
+/// Cancelling a fiber by its handle cancels what it has spawned in scopes, while it waits for
+/// something else entirely.
+#[test]
+fn cancelling_a_fiber_cancels_its_scopes() {
+    on_every_shape(|runtime| {
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let ended = Arc::new(AtomicUsize::new(0));
+        let (count, done) = (Arc::clone(&waiting), Arc::clone(&ended));
+        let fiber: JoinHandle<()> = runtime.spawn(move || {
+            let lock = pirn::sync::Mutex::new(());
+            let held = lock.lock();
+            pirn::scope(|s| {
+                for _ in 0..4 {
+                    s.spawn(|| {
+                        pirn::scope(|s| {
+                            s.spawn(|| {
+                                count.fetch_add(1, Ordering::SeqCst);
+                                for_ever();
+                                done.fetch_add(1, Ordering::SeqCst);
+                            });
+                        });
+                    });
+                }
+            });
+            drop(held);
+        });
+        eventually("all wait", || waiting.load(Ordering::SeqCst) == 4);
+        fiber.cancel();
+        fiber.join().unwrap();
+        assert_eq!(ended.load(Ordering::SeqCst), 4);
+    });
+}
+
+/// Whoever was cancelled before it opened a scope has its children cancelled too.
+#[test]
+fn a_scope_of_a_cancelled_fiber_is_cancelled() {
+    alone(|| {
+        let fiber = pirn::spawn(|| {
+            assert_eq!(for_ever(), Interrupt::Cancelled);
+            pirn::scope(|s| {
+                let child = s.spawn(|| 1);
+                assert!(matches!(shield(|| child.join()), Err(JoinError::NotRun)));
+                assert!(s.token().is_cancelled());
+            });
+        });
+        pirn::yield_now();
+        fiber.cancel();
+        fiber.join().unwrap();
+    });
+}
+
+/// K2. A thousand parked receivers of a cancelled scope end, each told so.
+#[test]
+fn a_thousand_parked_receivers_end() {
+    for workers in [1, 2, 4, 8] {
+        let n = scaled(1_000);
+        let interrupted = AtomicUsize::new(0);
+        let (_tx, rx) = bounded::<u8>(0);
+        let runtime = runtime(workers);
+        runtime.run(|| {
+            pirn::scope(|s| {
+                for _ in 0..n {
+                    s.spawn(|| {
+                        if rx.recv() == Err(RecvError::Interrupted(Interrupt::Cancelled))
+                        {
+                            interrupted.fetch_add(1, Ordering::SeqCst);
+                        }
+                    });
+                }
+                while (runtime.metrics().total.started as usize) <= n {
+                    pirn::yield_now();
+                }
+                s.cancel();
+            });
+        });
+        assert_eq!(interrupted.into_inner(), n);
+    }
+}
+
+/// K4. Spawning while somebody cancels: what was admitted and started has ended, every
+/// closure was run or dropped, once.
+#[test]
+fn spawning_while_cancelling() {
+    on_every_shape(|runtime| {
+        let drops = Drops::default();
+        let (started, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let n = scaled(2_000);
+        let mut refused = 0;
+        runtime.run(|| {
+            pirn::scope(|s| {
+                let token = s.token().clone();
+                s.spawn(move || {
+                    for _ in 0..20 {
+                        pirn::yield_now();
+                    }
+                    token.cancel();
+                });
+                for i in 0..n {
+                    let capture = drops.one();
+                    let (started, finished) = (&started, &finished);
+                    let job = move || {
+                        let _capture = capture;
+                        started.fetch_add(1, Ordering::SeqCst);
+                        if i % 2 == 0 {
+                            for_ever();
+                        }
+                        finished.fetch_add(1, Ordering::SeqCst);
+                    };
+                    match s.try_spawn(job) {
+                        Ok(handle) => drop(handle),
+                        Err(error) => {
+                            assert_eq!(error.reason(), Rejected::Cancelled);
+                            refused += 1;
+                        }
+                    }
+                    if i % 64 == 0 {
+                        pirn::yield_now();
+                    }
+                }
+            });
+        });
+        assert_eq!(started.into_inner(), finished.into_inner());
+        assert_eq!(drops.count(), n);
+        let _ = refused;
+    });
+}
+
+/// K8. A shielded section comes to its end, whoever cancels; afterwards the interrupt is
+/// seen.
+#[test]
+fn a_shield_defers_every_interrupt() {
+    alone(|| {
+        let (tx, rx) = bounded(1);
+        // By its handle.
+        let sender = tx.clone();
+        let fiber = pirn::spawn(move || {
+            for_ever();
+            assert_eq!(check(), Err(Interrupt::Cancelled));
+            let inside = shield(|| {
+                assert_eq!(check(), Ok(()));
+                sleep(Duration::from_millis(1)).unwrap();
+                sender.send(1)
+            });
+            assert_eq!(inside, Ok(()));
+            check()
+        });
+        pirn::yield_now();
+        fiber.cancel();
+        assert_eq!(fiber.join().unwrap(), Err(Interrupt::Cancelled));
+        assert_eq!(rx.try_recv(), Ok(1));
+        // By its scope, while it waits in the shield.
+        pirn::scope(|s| {
+            let fiber = s.spawn(|| {
+                let inside = shield(|| rx.recv());
+                (inside, check())
+            });
+            pirn::yield_now();
+            s.cancel();
+            tx.try_send(2).unwrap();
+            let ended = shield(|| fiber.join()).unwrap();
+            assert_eq!(ended, (Ok(2), Err(Interrupt::Cancelled)));
+        });
+        // By a deadline.
+        let passed = now();
+        with_deadline(passed, || {
+            assert_eq!(check(), Err(Interrupt::TimedOut));
+            assert_eq!(shield(check), Ok(()));
+            assert_eq!(shield(cancel::deadline), None);
+            assert_eq!(check(), Err(Interrupt::TimedOut));
+        });
+    });
+}
+
+/// What is entered inside a shield holds there: deadlines, tokens, scopes.
+#[test]
+fn a_shield_is_no_shield_from_what_is_inside() {
+    alone(|| {
+        let outer = Token::new();
+        outer.enter(|| {
+            outer.cancel();
+            assert_eq!(check(), Err(Interrupt::Cancelled));
+            shield(|| {
+                assert_eq!(check(), Ok(()));
+                let late = timeout(Duration::from_millis(1), || sleep(LONG));
+                assert!(late.is_err());
+                let inner = Token::new();
+                inner.enter(|| {
+                    assert_eq!(check(), Ok(()));
+                    inner.cancel();
+                    assert_eq!(check(), Err(Interrupt::Cancelled));
+                    assert_eq!(sleep(LONG), Err(Interrupt::Cancelled));
+                });
+                assert_eq!(check(), Ok(()));
+                let child = pirn::scope(|s| {
+                    let fiber = s.spawn(for_ever);
+                    pirn::yield_now();
+                    s.cancel();
+                    shield(|| fiber.join()).unwrap()
+                });
+                assert_eq!(child, Interrupt::Cancelled);
+            });
+            assert_eq!(check(), Err(Interrupt::Cancelled));
+        });
+        assert_eq!(check(), Ok(()));
+    });
+}
+
+/// K9. Both set: cancellation is reported. Nested: the nearest deadline, and each to its own
+/// `timeout`.
+#[test]
+fn cancellation_comes_before_a_deadline() {
+    alone(|| {
+        let token = Token::new();
+        token.enter(|| {
+            with_deadline(now(), || {
+                assert_eq!(check(), Err(Interrupt::TimedOut));
+                token.cancel();
+                assert_eq!(check(), Err(Interrupt::Cancelled));
+                assert_eq!(sleep(LONG), Err(Interrupt::Cancelled));
+            });
+            assert_eq!(check(), Err(Interrupt::Cancelled));
+        });
+        assert_eq!(check(), Ok(()));
+    });
+}
+
+/// A token that is entered adds to the ones outside: either interrupts.
+#[test]
+fn an_entered_token_holds_beside_the_outer_one() {
+    alone(|| {
+        for which in 0..2 {
+            let tokens = [Token::new(), Token::new()];
+            tokens[0].enter(|| {
+                tokens[1].enter(|| {
+                    assert_eq!(check(), Ok(()));
+                    tokens[which].cancel();
+                    assert_eq!(check(), Err(Interrupt::Cancelled));
+                });
+                let outer = check();
+                assert_eq!(outer.is_err(), which == 0);
+            });
+            assert_eq!(check(), Ok(()));
+        }
+    });
+}
+
+/// A wait under an inner token that is over hears of the outer one again, also if the outer
+/// one was cancelled in between.
+#[test]
+fn leaving_an_inner_token_keeps_the_outer_interrupt() {
+    alone(|| {
+        let (outer, inner) = (Token::new(), Token::new());
+        outer.enter(|| {
+            assert_eq!(check(), Ok(()));
+            inner.enter(|| {
+                assert_eq!(check(), Ok(()));
+                inner.cancel();
+                outer.cancel();
+                assert_eq!(check(), Err(Interrupt::Cancelled));
+            });
+            assert_eq!(sleep(LONG), Err(Interrupt::Cancelled));
+        });
+        assert_eq!(check(), Ok(()));
+    });
+}
+
+/// Tokens, callbacks and waiting: once, in any order, also too late.
+#[test]
+fn tokens_tell_everybody_once() {
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            let root = Token::new();
+            let child = root.child();
+            let called = Arc::new(AtomicUsize::new(0));
+            let call = |token: &Token| {
+                let called = Arc::clone(&called);
+                token.on_cancel(move || {
+                    called.fetch_add(1, Ordering::SeqCst);
+                })
+            };
+            let _first = call(&root);
+            let _second = call(&child);
+            drop(call(&child));
+            let _panics = child.on_cancel(|| panic_any("a callback's own affair"));
+            pirn::scope(|s| {
+                s.spawn(|| child.wait());
+                s.spawn(|| {
+                    let mut case = child.case();
+                    let mut select = pirn::select::Select::new();
+                    select.add(&mut case);
+                    assert_eq!(select.wait(), Ok(0));
+                });
+                pirn::yield_now();
+                root.cancel();
+                root.cancel();
+            });
+            assert!(child.is_cancelled() && root.child().is_cancelled());
+            assert_eq!(called.load(Ordering::SeqCst), 2);
+            let _late = call(&child);
+            assert_eq!(called.load(Ordering::SeqCst), 3);
+            child.wait();
+        });
+    });
+}
+
+/// A chain of tokens deeper than any stack is cancelled and dropped.
+#[test]
+fn a_deep_chain_of_tokens() {
+    let n = scaled(200_000);
+    alone(move || {
+        let root = Token::new();
+        let mut last = root.child();
+        for _ in 0..n {
+            last = last.child();
+        }
+        root.cancel();
+        assert!(last.is_cancelled());
+        drop(root);
+        drop(last);
+        let mut live = Token::new();
+        for _ in 0..n {
+            live = live.child();
+        }
+    });
+}
+
+/// A dropped child leaves nothing in its parent: memory stays flat.
+#[test]
+fn alone_children_of_a_token_leave_it() {
+    let root = Token::new();
+    let before = crate::rig::resident();
+    for _ in 0..scaled(300_000) {
+        drop(root.child());
+    }
+    let grown = crate::rig::resident().saturating_sub(before);
+    assert!(grown < 8 << 20, "{grown} bytes more");
+}
+
+/// The runtime's token is above everything in it, and cancelling it ends everything.
+#[test]
+fn the_runtimes_token_is_above_all() {
+    let runtime = runtime(2);
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&waiting);
+    let detached = runtime.spawn(move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        for_ever()
+    });
+    let count = Arc::clone(&waiting);
+    let scoped = runtime.spawn(move || {
+        let mut told = false;
+        pirn::scope(|s| {
+            let token = s.token().clone();
+            s.spawn(|| {
+                count.fetch_add(1, Ordering::SeqCst);
+                for_ever();
+            });
+            token.wait();
+            told = true;
+        });
+        told
+    });
+    eventually("all wait", || waiting.load(Ordering::SeqCst) == 2);
+    runtime.token().cancel();
+    assert_eq!(detached.join().unwrap(), Interrupt::Cancelled);
+    assert!(scoped.join().unwrap());
+    assert!(matches!(
+        runtime.spawn(|| ()).join(),
+        Err(JoinError::NotRun)
+    ));
+}
+
+/// A plain thread is under the tokens that it enters, and in the scopes that it opens.
+#[test]
+fn plain_threads_are_interrupted_too() {
+    let token = Token::new();
+    let canceller = token.clone();
+    let waits = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&waits);
+    let other = std::thread::spawn(move || {
+        eventually("it waits", || seen.load(Ordering::SeqCst));
+        std::thread::sleep(Duration::from_millis(5));
+        canceller.cancel();
+    });
+    token.enter(|| {
+        waits.store(true, Ordering::SeqCst);
+        assert_eq!(sleep(LONG), Err(Interrupt::Cancelled));
+    });
+    other.join().unwrap();
+    pirn::scope(|s| {
+        s.spawn(|| s.cancel());
+        assert_eq!(sleep(LONG), Err(Interrupt::Cancelled));
+    });
+    assert_eq!(check(), Ok(()));
+}
+
+/// What `run` runs elsewhere is under the caller's token.
+#[test]
+fn what_is_run_elsewhere_is_under_the_callers_token() {
+    let (here, there) = (runtime(1), runtime(1));
+    let ended = here.run(|| {
+        pirn::scope(|s| {
+            let fiber = s.spawn(|| there.run(for_ever));
+            while there.metrics().total.started == 0 {
+                pirn::yield_now();
+            }
+            s.cancel();
+            shield(|| fiber.join()).unwrap()
+        })
+    });
+    assert_eq!(ended, Interrupt::Cancelled);
+}
+
+/// `Token::current` names what the code is under.
+#[test]
+fn the_current_token() {
+    alone(|| {
+        let outer = Token::current();
+        let token = Token::new();
+        token.enter(|| {
+            assert!(!Token::current().is_cancelled());
+            token.cancel();
+            assert!(Token::current().is_cancelled());
+        });
+        assert!(!outer.is_cancelled());
+        pirn::scope(|s| {
+            let child = s.spawn(Token::current).join().unwrap();
+            s.cancel();
+            assert!(child.is_cancelled());
+        });
+        let alone = shield(Token::current);
+        alone.cancel();
+        assert_eq!(check(), Ok(()));
+    });
+}
+
+/// A panic that unwinds through regions leaves them.
+#[test]
+fn regions_are_left_by_unwinding() {
+    alone(|| {
+        let token = Token::new();
+        for _ in 0..3 {
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                token.enter(|| shield(|| token.child().enter(|| panic_any(1))))
+            }));
+            assert!(caught.is_err());
+        }
+        token.cancel();
+        assert_eq!(check(), Ok(()));
+        let fiber = Builder::new().name("after").spawn(for_ever).unwrap();
+        pirn::yield_now();
+        fiber.cancel();
+        assert_eq!(fiber.join().unwrap(), Interrupt::Cancelled);
+    });
+}
+
+/// Cancel at random moments while fibers go through every primitive: each call comes back,
+/// nothing is lost that was admitted.
+#[test]
+fn cancelled_at_random_points() {
+    let rounds = scaled(60);
+    for workers in [1, 2, 4, 8] {
+        let runtime = runtime(workers);
+        for round in 0..rounds {
+            let (sent, received) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            runtime.run(|| {
+                let (tx, rx) = bounded(round % 4);
+                let lock = pirn::sync::Mutex::new(0);
+                let permits = pirn::sync::Semaphore::new(2);
+                pirn::scope(|s| {
+                    for _ in 0..4 {
+                        s.spawn(|| {
+                            while tx.send(1).is_ok() {
+                                sent.fetch_add(1, Ordering::SeqCst);
+                            }
+                        });
+                        s.spawn(|| {
+                            while rx.recv().is_ok() {
+                                received.fetch_add(1, Ordering::SeqCst);
+                            }
+                        });
+                        s.spawn(|| {
+                            while let Ok(mut held) = lock.lock_interruptible() {
+                                *held += 1;
+                                pirn::yield_now();
+                            }
+                        });
+                        s.spawn(|| {
+                            while let Ok(permit) = permits.acquire(1) {
+                                if sleep(Duration::from_micros(50)).is_err() {
+                                    break;
+                                }
+                                drop(permit);
+                            }
+                        });
+                        s.spawn(|| {
+                            while timeout(Duration::from_micros(70), || {
+                                pirn::scope(|s| drop(s.spawn(|| sleep(LONG))));
+                                check()
+                            }) != Ok(Err(Interrupt::Cancelled))
+                            {
+                            }
+                        });
+                    }
+                    for _ in 0..round * 7 {
+                        pirn::yield_now();
+                    }
+                    s.cancel();
+                });
+                // What was sent and not received lies in the buffer.
+                let left = rx.try_iter().count();
+                assert_eq!(
+                    sent.load(Ordering::SeqCst),
+                    received.load(Ordering::SeqCst) + left
+                );
+            });
+        }
+    }
+}

@@ -1,0 +1,553 @@
+//! Scopes whose fibers fail, are supervised, are raced; groups that are values.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::cancel::{Token, check, shield};
+use pirn::channel::bounded;
+use pirn::scope::{TaskGroup, all, any, race, supervise};
+use pirn::spawn::{JoinError, Rejected, park_interruptible};
+use pirn::time::{sleep, timeout};
+use pirn::{Interrupt, channel, try_scope};
+
+use crate::crew::{alone, runtime, until};
+use crate::rig::{Drops, LONG, eventually, on_every_shape, scaled};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Failed {
+    Number(u32),
+    Interrupted(Interrupt),
+}
+
+impl From<Interrupt> for Failed {
+    fn from(interrupt: Interrupt) -> Failed {
+        Failed::Interrupted(interrupt)
+    }
+}
+
+/// K5. The first error cancels the others and is what the scope returns, when all have ended.
+#[test]
+fn the_first_error_wins() {
+    on_every_shape(|runtime| {
+        let ended = AtomicUsize::new(0);
+        let result: Result<(), Failed> = runtime.try_scope(|s| {
+            for _ in 0..10 {
+                s.spawn(|| {
+                    let interrupted = park_interruptible().unwrap_err();
+                    ended.fetch_add(1, Ordering::SeqCst);
+                    Err::<(), _>(Failed::from(interrupted))
+                });
+            }
+            s.spawn(|| {
+                pirn::yield_now();
+                Err::<(), _>(Failed::Number(7))
+            });
+            s.wait()?;
+            Ok(())
+        });
+        assert_eq!(result, Err(Failed::Number(7)));
+        assert!(ended.into_inner() <= 10);
+    });
+}
+
+/// Without an error there is the body's result, and the children's by their handles.
+#[test]
+fn no_error_no_fuss() {
+    on_every_shape(|runtime| {
+        let sum = runtime.try_scope(|s| {
+            let parts: Vec<_> = (1..=10).map(|n| s.spawn(move || Ok(n))).collect();
+            let sum: u32 = parts.into_iter().filter_map(|part| part.join()).sum();
+            Ok::<_, Failed>(sum)
+        });
+        assert_eq!(sum, Ok(55));
+    });
+}
+
+/// The body's error cancels too; of several errors the first counts, others are dropped.
+#[test]
+fn the_bodys_error_counts_like_a_childs() {
+    alone(|| {
+        let failed: Result<(), Failed> = try_scope(|s| {
+            s.spawn(|| {
+                park_interruptible()?;
+                Ok::<(), Failed>(())
+            });
+            pirn::yield_now();
+            Err(Failed::Number(1))
+        });
+        assert_eq!(failed, Err(Failed::Number(1)));
+        let failed: Result<(), Failed> = try_scope(|s| {
+            let child = s.spawn(|| Err::<(), _>(Failed::Number(2)));
+            assert_eq!(child.join(), None);
+            assert_eq!(check(), Err(Interrupt::Cancelled));
+            Err(Failed::Number(3))
+        });
+        assert_eq!(failed, Err(Failed::Number(2)));
+    });
+}
+
+/// Cancelled by somebody else: who did not start, or failed for that reason, makes the scope
+/// fail with the interrupt; who succeeded all the same does not.
+#[test]
+fn a_try_scope_that_is_cancelled_from_outside() {
+    alone(|| {
+        let token = Token::new();
+        let unrun: Result<(), Failed> = token.child().enter(|| {
+            try_scope(|s| {
+                s.cancel();
+                s.spawn(|| Ok::<(), Failed>(()));
+                Ok(())
+            })
+        });
+        assert_eq!(unrun, Err(Failed::Interrupted(Interrupt::Cancelled)));
+        let succeeded: Result<u8, Failed> = try_scope(|s| {
+            s.spawn(|| {
+                pirn::yield_now();
+                pirn::yield_now();
+                Ok::<(), Failed>(())
+            });
+            pirn::yield_now();
+            s.cancel();
+            Ok(4)
+        });
+        assert_eq!(succeeded, Ok(4));
+        let own: Result<(), Failed> = try_scope(|s| {
+            s.cancel();
+            sleep(LONG)?;
+            Ok(())
+        });
+        assert_eq!(own, Err(Failed::Interrupted(Interrupt::Cancelled)));
+    });
+}
+
+/// A panic goes before any error, joined or not.
+#[test]
+fn a_panic_goes_before_errors() {
+    alone(|| {
+        for joined in [false, true] {
+            let raised = catch_unwind(AssertUnwindSafe(|| {
+                let _: Result<(), Failed> = try_scope(|s| {
+                    let child = s.spawn(|| -> Result<(), Failed> { panic_any("child") });
+                    if joined {
+                        assert_eq!(child.join(), None);
+                    }
+                    Err(Failed::Number(1))
+                });
+            }));
+            if joined {
+                assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"child"));
+            } else {
+                // Cancelled before it started.
+                assert!(raised.is_ok());
+            }
+        }
+    });
+}
+
+/// A dropped handle of a child that panics cancels the scope at once.
+#[test]
+fn an_unjoined_panic_cancels_at_once() {
+    on_every_shape(|runtime| {
+        for early in [false, true] {
+            let panicked = AtomicBool::new(false);
+            let raised = catch_unwind(AssertUnwindSafe(|| {
+                runtime.scope(|s| {
+                    let child = s.spawn(|| {
+                        panicked.store(true, Ordering::SeqCst);
+                        panic_any("child")
+                    });
+                    if early {
+                        drop(child);
+                    } else {
+                        child.wait().unwrap();
+                        assert_eq!(check(), Ok(()), "somebody may still join it");
+                        drop(child);
+                    }
+                    // Nobody else ends this.
+                    sleep(LONG)
+                })
+            }));
+            assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"child"));
+            assert!(panicked.into_inner());
+        }
+    });
+}
+
+/// In a supervised scope a panic stays in its handle.
+#[test]
+fn supervised_panics_stay_apart() {
+    on_every_shape(|runtime| {
+        let served = AtomicUsize::new(0);
+        runtime.run(|| {
+            supervise(|s| {
+                for n in 0..20 {
+                    let served = &served;
+                    s.spawn(move || {
+                        pirn::yield_now();
+                        if n % 2 == 0 {
+                            panic_any(n);
+                        }
+                        served.fetch_add(1, Ordering::SeqCst);
+                    });
+                }
+                let joined = s.spawn(|| panic_any(5)).join();
+                assert!(matches!(joined, Err(JoinError::Panicked(_))));
+                assert_eq!(check(), Ok(()));
+            });
+        });
+        assert_eq!(served.into_inner(), 10);
+    });
+}
+
+/// K6. What is to happen when a scope is left happens after the last child, newest first,
+/// and before the scope returns.
+#[test]
+fn on_exit_comes_after_the_last_child() {
+    on_every_shape(|runtime| {
+        let (tx, rx) = channel::unbounded();
+        runtime.scope(|s| {
+            s.on_exit(|| tx.send(2).unwrap());
+            s.on_exit(|| {
+                tx.send(1).unwrap();
+                s.spawn(|| tx.send(3).unwrap());
+            });
+            for _ in 0..10 {
+                s.spawn(|| {
+                    s.spawn(|| {
+                        pirn::yield_now();
+                        tx.send(0).unwrap();
+                    });
+                });
+            }
+        });
+        let order: Vec<u8> = rx.try_iter().collect();
+        assert_eq!(order[..11], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(order.len(), 13);
+        let raised = catch_unwind(AssertUnwindSafe(|| {
+            runtime.scope(|s| {
+                s.on_exit(|| tx.send(9).unwrap());
+                s.on_exit(|| panic_any("exit"));
+            });
+        }));
+        assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"exit"));
+        assert_eq!(rx.try_recv(), Ok(9));
+    });
+}
+
+/// A consumer ends when the producers' scope closes the channel on leaving: a hundred times.
+#[test]
+fn a_scope_closes_what_it_fed() {
+    let runtime = runtime(4);
+    for round in 0..scaled(100) {
+        let (tx, rx) = bounded(round % 3);
+        let consumer = runtime.spawn(move || rx.iter().sum::<usize>());
+        runtime.scope(|s| {
+            s.on_exit(|| {
+                tx.close();
+            });
+            for _ in 0..8 {
+                s.spawn(|| (0..10).for_each(|_| tx.send(1).unwrap()));
+            }
+        });
+        assert_eq!(consumer.join().unwrap(), 80);
+    }
+}
+
+/// O2. A group gives results in the order of the ends, counts, and can be used again.
+#[test]
+fn a_group_yields_results_and_goes_on() {
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            let group = TaskGroup::new();
+            for round in 0..3 {
+                for n in 0..10_u64 {
+                    group.spawn(move || n + 100 * round).unwrap();
+                }
+                group.wait().unwrap();
+                assert!(group.is_empty());
+                let mut results = Vec::new();
+                while let Some(result) = group.join_next().unwrap() {
+                    results.push(result.unwrap());
+                }
+                results.sort_unstable();
+                let expected: Vec<u64> = (0..10).map(|n| n + 100 * round).collect();
+                assert_eq!(results, expected);
+            }
+            group.spawn(|| panic_any("member")).unwrap();
+            let panicked = group.join_next().unwrap().unwrap();
+            assert!(matches!(panicked, Err(JoinError::Panicked(_))));
+            assert!(group.join_next().unwrap().is_none());
+        });
+    });
+}
+
+/// Results come in the order in which the fibers end.
+#[test]
+fn a_group_yields_in_the_order_of_the_ends() {
+    pirn::runtime::test(|handle| {
+        handle.run(|| {
+            let group = TaskGroup::new();
+            for n in [30, 10, 20] {
+                let job = move || {
+                    sleep(Duration::from_millis(n)).unwrap();
+                    n
+                };
+                group.spawn(job).unwrap();
+            }
+            let mut order = Vec::new();
+            while let Some(ended) = group.join_next().unwrap() {
+                order.push(ended.unwrap());
+            }
+            assert_eq!(order, [10, 20, 30]);
+            let held = timeout(Duration::from_millis(5), || {
+                group.spawn(|| sleep(LONG).map_or(0, |()| 1)).unwrap();
+                group.join_next().map(drop)
+            });
+            assert!(held.is_err());
+            assert_eq!(group.wait_timeout(Duration::from_millis(5)), Ok(false));
+            group.cancel();
+            assert_eq!(group.wait_timeout(LONG), Ok(true));
+        });
+    });
+}
+
+/// A group with a limit has that many alive and not one more; who spawns waits, and can be
+/// interrupted.
+#[test]
+fn a_group_keeps_its_limit() {
+    for workers in [1, 2, 4, 8] {
+        let runtime = runtime(workers);
+        let (alive, most) =
+            (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        runtime.run(|| {
+            let group = TaskGroup::new().limit(3);
+            for _ in 0..scaled(300) {
+                let (alive, most) = (Arc::clone(&alive), Arc::clone(&most));
+                let job = move || {
+                    let now = alive.fetch_add(1, Ordering::SeqCst) + 1;
+                    most.fetch_max(now, Ordering::SeqCst);
+                    pirn::yield_now();
+                    alive.fetch_sub(1, Ordering::SeqCst);
+                };
+                group.spawn(job).unwrap();
+            }
+            group.wait().unwrap();
+            assert!(most.load(Ordering::SeqCst) <= 3);
+            let blocked = TaskGroup::new().limit(1);
+            blocked.spawn(|| sleep(LONG).unwrap_or(())).unwrap();
+            let refused = timeout(Duration::from_millis(2), || {
+                blocked.spawn(|| ()).unwrap_err().reason()
+            });
+            assert!(refused.is_err());
+        });
+    }
+}
+
+/// Dropping a group cancels it and waits for nobody; what it captured and what it yielded is
+/// dropped, once.
+#[test]
+fn a_dropped_group_leaves_nothing() {
+    on_every_shape(|runtime| {
+        let (captures, results) = (Drops::default(), Drops::default());
+        let n = scaled(100);
+        runtime.run(|| {
+            let group = TaskGroup::new();
+            for i in 0..n {
+                let (capture, result) = (captures.one(), results.one());
+                let job = move || {
+                    let _capture = capture;
+                    if i % 2 == 0 {
+                        let _ = sleep(LONG);
+                    }
+                    result
+                };
+                group.spawn(job).unwrap();
+            }
+            for _ in 0..n / 4 {
+                pirn::yield_now();
+            }
+            drop(group);
+            runtime.wait_idle().unwrap();
+        });
+        assert_eq!(captures.count(), n);
+        eventually("all results are dropped", || results.count() == n);
+    });
+}
+
+/// A cancelled group takes nothing any more, and says so.
+#[test]
+fn a_cancelled_group_refuses() {
+    alone(|| {
+        let parent = Token::new();
+        let group = TaskGroup::<u8>::under(&parent);
+        parent.cancel();
+        let refused = group.spawn(|| 5).unwrap_err();
+        assert_eq!(refused.reason(), Rejected::Cancelled);
+        assert_eq!(refused.into_inner()(), 5);
+        assert!(group.token().is_cancelled());
+    });
+}
+
+/// A group whose fibers yield nothing keeps nothing: memory stays flat though nobody joins.
+#[test]
+fn alone_a_group_of_units_keeps_nothing() {
+    let runtime = runtime(2);
+    runtime.run(|| {
+        let group = TaskGroup::new().limit(100);
+        for _ in 0..1_000 {
+            group.spawn(|| ()).unwrap();
+        }
+        group.wait().unwrap();
+        let before = crate::rig::resident();
+        let n = scaled(300_000);
+        for _ in 0..n {
+            group.spawn(|| ()).unwrap();
+        }
+        group.wait().unwrap();
+        let grown = crate::rig::resident().saturating_sub(before);
+        assert!(grown < 8 << 20, "{grown} bytes more");
+        let mut ended = 0;
+        while let Some(result) = group.join_next().unwrap() {
+            result.unwrap();
+            ended += 1;
+        }
+        assert_eq!(ended, n + 1_000);
+    });
+}
+
+/// All, any, race: everything, the first success, the first end.
+#[test]
+fn several_at_once() {
+    pirn::runtime::test(|handle| {
+        handle.run(|| {
+            let slow = |ms: u64, result: Result<u64, Failed>| {
+                move || {
+                    sleep(Duration::from_millis(ms))?;
+                    result
+                }
+            };
+            let start = pirn::time::now();
+            assert_eq!(all([slow(20, Ok(1)), slow(10, Ok(2))]), Ok(vec![1, 2]));
+            let error = Err(Failed::Number(9));
+            assert_eq!(
+                all([
+                    slow(10_000, Ok(1)),
+                    slow(10, error),
+                    slow(20, Err(Failed::Number(8)))
+                ]),
+                Err(Failed::Number(9))
+            );
+            assert_eq!(
+                any([slow(10_000, Ok(1)), slow(20, Ok(2)), slow(10, error)]),
+                Ok(2)
+            );
+            assert_eq!(
+                any([
+                    slow(20, Err(Failed::Number(1))),
+                    slow(10, Err(Failed::Number(2)))
+                ]),
+                Err(vec![Failed::Number(1), Failed::Number(2)])
+            );
+            assert_eq!(race([slow(10_000, Ok(1)), slow(10, error)]), Some(error));
+            assert!(start.elapsed() < LONG && pirn::time::now() - start < LONG);
+            let none: [fn() -> Result<u8, Failed>; 0] = [];
+            assert_eq!(all(none), Ok(vec![]));
+            assert_eq!(any(none), Err(vec![]));
+            assert_eq!(race(none), None);
+        });
+    });
+}
+
+/// What the caller is interrupted by reaches those that run for it.
+#[test]
+fn several_are_interrupted_with_their_caller() {
+    alone(|| {
+        let wait = || {
+            park_interruptible()?;
+            Ok::<(), Failed>(())
+        };
+        pirn::scope(|s| {
+            let fibers = [
+                s.spawn(move || all([wait, wait]).map(drop)),
+                s.spawn(move || any([wait, wait]).map_err(|errors| errors[1])),
+                s.spawn(move || race([wait, wait]).unwrap()),
+            ];
+            for _ in 0..20 {
+                pirn::yield_now();
+            }
+            s.cancel();
+            for fiber in fibers {
+                let ended = shield(|| fiber.join()).unwrap();
+                assert_eq!(ended, Err(Failed::Interrupted(Interrupt::Cancelled)));
+            }
+        });
+    });
+}
+
+/// Scopes in scopes with panics at random: every panic that was raised is raised again, once,
+/// and every fiber that started has ended.
+#[test]
+fn nested_scopes_with_panics() {
+    fn tree(depth: usize, seed: usize, alive: &AtomicUsize) {
+        alive.fetch_add(1, Ordering::SeqCst);
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            pirn::scope(|s| {
+                if depth > 0 {
+                    for i in 0..3 {
+                        s.spawn(move || tree(depth - 1, seed * 3 + i, alive));
+                    }
+                }
+                if seed % 5 == 1 {
+                    s.spawn(|| panic_any("child"));
+                }
+                if seed % 7 == 1 {
+                    panic_any("body");
+                }
+                let _ = s.wait();
+            });
+        }));
+        alive.fetch_sub(1, Ordering::SeqCst);
+        if let (Err(panic), true) = (caught, seed.is_multiple_of(3)) {
+            std::panic::resume_unwind(panic);
+        }
+    }
+    for workers in [1, 2, 4, 8] {
+        let runtime = runtime(workers);
+        for seed in 1..=scaled(20) {
+            let alive = AtomicUsize::new(0);
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                runtime.run(|| tree(4, seed, &alive));
+            }));
+            assert_eq!(alive.into_inner(), 0);
+        }
+        runtime.wait_idle().unwrap();
+    }
+}
+
+/// Ten thousand levels of scopes are cancelled from the top.
+#[test]
+fn deeply_nested_scopes_are_cancelled() {
+    fn nest(depth: usize, at_the_bottom: &AtomicUsize) {
+        pirn::scope(|s| {
+            s.spawn(|| {
+                if depth > 0 {
+                    nest(depth - 1, at_the_bottom);
+                } else {
+                    at_the_bottom.fetch_add(1, Ordering::SeqCst);
+                    assert_eq!(park_interruptible(), Err(Interrupt::Cancelled));
+                }
+            });
+        });
+    }
+    let depth = scaled(10_000).min(2_000 + scaled(8_000));
+    let bottom = AtomicUsize::new(0);
+    runtime(2).run(|| {
+        pirn::scope(|s| {
+            s.spawn(|| nest(depth, &bottom));
+            until(&bottom, 1);
+            s.cancel();
+        });
+    });
+}
