@@ -120,6 +120,7 @@ pub mod channel;
 #[expect(unsafe_code, reason = "the contract of a ring's owner")]
 pub mod dev;
 pub mod diag;
+pub mod dispatcher;
 pub mod guide;
 pub mod runtime;
 pub mod scope;

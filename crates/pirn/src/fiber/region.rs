@@ -104,6 +104,7 @@ unsafe impl Sync for Region {}
 unsafe impl Send for Region {}
 
 const CALM: usize = 1;
+const UNTIMED: usize = 2;
 
 impl InForce {
     /// Nothing.
@@ -121,8 +122,14 @@ impl InForce {
 
     #[inline(always)]
     pub(crate) fn region(self) -> Option<RegionRef> {
-        let place = self.0.map_addr(|address| address & !CALM).cast_mut();
+        let bare = |address: usize| address & !(CALM | UNTIMED);
+        let place = self.0.map_addr(bare).cast_mut();
         NonNull::new(place).map(RegionRef)
+    }
+
+    /// For a child that lives by another clock: without the region's deadline.
+    pub(crate) fn untimed(self) -> InForce {
+        InForce(self.0.map_addr(|address| address | UNTIMED))
     }
 
     pub(super) fn calm(self) -> InForce {
@@ -218,7 +225,9 @@ impl Region {
     /// The bottom of `owner`, a child that inherits `outer`.
     #[inline]
     pub(crate) fn bottom(owner: FiberPtr, outer: RegionRef) -> Region {
-        Region::new(Some(outer), Kind::Bottom, outer.get().limit, Some(owner))
+        let timed = in_force(owner).0.addr() & UNTIMED == 0;
+        let limit = outer.get().limit.filter(|_| timed);
+        Region::new(Some(outer), Kind::Bottom, limit, Some(owner))
     }
 
     /// Code of `owner` that hears of nothing outside.

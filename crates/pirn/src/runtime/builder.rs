@@ -4,13 +4,15 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::environment::{self, Environment};
 use super::global;
 use super::instance::Runtime;
 use super::overflow;
 use crate::context::{self, StackConfig};
-use crate::sched::pool::{Config, Pool, Scheduler};
+use crate::sched::config::{Config, Scheduler};
+use crate::sched::pool::Pool;
 
 /// The default size of a stack. Its address range is reserved; memory is taken page by page
 /// as it is touched. Arbitrary: ordinary work fits (`tests/it/stacks.rs`), and more would
@@ -31,6 +33,8 @@ pub struct Builder {
     max_stacks: usize,
     scheduler: Scheduler,
     seed: Option<u64>,
+    /// Each worker has one fiber at a time; its thread stays so long without any.
+    one_fiber_each: Option<Duration>,
     on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
     on_thread_stop: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -56,6 +60,7 @@ impl Builder {
             max_stacks: usize::MAX,
             scheduler: Scheduler::default(),
             seed: None,
+            one_fiber_each: None,
             on_thread_start: None,
             on_thread_stop: None,
         }
@@ -147,6 +152,22 @@ impl Builder {
     /// * Kind `Unsupported`: the CPU's shadow stack is active in this process.
     /// * What the system says when it has no memory or no thread to give.
     pub fn build(self) -> io::Result<Runtime> {
+        self.pool().map(Runtime::of)
+    }
+
+    /// Each worker starts a fiber only when it has none, and its thread ends when it has had
+    /// none for as long as `keep`.
+    pub(crate) fn one_fiber_each(mut self, keep: Duration) -> Builder {
+        self.scheduler = Scheduler::SingleQueue;
+        self.one_fiber_each = Some(keep);
+        self
+    }
+
+    /// As [`build`](Self::build), for one who ends it by other means.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub(crate) fn pool(self) -> io::Result<Arc<Pool>> {
         let environment = Environment::read()?;
         environment::check_name(&self.name)?;
         environment::check_max_stacks(self.max_stacks)?;
@@ -163,11 +184,13 @@ impl Builder {
             Some(size) => environment::check_stack_size("stack_size", size)?,
             None => environment.stack_size.unwrap_or(STACK_SIZE),
         };
-        let pool = Pool::start(Config {
+        Pool::start(Config {
             name: self.name,
             workers,
             scheduler: self.scheduler,
             seed: self.seed,
+            exclusive: self.one_fiber_each.is_some(),
+            keep: self.one_fiber_each,
             stacks: StackConfig {
                 size,
                 max_stacks: self.max_stacks,
@@ -175,8 +198,7 @@ impl Builder {
             },
             on_thread_start: self.on_thread_start,
             on_thread_stop: self.on_thread_stop,
-        })?;
-        Ok(Runtime::of(pool))
+        })
     }
 
     /// Makes the runtime and has it be the default one of the process.

@@ -27,6 +27,16 @@ pub(super) fn handle() -> Handle {
     }
 }
 
+impl Handle {
+    /// The default runtime's handle, also on a fiber of another one.
+    ///
+    /// # Panics
+    /// If it has to be made and cannot be.
+    pub(crate) fn process_default() -> Handle {
+        handle()
+    }
+}
+
 pub(super) fn install(builder: Builder) -> Result<(), InstallError> {
     let mut default = DEFAULT.lock();
     if default.is_some() {

@@ -6,9 +6,8 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
 use super::global;
-use crate::fiber::current;
-use crate::fiber::entry;
 use crate::fiber::region::{InForce, Region, RegionRef};
+use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{JoinError, Joined};
 use crate::sched::place;
 use crate::sched::pool::Pool;
@@ -109,31 +108,11 @@ impl Handle {
             return f();
         }
         self.pool.refuse_in_start_hook();
-        // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
-        // of the fiber.
-        let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-        let region = Region::limited(
-            current::identity(local),
-            limit::nearest().filter(|_| self.pool.shares_clock(local)),
-        );
-        // SAFETY: RG1: the wait below ends after the fiber.
-        let region = unsafe { RegionRef::new(&region) };
-        // SAFETY: H1, H2: not published yet.
-        unsafe { fiber.as_ref() }.region.set(InForce::of(region));
-        if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
-            entry::refuse(fiber);
-        }
-        // SAFETY: J1: the handle's reference, of result type `T`.
-        let joined = unsafe { Joined::<T>::new(fiber) };
-        // What `f` borrows hangs on this wait, so it rests on the outcome, not on the wake.
-        while !joined.is_finished() {
-            let _ = outside(|| joined.wait_anywhere(&Spec::of(Reason::Run)));
-        }
-        match joined.take() {
-            Ok(value) => value,
-            Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
-            Err(_) => panic!("the runtime has been shut down"),
-        }
+        visit(&self.pool, f, |fiber| {
+            if let Err(fiber) = place::spawn(&self.pool, current::local(), fiber) {
+                entry::refuse(fiber);
+            }
+        })
     }
 
     /// Has `f`, and what it calls on this thread, use this runtime where no fiber says
@@ -170,6 +149,43 @@ impl Handle {
     #[track_caller]
     pub fn wait_idle(&self) -> Result<(), Interrupt> {
         self.pool.wait_idle().interrupt().map_or(Ok(()), Err)
+    }
+}
+
+/// Runs `f` on a fiber that `publish` has queued in `pool`, or refused; waits for it and
+/// returns its result.
+///
+/// # Panics
+/// With the panic of `f`, or if the fiber was refused.
+#[track_caller]
+pub(crate) fn visit<F, T>(pool: &Pool, f: F, publish: impl FnOnce(FiberPtr)) -> T
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    let local = current::local();
+    // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
+    // of the fiber.
+    let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
+    let region = Region::limited(
+        current::identity(local),
+        limit::nearest().filter(|_| pool.shares_clock(local)),
+    );
+    // SAFETY: RG1: the wait below ends after the fiber.
+    let region = unsafe { RegionRef::new(&region) };
+    // SAFETY: H1, H2: not published yet.
+    unsafe { fiber.as_ref() }.region.set(InForce::of(region));
+    publish(fiber);
+    // SAFETY: J1: the handle's reference, of result type `T`.
+    let joined = unsafe { Joined::<T>::new(fiber) };
+    // What `f` borrows hangs on this wait, so it rests on the outcome, not on the wake.
+    while !joined.is_finished() {
+        let _ = outside(|| joined.wait_anywhere(&Spec::of(Reason::Run)));
+    }
+    match joined.take() {
+        Ok(value) => value,
+        Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
+        Err(_) => panic!("the runtime has been shut down"),
     }
 }
 

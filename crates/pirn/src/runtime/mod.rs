@@ -12,9 +12,10 @@ mod instance;
 mod overflow;
 mod testing;
 
-pub use crate::sched::pool::Scheduler;
+pub use crate::sched::config::Scheduler;
 pub use builder::{Builder, InstallError};
 pub use global::shutdown_default;
+pub(crate) use handle::visit;
 pub use handle::{Handle, run};
 pub use instance::{Runtime, Unfinished, UnfinishedFiber};
 pub use testing::test;

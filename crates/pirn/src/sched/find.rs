@@ -5,10 +5,10 @@
 //! the inbox, the own injector shard, any shard, the timers. Stealing and sleeping are in
 //! `rest`.
 
+use super::config::Scheduler;
 use super::injector::End;
 use super::next::NextItem;
 use super::pace::ROUND;
-use super::pool::Scheduler;
 use super::worker::Worker;
 use crate::base::clock;
 use crate::base::list::Fifo;
@@ -31,7 +31,7 @@ impl Worker {
     /// The next fiber to run, without looking at other workers. On the worker's own stack.
     pub(super) fn find(&self) -> Option<FiberPtr> {
         if self.until_service.get() == 0
-            && let Some(fiber) = self.serve()
+            && let Some(fiber) = self.at_once.take().or_else(|| self.serve())
         {
             return Some(fiber);
         }
@@ -136,7 +136,7 @@ impl Worker {
         }
         self.since_injector.set(0);
         let injector = &self.pool.injector;
-        if injector.is_empty() {
+        if injector.is_empty() || self.is_taken() {
             return None;
         }
         // What spilled must not be forgotten under what spills on top of it.
@@ -177,7 +177,7 @@ impl Worker {
     pub(super) fn fetch(&self) -> Option<FiberPtr> {
         let injector = &self.pool.injector;
         let queued = injector.len();
-        if queued == 0 {
+        if queued == 0 || self.is_taken() {
             return None;
         }
         if self.pool.scheduler() == Scheduler::SingleQueue {

@@ -12,26 +12,35 @@ impl Worker {
     /// Settles a fresh fiber here; false if there is no stack for it, and it waits.
     #[inline(never)]
     pub(super) fn start(&self, fiber: FiberPtr) -> bool {
+        match self.find_stack(fiber) {
+            Ok(()) => true,
+            Err(why) => {
+                self.starve(fiber, &why);
+                false
+            }
+        }
+    }
+
+    /// As [`start`](Self::start); but without a stack the fiber is left as it is.
+    pub(super) fn start_if_possible(&self, fiber: FiberPtr) -> bool {
+        self.find_stack(fiber).is_ok()
+    }
+
+    #[inline]
+    fn find_stack(&self, fiber: FiberPtr) -> Result<(), OutOfStacks> {
         let header = header(fiber);
         // SAFETY: K1.
         let stacks = unsafe { &mut *self.stacks.get() };
         let stack = match header.stack_size() {
             None => stacks.take(&self.pool.stacks),
             Some(size) => self.pool.stacks.take_sized(size),
-        };
-        let stack = match stack {
-            Ok(stack) => stack,
-            Err(why) => {
-                self.starve(fiber, &why);
-                return false;
-            }
-        };
+        }?;
         // SAFETY: H2: a fresh fiber's context is its owner's.
         let context = unsafe { &mut *header.context.get() };
         // SAFETY: the stack is unused; `fiber_main` takes a header.
         unsafe { context.prepare(&stack, fiber_main, fiber.as_ptr().cast()) };
         self.settle(fiber, stack);
-        true
+        Ok(())
     }
 
     /// Binds a fresh fiber to this worker and to `stack`.
@@ -115,7 +124,7 @@ impl Worker {
     /// which is in its ring, where under `SingleQueue` nobody else looks.
     #[must_use = "a worker with a fiber in its ring does not rest"]
     pub(super) fn relieve(&self) -> bool {
-        if self.pool.starved.is_empty() {
+        if self.pool.starved.is_empty() || self.is_taken() {
             return false;
         }
         self.give_stacks_back();

@@ -6,6 +6,7 @@
 //!
 //! Read `worker` first (the loop), then `find`, `place`, `rest`.
 
+pub(crate) mod config;
 pub(crate) mod counters;
 mod find;
 pub(crate) mod idle;
@@ -25,6 +26,7 @@ pub(crate) mod place;
 #[expect(unsafe_code, reason = "describes headers")]
 pub(crate) mod pool;
 mod quiet;
+mod remote;
 #[expect(unsafe_code, reason = "the worker's own generator behind its thread")]
 mod rest;
 #[expect(
@@ -35,6 +37,8 @@ pub(crate) mod ring;
 pub(crate) mod seeded;
 mod share;
 mod shutdown;
+mod starved;
+mod threads;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"

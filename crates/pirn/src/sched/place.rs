@@ -10,9 +10,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::config::Scheduler;
 use super::mailbox::Mailbox;
 use super::next::NextItem;
-use super::pool::{Phase, Pool, Scheduler};
+use super::pool::{Phase, Pool};
 use super::worker::Worker;
 use crate::base::list::Fifo;
 use crate::fiber::current::{self, Local};
@@ -36,6 +37,33 @@ pub(crate) fn spawn(
     }
 }
 
+/// Counts a fiber in that is about to be queued in `pool`; false if the pool takes none any
+/// more. Whoever counted it sees to it that it is queued, by [`queue`].
+pub(crate) fn admit(pool: &Arc<Pool>, local: &Local) -> bool {
+    match Worker::of(local) {
+        Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.admit(),
+        _ => pool.admit(),
+    }
+}
+
+/// Queues a fresh fiber that has been admitted.
+pub(crate) fn queue(pool: &Arc<Pool>, local: &Local, fiber: FiberPtr) {
+    match Worker::of(local) {
+        Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.queue(fiber),
+        _ => pool.inject(fiber),
+    }
+}
+
+/// Settles a fresh fiber on the calling fiber's worker, where it is the next to run as soon
+/// as the caller gives way. `Err` if there is no such worker, or its pool takes no fibers any
+/// more, or has no stack for it.
+pub(crate) fn settle_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr> {
+    match Worker::of(local) {
+        Some(worker) if local.fiber().is_some() => worker.settle_next(fiber),
+        _ => Err(fiber),
+    }
+}
+
 /// The pool whose fiber or worker this thread runs.
 #[inline]
 pub(crate) fn pool_of(local: &Local) -> Option<&Arc<Pool>> {
@@ -55,22 +83,50 @@ pub(crate) fn spawn_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr>
 impl Worker {
     #[inline]
     fn spawn(&self, fiber: FiberPtr) -> Result<(), FiberPtr> {
-        let remote = self.remote();
-        if self.pool.phase() >= Phase::Cancelled {
+        if !self.admit() {
             return Err(fiber);
         }
-        remote.counters.spawned.increment();
+        self.queue(fiber);
+        Ok(())
+    }
+
+    #[inline]
+    fn admit(&self) -> bool {
+        let open = self.pool.phase() < Phase::Cancelled;
+        if open {
+            self.remote().counters.spawned.increment();
+        }
+        open
+    }
+
+    /// Settles `fiber` here and has it run as soon as the running one gives way. Another one
+    /// that was to run so goes to the back of the ready list.
+    fn settle_next(&self, fiber: FiberPtr) -> Result<(), FiberPtr> {
+        if self.pool.phase() >= Phase::Cancelled || !self.start_if_possible(fiber) {
+            return Err(fiber);
+        }
+        self.remote().counters.spawned.increment();
+        if let Some(other) = self.at_once.replace(Some(fiber)) {
+            self.make_ready(other);
+        }
+        self.take_stock();
+        Ok(())
+    }
+
+    #[inline]
+    fn queue(&self, fiber: FiberPtr) {
+        let remote = self.remote();
         if self.pool.scheduler() == Scheduler::SingleQueue {
             self.pool.injector.push(0, fiber);
             self.pool.wake_one(self.index);
-            return Ok(());
+            return;
         }
         if self.share.is_due() {
             self.compare_shares();
         }
         if let Some(other) = self.share.elsewhere() {
             self.place_elsewhere(other, fiber);
-            return Ok(());
+            return;
         }
         match remote.next.put(NextItem::Fresh(fiber)) {
             None => {}
@@ -80,7 +136,6 @@ impl Worker {
         if self.pool.idle.sleepers_hint() {
             self.offer_surplus();
         }
-        Ok(())
     }
 
     /// Puts a fresh fiber at the end of the ring.

@@ -17,75 +17,25 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::counters::{Counter, Counters, Gauge, WorkerCounters};
+use super::config::{Config, Scheduler};
+use super::counters::{Counter, Counters};
 use super::idle::Idle;
 use super::injector::Injector;
-use super::mailbox::Mailbox;
 use super::monitor::Monitor;
-use super::next::Next;
 use super::quiet::{Quiet, live};
-use super::ring::Ring;
-use super::share::Guests;
-use super::worker;
-use crate::base::list::Fifo;
-use crate::base::pad::CachePadded;
-use crate::context::{OutOfStacks, StackConfig, StackPool};
+use super::remote::{Remote, Remotes};
+use super::starved::Starved;
+use super::threads::Threads;
+use crate::context::StackPool;
 use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header};
-use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use crate::shim::{self, Lock, Mutex};
-
-/// Which scheduler a runtime uses.
-#[derive(Debug, Copy, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Scheduler {
-    /// Per-worker queues and work stealing.
-    #[default]
-    WorkStealing,
-    /// One locked queue for fibers that have not started: the baseline that work stealing
-    /// has to beat, and an oracle for tests.
-    SingleQueue,
-}
-
-/// A callback of the user's, run on worker threads.
-pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
-
-/// What a pool is made of; all values are valid.
-pub(crate) struct Config {
-    pub(crate) name: String,
-    pub(crate) workers: usize,
-    pub(crate) scheduler: Scheduler,
-    pub(crate) stacks: StackConfig,
-    /// Makes the pool deterministic; it has one worker then.
-    pub(crate) seed: Option<u64>,
-    pub(crate) on_thread_start: Option<Hook>,
-    pub(crate) on_thread_stop: Option<Hook>,
-}
-
-/// What other threads see of one worker.
-pub(crate) struct Remote {
-    pub(super) ring: Ring<Header>,
-    pub(super) next: CachePadded<Next<Header>>,
-    pub(super) mailbox: &'static Mailbox<Header>,
-    pub(super) counters: CachePadded<WorkerCounters>,
-    /// Started fibers that have not ended. Written by the worker, read for placement.
-    pub(super) settled: Gauge,
-    /// Fibers that this worker has handed to others.
-    pub(super) guests: Guests,
-    /// The fiber that runs now, for reports. Written by the worker.
-    pub(super) running: AtomicPtr<Header>,
-    /// What the monitor has found unchanged in `next`: free for thieves to take.
-    pub(super) aged: AtomicUsize,
-    /// The worker's thread exists.
-    launched: AtomicBool,
-    /// The worker has done its last.
-    pub(super) ended: AtomicBool,
-}
+use crate::shim::Mutex;
+use crate::shim::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// One set of workers and everything they share.
 pub(crate) struct Pool {
     pub(super) config: Config,
-    pub(super) remotes: Box<[Remote]>,
+    pub(super) remotes: Remotes,
     pub(super) injector: Injector<Header>,
     pub(super) idle: Idle,
     pub(super) stacks: StackPool,
@@ -103,7 +53,7 @@ pub(crate) struct Pool {
     root: Arc<Node>,
     phase: AtomicU32,
     round_robin: AtomicUsize,
-    threads: Mutex<Vec<(Option<usize>, shim::thread::JoinHandle<()>)>>,
+    pub(super) threads: Threads,
     /// Filled by workers that still have fibers when the time of a shutdown is up.
     pub(super) reports: Mutex<Vec<Left>>,
 }
@@ -126,13 +76,6 @@ pub(crate) enum Phase {
     Stopped = 3,
 }
 
-/// Fresh fibers that found no stack, oldest first.
-pub(super) struct Starved {
-    fibers: Lock<Fifo<Header>>,
-    len: AtomicUsize,
-    reported: AtomicBool,
-}
-
 impl Pool {
     /// Makes the pool and starts its first worker; the others start when there is work for
     /// them.
@@ -142,7 +85,7 @@ impl Pool {
     pub(crate) fn start(config: Config) -> io::Result<Arc<Pool>> {
         let workers = config.workers;
         let pool = Arc::new(Pool {
-            remotes: (0..workers).map(|_| Remote::new()).collect(),
+            remotes: Remotes::new(workers, workers),
             injector: Injector::new(workers),
             idle: Idle::new(workers),
             stacks: StackPool::new(config.stacks)?,
@@ -156,7 +99,7 @@ impl Pool {
             root: Node::below([None, None]),
             phase: AtomicU32::new(Phase::Open as u32),
             round_robin: AtomicUsize::new(0),
-            threads: Mutex::new(Vec::new()),
+            threads: Threads::new(),
             reports: Mutex::new(Vec::new()),
             config,
         });
@@ -174,17 +117,13 @@ impl Pool {
         }
         let first = pool.idle.claim_any(0).expect("all workers sleep");
         pool.launch(first)?;
-        if workers > 1 {
-            let monitored = Arc::clone(&pool);
-            let name = format!("{}-monitor", pool.config.name);
-            match shim::thread::spawn(name, move || monitored.monitor.watch(&monitored)) {
-                Ok(thread) => pool.threads.lock().push((None, thread)),
-                Err(error) => {
-                    pool.enter(Phase::Stopped);
-                    pool.join_threads(&[]);
-                    return Err(error);
-                }
-            }
+        if workers > 1
+            && !pool.config.exclusive
+            && let Err(error) = pool.launch_monitor()
+        {
+            pool.enter(Phase::Stopped);
+            pool.join_threads(&[]);
+            return Err(error);
         }
         Ok(pool)
     }
@@ -227,7 +166,7 @@ impl Pool {
 
     /// Has every worker that sleeps look around once.
     pub(super) fn rouse(&self) {
-        for remote in &self.remotes {
+        for remote in self.remotes.iter() {
             remote.mailbox.parker().unpark();
         }
     }
@@ -263,49 +202,19 @@ impl Pool {
     }
 
     /// Wakes a sleeping worker for work that any worker may take, unless one searches.
-    /// True if one was woken.
+    /// Where each worker takes one fiber only, one is woken in any case, and rather one that
+    /// has a thread. True if one was woken.
     pub(super) fn wake_one(self: &Arc<Self>, from: usize) -> bool {
-        match self.idle.claim_sleeper(from % self.workers()) {
+        let claimed = match self.config.exclusive {
+            false => self.idle.claim_sleeper(from % self.workers()),
+            true => self.idle.claim_any(0),
+        };
+        match claimed {
             Some(worker) => {
                 self.wake(worker);
                 true
             }
             None => false,
-        }
-    }
-
-    /// Wakes the thread of a worker that the caller has claimed, or starts it.
-    pub(super) fn wake(self: &Arc<Self>, worker: usize) {
-        let remote = &self.remotes[worker];
-        if remote.launched.load(Ordering::Acquire) {
-            remote.mailbox.parker().unpark();
-        } else if self.launch(worker).is_err() {
-            // No thread to be had: the others go on without it. It sleeps again, to be
-            // tried another time.
-            let _ = self.idle.announce(worker, true);
-            // LIVENESS: the work that it was to look for is another worker's to find.
-            self.rouse();
-        }
-    }
-
-    fn launch(self: &Arc<Self>, worker: usize) -> io::Result<()> {
-        if self.remotes[worker].launched.swap(true, Ordering::AcqRel) {
-            self.remotes[worker].mailbox.parker().unpark();
-            return Ok(());
-        }
-        let pool = Arc::clone(self);
-        let name = format!("{}-{worker}", self.config.name);
-        match shim::thread::spawn(name, move || worker::main(pool, worker)) {
-            Ok(thread) => {
-                self.threads.lock().push((Some(worker), thread));
-                Ok(())
-            }
-            Err(error) => {
-                self.remotes[worker]
-                    .launched
-                    .store(false, Ordering::Release);
-                Err(error)
-            }
         }
     }
 
@@ -341,89 +250,7 @@ impl Pool {
 
     /// Fibers that wait for a stack.
     pub(crate) fn starved(&self) -> usize {
-        self.starved.len.load(Ordering::Relaxed)
-    }
-
-    /// Waits for the threads, which are about to end, but for those of the workers in
-    /// `except`, which are left to themselves.
-    pub(super) fn join_threads(&self, except: &[usize]) {
-        let threads = std::mem::take(&mut *self.threads.lock());
-        for (worker, thread) in threads {
-            if worker.is_none_or(|worker| !except.contains(&worker)) {
-                // A worker's panic would be a bug that has been printed by the panic hook.
-                let _ = thread.join();
-            }
-        }
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        for remote in &self.remotes {
-            remote.mailbox.release();
-        }
-    }
-}
-
-impl Remote {
-    fn new() -> Remote {
-        Remote {
-            ring: Ring::new(),
-            next: CachePadded::new(Next::new()),
-            mailbox: Mailbox::acquire(),
-            counters: CachePadded::new(WorkerCounters::default()),
-            settled: Gauge::default(),
-            guests: Guests::default(),
-            running: AtomicPtr::new(std::ptr::null_mut()),
-            aged: AtomicUsize::new(0),
-            launched: AtomicBool::new(false),
-            ended: AtomicBool::new(false),
-        }
-    }
-}
-
-impl Starved {
-    fn new() -> Starved {
-        Starved {
-            fibers: Lock::new(Fifo::new()),
-            len: AtomicUsize::new(0),
-            reported: AtomicBool::new(false),
-        }
-    }
-
-    /// Keeps a fresh fiber for which there is no stack. Says so on standard error, once in
-    /// the life of the pool.
-    pub(super) fn push(&self, fiber: NonNull<Header>, why: &OutOfStacks) {
-        {
-            let mut fibers = self.fibers.lock();
-            fibers.push_back(fiber);
-            // ORDERING: SeqCst: precedes the wake-ups of `rouse`; who was awake and has read
-            // an older length reads again before it sleeps.
-            self.len.store(fibers.len() as usize, Ordering::SeqCst);
-        }
-        if !self.reported.swap(true, Ordering::Relaxed) {
-            use std::io::Write;
-            let _ = writeln!(
-                io::stderr(),
-                "pirn: fibers wait for a stack: {why}; they start as soon as others end"
-            );
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.len.load(Ordering::Relaxed) == 0
-    }
-
-    /// Takes the oldest one, if `fits` finds that there may be a stack for it.
-    pub(super) fn pop_if(&self, fits: impl FnOnce(FiberPtr) -> bool) -> Option<FiberPtr> {
-        let mut fibers = self.fibers.lock();
-        if !fits(fibers.front()?) {
-            return None;
-        }
-        let fiber = fibers.pop_front();
-        self.len.store(fibers.len() as usize, Ordering::SeqCst);
-        fiber
+        self.starved.len()
     }
 }
 

@@ -9,17 +9,17 @@
 //! too young to take: after that it is the monitor's to watch); 6. open the mailbox, take back the
 //! announcement; whoever finds that it was claimed owes a search.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::config::Scheduler;
 use super::next::NextItem;
-use super::pool::Scheduler;
 use super::worker::Worker;
 use crate::base::backoff::Backoff;
 use crate::base::clock;
 use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::shim;
-use crate::shim::atomic::Ordering;
+use crate::shim::atomic::{Ordering, fence};
 
 /// A searcher that leaves work behind that is too young to take looks again after this:
 /// what a wake-up costs on virtual machines (`SURPLUS` in `pace`). No measurement yet.
@@ -48,6 +48,10 @@ impl Worker {
         // before the worker has seen to it.
         self.take_stock();
         if self.relieve() {
+            return;
+        }
+        if self.is_taken() {
+            self.sleep_apart();
             return;
         }
         if !self.searching.get() {
@@ -204,7 +208,7 @@ impl Worker {
                 return;
             }
             if blind || !self.must_notice() {
-                self.sleep_now(nap);
+                self.sleep_until_bored(nap);
             }
         }
         if !remote.mailbox.is_empty() {
@@ -215,7 +219,33 @@ impl Worker {
         if idle.retract(self.index) {
             self.napped.set(false);
             self.searching.set(true);
+            self.leaving.set(false);
         }
+        self.pace.resume(clock::now());
+    }
+
+    /// Sleeps; but if the pool's threads end when they have nothing to do for long, and that
+    /// is so, this one will, unless somebody has claimed it by then.
+    fn sleep_until_bored(&self, nap: bool) {
+        let keep = self.pool.config.keep.filter(|_| !self.has_started());
+        let until = keep.map(|keep| shim::now() + keep);
+        self.sleep_now(until, nap);
+        let bored = until.is_some_and(|until| shim::now() >= until);
+        self.leaving.set(bored && self.remote().mailbox.is_empty());
+    }
+
+    /// Sleeps until one of its own fibers can go on: this worker takes nothing else meanwhile,
+    /// so it is no sleeper that others may claim.
+    fn sleep_apart(&self) {
+        // LIVENESS: as the fence of an announcement, for `quiet`.
+        fence(Ordering::SeqCst);
+        self.pool.look_for_quiet();
+        let mailbox = self.remote().mailbox;
+        if mailbox.prepare_sleep() && !self.must_notice() {
+            self.sleep_now(None, false);
+        }
+        self.open_mailbox();
+        mailbox.cancel_sleep();
         self.pace.resume(clock::now());
     }
 
@@ -234,16 +264,12 @@ impl Worker {
         self.pace.resume(clock::now());
     }
 
-    fn sleep_now(&self, nap: bool) {
+    fn sleep_now(&self, at_most: Option<Instant>, nap: bool) {
         let remote = self.remote();
         remote.counters.parks.increment();
         let began = clock::now();
-        let timer = self.alarm();
         let again = nap.then(|| shim::now() + YOUNG);
-        let until = match (timer, again) {
-            (Some(timer), Some(again)) => Some(timer.min(again)),
-            (timer, again) => timer.or(again),
-        };
+        let until = [self.alarm(), again, at_most].into_iter().flatten().min();
         match until {
             None => remote.mailbox.parker().park(),
             Some(until) => {

@@ -105,7 +105,7 @@ impl Worker {
             self.open_mailbox();
             self.fire_timers(self.wheel_time());
             self.gather(seeded);
-            if let Some(fiber) = seeded.pick() {
+            if let Some(fiber) = self.at_once.take().or_else(|| seeded.pick()) {
                 if self.searching.get() {
                     self.pass_search_on();
                 }
@@ -150,10 +150,15 @@ impl Pool {
             Some(_) => pool_of(local),
         };
         match own {
-            Some(own) if std::ptr::eq(&raw const **own, self) => true,
-            Some(own) => own.config.seed.is_none() && self.config.seed.is_none(),
+            Some(own) => self.keeps_time_of(own),
             None => self.config.seed.is_none(),
         }
+    }
+
+    /// Whether the fibers of `other` have the same clock as this pool's.
+    pub(crate) fn keeps_time_of(&self, other: &Pool) -> bool {
+        std::ptr::eq(self, other)
+            || (self.config.seed.is_none() && other.config.seed.is_none())
     }
 }
 

@@ -59,6 +59,17 @@ impl Pool {
     /// wait for its own end. The workers stop when nothing is left.
     pub(crate) fn abandon(self: &Arc<Self>) {
         self.cancel();
+        self.end_alone(Phase::Cancelled);
+    }
+
+    /// Takes nothing more from outside and lets go: as [`drain`](Pool::drain), for one that
+    /// cannot wait for it.
+    pub(crate) fn drain_alone(self: &Arc<Self>) {
+        self.end_alone(Phase::Draining);
+    }
+
+    fn end_alone(self: &Arc<Self>, phase: Phase) {
+        self.enter(phase);
         let pool = Arc::clone(self);
         let name = format!("{}-shutdown", self.name());
         let waiter = shim::thread::spawn(name, move || {

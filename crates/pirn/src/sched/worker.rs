@@ -19,8 +19,10 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use super::config::Hook;
 use super::pace::Pace;
-use super::pool::{Hook, Left, Phase, Pool, Remote};
+use super::pool::{Left, Phase, Pool};
+use super::remote::Remote;
 use super::seeded::Seeded;
 use super::share::Share;
 use crate::base::clock;
@@ -68,6 +70,10 @@ pub(crate) struct Worker {
     pub(super) ring_first: Cell<bool>,
     /// Counted by `Idle` as searching.
     pub(super) searching: Cell<bool>,
+    /// A fiber that has settled here and is to run before anything else.
+    pub(super) at_once: Cell<Option<FiberPtr>>,
+    /// The thread has had nothing to do for so long that it ends.
+    pub(super) leaving: Cell<bool>,
     pub(super) share: Share,
     pub(super) patience: Cell<i32>,
     /// The last spin has seen work, which has not been found yet.
@@ -101,6 +107,9 @@ pub(super) fn main(pool: Arc<Pool>, index: usize) {
     local.set_worker(ptr::null());
     call(&worker.pool.config.on_thread_stop);
     worker.remote().ended.store(true, Ordering::Release);
+    if worker.leaving.get() {
+        worker.pool.leave(index);
+    }
 }
 
 /// Calls a hook of the user's, on the thread before or after it is a worker. UNWIND: the
@@ -133,6 +142,8 @@ impl Worker {
             streak: Cell::new(0),
             ring_first: Cell::new(false),
             searching: Cell::new(false),
+            at_once: Cell::new(None),
+            leaving: Cell::new(false),
             share: Share::new(),
             patience: Cell::new(0),
             spun: Cell::new(false),
@@ -167,6 +178,7 @@ impl Worker {
             match found {
                 Some(fiber) => {
                     self.spun.set(false);
+                    self.leaving.set(false);
                     self.dispatch(local, fiber);
                 }
                 None if self.may_end() => break,
@@ -329,6 +341,7 @@ impl Worker {
     pub(super) fn others_wait(&self) -> bool {
         let remote = self.remote();
         self.has_ready()
+            || self.at_once.get().is_some()
             || !remote.mailbox.is_empty()
             || !remote.next.is_empty()
             || !remote.ring.is_empty()
@@ -369,8 +382,21 @@ impl Worker {
     /// Nothing is queued here; may the thread end? Not while a fiber that has started here
     /// lives: it could not be resumed anywhere else.
     fn may_end(&self) -> bool {
+        let over = self.leaving.get() || self.pool.phase() == Phase::Stopped;
+        over && !self.has_started()
+    }
+
+    /// Whether a fiber that has started here lives.
+    #[inline]
+    pub(super) fn has_started(&self) -> bool {
         // SAFETY: K1.
-        self.pool.phase() == Phase::Stopped && unsafe { &*self.started.get() }.is_empty()
+        !unsafe { &*self.started.get() }.is_empty()
+    }
+
+    /// Whether the worker leaves fresh fibers to others because it has one that has started.
+    #[inline]
+    pub(super) fn is_taken(&self) -> bool {
+        self.pool.config.exclusive && self.has_started()
     }
 }
 

@@ -20,6 +20,8 @@ mod open;
 )]
 mod scoped;
 mod several;
+#[expect(unsafe_code, reason = "a handle is made for a fiber once")]
+mod spawn_on;
 mod try_scope;
 
 pub use group::TaskGroup;

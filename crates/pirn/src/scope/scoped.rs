@@ -173,7 +173,7 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     #[track_caller]
-    fn fresh<F, T>(&'scope self, builder: Builder, f: F) -> FiberPtr
+    pub(super) fn fresh<F, T>(&'scope self, builder: Builder, f: F) -> FiberPtr
     where
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
@@ -185,6 +185,12 @@ impl<'scope> Scope<'scope, '_> {
         // SAFETY: SC1.
         unsafe { self.children.adopt(fiber) };
         fiber
+    }
+}
+
+impl Scope<'_, '_> {
+    pub(super) fn pool(&self) -> &Pool {
+        &self.pool
     }
 }
 

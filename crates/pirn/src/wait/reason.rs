@@ -21,6 +21,8 @@ pub enum Reason {
     Run,
     /// A closure on a thread that may block.
     Blocking,
+    /// Room in a dispatcher's queue.
+    Dispatch,
     /// A runtime without fibers.
     Idle,
     /// A mutex.

@@ -33,6 +33,8 @@ mod channel_storm;
 mod deadline;
 /// One seed, one trace; time that passes is virtual and takes none.
 mod deterministic;
+/// Closures go where they are sent, within the bounds, and nothing is lost on the way.
+mod dispatcher;
 /// What the environment asks for is done, what cannot be used is named.
 mod environment;
 /// Events: for all who wait, or for one.

@@ -1,0 +1,12 @@
+//! Dispatchers: which workers a fiber runs on.
+
+mod line;
+mod pools;
+mod room;
+#[expect(
+    unsafe_code,
+    reason = "makes fibers and hands their one handle to the caller"
+)]
+mod target;
+
+pub use target::{Dispatcher, spawn_on};

@@ -1,0 +1,72 @@
+//! The pools behind dispatchers: those of a dispatcher's own, and the one for I/O.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use crate::runtime::{Builder, Scheduler};
+use crate::sched::pool::Pool;
+use crate::shim::StaticLock;
+
+/// A pool that ends with its last dispatcher.
+pub(super) struct Owned(pub(super) Arc<Pool>);
+
+/// Threads of the dispatcher for I/O, if there are not more cores. The same as Kotlin's.
+const IO_WORKERS: usize = 64;
+
+/// How long a thread of the dispatcher for I/O stays without work. The same as Tokio's.
+const KEEP: Duration = Duration::from_secs(10);
+
+/// How many dispatchers have been made; their threads are named by it. Not modelled: it only
+/// makes names.
+static MADE: AtomicUsize = AtomicUsize::new(0);
+
+static IO: StaticLock<Option<Arc<Pool>>> = StaticLock::new(None);
+
+impl Owned {
+    /// A pool with this many workers.
+    ///
+    /// # Errors
+    /// As [`Builder::build`].
+    pub(super) fn new(workers: usize, scheduler: Scheduler) -> io::Result<Owned> {
+        let builder = Builder::new().workers(workers).scheduler(scheduler);
+        // ORDERING: Relaxed: a number for reports.
+        let number = MADE.fetch_add(1, Ordering::Relaxed) + 1;
+        Ok(Owned(builder.name(format!("pirn-d{number}")).pool()?))
+    }
+}
+
+impl Drop for Owned {
+    /// Waits until every fiber has ended; a fiber of the pool itself does not wait.
+    fn drop(&mut self) {
+        match self.0.is_current() || self.0.is_starting() {
+            true => self.0.drain_alone(),
+            false => self.0.drain(),
+        }
+    }
+}
+
+/// The pool for I/O, made now if need be.
+///
+/// # Panics
+/// If it has to be made and cannot be.
+pub(super) fn io() -> Arc<Pool> {
+    let mut made = IO.lock();
+    if let Some(pool) = &*made {
+        return Arc::clone(pool);
+    }
+    let cores = available_parallelism().map_or(1, usize::from);
+    let builder = Builder::new()
+        .name("pirn-io")
+        .workers(IO_WORKERS.max(cores))
+        .one_fiber_each(KEEP);
+    match builder.pool() {
+        Ok(pool) => Arc::clone(made.insert(pool)),
+        Err(error) => {
+            drop(made);
+            panic!("the dispatcher for I/O could not be made: {error}")
+        }
+    }
+}

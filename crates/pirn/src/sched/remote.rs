@@ -1,0 +1,114 @@
+//! What other threads see of each worker, and the row of all of them.
+//!
+//! A place in the row is filled when its worker is first needed, and stays where it is as
+//! long as the pool lives. A worker's thread may end and another take its place later: the
+//! counters go on then, each still written by one thread at a time.
+
+use std::ops::Index;
+use std::ptr;
+use std::sync::OnceLock;
+
+use super::counters::{Gauge, WorkerCounters};
+use super::mailbox::Mailbox;
+use super::next::Next;
+use super::ring::Ring;
+use super::share::Guests;
+use crate::base::pad::CachePadded;
+use crate::fiber::Header;
+use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+/// What other threads see of one worker.
+pub(crate) struct Remote {
+    pub(super) ring: Ring<Header>,
+    pub(super) next: CachePadded<Next<Header>>,
+    pub(super) mailbox: &'static Mailbox<Header>,
+    pub(super) counters: CachePadded<WorkerCounters>,
+    /// Started fibers that have not ended. Written by the worker, read for placement.
+    pub(super) settled: Gauge,
+    /// Fibers that this worker has handed to others.
+    pub(super) guests: Guests,
+    /// The fiber that runs now, for reports. Written by the worker.
+    pub(super) running: AtomicPtr<Header>,
+    /// What the monitor has found unchanged in `next`: free for thieves to take.
+    pub(super) aged: AtomicUsize,
+    /// The worker's thread exists. Written under the lock of `Threads`, but for its end.
+    pub(super) launched: AtomicBool,
+    /// The worker has done its last.
+    pub(super) ended: AtomicBool,
+}
+
+/// The workers of a pool, by number.
+pub(super) struct Remotes {
+    places: Box<[OnceLock<Box<Remote>>]>,
+    /// How many places are filled; these are the first ones.
+    filled: AtomicUsize,
+}
+
+impl Remotes {
+    /// A row with `filled` workers and room for `most`.
+    pub(super) fn new(filled: usize, most: usize) -> Remotes {
+        let remotes = Remotes {
+            places: (0..most.max(filled)).map(|_| OnceLock::new()).collect(),
+            filled: AtomicUsize::new(0),
+        };
+        remotes.fill(filled);
+        remotes
+    }
+
+    /// Sees to it that the first `n` are there. One caller at a time.
+    pub(super) fn fill(&self, n: usize) {
+        for place in &self.places[..n] {
+            place.get_or_init(|| Box::new(Remote::new()));
+        }
+        // ORDERING: SeqCst: whoever sees work published by a worker that comes later looks
+        // into its queues too (the fences of `idle`).
+        self.filled.fetch_max(n, Ordering::SeqCst);
+    }
+
+    /// How many there are.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.filled.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Remote> {
+        (0..self.len()).map(|i| &self[i])
+    }
+}
+
+impl Index<usize> for Remotes {
+    type Output = Remote;
+
+    #[inline]
+    fn index(&self, worker: usize) -> &Remote {
+        self.places[worker]
+            .get()
+            .expect("only workers that are there are asked for")
+    }
+}
+
+impl Drop for Remotes {
+    fn drop(&mut self) {
+        for remote in self.iter() {
+            remote.mailbox.release();
+        }
+    }
+}
+
+impl Remote {
+    fn new() -> Remote {
+        Remote {
+            ring: Ring::new(),
+            next: CachePadded::new(Next::new()),
+            mailbox: Mailbox::acquire(),
+            counters: CachePadded::new(WorkerCounters::default()),
+            settled: Gauge::default(),
+            guests: Guests::default(),
+            running: AtomicPtr::new(ptr::null_mut()),
+            aged: AtomicUsize::new(0),
+            launched: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+        }
+    }
+}

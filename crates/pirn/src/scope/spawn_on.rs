@@ -1,0 +1,40 @@
+//! Children of a scope on workers of another dispatcher. What ends a scope is its children's
+//! count, which any thread may change, so nothing else is different about them.
+
+use super::handle::ScopedJoinHandle;
+use super::scoped::Scope;
+use crate::dispatcher::Dispatcher;
+use crate::spawn::Builder;
+
+impl<'scope> Scope<'scope, '_> {
+    /// Spawns a fiber in this scope that runs on `dispatcher`.
+    ///
+    /// If the scope has been cancelled, or the dispatcher takes no fibers any more, `f` is dropped and the handle joins as
+    /// [`NotRun`](crate::spawn::JoinError::NotRun).
+    ///
+    /// # Panics
+    /// As [`Dispatcher::spawn`].
+    ///
+    /// # Cancellation
+    /// As [`Dispatcher::spawn`].
+    #[track_caller]
+    pub fn spawn_on<F, T>(
+        &'scope self,
+        dispatcher: &Dispatcher,
+        f: F,
+    ) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let fiber = self.fresh(Builder::new(), dispatcher.wrap(f));
+        if !dispatcher.keeps_time_of(self.pool()) {
+            // SAFETY: H1, H2: not published yet.
+            let region = unsafe { &fiber.as_ref().region };
+            region.set(region.get().untimed());
+        }
+        dispatcher.publish(fiber);
+        // SAFETY: J1: the handle's reference, of result type `T`, to a child of this scope.
+        unsafe { ScopedJoinHandle::new(fiber) }
+    }
+}

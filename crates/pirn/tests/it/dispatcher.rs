@@ -1,0 +1,608 @@
+//! Dispatchers: who runs what where, in which order, how many at a time.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use pirn::channel;
+use pirn::dispatcher::{Dispatcher, spawn_on};
+use pirn::spawn::JoinError;
+
+use crate::crew::{alone, runtime, until};
+use crate::rig::{apart, compute_until, eventually, mappings, resident};
+
+/// The name of the calling thread up to its worker's number.
+fn prefix() -> String {
+    let name = thread::current().name().unwrap_or_default().to_owned();
+    let end = name
+        .rfind('-')
+        .expect("a worker's name ends with its number");
+    name[..end].to_owned()
+}
+
+/// Threads of this process.
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task")
+        .expect("is there")
+        .count()
+}
+
+/// There is one default dispatcher, and one for I/O; any other is itself and its clones.
+#[test]
+fn which_dispatchers_are_the_same() {
+    assert_eq!(Dispatcher::default(), Dispatcher::default());
+    assert_eq!(Dispatcher::io(), Dispatcher::io());
+    assert_ne!(Dispatcher::default(), Dispatcher::io());
+    let own = Dispatcher::single().unwrap();
+    assert_eq!(own.clone(), own);
+    assert_ne!(own, Dispatcher::single().unwrap());
+    assert_ne!(own.limited(1), own);
+    // Also from within others.
+    let inside = Dispatcher::io().run(Dispatcher::default);
+    assert_eq!(inside, Dispatcher::default());
+    let default = Dispatcher::default().run(prefix);
+    assert_eq!(default, pirn::runtime::Handle::current().run(prefix));
+    let runtime = runtime(1);
+    assert_eq!(runtime.dispatcher(), runtime.handle().dispatcher());
+    assert_ne!(runtime.dispatcher(), Dispatcher::default());
+}
+
+/// As many fibers as there are threads block in the dispatcher for I/O at once, and fibers
+/// elsewhere go on meanwhile.
+#[test]
+fn sixty_four_block_at_once() {
+    let part = || {
+        let runtime = runtime(2);
+        let inside = AtomicUsize::new(0);
+        let released = AtomicBool::new(false);
+        let io = Dispatcher::io();
+        runtime.scope(|s| {
+            for _ in 0..64 {
+                s.spawn_on(&io, || {
+                    inside.fetch_add(1, Ordering::SeqCst);
+                    while !released.load(Ordering::SeqCst) {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                });
+            }
+            eventually("all are inside", || inside.load(Ordering::SeqCst) == 64);
+            for n in 0..1_000 {
+                assert_eq!(runtime.spawn(move || n).join().unwrap(), n);
+            }
+            released.store(true, Ordering::SeqCst);
+        });
+    };
+    if let Some(ended) = apart("dispatcher::sixty_four_block_at_once", &[], part) {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// A fiber of the dispatcher for I/O has its thread to itself from start to end, also while
+/// it is parked; what does not fit waits, and none is lost.
+#[test]
+fn an_io_fiber_shares_its_thread_with_nobody() {
+    let part = || {
+        let io = Dispatcher::io();
+        let most = 64.max(thread::available_parallelism().unwrap().get());
+        let started = Arc::new(AtomicUsize::new(0));
+        let ids = Arc::new(Mutex::new(BTreeSet::new()));
+        let (tx, rx) = channel::bounded::<()>(0);
+        let fibers: Vec<_> = (0..most + 10)
+            .map(|_| {
+                let (started, ids, rx) = (started.clone(), ids.clone(), rx.clone());
+                io.spawn(move || {
+                    let id = format!("{:?}", thread::current().id());
+                    ids.lock().unwrap().insert(id);
+                    started.fetch_add(1, Ordering::SeqCst);
+                    assert!(rx.recv().is_err());
+                })
+            })
+            .collect();
+        let all = || started.load(Ordering::SeqCst);
+        eventually("all that there are threads for", || all() == most);
+        // The others stay where they are, though 64 workers are asleep.
+        thread::sleep(Duration::from_millis(50));
+        assert_eq!(all(), most);
+        assert_eq!(ids.lock().unwrap().len(), most);
+        drop(tx);
+        for fiber in fibers {
+            fiber.join().unwrap();
+        }
+        assert_eq!(all(), most + 10);
+    };
+    let name = "dispatcher::an_io_fiber_shares_its_thread_with_nobody";
+    if let Some(ended) = apart(name, &[], part) {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// What fibers of the dispatcher for I/O spawn runs there too, and joins work though the
+/// spawner keeps its thread.
+#[test]
+fn io_fibers_spawn_io_fibers() {
+    let sum = Dispatcher::io().run(|| {
+        let own = thread::current().id();
+        let children: Vec<_> = (0..10)
+            .map(|n| {
+                pirn::spawn(move || {
+                    assert_ne!(thread::current().id(), own);
+                    assert_eq!(prefix(), "pirn-io");
+                    n
+                })
+            })
+            .collect();
+        children.into_iter().map(|c| c.join().unwrap()).sum::<i32>()
+    });
+    assert_eq!(sum, 45);
+}
+
+/// A thousand dispatchers come and go; no thread, no mapping and no memory stays.
+#[test]
+fn a_thousand_dispatchers_leave_nothing() {
+    let part = || {
+        let round = |n: usize| {
+            let own = match n % 4 {
+                0 => Dispatcher::new(2),
+                _ => Dispatcher::single(),
+            }
+            .unwrap();
+            let ran = Arc::new(AtomicUsize::new(0));
+            let count = Arc::clone(&ran);
+            let nobody_waits = own.spawn(move || {
+                pirn::yield_now();
+                count.fetch_add(1, Ordering::SeqCst);
+            });
+            drop(nobody_waits);
+            assert_eq!(own.run(|| 1), 1);
+            drop(own);
+            assert_eq!(ran.load(Ordering::SeqCst), 1);
+        };
+        (0..100).for_each(round);
+        let (before, memory, maps) = (threads(), resident(), mappings());
+        (0..1_000).for_each(round);
+        assert_eq!(threads(), before);
+        assert!(
+            mappings() <= maps + 16,
+            "{maps} mappings became {}",
+            mappings()
+        );
+        let grown = resident().saturating_sub(memory);
+        assert!(grown < 8 << 20, "{grown} bytes stayed");
+    };
+    let name = "dispatcher::a_thousand_dispatchers_leave_nothing";
+    if let Some(ended) = apart(name, &[], part) {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// Fibers of a single dispatcher start in the order of their spawns, also those of its own
+/// fibers, and never run two at a time.
+#[test]
+fn a_single_dispatcher_keeps_order() {
+    let single = Dispatcher::single().unwrap();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let inside = Arc::new(AtomicBool::new(false));
+    let note = |n: usize| {
+        let (order, inside) = (Arc::clone(&order), Arc::clone(&inside));
+        move || {
+            assert!(!inside.swap(true, Ordering::Relaxed), "two at a time");
+            order.lock().unwrap().push(n);
+            inside.store(false, Ordering::Relaxed);
+            pirn::yield_now();
+            assert!(!inside.swap(true, Ordering::Relaxed), "two at a time");
+            inside.store(false, Ordering::Relaxed);
+        }
+    };
+    let outside: Vec<_> = (0..500).map(|n| single.spawn(note(n))).collect();
+    for fiber in outside {
+        fiber.join().unwrap();
+    }
+    let notes: Vec<_> = (500..1_000).map(note).collect();
+    let inner: Vec<_> =
+        single.run(|| notes.into_iter().map(|n| pirn::spawn(n)).collect());
+    for fiber in inner {
+        fiber.join().unwrap();
+    }
+    assert_eq!(*order.lock().unwrap(), (0..1_000).collect::<Vec<_>>());
+}
+
+/// Who talks over a channel between two dispatchers stays where it belongs.
+#[test]
+fn a_channel_between_dispatchers_moves_nobody() {
+    let (here, there) = (Dispatcher::new(2).unwrap(), Dispatcher::new(2).unwrap());
+    for capacity in [0, 1, 16] {
+        let (tx, rx) = channel::bounded(capacity);
+        let (back, echo) = channel::bounded(capacity);
+        let one = here.spawn(move || {
+            let own = prefix();
+            for n in 0..1_000_usize {
+                tx.send(n).unwrap();
+                assert_eq!(echo.recv().unwrap(), n);
+                assert_eq!(prefix(), own);
+            }
+            own
+        });
+        let other = there.spawn(move || {
+            let own = prefix();
+            for n in rx.iter() {
+                assert_eq!(prefix(), own);
+                back.send(n).unwrap();
+            }
+            own
+        });
+        assert_ne!(one.join().unwrap(), other.join().unwrap());
+    }
+}
+
+/// Whoever fills a bounded queue waits without its worker, which runs others meanwhile;
+/// nothing is lost.
+#[test]
+fn a_full_queue_parks_its_submitter() {
+    alone(|| {
+        let single = Dispatcher::single().unwrap().queue_limit(2);
+        let done = Arc::new(AtomicUsize::new(0));
+        let submitted = Arc::new(AtomicUsize::new(0));
+        let submitter = {
+            let (single, done) = (single.clone(), Arc::clone(&done));
+            let submitted = Arc::clone(&submitted);
+            pirn::spawn(move || {
+                // Until the queue is full nothing of it starts.
+                let blocker = single.spawn({
+                    let submitted = Arc::clone(&submitted);
+                    move || {
+                        while submitted.load(Ordering::SeqCst) < 2 {
+                            thread::sleep(Duration::from_millis(1));
+                        }
+                        thread::sleep(Duration::from_millis(20));
+                    }
+                });
+                let fibers: Vec<_> = (0..100)
+                    .map(|_| {
+                        let done = Arc::clone(&done);
+                        let fiber =
+                            single.spawn(move || done.fetch_add(1, Ordering::SeqCst));
+                        submitted.fetch_add(1, Ordering::SeqCst);
+                        fiber
+                    })
+                    .collect();
+                for fiber in fibers {
+                    fiber.join().unwrap();
+                }
+                blocker.join().unwrap();
+            })
+        };
+        // The submitter waits for room; this fiber, on the same worker, goes on.
+        until(&submitted, 2);
+        let mut turns = 0;
+        while done.load(Ordering::SeqCst) == 0 {
+            turns += 1;
+            pirn::yield_now();
+        }
+        assert!(turns > 0);
+        submitter.join().unwrap();
+        assert_eq!(done.load(Ordering::SeqCst), 100);
+    });
+}
+
+/// Never more than so many wait in a bounded queue, whoever submits.
+#[test]
+fn a_queue_holds_as_many_as_it_may() {
+    let bounded = Dispatcher::new(2).unwrap().limited(1).queue_limit(3);
+    let (submitted, started) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let total = AtomicUsize::new(0);
+    thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                pirn::scope(|fibers| {
+                    for _ in 0..250 {
+                        fibers.spawn_on(&bounded, || {
+                            let begun = started.fetch_add(1, Ordering::SeqCst);
+                            // Submitters count after the fact, so this is no more than there are.
+                            let queued = submitted.load(Ordering::SeqCst);
+                            assert!(queued.saturating_sub(begun) <= 3 + 1);
+                            total.fetch_add(1, Ordering::SeqCst);
+                        });
+                        submitted.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            });
+        }
+    });
+    assert_eq!(total.into_inner(), 1_000);
+}
+
+/// `run` borrows, returns, re-raises, and leaves the caller where it was.
+#[test]
+fn run_borrows_and_raises() {
+    for place in [
+        Dispatcher::io(),
+        Dispatcher::default(),
+        Dispatcher::single().unwrap(),
+        Dispatcher::new(3).unwrap().limited(2),
+        Dispatcher::unconfined(),
+        runtime(1).dispatcher(),
+    ] {
+        let check = || {
+            let own = thread::current().id();
+            let mut log = vec![1];
+            let sum = place.run(|| {
+                log.push(2);
+                log.iter().sum::<i32>()
+            });
+            assert_eq!((sum, log.len()), (3, 2));
+            assert_eq!(thread::current().id(), own);
+            let raised = catch_unwind(AssertUnwindSafe(|| place.run(|| panic!("so"))));
+            assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"so"));
+        };
+        // The last one's runtime has ended.
+        let gone = catch_unwind(AssertUnwindSafe(|| place.run(|| ()))).is_err();
+        if gone {
+            let refused = place.spawn(|| ()).join();
+            assert!(matches!(refused, Err(JoinError::NotRun)));
+            continue;
+        }
+        check();
+        runtime(2).run(check);
+    }
+}
+
+/// `run` on the dispatcher where one is already calls at once, also within the bounds that one
+/// has passed.
+#[test]
+fn run_where_one_is_calls_at_once() {
+    let whole = Dispatcher::new(2).unwrap();
+    let (one, other) = (whole.limited(1), whole.limited(1));
+    let inner = one.limited(1);
+    for place in [&whole, &one, &inner] {
+        let same = place.run(|| {
+            let fiber = pirn::current().id();
+            place.run(|| pirn::current().id()) == fiber
+                && whole.run(|| pirn::current().id()) == fiber
+        });
+        assert!(same);
+    }
+    // Who has its turn in the inner line has it in the outer one.
+    assert!(inner.run(|| one.run(|| true)));
+    // Another line is another matter.
+    let moved = one.run(|| {
+        let fiber = pirn::current().id();
+        other.run(|| pirn::current().id()) != fiber
+    });
+    assert!(moved);
+}
+
+/// At most so many fibers of a limited dispatcher are under way at a time, parked ones
+/// included; they start in order, and all have their turn.
+#[test]
+fn a_limit_counts_from_start_to_end() {
+    let whole = Dispatcher::new(4).unwrap();
+    for most in [1, 2, 5] {
+        for place in [whole.limited(most), whole.limited(most).limited(7)] {
+            let now = Arc::new(AtomicUsize::new(0));
+            let peak = Arc::new(AtomicUsize::new(0));
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let fibers: Vec<_> = (0..200)
+                .map(|n| {
+                    let (now, peak) = (Arc::clone(&now), Arc::clone(&peak));
+                    let order = Arc::clone(&order);
+                    place.spawn(move || {
+                        let inside = now.fetch_add(1, Ordering::SeqCst) + 1;
+                        peak.fetch_max(inside, Ordering::SeqCst);
+                        order.lock().unwrap().push(n);
+                        pirn::yield_now();
+                        pirn::sleep(Duration::from_micros(10)).unwrap();
+                        now.fetch_sub(1, Ordering::SeqCst);
+                        assert!(n % 50 != 7, "a panic gives its turn up too");
+                    })
+                })
+                .collect();
+            for (n, fiber) in fibers.into_iter().enumerate() {
+                assert_eq!(fiber.join().is_err(), n % 50 == 7);
+            }
+            assert!(peak.load(Ordering::SeqCst) <= most);
+            if most == 1 {
+                assert_eq!(*order.lock().unwrap(), (0..200).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+/// A fiber that is cancelled while it waits for its turn never runs, and the next ones do.
+#[test]
+fn a_cancelled_fiber_gives_its_turn_up() {
+    let line = Dispatcher::new(1).unwrap().limited(1);
+    let (tx, rx) = channel::bounded::<()>(0);
+    let first = line.spawn(move || _ = rx.recv());
+    let second = line.spawn(|| ());
+    let third = line.spawn(|| 3);
+    second.cancel();
+    drop(tx);
+    first.join().unwrap();
+    assert!(matches!(second.join(), Err(JoinError::NotRun)));
+    assert_eq!(third.join().unwrap(), 3);
+}
+
+/// Two fibers under different limits are under way together; the pool is one.
+#[test]
+fn limits_are_apart() {
+    let whole = Dispatcher::new(2).unwrap();
+    let (one, other) = (whole.limited(1), whole.limited(1));
+    let (tx, rx) = channel::bounded(0);
+    let sends = one.spawn(move || tx.send(prefix()).unwrap());
+    let received = other.run(|| rx.recv().unwrap());
+    sends.join().unwrap();
+    assert_eq!(received, whole.run(prefix));
+}
+
+/// Dropping the last handle waits for every fiber, those included that wait for their turn.
+#[test]
+fn the_last_handle_drains() {
+    for on_fiber in [false, true] {
+        let drained = move || {
+            let ran = Arc::new(AtomicUsize::new(0));
+            let own = Dispatcher::new(2).unwrap();
+            let line = own.limited(2);
+            for n in 0..100 {
+                let ran = Arc::clone(&ran);
+                let place = if n % 2 == 0 { &own } else { &line };
+                spawn_on(place, move || {
+                    let count = Arc::clone(&ran);
+                    pirn::spawn(move || {
+                        pirn::sleep(Duration::from_micros(100)).unwrap();
+                        count.fetch_add(1, Ordering::SeqCst)
+                    });
+                    ran.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+            drop(own);
+            drop(line);
+            assert_eq!(ran.load(Ordering::SeqCst), 200);
+        };
+        match on_fiber {
+            false => drained(),
+            true => runtime(1).run(drained),
+        }
+    }
+}
+
+/// The last handle dropped by a fiber of the dispatcher itself: all end all the same, none
+/// is cancelled.
+#[test]
+fn the_last_handle_dropped_inside() {
+    let own = Dispatcher::new(2).unwrap();
+    let (tx, rx) = channel::bounded(0);
+    let inside = own.clone();
+    let fiber = own.spawn(move || {
+        let slow = inside.spawn(move || {
+            let waited = pirn::sleep(Duration::from_millis(5));
+            tx.send(waited.is_ok()).unwrap();
+        });
+        drop(inside);
+        drop(slow);
+    });
+    drop(own);
+    fiber.join().unwrap();
+    assert!(rx.recv().unwrap(), "nobody was to be interrupted");
+}
+
+/// What is spawned unconfined runs at once, on the spawner's thread, and stays there.
+#[test]
+fn unconfined_fibers_stay_with_the_caller() {
+    for workers in [1, 2, 4, 8] {
+        let runtime = runtime(workers);
+        runtime.scope(|s| {
+            for _ in 0..2 * workers {
+                s.spawn(|| {
+                    for _ in 0..50 {
+                        let own = thread::current().id();
+                        let begun = Arc::new(AtomicBool::new(false));
+                        let seen = Arc::clone(&begun);
+                        let fiber = Dispatcher::unconfined().spawn(move || {
+                            seen.store(true, Ordering::SeqCst);
+                            let first = thread::current().id();
+                            pirn::yield_now();
+                            (first, thread::current().id())
+                        });
+                        assert!(begun.load(Ordering::SeqCst), "it ran at once");
+                        assert_eq!(fiber.join().unwrap(), (own, own));
+                    }
+                });
+            }
+        });
+    }
+    // From a plain thread: the current runtime.
+    let own = runtime(1);
+    let there = own.run(|| thread::current().id());
+    let unconfined = Dispatcher::unconfined();
+    let id = own.enter(|| unconfined.spawn(|| thread::current().id()).join());
+    assert_eq!(id.unwrap(), there);
+}
+
+/// Unconfined fibers that spawn unconfined fibers run in the order of a call.
+#[test]
+fn unconfined_fibers_nest() {
+    alone(|| {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let outer = Arc::clone(&log);
+        let fiber = Dispatcher::unconfined().spawn(move || {
+            outer.lock().unwrap().push(1);
+            let inner = Arc::clone(&outer);
+            let child =
+                Dispatcher::unconfined().spawn(move || inner.lock().unwrap().push(2));
+            child.join().unwrap();
+            outer.lock().unwrap().push(3);
+        });
+        fiber.join().unwrap();
+        assert_eq!(*log.lock().unwrap(), [1, 2, 3]);
+    });
+}
+
+/// Children of one scope on several dispatchers may borrow, and their panics are the scope's.
+#[test]
+fn a_scope_spans_dispatchers() {
+    let places = [
+        Dispatcher::io(),
+        Dispatcher::single().unwrap(),
+        Dispatcher::new(2).unwrap().limited(1).queue_limit(1),
+        Dispatcher::unconfined(),
+    ];
+    for workers in [1, 2, 4, 8] {
+        let runtime = runtime(workers);
+        let check = || {
+            let sum = AtomicUsize::new(0);
+            let mut names = Vec::new();
+            pirn::scope(|s| {
+                let handles: Vec<_> = (0..40)
+                    .map(|n| {
+                        s.spawn_on(&places[n % 4], || {
+                            pirn::yield_now();
+                            sum.fetch_add(1, Ordering::SeqCst);
+                            prefix()
+                        })
+                    })
+                    .collect();
+                names.extend(handles.into_iter().map(|h| h.join().unwrap()));
+            });
+            assert_eq!(sum.into_inner(), 40);
+            assert!(
+                names
+                    .iter()
+                    .step_by(4)
+                    .all(|name| name == "pirn-io")
+            );
+            let raised = catch_unwind(AssertUnwindSafe(|| {
+                pirn::scope(|s| drop(s.spawn_on(&places[1], || panic!("so"))));
+            }));
+            assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"so"));
+        };
+        runtime.run(check);
+        check();
+    }
+}
+
+/// Virtual time stands still while a fiber's closure runs elsewhere.
+#[test]
+fn virtual_time_waits_for_other_dispatchers() {
+    pirn::runtime::test(|_| {
+        let start = pirn::time::now();
+        let sleeper = pirn::spawn(|| pirn::sleep(Duration::from_secs(3_600)).unwrap());
+        Dispatcher::io().run(|| thread::sleep(Duration::from_millis(2)));
+        assert_eq!(pirn::time::now(), start);
+        sleeper.join().unwrap();
+    });
+}
+
+/// Workers of a dispatcher compute without holding up those of another.
+#[test]
+fn dispatchers_do_not_hold_each_other_up() {
+    let (busy, free) = (Dispatcher::single().unwrap(), Dispatcher::single().unwrap());
+    let done = Arc::new(AtomicBool::new(false));
+    let over = Arc::clone(&done);
+    let computes = busy
+        .spawn(move || compute_until("the other runs", || over.load(Ordering::SeqCst)));
+    free.run(|| done.store(true, Ordering::SeqCst));
+    computes.join().unwrap();
+}
