@@ -567,12 +567,7 @@ fn a_scope_spans_dispatchers() {
                 names.extend(handles.into_iter().map(|h| h.join().unwrap()));
             });
             assert_eq!(sum.into_inner(), 40);
-            assert!(
-                names
-                    .iter()
-                    .step_by(4)
-                    .all(|name| name == "pirn-io")
-            );
+            assert!(names.iter().step_by(4).all(|name| name == "pirn-io"));
             let raised = catch_unwind(AssertUnwindSafe(|| {
                 pirn::scope(|s| drop(s.spawn_on(&places[1], || panic!("so"))));
             }));
