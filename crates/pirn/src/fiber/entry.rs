@@ -140,7 +140,7 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
     let header = unsafe { fiber.as_ref() };
     // SAFETY: H5: the closure lies there until the fiber takes it, here.
     let f = unsafe { take::<F>(fiber) };
-    let result = if seat::would_be_cancelled(header) {
+    let result = if seat::is_too_late(header) {
         catch_unwind(AssertUnwindSafe(|| drop(f))).map(|()| None)
     } else {
         // UNWIND: whatever a panic leaves broken is the closure's own or was shared with it

@@ -64,7 +64,10 @@ pub(crate) struct Region {
 #[derive(Copy, Clone)]
 pub(super) enum Kind {
     Limit,
-    Bottom,
+    Bottom {
+        /// It starts even if it has been cancelled before.
+        obliged: bool,
+    },
     Shield,
     Token {
         /// No other Token region of the same fiber is around it (RG4).
@@ -105,6 +108,9 @@ unsafe impl Send for Region {}
 
 const CALM: usize = 1;
 const UNTIMED: usize = 2;
+const OBLIGED: usize = 4;
+const MARKS: usize = CALM | UNTIMED | OBLIGED;
+const _: () = assert!(align_of::<Region>() > MARKS, "marks fit under the address");
 
 impl InForce {
     /// Nothing.
@@ -122,14 +128,18 @@ impl InForce {
 
     #[inline(always)]
     pub(crate) fn region(self) -> Option<RegionRef> {
-        let bare = |address: usize| address & !(CALM | UNTIMED);
-        let place = self.0.map_addr(bare).cast_mut();
+        let place = self.0.map_addr(|address| address & !MARKS).cast_mut();
         NonNull::new(place).map(RegionRef)
     }
 
     /// For a child that lives by another clock: without the region's deadline.
     pub(crate) fn untimed(self) -> InForce {
         InForce(self.0.map_addr(|address| address | UNTIMED))
+    }
+
+    /// For a fiber whose result somebody cannot do without: it starts even if it is cancelled.
+    pub(crate) fn obliged(self) -> InForce {
+        InForce(self.0.map_addr(|address| address | OBLIGED))
     }
 
     pub(super) fn calm(self) -> InForce {
@@ -225,9 +235,10 @@ impl Region {
     /// The bottom of `owner`, a child that inherits `outer`.
     #[inline]
     pub(crate) fn bottom(owner: FiberPtr, outer: RegionRef) -> Region {
-        let timed = in_force(owner).0.addr() & UNTIMED == 0;
-        let limit = outer.get().limit.filter(|_| timed);
-        Region::new(Some(outer), Kind::Bottom, limit, Some(owner))
+        let marks = in_force(owner).0.addr();
+        let limit = outer.get().limit.filter(|_| marks & UNTIMED == 0);
+        let obliged = marks & OBLIGED != 0;
+        Region::new(Some(outer), Kind::Bottom { obliged }, limit, Some(owner))
     }
 
     /// Code of `owner` that hears of nothing outside.
@@ -259,7 +270,7 @@ impl Region {
         let mut over = false;
         self.outwards().take_while(move |region| {
             let take = !over;
-            over = matches!(region.kind, Kind::Bottom);
+            over = matches!(region.kind, Kind::Bottom { .. });
             take
         })
     }
@@ -281,7 +292,7 @@ impl Region {
     /// Whether neither a token nor a shield is around, so that the runtime's token holds.
     pub(crate) fn ends_bare(&self) -> bool {
         self.outwards()
-            .all(|region| matches!(region.kind, Kind::Limit | Kind::Bottom))
+            .all(|region| matches!(region.kind, Kind::Limit | Kind::Bottom { .. }))
     }
 
     fn has_token(&self) -> bool {

@@ -19,8 +19,9 @@ impl Region {
     /// Takes the owner's seat in the token in force, unless it has one; false if that
     /// token is cancelled. Owner of the innermost region, which this is.
     fn sit(&self, fiber: FiberPtr) -> bool {
-        let holds_seat =
-            |region: &&Region| matches!(region.kind, Kind::Token { .. } | Kind::Bottom);
+        let holds_seat = |region: &&Region| {
+            matches!(region.kind, Kind::Token { .. } | Kind::Bottom { .. })
+        };
         let Some(place) = self.own().find(holds_seat) else {
             return true;
         };
@@ -122,6 +123,16 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool 
         header.region.set(in_force.calm());
     }
     false
+}
+
+/// Whether `header`'s fiber, at its start, is too late to be run at all.
+pub(super) fn is_too_late(header: &Header) -> bool {
+    let region = header.region.get().region();
+    let cancelled = |region: RegionRef| {
+        !matches!(region.get().kind, Kind::Bottom { obliged: true })
+            && region.get().is_cancelled()
+    };
+    header.state.is_cancelled() || region.is_some_and(cancelled)
 }
 
 /// As [`is_cancelled`], for one that only looks.

@@ -171,10 +171,13 @@ where
         current::identity(local),
         limit::nearest().filter(|_| pool.shares_clock(local)),
     );
+    // `f` is run though the caller be cancelled, as it would be if it were called here.
     // SAFETY: RG1: the wait below ends after the fiber.
     let region = unsafe { RegionRef::new(&region) };
     // SAFETY: H1, H2: not published yet.
-    unsafe { fiber.as_ref() }.region.set(InForce::of(region));
+    unsafe { fiber.as_ref() }
+        .region
+        .set(InForce::of(region).obliged());
     publish(fiber);
     // SAFETY: J1: the handle's reference, of result type `T`.
     let joined = unsafe { Joined::<T>::new(fiber) };

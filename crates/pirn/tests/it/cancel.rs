@@ -24,21 +24,17 @@ fn for_ever() -> Interrupt {
 #[test]
 fn a_cancelled_scope_interrupts_body_and_children() {
     on_every_shape(|runtime| {
-        let ended = AtomicUsize::new(0);
+        let (began, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
         runtime.run(|| {
             pirn::scope(|s| {
                 for _ in 0..10 {
                     s.spawn(|| {
+                        began.fetch_add(1, Ordering::SeqCst);
                         assert_eq!(for_ever(), Interrupt::Cancelled);
                         ended.fetch_add(1, Ordering::SeqCst);
                     });
                 }
-                while !s.is_empty() && ended.load(Ordering::SeqCst) == 0 {
-                    pirn::yield_now();
-                    if runtime.metrics().total.started >= 11 {
-                        break;
-                    }
-                }
+                until(&began, 10);
                 assert_eq!(check(), Ok(()));
                 s.cancel();
                 assert!(s.token().is_cancelled());
@@ -150,22 +146,21 @@ fn a_scope_of_a_cancelled_fiber_is_cancelled() {
 fn a_thousand_parked_receivers_end() {
     for workers in [1, 2, 4, 8] {
         let n = scaled(1_000);
-        let interrupted = AtomicUsize::new(0);
+        let (began, interrupted) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (_tx, rx) = bounded::<u8>(0);
         let runtime = runtime(workers);
         runtime.run(|| {
             pirn::scope(|s| {
                 for _ in 0..n {
                     s.spawn(|| {
+                        began.fetch_add(1, Ordering::SeqCst);
                         if rx.recv() == Err(RecvError::Interrupted(Interrupt::Cancelled))
                         {
                             interrupted.fetch_add(1, Ordering::SeqCst);
                         }
                     });
                 }
-                while (runtime.metrics().total.started as usize) <= n {
-                    pirn::yield_now();
-                }
+                until(&began, n);
                 s.cancel();
             });
         });
@@ -505,6 +500,13 @@ fn what_is_run_elsewhere_is_under_the_callers_token() {
         })
     });
     assert_eq!(ended, Interrupt::Cancelled);
+    // Its result is needed, so it runs though the caller has been cancelled before.
+    let ran = here.run(|| {
+        let token = Token::new();
+        token.cancel();
+        token.enter(|| there.run(check))
+    });
+    assert_eq!(ran, Err(Interrupt::Cancelled));
 }
 
 /// `Token::current` names what the code is under.
