@@ -140,7 +140,7 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
     let header = unsafe { fiber.as_ref() };
     // SAFETY: H5: the closure lies there until the fiber takes it, here.
     let f = unsafe { take::<F>(fiber) };
-    let result = if seat::is_too_late(header) {
+    let result = if header.state.is_cancelled() {
         catch_unwind(AssertUnwindSafe(|| drop(f))).map(|()| None)
     } else {
         // UNWIND: whatever a panic leaves broken is the closure's own or was shared with it
@@ -232,12 +232,13 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
 /// As for [`live`].
 #[inline(never)]
 unsafe fn live_within(fiber: FiberPtr, outer: RegionRef) -> Ending {
+    seat::refuse_if_late(fiber, outer);
     let bottom = Region::bottom(fiber, outer);
     // SAFETY: left below; `live_through` does not unwind.
     unsafe { seat::enter(fiber, &bottom) };
     // SAFETY: the caller's promise.
     let ending = unsafe { live_through(fiber) };
-    seat::leave(fiber, &bottom);
+    seat::leave_for_good(&bottom);
     ending
 }
 

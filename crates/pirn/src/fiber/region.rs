@@ -64,10 +64,7 @@ pub(crate) struct Region {
 #[derive(Copy, Clone)]
 pub(super) enum Kind {
     Limit,
-    Bottom {
-        /// It starts even if it has been cancelled before.
-        obliged: bool,
-    },
+    Bottom,
     Shield,
     Token {
         /// No other Token region of the same fiber is around it (RG4).
@@ -142,6 +139,10 @@ impl InForce {
         InForce(self.0.map_addr(|address| address | OBLIGED))
     }
 
+    pub(super) fn is_obliged(self) -> bool {
+        self.0.addr() & OBLIGED != 0
+    }
+
     pub(super) fn calm(self) -> InForce {
         InForce(self.0.map_addr(|address| address | CALM))
     }
@@ -174,6 +175,7 @@ impl LimitRef {
 }
 
 impl Region {
+    #[inline(always)]
     fn new(
         outer: Option<RegionRef>,
         kind: Kind,
@@ -233,12 +235,11 @@ impl Region {
     }
 
     /// The bottom of `owner`, a child that inherits `outer`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bottom(owner: FiberPtr, outer: RegionRef) -> Region {
-        let marks = in_force(owner).0.addr();
-        let limit = outer.get().limit.filter(|_| marks & UNTIMED == 0);
-        let obliged = marks & OBLIGED != 0;
-        Region::new(Some(outer), Kind::Bottom { obliged }, limit, Some(owner))
+        let timed = in_force(owner).0.addr() & UNTIMED == 0;
+        let limit = outer.get().limit.filter(|_| timed);
+        Region::new(Some(outer), Kind::Bottom, limit, Some(owner))
     }
 
     /// Code of `owner` that hears of nothing outside.
@@ -270,7 +271,7 @@ impl Region {
         let mut over = false;
         self.outwards().take_while(move |region| {
             let take = !over;
-            over = matches!(region.kind, Kind::Bottom { .. });
+            over = matches!(region.kind, Kind::Bottom);
             take
         })
     }
@@ -292,7 +293,7 @@ impl Region {
     /// Whether neither a token nor a shield is around, so that the runtime's token holds.
     pub(crate) fn ends_bare(&self) -> bool {
         self.outwards()
-            .all(|region| matches!(region.kind, Kind::Limit | Kind::Bottom { .. }))
+            .all(|region| matches!(region.kind, Kind::Limit | Kind::Bottom))
     }
 
     fn has_token(&self) -> bool {
@@ -324,6 +325,7 @@ impl Region {
         self.made().expect("just made")
     }
 
+    #[inline]
     pub(super) fn made(&self) -> Option<&Arc<Node>> {
         // ORDERING: Acquire: pairs with the Release of whoever made it.
         // SAFETY: RG3: a box that is there until the region ends.
@@ -381,36 +383,58 @@ impl Region {
     }
 
     /// Whether a child that starts here is too late. Makes no token.
+    #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
-        for region in self.outwards() {
-            let Kind::Token { outermost, root } = region.kind else {
-                continue;
-            };
-            if let Some(node) = region.made() {
-                return node.is_cancelled();
+        let mut region = self;
+        loop {
+            match region.kind {
+                Kind::Shield => return false,
+                Kind::Limit | Kind::Bottom => {}
+                Kind::Token { outermost, root } => {
+                    if let Some(node) = region.made() {
+                        return node.is_cancelled();
+                    }
+                    if outermost && region.is_owner_cancelled() {
+                        return true;
+                    }
+                    // SAFETY: RG3, as in `make`.
+                    if root.is_some_and(|root| unsafe { root.as_ref() }.is_cancelled()) {
+                        return true;
+                    }
+                }
             }
-            // SAFETY: H1.
-            let owner = region.owner.map(|owner| unsafe { owner.as_ref() });
-            if outermost && owner.is_some_and(|owner| owner.state.is_cancelled()) {
-                return true;
-            }
-            // SAFETY: RG3, as in `make`.
-            if root.is_some_and(|root| unsafe { root.as_ref() }.is_cancelled()) {
-                return true;
+            match &region.outer {
+                // SAFETY: RG1: the region around one that is there.
+                Some(outer) => region = unsafe { outer.0.as_ref() },
+                None => return false,
             }
         }
-        false
+    }
+
+    fn is_owner_cancelled(&self) -> bool {
+        // SAFETY: H1; RG1: the region is there, so its owner has not ended.
+        let owner = self.owner.map(|owner| unsafe { owner.as_ref() });
+        owner.is_some_and(|owner| owner.state.is_cancelled())
     }
 }
 
 impl Drop for Region {
+    #[inline]
     fn drop(&mut self) {
         let made = self.token.load(Ordering::Relaxed);
         if !made.is_null() {
             // SAFETY: RG3: made by `boxed`, and the region ends here.
-            drop(unsafe { Box::from_raw(made) });
+            unsafe { drop_boxed(made) };
         }
     }
+}
+
+/// # Safety
+/// Made by [`boxed`], and nobody uses it any more.
+#[cold]
+unsafe fn drop_boxed(made: *mut Arc<Node>) {
+    // SAFETY: the caller's promise.
+    drop(unsafe { Box::from_raw(made) });
 }
 
 fn boxed(node: Arc<Node>) -> *mut Arc<Node> {

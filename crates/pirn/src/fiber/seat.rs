@@ -19,9 +19,8 @@ impl Region {
     /// Takes the owner's seat in the token in force, unless it has one; false if that
     /// token is cancelled. Owner of the innermost region, which this is.
     fn sit(&self, fiber: FiberPtr) -> bool {
-        let holds_seat = |region: &&Region| {
-            matches!(region.kind, Kind::Token { .. } | Kind::Bottom { .. })
-        };
+        let holds_seat =
+            |region: &&Region| matches!(region.kind, Kind::Token { .. } | Kind::Bottom);
         let Some(place) = self.own().find(holds_seat) else {
             return true;
         };
@@ -38,11 +37,19 @@ impl Region {
         key.is_some()
     }
 
+    #[inline]
     fn stand_up(&self) {
-        if let Some(Seat { node, key }) = self.seat.take() {
-            // SAFETY: RG3: the token outlives the seat.
-            unsafe { node.as_ref() }.stand_up(key);
+        if let Some(seat) = self.seat.take() {
+            seat.give_up();
         }
+    }
+}
+
+impl Seat {
+    #[cold]
+    fn give_up(self) {
+        // SAFETY: RG3: the token outlives the seat.
+        unsafe { self.node.as_ref() }.stand_up(self.key);
     }
 }
 
@@ -50,23 +57,29 @@ impl Region {
 ///
 /// # Safety
 /// RG1: it leaves the region ([`leave`]) before the region moves or ends.
+#[inline]
 pub(crate) unsafe fn enter(fiber: FiberPtr, region: &Region) {
     // SAFETY: H1, H2: the caller's own header.
     let header = unsafe { fiber.as_ref() };
     if matches!(region.kind, Kind::Shield) {
-        if let Some(outside) = region.outer {
-            outside.get().own().for_each(Region::stand_up);
-        }
-        header.state.restore();
+        stand_up_outside(header, region);
     }
     // SAFETY: the caller's promise.
-    header
-        .region
-        .set(InForce::of(unsafe { RegionRef::new(region) }));
+    let inside = unsafe { RegionRef::new(region) };
+    header.region.set(InForce::of(inside));
+}
+
+#[cold]
+fn stand_up_outside(header: &Header, shield: &Region) {
+    if let Some(outside) = shield.outer {
+        outside.get().own().for_each(Region::stand_up);
+    }
+    header.state.restore();
 }
 
 /// Has the running `fiber` leave `region`, the innermost one. What holds outside is looked
 /// at again by the next interruption point.
+#[inline]
 pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
     // SAFETY: H1, H2: the caller's own header.
     let header = unsafe { fiber.as_ref() };
@@ -79,16 +92,27 @@ pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
         }
     );
     if outermost && region.made().is_some() {
-        // Dropped outside the lock.
-        let own = header.join.lock().own.take();
-        drop(own);
+        hide_from_canceller(header);
     }
     header
         .region
         .set(region.outer.map_or(InForce::NONE, InForce::of));
-    if !mutant!("left_revoked") {
+    if !mutant!("left_revoked") && header.state.is_revoked() {
         header.state.restore();
     }
+}
+
+#[cold]
+fn hide_from_canceller(header: &Header) {
+    // Dropped outside the lock.
+    let own = header.join.lock().own.take();
+    drop(own);
+}
+
+/// Gives up what a fiber that has come to its end holds by `bottom`.
+#[inline]
+pub(super) fn leave_for_good(bottom: &Region) {
+    bottom.stand_up();
 }
 
 /// Whether the code that the running `fiber` runs has been cancelled. Takes a seat, so that
@@ -125,14 +149,16 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool 
     false
 }
 
-/// Whether `header`'s fiber, at its start, is too late to be run at all.
-pub(super) fn is_too_late(header: &Header) -> bool {
-    let region = header.region.get().region();
-    let cancelled = |region: RegionRef| {
-        !matches!(region.get().kind, Kind::Bottom { obliged: true })
-            && region.get().is_cancelled()
-    };
-    header.state.is_cancelled() || region.is_some_and(cancelled)
+/// At the start of `fiber`, which inherits `outer`: if that has been cancelled, so is the fiber,
+/// and its closure is not run (`entry`).
+#[inline(always)]
+pub(super) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
+    // SAFETY: H1, H2: the fiber's own header.
+    let header = unsafe { fiber.as_ref() };
+    if outer.get().is_cancelled() && !header.region.get().is_obliged() {
+        // Its own bit, while it runs: there is nobody to wake.
+        header.state.cancel();
+    }
 }
 
 /// As [`is_cancelled`], for one that only looks.

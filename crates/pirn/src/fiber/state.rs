@@ -7,7 +7,7 @@
 //! ```text
 //!  63                                   20 19            8  7  6  5  4  3  2  1..0
 //! +---------------------------------------+---------------+--+--+--+--+--+--+-----+
-//! | epoch (44): names the current wait    | claim code 12 |C |T |AC|AT|R |AR|state|
+//! | epoch (44): names the current wait    | claim code 12 |C |R |T |AC|AR|AT|state|
 //! +---------------------------------------+---------------+--+--+--+--+--+--+-----+
 //!   C  CANCEL          asked of the fiber itself; sticky: every interruptible wait is refused
 //!   R  REVOKED         a token in force is cancelled; the owner clears it when it leaves
@@ -69,13 +69,10 @@ pub(crate) struct Epoch(u64);
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Code(u16);
 
-/// What may end the wait that is about to begin, besides a claim.
+/// What may end the wait that is about to begin, besides a claim: bits as they stand in the
+/// word.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) struct Accepts {
-    pub(crate) cancel: bool,
-    pub(crate) revoke: bool,
-    pub(crate) token: bool,
-}
+pub(crate) struct Accepts(u64);
 
 /// What a waker owes after its attempt to claim.
 #[must_use]
@@ -103,12 +100,14 @@ const STATE: u64 = 0b11;
 const ACTIVE: u64 = 0;
 const PARKED: u64 = 2;
 const DONE: u64 = 3;
-const ACCEPTS_REVOKE: u64 = 1 << 2;
-const REVOKED: u64 = 1 << 3;
-const ACCEPTS_TOKEN: u64 = 1 << 4;
-const ACCEPTS_CANCEL: u64 = 1 << 5;
-const TOKEN: u64 = 1 << 6;
-const CANCEL: u64 = 1 << 7;
+const ACCEPTS_TOKEN: u64 = 1 << 2;
+const ACCEPTS_REVOKE: u64 = 1 << 3;
+const ACCEPTS_CANCEL: u64 = 1 << 4;
+/// From what is accepted to what has come.
+const CAUSE_SHIFT: u32 = 3;
+const TOKEN: u64 = ACCEPTS_TOKEN << CAUSE_SHIFT;
+const REVOKED: u64 = ACCEPTS_REVOKE << CAUSE_SHIFT;
+const CANCEL: u64 = ACCEPTS_CANCEL << CAUSE_SHIFT;
 /// All that says what a parked owner would be woken by.
 const ACCEPTS: u64 = ACCEPTS_TOKEN | ACCEPTS_CANCEL | ACCEPTS_REVOKE;
 const CODE_SHIFT: u32 = 8;
@@ -180,18 +179,10 @@ impl StateWord {
                 // ORDERING: the read-modify-write (of the same value) acquires what the
                 // claimer wrote; pairs with the release in `claim`.
                 (word, Parked::Claimed(code_of(word, epoch)))
-            } else if accepts.refused(word) {
-                (
-                    claimed(word, Code::CANCELLED),
-                    Parked::Claimed(Code::CANCELLED),
-                )
-            } else if accepts.token && word & TOKEN != 0 {
-                (
-                    claimed(word, Code::TOKEN) & !TOKEN,
-                    Parked::Claimed(Code::TOKEN),
-                )
-            } else {
+            } else if word & accepts.causes() == 0 {
                 (parked(word, accepts), Parked::Yes)
+            } else {
+                refused(word, accepts)
             };
             match self.cas(word, next, park_order()) {
                 Ok(_) => return answer,
@@ -394,20 +385,46 @@ fn claimed(word: u64, code: Code) -> u64 {
 
 #[inline(always)]
 fn parked(word: u64, accepts: Accepts) -> u64 {
-    word & !(STATE | ACCEPTS) | PARKED | accepts.bits()
+    word & !(STATE | ACCEPTS) | PARKED | accepts.0
+}
+
+/// The word after a wait that something accepted has ended before it began, and what did.
+#[cold]
+fn refused(word: u64, accepts: Accepts) -> (u64, Parked) {
+    if word & accepts.causes() & (CANCEL | REVOKED) != 0 {
+        let next = claimed(word, Code::CANCELLED);
+        return (next, Parked::Claimed(Code::CANCELLED));
+    }
+    let next = claimed(word, Code::TOKEN) & !TOKEN;
+    (next, Parked::Claimed(Code::TOKEN))
 }
 
 impl Accepts {
-    fn bits(self) -> u64 {
-        (u64::from(self.token) * ACCEPTS_TOKEN)
-            | (u64::from(self.cancel) * ACCEPTS_CANCEL)
-            | (u64::from(self.revoke) * ACCEPTS_REVOKE)
+    /// A claim only.
+    pub(crate) const NOTHING: Accepts = Accepts(0);
+    /// Cancellation, of the fiber itself or of a token that it is under.
+    pub(crate) const INTERRUPTS: Accepts = Accepts(ACCEPTS_CANCEL | ACCEPTS_REVOKE);
+    /// The token of `unpark`.
+    pub(crate) const TOKEN: Accepts = Accepts(ACCEPTS_TOKEN);
+
+    pub(crate) const fn or(self, other: Accepts) -> Accepts {
+        Accepts(self.0 | other.0)
     }
 
-    /// Whether the wait has been cancelled before it began.
+    /// As from inside a shield: all but the cancellation of the fiber itself.
+    pub(crate) const fn shielded(self) -> Accepts {
+        Accepts(self.0 & !ACCEPTS_CANCEL)
+    }
+
+    /// Whether tokens that the fiber is under are heard, and so deadlines.
     #[inline(always)]
-    fn refused(self, word: u64) -> bool {
-        self.cancel && word & CANCEL != 0 || self.revoke && word & REVOKED != 0
+    pub(crate) const fn interrupts(self) -> bool {
+        self.0 & ACCEPTS_REVOKE != 0
+    }
+
+    #[inline(always)]
+    const fn causes(self) -> u64 {
+        self.0 << CAUSE_SHIFT
     }
 }
 

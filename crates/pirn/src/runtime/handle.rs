@@ -6,7 +6,7 @@ use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
 use super::global;
-use crate::fiber::region::{InForce, Region, RegionRef};
+use crate::fiber::region::InForce;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::join::{JoinError, Joined};
 use crate::sched::place;
@@ -167,17 +167,18 @@ where
     // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
     // of the fiber.
     let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
-    let region = Region::limited(
-        current::identity(local),
-        limit::nearest().filter(|_| pool.shares_clock(local)),
-    );
-    // `f` is run though the caller be cancelled, as it would be if it were called here.
-    // SAFETY: RG1: the wait below ends after the fiber.
-    let region = unsafe { RegionRef::new(&region) };
-    // SAFETY: H1, H2: not published yet.
-    unsafe { fiber.as_ref() }
-        .region
-        .set(InForce::of(region).obliged());
+    if let Some(outer) = limit::in_force() {
+        // `f` is run though the caller be cancelled, as it would be if it were called here.
+        let inherited = InForce::of(outer).obliged();
+        // RG1: the wait below ends after the fiber.
+        // SAFETY: H1, H2: not published yet.
+        unsafe { fiber.as_ref() }
+            .region
+            .set(match pool.shares_clock(local) {
+                true => inherited,
+                false => inherited.untimed(),
+            });
+    }
     publish(fiber);
     // SAFETY: J1: the handle's reference, of result type `T`.
     let joined = unsafe { Joined::<T>::new(fiber) };

@@ -28,10 +28,7 @@ pub fn current() -> Fiber {
 /// a fiber, blocks a plain thread.
 #[track_caller]
 pub fn park() {
-    let _ = wait_for_token(Spec {
-        token: true,
-        ..Spec::of(Reason::Park)
-    });
+    let _ = wait_for_token(Spec::of(Reason::Park).or_token());
 }
 
 /// As [`park`], but for at most `limit`; it does not say which of the two ended it. A limit
@@ -41,10 +38,7 @@ pub fn park() {
 /// As [`park`].
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
-    let spec = Spec {
-        token: true,
-        ..Spec::of(Reason::Park)
-    };
+    let spec = Spec::of(Reason::Park).or_token();
     let _ = wait_for_token(spec.until(deadline_in(limit)));
 }
 
@@ -57,10 +51,7 @@ pub fn park_timeout(limit: Duration) {
 /// An interruption point. Parks a fiber, blocks a plain thread.
 #[track_caller]
 pub fn park_interruptible() -> Result<(), Interrupt> {
-    let how = wait_for_token(Spec {
-        token: true,
-        ..Spec::interruptible(Reason::Park)
-    });
+    let how = wait_for_token(Spec::interruptible(Reason::Park).or_token());
     match how.interrupt() {
         None => Ok(()),
         Some(interrupt) => {

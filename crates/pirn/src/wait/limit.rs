@@ -15,7 +15,7 @@ use super::interrupt::Interrupt;
 use super::park::yield_now;
 use crate::fiber::current::{self, Local};
 use crate::fiber::limit::Limit;
-use crate::fiber::region::{LimitRef, Region};
+use crate::fiber::region::{LimitRef, Region, RegionRef};
 use crate::fiber::seat;
 use crate::fiber::{FiberPtr, Header};
 
@@ -99,6 +99,14 @@ pub(crate) fn pending() -> Option<Interrupt> {
     }
     let limit = limit_of(fiber)?;
     is_over(limit.get()).then_some(Interrupt::TimedOut)
+}
+
+/// The innermost region of the code that runs.
+#[inline]
+pub(crate) fn in_force() -> Option<RegionRef> {
+    let fiber = current::known(current::local())?;
+    // SAFETY: H1, H2: the caller's own header.
+    unsafe { fiber.as_ref() }.region.get().region()
 }
 
 /// The nearest limit of the code that runs.

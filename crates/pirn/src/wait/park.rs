@@ -43,12 +43,8 @@ const PATIENCE: Duration = Duration::from_millis(10);
 pub(crate) struct Spec {
     pub(crate) reason: Reason,
     pub(crate) deadline: Option<Instant>,
-    /// Cancellation, and a deadline of the code around it, end the wait.
-    pub(crate) interruptible: bool,
-    /// The token of `unpark` ends the wait.
-    pub(crate) token: bool,
-    /// Cancellation of the fiber itself does not: it is in a shield.
-    pub(crate) shielded: bool,
+    /// Where that includes interrupts, a deadline of the code around the wait ends it too.
+    pub(crate) accepts: Accepts,
 }
 
 impl Spec {
@@ -57,16 +53,14 @@ impl Spec {
         Spec {
             reason,
             deadline: None,
-            interruptible: false,
-            token: false,
-            shielded: false,
+            accepts: Accepts::NOTHING,
         }
     }
 
     /// A wait that an interrupt ends too.
     pub(crate) const fn interruptible(reason: Reason) -> Spec {
         Spec {
-            interruptible: true,
+            accepts: Accepts::INTERRUPTS,
             ..Spec::of(reason)
         }
     }
@@ -75,12 +69,10 @@ impl Spec {
         Spec { deadline, ..self }
     }
 
-    fn accepts(&self) -> Accepts {
-        Accepts {
-            cancel: self.interruptible && !self.shielded,
-            revoke: self.interruptible,
-            token: self.token,
-        }
+    /// A wait that the token of `unpark` ends too.
+    pub(crate) const fn or_token(self) -> Spec {
+        let accepts = self.accepts.or(Accepts::TOKEN);
+        Spec { accepts, ..self }
     }
 }
 
@@ -195,7 +187,7 @@ pub(crate) fn park_on(local: &Local, ticket: Ticket, spec: &Spec) -> End {
     // SAFETY: H1.
     let header = unsafe { ticket.fiber().as_ref() };
     header.reason.store(spec.reason as u32, Ordering::Relaxed);
-    let end = match spec.interruptible && !header.region.get().is_calm() {
+    let end = match spec.accepts.interrupts() && !header.region.get().is_calm() {
         true => park_within(local, header, ticket, spec),
         false => park_as(local, header, ticket, spec),
     };
@@ -223,10 +215,11 @@ fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> E
     let Some(region) = header.region.get().region() else {
         return park_as(local, header, ticket, spec);
     };
-    let spec = Spec {
-        shielded: region.get().is_shielded(),
-        ..*spec
+    let accepts = match region.get().is_shielded() {
+        true => spec.accepts.shielded(),
+        false => spec.accepts,
     };
+    let spec = Spec { accepts, ..*spec };
     match region.get().limit() {
         None => park_as(local, header, ticket, &spec),
         Some(limit) => park_until(local, header, ticket, &spec, limit.get()),
@@ -333,7 +326,7 @@ fn requeue(local: &Local, fiber: FiberPtr) {
 
 #[inline]
 fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
-    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts()) {
+    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts) {
         return End::new(code, true);
     }
     // LIVENESS: from here on a claim enqueues this fiber with its own worker, which is this
@@ -357,7 +350,7 @@ fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> En
 }
 
 fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
-    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts()) {
+    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts) {
         return End::new(code, true);
     }
     let woken = match spec.deadline {
@@ -387,7 +380,7 @@ fn give_up(header: &Header, ticket: Ticket) {
 fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     let home = header.home();
     header.set_home(&InPerson);
-    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts()) {
+    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts) {
         header.set_home(home);
         return End::new(code, true);
     }

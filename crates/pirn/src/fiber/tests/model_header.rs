@@ -152,11 +152,7 @@ fn model_header_late_waker() {
 fn end_first_wait(block: &Block, ticket: Ticket) {
     let header = block.header();
     block.play(|| {
-        let nothing = Accepts {
-            cancel: false,
-            revoke: false,
-            token: false,
-        };
+        let nothing = Accepts::NOTHING;
         if header.state.park(ticket.epoch(), nothing) == Parked::Yes {
             if header.state.unpark_self(ticket.epoch()) {
                 drop(ticket.claim(Code::case(0)));

@@ -15,21 +15,9 @@ use crate::shim::thread::{self, JoinHandle};
 use crate::sys::parker::Parker;
 
 /// A wait that nothing but a claim ends.
-pub(super) const CLAIM_ONLY: Accepts = Accepts {
-    cancel: false,
-    revoke: false,
-    token: false,
-};
-pub(super) const OR_CANCEL: Accepts = Accepts {
-    cancel: true,
-    revoke: true,
-    token: false,
-};
-pub(super) const OR_TOKEN: Accepts = Accepts {
-    cancel: false,
-    revoke: false,
-    token: true,
-};
+pub(super) const CLAIM_ONLY: Accepts = Accepts::NOTHING;
+pub(super) const OR_CANCEL: Accepts = Accepts::INTERRUPTS;
+pub(super) const OR_TOKEN: Accepts = Accepts::TOKEN;
 
 /// Memory that somebody writes before and somebody reads after; loom says if nothing orders
 /// the two.

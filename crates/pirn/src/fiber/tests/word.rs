@@ -2,11 +2,7 @@
 
 use crate::fiber::state::{Accepts, Claim, Code, Parked, StateWord};
 
-const NOTHING: Accepts = Accepts {
-    cancel: false,
-    revoke: false,
-    token: false,
-};
+const NOTHING: Accepts = Accepts::NOTHING;
 
 /// G3. Every wait that ends takes the word to the next epoch, by whatever ends it.
 #[test]

@@ -144,11 +144,11 @@ fn wait_once(cases: &[&dyn Case], limit: Option<Instant>) -> How {
         published.revoke();
     }
     let due = cases.iter().filter_map(|case| case.due());
-    let spec = Spec {
-        token: needed(cases, Needs::Token),
-        ..Spec::interruptible(Reason::Select).until(due.chain(limit).min())
-    };
-    published.park(&spec)
+    let spec = Spec::interruptible(Reason::Select).until(due.chain(limit).min());
+    match needed(cases, Needs::Token) {
+        true => published.park(&spec.or_token()),
+        false => published.park(&spec),
+    }
 }
 
 /// What a look at all cases at once has shown.
