@@ -53,8 +53,8 @@
 //! 2. A function is an *interruption point* if and only if its error type can carry an
 //!    [`Interrupt`]. What returns `()`, a guard or a plain value never is. (One exception: the
 //!    iterators of a receiver end when they are interrupted, and say so when asked.)
-//! 3. An interrupt stays: a cancellation until the fiber ends, a deadline until the code
-//!    that it was set for is left. An interrupted call has done nothing and gives back what it
+//! 3. An interrupt stays: until the fiber ends if it was cancelled itself, until the code is
+//!    left that the [token](cancel::Token) or the deadline holds for. An interrupted call has done nothing and gives back what it
 //!    was given; an interrupted `join` leaves the other fiber to itself.
 //! 4. A limit of the call's own is reported as such (`Timeout`, `Elapsed`), a deadline of the
 //!    code around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest
@@ -63,7 +63,8 @@
 //! 5. A fiber whose waiting operations never have to wait yields after 128 of them; what starts
 //!    with `try_` never yields.
 //! 6. What borrows (`scope`, `run`, `blocking`) returns only when the closure has ended.
-//! 7. A panic ends its fiber and is handed to whoever joins it, or raised again by its scope.
+//! 7. A panic ends its fiber and is handed to whoever joins it. Of a child that nobody will
+//!    join it cancels the scope and is raised again by it.
 //! 8. A fiber that waits while it unwinds blocks its thread, until others have waited behind
 //!    it for 10 ms.
 //! 9. What allocates ends the process when there is no memory, as in `std`.
@@ -75,7 +76,9 @@
 //! | start | `thread::spawn` | `go f()` | `tokio::spawn(async {…})` | [`spawn(\|\| …)`](spawn()) |
 //! | wait for the end | `join()` | `WaitGroup` | `.await` | [`JoinHandle::join`] |
 //! | borrow | `thread::scope` | – | – | [`scope()`] |
-//! | cancel | – | `ctx.Done()` | `abort()` | [`JoinHandle::cancel`] |
+//! | cancel | – | `ctx.Done()` | `abort()`, `CancellationToken` | [`JoinHandle::cancel`], [`cancel::Token`] |
+//! | fail together | – | `errgroup` | `try_join!` | [`try_scope()`], [`scope::all`] |
+//! | a set of tasks | – | – | `JoinSet` | [`scope::TaskGroup`] |
 //! | channel | `mpsc` | `make(chan T, n)` | `mpsc::channel` | [`channel::bounded`] |
 //! | to everybody | – | – | `broadcast`, `watch` | [`channel::broadcast`], [`channel::watch`] |
 //! | choose | – | `select` | `select!` | [`select!`] |
@@ -90,7 +93,7 @@
 //! | who runs it | the OS | GOMAXPROCS | worker threads | `PIRN_WORKERS`, [`runtime::Builder`] |
 //!
 //! More of these in [`guide`], whose chapters go through [channels](guide::channels),
-//! [select](guide::select), [locks](guide::sync) and [time](guide::time) one by one.
+//! [select](guide::select), [structure](guide::structure), [locks](guide::sync) and [time](guide::time) one by one.
 //!
 //! # Environment
 //!

@@ -10,12 +10,21 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ptr::NonNull;
 
-use super::current;
-use super::header::Header;
+use super::current::{self, Local};
+use super::header::{FiberPtr, Header};
 use crate::base::dropping::drop_caught;
 
 /// All locals of one fiber: few, so a list beats a map.
-pub(crate) struct Locals(Vec<(usize, Box<dyn Any>)>);
+pub(crate) struct Locals(Vec<Entry>);
+
+struct Entry {
+    key: usize,
+    value: Box<dyn Any>,
+    /// Makes the value that a child of a scope begins with.
+    inherit: Option<Inherit>,
+}
+
+type Inherit = fn(&dyn Any) -> Box<dyn Any>;
 
 /// A key to one value for each fiber (and each plain thread).
 ///
@@ -24,12 +33,27 @@ pub(crate) struct Locals(Vec<(usize, Box<dyn Any>)>);
 /// fiber (or thread) ends; a panic of its destructor goes no further.
 pub struct FiberLocal<T: 'static> {
     init: fn() -> T,
+    inherit: Option<Inherit>,
 }
 
 impl<T: 'static> FiberLocal<T> {
     #[doc(hidden)]
     pub const fn new(init: fn() -> T) -> Self {
-        FiberLocal { init }
+        FiberLocal {
+            init,
+            inherit: None,
+        }
+    }
+
+    #[doc(hidden)]
+    pub const fn inherited(init: fn() -> T) -> Self
+    where
+        T: Clone + Send,
+    {
+        FiberLocal {
+            init,
+            inherit: Some(duplicate::<T>),
+        }
     }
 
     /// Calls `f` with the running fiber's value, which is made first if need be.
@@ -44,7 +68,11 @@ impl<T: 'static> FiberLocal<T> {
         let key = std::ptr::from_ref(self).addr();
         let value = match find(key) {
             Some(value) => value,
-            None => insert(key, Box::new((self.init)())),
+            None => insert(Entry {
+                key,
+                value: Box::new((self.init)()),
+                inherit: self.inherit,
+            }),
         };
         // SAFETY: boxed, and dropped only when its fiber ends, after every frame of it.
         let value = unsafe { value.as_ref() };
@@ -125,16 +153,70 @@ fn map<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
 
 fn find(key: usize) -> Option<NonNull<dyn Any>> {
     map(|locals| {
-        let found = locals.0.iter().find(|(held, _)| *held == key);
-        found.map(|(_, value)| NonNull::from(&**value))
+        let found = locals.0.iter().find(|entry| entry.key == key);
+        found.map(|entry| NonNull::from(&*entry.value))
     })
 }
 
-fn insert(key: usize, value: Box<dyn Any>) -> NonNull<dyn Any> {
+fn insert(entry: Entry) -> NonNull<dyn Any> {
     map(|locals| {
-        locals.0.push((key, value));
-        NonNull::from(&*locals.0[locals.0.len() - 1].1)
+        locals.0.push(entry);
+        NonNull::from(&*locals.0[locals.0.len() - 1].value)
     })
+}
+
+fn duplicate<T: Clone + Send + 'static>(value: &dyn Any) -> Box<dyn Any> {
+    let value: &T = value.downcast_ref().expect("a key stands for one type");
+    Box::new(value.clone())
+}
+
+/// Gives `child`, a scope's child that is not published yet, what the running fiber has that
+/// is inherited.
+///
+/// # Safety
+/// H2: the child's header is the caller's.
+#[inline]
+pub(crate) unsafe fn bequeath(local: &Local, child: FiberPtr) {
+    let Some(parent) = current::known(local) else {
+        return;
+    };
+    // SAFETY: H1, H2: the caller's own header.
+    if unsafe { parent.as_ref() }.locals.get().is_some() {
+        // SAFETY: H1; the caller's promise.
+        bequeath_all(unsafe { parent.as_ref() }, unsafe { child.as_ref() });
+    }
+}
+
+#[cold]
+fn bequeath_all(parent: &Header, child: &Header) {
+    // Copied one by one: a clone is the user's, and may add values itself.
+    let mut copies = Vec::new();
+    let mut next = 0;
+    while let Some(locals) = parent.locals.get() {
+        // SAFETY: made by `Box::leak` in `map`; borrowed for the length of this statement,
+        // in which nothing of the user's runs.
+        let entry = unsafe { locals.as_ref() }
+            .0
+            .get(next)
+            .map(|entry| (entry.key, NonNull::from(&*entry.value), entry.inherit));
+        let Some((key, value, inherit)) = entry else {
+            break;
+        };
+        next += 1;
+        if let Some(copy) = inherit {
+            // SAFETY: boxed, and dropped only when its fiber ends, which is the caller.
+            let value = copy(unsafe { value.as_ref() });
+            copies.push(Entry {
+                key,
+                value,
+                inherit,
+            });
+        }
+    }
+    if !copies.is_empty() {
+        let locals = NonNull::from(Box::leak(Box::new(Locals(copies))));
+        child.locals.set(Some(locals));
+    }
 }
 
 /// Drops all locals of a fiber that has ended, newest first; a destructor may make new
@@ -151,13 +233,18 @@ fn destroy_all(header: &Header) {
     while let Some(locals) = header.locals.take() {
         // SAFETY: made by `Box::leak` in `map`; taken out of the header, so it is ours.
         let mut locals = unsafe { Box::from_raw(locals.as_ptr()) };
-        while let Some((_, value)) = locals.0.pop() {
-            drop_caught(value);
+        while let Some(entry) = locals.0.pop() {
+            drop_caught(entry.value);
         }
     }
 }
 
 /// Declares fiber-local values, as [`std::thread_local!`] declares thread-local ones.
+///
+/// A child of a scope begins without any, as every fiber. With `, inherit` behind its
+/// initialiser a value is cloned for each child that is spawned in a scope, by the fiber that
+/// spawns it, if that one has the value; `T` is `Clone + Send` then. A panic of the clone goes
+/// through the `spawn`.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -175,6 +262,17 @@ fn destroy_all(header: &Header) {
 #[macro_export]
 macro_rules! fiber_local {
     () => {};
+    ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr, inherit
+        $(; $($rest:tt)*)?) => {
+        $(#[$meta])*
+        $vis static $name: $crate::FiberLocal<$ty> = {
+            fn init() -> $ty {
+                $init
+            }
+            $crate::FiberLocal::inherited(init)
+        };
+        $($crate::fiber_local!($($rest)*);)?
+    };
     ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr $(; $($rest:tt)*)?) => {
         $(#[$meta])*
         $vis static $name: $crate::FiberLocal<$ty> = {

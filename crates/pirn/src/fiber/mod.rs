@@ -14,7 +14,7 @@ pub(crate) mod entry;
 pub(crate) mod header;
 pub(crate) mod limit;
 #[expect(unsafe_code, reason = "values that live as long as their fiber")]
-mod local;
+pub(crate) mod local;
 #[expect(
     unsafe_code,
     reason = "points to regions in the frames that they hold for"

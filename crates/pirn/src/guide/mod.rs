@@ -2,6 +2,7 @@
 //!
 //! * [`channels`]: every kind, how they end, what becomes of values.
 //! * [`select`]: waiting for whichever comes first.
+//! * [`structure`]: scopes, groups, tokens; what a cancellation reaches.
 //! * [`sync`]: locks and meeting points, and who goes on next.
 //! * [`time`]: sleeping, limits, deadlines, ticks, virtual time in tests.
 //! * [`from_go`], [`from_std`], [`from_crossbeam`], [`from_tokio`]: what you write there, what
@@ -16,5 +17,6 @@ pub mod from_go;
 pub mod from_std;
 pub mod from_tokio;
 pub mod select;
+pub mod structure;
 pub mod sync;
 pub mod time;

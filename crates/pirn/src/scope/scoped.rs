@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use super::children::Children;
 use super::handle::ScopedJoinHandle;
 use super::leaving::Leaving;
 use crate::cancel::Token;
-use crate::fiber::{FiberPtr, current, entry};
+use crate::fiber::{FiberPtr, Header, current, entry, local};
 use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
@@ -178,13 +179,31 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.children.count();
+        let local = current::local();
         // SAFETY: SC1: what `F` and `T` borrow lives for `'scope`, which is longer than the
         // child.
-        let fiber = unsafe { builder.fresh(current::local(), Location::caller(), f) };
+        let fiber = unsafe { builder.fresh(local, Location::caller(), f) };
+        let unborn = Unborn(fiber);
+        // SAFETY: H2: not published yet.
+        unsafe { local::bequeath(local, fiber) };
+        let _born = ManuallyDrop::new(unborn);
+        self.children.count();
         // SAFETY: SC1.
         unsafe { self.children.adopt(fiber) };
         fiber
+    }
+}
+
+/// A child that is not counted yet.
+struct Unborn(FiberPtr);
+
+impl Drop for Unborn {
+    /// A fiber-local value's clone has panicked.
+    #[cold]
+    fn drop(&mut self) {
+        entry::refuse(self.0);
+        // SAFETY: the handle's reference, for which no handle was made.
+        unsafe { Header::release(self.0) };
     }
 }
 

@@ -2,7 +2,7 @@
 //! the fiber goes.
 
 use std::cell::{Cell, RefCell};
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::crew::{CREWS, Jobs, alone, runtime};
@@ -182,4 +182,66 @@ fn a_reused_header_carries_nothing_over() {
             named.unwrap().join().unwrap();
         }
     });
+}
+
+/// K13. What is declared so goes to the children of a scope, as a copy; nothing else does, and
+/// to nobody else.
+#[test]
+fn children_inherit_what_is_declared_so() {
+    pirn::fiber_local! {
+        static REQUEST: RefCell<String> = RefCell::new("none".to_owned()), inherit;
+        static OTHER: Cell<u32> = Cell::new(0);
+    }
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            REQUEST.with(|request| "first".clone_into(&mut request.borrow_mut()));
+            OTHER.set(1);
+            let seen = || {
+                (
+                    REQUEST.with(|request| request.borrow().clone()),
+                    OTHER.get(),
+                )
+            };
+            pirn::scope(|s| {
+                let child = s.spawn(|| {
+                    let begun_with = seen();
+                    REQUEST.with(|request| request.borrow_mut().push_str(", changed"));
+                    let grandchild = pirn::scope(|s| s.spawn(seen).join().unwrap());
+                    (begun_with, grandchild)
+                });
+                REQUEST.with(|request| "second".clone_into(&mut request.borrow_mut()));
+                let (child, grandchild) = child.join().unwrap();
+                assert_eq!(child, ("first".to_owned(), 0));
+                assert_eq!(grandchild, ("first, changed".to_owned(), 0));
+            });
+            let detached = pirn::spawn(seen).join().unwrap();
+            assert_eq!(detached, ("none".to_owned(), 0));
+        });
+    });
+}
+
+/// A clone that panics goes through the spawn; the scope ends all the same.
+#[test]
+fn a_clone_that_panics() {
+    struct Fragile;
+    impl Clone for Fragile {
+        fn clone(&self) -> Self {
+            panic_any("no copies")
+        }
+    }
+    pirn::fiber_local! {
+        static FRAGILE: Fragile = Fragile, inherit;
+    }
+    let drops = Drops::default();
+    let raised = pirn::run(|| {
+        FRAGILE.with(|_| ());
+        catch_unwind(AssertUnwindSafe(|| {
+            pirn::scope(|s| {
+                let capture = drops.one();
+                s.spawn(move || drop(capture));
+            });
+        }))
+    });
+    assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"no copies"));
+    assert_eq!(drops.count(), 1);
 }
