@@ -1,6 +1,8 @@
 //! Calls that block their thread, taken off the workers.
 
+mod in_place;
 #[expect(unsafe_code, reason = "a job borrows from the frame that waits for it")]
 mod threads;
 
+pub use in_place::block_in_place;
 pub use threads::blocking;

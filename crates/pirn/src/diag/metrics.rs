@@ -5,6 +5,7 @@ use std::fmt;
 use crate::runtime::Handle;
 use crate::sched::counters::Counters;
 use crate::sched::pool::Pool;
+use crate::sched::scale::ScaleReason;
 
 /// What a runtime has done since it started; not one moment in time while it runs.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct Metrics {
     pub aged_wakes: u64,
     /// Fibers that wait for a stack at this moment.
     pub waiting_for_stack: usize,
+    /// How often the number of threads was changed, or not, and why.
+    pub scale: Vec<(ScaleReason, u64)>,
 }
 
 /// What one worker has done.
@@ -46,6 +49,7 @@ impl Metrics {
             total,
             aged_wakes,
             waiting_for_stack: pool.starved(),
+            scale: pool.scale_decisions(),
         }
     }
 }
@@ -63,6 +67,10 @@ impl fmt::Display for Metrics {
         writeln!(f, "{:<24}{}", "workers", self.workers.len())?;
         write!(f, "{}", self.total)?;
         writeln!(f, "{:<24}{}", "aged_wakes", self.aged_wakes)?;
-        writeln!(f, "{:<24}{}", "waiting_for_stack", self.waiting_for_stack)
+        writeln!(f, "{:<24}{}", "waiting_for_stack", self.waiting_for_stack)?;
+        for (reason, times) in &self.scale {
+            writeln!(f, "{:<24}{times}", format!("scale_{reason}"))?;
+        }
+        Ok(())
     }
 }

@@ -3,5 +3,6 @@
 mod metrics;
 
 pub use crate::sched::counters::Counters;
+pub use crate::sched::scale::ScaleReason;
 pub use crate::wait::Reason;
 pub use metrics::{Metrics, WorkerMetrics};

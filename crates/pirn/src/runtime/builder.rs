@@ -23,11 +23,15 @@ const STACK_SIZE: usize = 256 << 10;
 /// Arbitrary: a few MiB when each has touched some pages; no measurement yet.
 const STACK_CACHE: usize = 256;
 
+/// The most threads that a runtime has by itself. The same as Tokio's for blocking work.
+const MOST_THREADS: usize = 512;
+
 /// Configures a [`Runtime`]. What is set here wins over the environment.
 #[must_use]
 pub struct Builder {
     name: String,
     workers: Option<usize>,
+    max_threads: Option<usize>,
     stack_size: Option<usize>,
     stack_cache: usize,
     max_stacks: usize,
@@ -55,6 +59,7 @@ impl Builder {
         Builder {
             name: "pirn".to_owned(),
             workers: None,
+            max_threads: None,
             stack_size: None,
             stack_cache: STACK_CACHE,
             max_stacks: usize::MAX,
@@ -76,6 +81,21 @@ impl Builder {
     /// Overrides `PIRN_WORKERS`. At most 1024.
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = Some(workers);
+        self
+    }
+
+    /// How many threads of workers there may be; by default 512, or as many as there are
+    /// workers, and for a runtime with one worker 1.
+    ///
+    /// A started fiber stays on its thread. So while one blocks its thread, or computes for long, and others wait that
+    /// have not started, the runtime starts threads beside its workers, for as long as that
+    /// lasts. As many use the processor at a time as there are workers, at most twice as
+    /// many; those that wait in the system come on top. A thread that is
+    /// needed no longer ends within two seconds after the last fiber that started there.
+    ///
+    /// A number that is not more than that of the workers means that there are never more.
+    pub fn max_threads(mut self, threads: usize) -> Builder {
+        self.max_threads = Some(threads);
         self
     }
 
@@ -184,6 +204,12 @@ impl Builder {
             Some(size) => environment::check_stack_size("stack_size", size)?,
             None => environment.stack_size.unwrap_or(STACK_SIZE),
         };
+        let max_threads = match self.max_threads {
+            _ if self.seed.is_some() || self.one_fiber_each.is_some() => workers,
+            Some(threads) => threads.min(MOST_THREADS).max(workers),
+            None if workers == 1 => 1,
+            None => MOST_THREADS.max(workers),
+        };
         Pool::start(Config {
             name: self.name,
             workers,
@@ -191,6 +217,7 @@ impl Builder {
             seed: self.seed,
             exclusive: self.one_fiber_each.is_some(),
             keep: self.one_fiber_each,
+            max_threads,
             stacks: StackConfig {
                 size,
                 max_stacks: self.max_stacks,

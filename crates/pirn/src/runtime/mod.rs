@@ -10,6 +10,7 @@ mod global;
 mod handle;
 mod instance;
 mod overflow;
+mod size;
 mod testing;
 
 pub use crate::sched::config::Scheduler;

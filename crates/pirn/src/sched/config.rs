@@ -32,6 +32,9 @@ pub(crate) struct Config {
     /// A worker starts no fiber while it has one that has started. With
     /// [`Scheduler::SingleQueue`] only.
     pub(crate) exclusive: bool,
+    /// The most threads of workers that there may be, those included that stand in for others
+    /// that are stuck; at least as many as `workers`.
+    pub(crate) max_threads: usize,
     /// How long a worker's thread stays without fibers; for ever, if nothing is said.
     pub(crate) keep: Option<Duration>,
     pub(crate) on_thread_start: Option<Hook>,

@@ -125,6 +125,7 @@ impl Worker {
         self.pace.round(ROUND.min(interval), now);
         self.until_service.set(ROUND.min(interval));
         self.notice_phase();
+        self.follow_duty();
         // A fiber that is fed here is in the ring, where the worker looks next.
         let _ = self.relieve();
         self.open_mailbox();
@@ -148,8 +149,9 @@ impl Worker {
             self.oldest_due.set(now + OLDEST);
         }
         // One fiber only: it runs before the local work, the rest comes in its turn.
-        let own = injector.pop_batch(self.index, 1, end).pop_front();
-        let fiber = own.or_else(|| injector.pop_any(self.index, 1).pop_front())?;
+        let shard = self.pool.shard(self.index);
+        let own = injector.pop_batch(shard, 1, end).pop_front();
+        let fiber = own.or_else(|| injector.pop_any(shard, 1).pop_front())?;
         self.remote().counters.injector_batches.increment();
         if self.searching.get() {
             self.pass_search_on();
@@ -186,9 +188,10 @@ impl Worker {
         let share = queued / self.pool.workers() + 1;
         let room = self.remote().ring.free_slots();
         let n = (share as u32).min(BATCH).min(room + 1);
-        let mut batch = injector.pop_batch(self.index, n, End::Newest);
+        let shard = self.pool.shard(self.index);
+        let mut batch = injector.pop_batch(shard, n, End::Newest);
         if batch.is_empty() {
-            batch = injector.pop_any(self.index, n);
+            batch = injector.pop_any(shard, n);
         }
         let first = batch.pop_front()?;
         self.remote().counters.injector_batches.increment();
@@ -197,8 +200,20 @@ impl Worker {
     }
 
     fn keep_batch(&self, mut batch: Fifo<Header>) {
+        if batch.is_empty() {
+            return;
+        }
         while let Some(fiber) = batch.pop_front() {
             self.keep_fresh(fiber);
+        }
+        self.have_watched();
+    }
+
+    /// This worker has fetched more than it runs now. LIVENESS: the monitor may have stopped
+    /// while all slept; the others sleep still, and nobody wakes them for so little.
+    pub(super) fn have_watched(&self) {
+        if self.pool.idle.sleepers_hint() {
+            self.pool.monitor.attend();
         }
     }
 }

@@ -48,6 +48,15 @@
 //! shared line to find a searcher, or nobody asleep, and the model checker understands
 //! fences.
 //!
+//! # Members, and who stands apart
+//! Those are the *members*: the workers that take part in the above. A worker may run fibers
+//! without being one (`apart`): it is nobody's to claim, no search counts on it, and what it
+//! publishes it publishes to the members. All that is known of it here is how many such are
+//! awake, so that "all asleep" means everyone. Whoever joins counts itself as a member
+//! before it stops counting as awake apart, and the other way round when it leaves; a worker without a
+//! thread is counted as a member before its bit is set, and uncounted after that was cleared. So
+//! in between some are thought awake, never asleep, that are not.
+//!
 //! What this does *not* cover: fibers that are published without P1–P4 because one more is
 //! no surplus yet. They have their own rule (the monitor looks for aged work while one is
 //! awake and one sleeps); `models/idle.pml` has both.
@@ -60,7 +69,10 @@ use crate::shim::atomic::{AtomicUsize, Ordering, fence};
 /// The state of all workers of one dispatcher.
 #[derive(Debug)]
 pub(crate) struct Idle {
-    workers: usize,
+    /// How many members there are. Changes when the runtime's size does.
+    members: AtomicUsize,
+    /// How many workers are awake that are no members.
+    apart: AtomicUsize,
     /// Bit w: worker w sleeps, or is about to, and nobody has claimed it. Read by
     /// publishers, written only when someone sleeps or wakes.
     sleepers: AtomicBits,
@@ -69,18 +81,25 @@ pub(crate) struct Idle {
 }
 
 impl Idle {
-    /// All workers start awake.
+    /// All workers start awake, as members.
     pub(crate) fn new(workers: usize) -> Self {
         Idle {
-            workers,
-            sleepers: AtomicBits::new(workers),
+            members: AtomicUsize::new(workers),
+            apart: AtomicUsize::new(0),
+            sleepers: AtomicBits::new(Self::room(workers)),
             searching: CachePadded::new(AtomicUsize::new(0)),
         }
     }
 
+    /// How many members there can be, if there are `workers` at first: as many as cost nothing
+    /// more to look at.
+    pub(crate) fn room(workers: usize) -> usize {
+        workers.next_multiple_of(64)
+    }
+
     /// S1. Counts the caller as searching; false: enough do.
     pub(crate) fn try_search(&self) -> bool {
-        let most = (self.workers / 2).max(1);
+        let most = (self.members.load(Ordering::Relaxed) / 2).max(1);
         let mut now = self.searching.load(Ordering::Relaxed);
         while now < most {
             match self.searching.compare_exchange_weak(
@@ -187,7 +206,7 @@ impl Idle {
         self.sleepers.any()
     }
 
-    /// True if every worker had its bit set.
+    /// True if every member had its bit set, and nobody was awake apart.
     ///
     /// Between two fences. Who says "I stop", looks, and sees all asleep, is seen to have
     /// stopped by whoever wakes up or goes to sleep later; and who looks, and sees somebody
@@ -197,10 +216,57 @@ impl Idle {
         if !mutant!("idle_all_asleep_unfenced") {
             fence(Ordering::SeqCst);
         }
-        let all = self.sleeping() == self.workers;
+        let all = self.apart.load(Ordering::Relaxed) == 0
+            && self.sleeping() == self.members.load(Ordering::Relaxed);
         // ORDERING: pairs with the fence above, in another thread.
         fence(Ordering::SeqCst);
         all
+    }
+
+    /// Worker `w`, which has no thread, is a member from now on.
+    pub(crate) fn add_asleep(&self, w: usize) {
+        self.members.fetch_add(1, Ordering::SeqCst);
+        let was_set = self.sleepers.set(w);
+        debug_assert!(!was_set, "worker {w} was a member already");
+    }
+
+    /// Worker `w`, which has no thread, is no member any more. False: it is, since somebody
+    /// has claimed it, who is about to give it a thread.
+    #[must_use = "who was claimed is a member still"]
+    pub(crate) fn remove_asleep(&self, w: usize) -> bool {
+        let asleep = self.sleepers.clear(w);
+        if asleep {
+            self.members.fetch_sub(1, Ordering::SeqCst);
+        }
+        asleep
+    }
+
+    /// A worker that is awake and apart is a member from now on.
+    pub(crate) fn join(&self) {
+        self.members.fetch_add(1, Ordering::SeqCst);
+        self.apart.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// A member that is awake, and counted as searching or not, stands apart from now on.
+    /// True: it was the last searcher, and wakes another if more may be queued.
+    #[must_use = "the last searcher sees to what is queued"]
+    pub(crate) fn part(&self, searching: bool) -> bool {
+        self.apart.fetch_add(1, Ordering::SeqCst);
+        self.members.fetch_sub(1, Ordering::SeqCst);
+        searching && self.leave()
+    }
+
+    /// A worker that stands apart is awake from now on, or about to be.
+    pub(crate) fn wake_apart(&self) {
+        self.apart.fetch_add(1, Ordering::SeqCst);
+        // ORDERING: as in `retract`.
+        fence(Ordering::SeqCst);
+    }
+
+    /// A worker that stands apart is about to sleep, or gone.
+    pub(crate) fn sleep_apart(&self) {
+        self.apart.fetch_sub(1, Ordering::SeqCst);
+        self.announced_fence();
     }
 
     pub(crate) fn sleeping(&self) -> usize {

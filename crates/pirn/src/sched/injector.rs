@@ -84,6 +84,10 @@ impl<T: Linked> Injector<T> {
         }
     }
 
+    pub(crate) fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
     /// Adds one that arrived.
     pub(crate) fn push(&self, shard: usize, fiber: NonNull<T>) {
         self.shards[shard].edit(|queue| queue.arrived.push_back(fiber));

@@ -6,6 +6,7 @@
 //!
 //! Read `worker` first (the loop), then `find`, `place`, `rest`.
 
+mod apart;
 pub(crate) mod config;
 pub(crate) mod counters;
 mod find;
@@ -34,6 +35,7 @@ mod rest;
     reason = "slots handed between owner and thieves by positions"
 )]
 pub(crate) mod ring;
+pub(crate) mod scale;
 pub(crate) mod seeded;
 mod share;
 mod shutdown;

@@ -13,8 +13,12 @@
 //! | state | period | entered when |
 //! |---|---|---|
 //! | Attending | 500 µs, 100 µs while it sees young work | a worker spawns while another sleeps |
-//! | Dozing | 20 ms | nothing young was seen for [`CALM`] looks, or no worker sleeps |
+//! | Suspicious | 500 µs to 4 ms | no worker sleeps, work waits, some worker did not dispatch |
+//! | Dozing | 20 ms, 5 ms while work waits | nothing young was seen for [`CALM`] looks, or no worker sleeps |
 //! | Stopped | until attended to | all workers sleep |
+//!
+//! What it has seen of all workers together goes to `scale`, which decides whether there
+//! should be more of them, or fewer.
 //!
 //! LIVENESS: it stops only while all workers sleep, and looks at that once more after it has
 //! said so. Who goes to sleep while others are awake starts it again (that worker may have
@@ -27,6 +31,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::pool::{Phase, Pool};
+use super::remote::Remote;
+use super::scale::{Evidence, LONG, STILL};
+use super::threads::is_launched;
+use crate::base::clock;
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::sys::parker::Parker;
@@ -37,11 +45,19 @@ const AGE: Duration = Duration::from_micros(100);
 /// Between two looks while attending.
 const PERIOD: Duration = Duration::from_micros(500);
 /// Between two looks while dozing: the worst delay of a wake that the fenceless step to
-/// dozing has missed.
+/// dozing has missed. A quarter of it if work waits and all workers run.
 const DOZE: Duration = Duration::from_millis(20);
+
+/// Between two looks in vain at a worker that seems stuck the time doubles so often: to
+/// 4 ms. Arbitrary.
+const LEAST_SUSPICIOUS: u32 = 3;
 
 /// Looks without young work after which the monitor dozes: 10 ms at [`PERIOD`]. Arbitrary.
 const CALM: u32 = 20;
+
+/// Looks that show more workers at work than there should be, before some are sent away.
+/// Arbitrary: a few.
+const LASTING: u32 = 4;
 
 const ATTENDING: u32 = 0;
 const DOZING: u32 = 1;
@@ -60,6 +76,10 @@ struct Look {
     head: u32,
     queued: u32,
     epoch: u64,
+    /// Since when the epoch has been seen to be this.
+    since: u64,
+    /// The worker has a thread, which is not asleep for want of work.
+    awake: bool,
     /// The injector was not empty.
     injected: bool,
     /// The worker slept with mail in its box and without word of it.
@@ -106,11 +126,23 @@ impl Monitor {
 
     /// The body of the monitor's thread.
     pub(super) fn watch(&self, pool: &Arc<Pool>) {
-        let mut looks = vec![Look::default(); pool.workers()];
-        let mut calm = 0;
+        let mut looks = Vec::new();
+        let (mut calm, mut fruitless, mut surplus) = (0, 0, 0);
         while pool.phase() != Phase::Stopped {
-            let young = self.look(pool, &mut looks);
+            let seen = self.look(pool, &mut looks);
+            let young = seen.waiting > 0;
+            let suspicious = young && seen.awake > seen.advancing;
+            let changed = pool.scale(&seen);
+            let too_many = seen.advancing.saturating_sub(pool.workers());
+            surplus = if too_many > 0 { surplus + 1 } else { 0 };
+            if surplus > LASTING {
+                pool.send_away(too_many);
+            }
             calm = if young { 0 } else { calm + 1 };
+            fruitless = match suspicious && !changed {
+                true => fruitless + 1,
+                false => 0,
+            };
             if pool.idle.all_asleep() {
                 self.state.store(STOPPED, Ordering::SeqCst);
                 if pool.idle.all_asleep() && pool.phase() != Phase::Stopped {
@@ -118,73 +150,124 @@ impl Monitor {
                 }
                 calm = 0;
                 self.state.store(ATTENDING, Ordering::SeqCst);
-            } else if calm > CALM || !pool.idle.sleepers_hint() {
+            } else if pool.idle.sleepers_hint() && calm <= CALM {
+                self.wait(if young { AGE } else { PERIOD });
+            } else if suspicious {
+                self.wait(PERIOD * (1 << fruitless.min(LEAST_SUSPICIOUS)));
+            } else {
                 self.state.store(DOZING, Ordering::SeqCst);
-                if self.parker.park_until(shim::now() + DOZE) {
+                let doze = match young {
+                    true => DOZE / 4,
+                    false => DOZE,
+                };
+                if self.wait(doze) {
                     calm = 0;
                 }
-            } else {
-                self.parker
-                    .park_until(shim::now() + if young { AGE } else { PERIOD });
             }
         }
     }
 
-    /// Looks at every worker; wakes a sleeper for each that has aged work. True if any
-    /// worker has work that others could take.
-    fn look(&self, pool: &Arc<Pool>, looks: &mut [Look]) -> bool {
-        // What is in the injector has been published to all, so somebody should be on the
-        // way to it.
-        let mut young = !pool.injector.is_empty();
-        if young && looks.iter().all(|last| last.injected) {
-            self.rescue(pool);
+    /// Waits until the next look; true if somebody has asked for it.
+    fn wait(&self, length: Duration) -> bool {
+        self.parker.park_until(shim::now() + length)
+    }
+
+    /// Looks at every worker; wakes a sleeper for each that has aged work.
+    fn look(&self, pool: &Arc<Pool>, looks: &mut Vec<Look>) -> Evidence {
+        let at = clock::now();
+        looks.resize_with(pool.remotes.len(), || Look::first(at));
+        let mut seen = Evidence {
+            // What is in the injector has been published to all, so somebody should be on the
+            // way to it.
+            waiting: pool.injector.len(),
+            ..Evidence::default()
+        };
+        if seen.waiting > 0 && looks.iter().all(|last| last.injected) {
+            seen.aged += seen.waiting;
+            seen.woken |= self.rescue(pool);
         }
-        let injected = young;
-        for (remote, last) in pool.remotes.iter().zip(looks) {
-            let (head, queued) = remote.ring.look();
-            let next = remote.next.look_fresh();
-            let epoch = remote.counters.dispatched.get();
-            let now = Look {
-                next,
-                head,
-                queued,
-                epoch,
-                injected,
-                forgotten: remote.mailbox.parker().is_parked()
-                    && !remote.mailbox.is_empty(),
-            };
-            young |= now.waits();
+        let injected = seen.waiting > 0;
+        for (remote, last) in pool.remotes.iter().zip(looks.iter_mut()) {
+            let now = Look::at(remote, last, at, injected);
             let slot_aged =
                 now.next != 0 && now.next == last.next && now.epoch == last.epoch;
             let ring_aged = now.queued > 0 && last.queued > 0 && now.head == last.head;
-            remote
-                .aged
-                .store(if slot_aged { next } else { 0 }, Ordering::Relaxed);
+            let aged = if slot_aged { now.next } else { 0 };
+            remote.aged.store(aged, Ordering::Relaxed);
+            seen.waiting += now.waiting();
             if slot_aged || ring_aged {
-                self.rescue(pool);
+                seen.aged += now.waiting();
+                seen.woken |= self.rescue(pool);
             }
             if now.forgotten && last.forgotten && now.epoch == last.epoch {
                 pool.rescues.increment_shared();
                 remote.mailbox.parker().unpark();
             }
+            seen.awake += usize::from(now.awake);
+            seen.advancing += usize::from(now.awake && now.epoch != last.epoch);
             *last = now;
         }
-        young
+        if seen.aged > 0 && !seen.woken {
+            for (remote, look) in pool.remotes.iter().zip(looks.iter_mut()) {
+                look.examine(remote, at, &mut seen);
+            }
+        }
+        seen
     }
-}
 
-impl Monitor {
-    /// Wakes a sleeper, if there is one, for work that has aged.
-    fn rescue(&self, pool: &Arc<Pool>) {
-        if let Some(sleeper) = pool.idle.claim_any(0) {
+    /// Wakes a sleeper, if there is one, for work that has aged. True if there was one.
+    fn rescue(&self, pool: &Arc<Pool>) -> bool {
+        let sleeper = pool.idle.claim_any(0);
+        if let Some(sleeper) = sleeper {
             pool.aged_wakes.increment_shared();
             pool.wake(sleeper);
         }
+        sleeper.is_some()
     }
 }
 
 impl Look {
-    fn waits(&self) -> bool {
-        self.next != 0 || self.queued > 0
+    /// What is believed of a worker before the first look at it.
+    fn first(at: u64) -> Look {
+        Look {
+            since: at,
+            ..Look::default()
+        }
+    }
+
+    fn at(remote: &Remote, last: &Look, at: u64, injected: bool) -> Look {
+        let (head, queued) = remote.ring.look();
+        let epoch = remote.counters.dispatched.get();
+        let parked = remote.mailbox.parker().is_parked();
+        Look {
+            next: remote.next.look_fresh(),
+            head,
+            queued,
+            epoch,
+            since: if epoch == last.epoch { last.since } else { at },
+            awake: is_launched(remote) && !parked,
+            injected,
+            forgotten: parked && !remote.mailbox.is_empty(),
+        }
+    }
+
+    /// Fresh fibers that others could take.
+    fn waiting(&self) -> usize {
+        self.queued as usize + usize::from(self.next != 0)
+    }
+
+    /// Finds out whether the worker is stuck, and how.
+    fn examine(&self, remote: &Remote, at: u64, seen: &mut Evidence) {
+        let still = at - self.since;
+        if !self.awake {
+            return;
+        }
+        let waits = remote.in_place.load(Ordering::Acquire)
+            || (still >= STILL.as_nanos() as u64 && remote.thread.waits(at));
+        if waits {
+            seen.wait += 1;
+        } else if still >= LONG.as_nanos() as u64 {
+            seen.compute += 1;
+        }
     }
 }

@@ -80,6 +80,32 @@ pub(crate) fn spawn_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr>
     }
 }
 
+/// As long as this lives, the running fiber's worker takes no fresh fibers: the fiber blocks
+/// its thread.
+pub(crate) struct Absence {
+    /// None on a thread that runs no fiber.
+    fiber: Option<FiberPtr>,
+}
+
+impl Absence {
+    pub(crate) fn begin(local: &Local) -> Absence {
+        let fiber = local.fiber();
+        if let (Some(_), Some(worker)) = (fiber, Worker::of(local)) {
+            worker.begin_in_place();
+        }
+        Absence { fiber }
+    }
+}
+
+impl Drop for Absence {
+    fn drop(&mut self) {
+        // A started fiber is on the same worker still.
+        if let (Some(_), Some(worker)) = (self.fiber, Worker::of(current::local())) {
+            worker.end_in_place();
+        }
+    }
+}
+
 impl Worker {
     #[inline]
     fn spawn(&self, fiber: FiberPtr) -> Result<(), FiberPtr> {
@@ -116,9 +142,8 @@ impl Worker {
     #[inline]
     fn queue(&self, fiber: FiberPtr) {
         let remote = self.remote();
-        if self.pool.scheduler() == Scheduler::SingleQueue {
-            self.pool.injector.push(0, fiber);
-            self.pool.wake_one(self.index);
+        if self.hands_on.get() {
+            self.pool.inject_from(self.index, fiber);
             return;
         }
         if self.share.is_due() {
@@ -157,7 +182,7 @@ impl Worker {
         if !batch.is_empty() {
             let shard = match self.pool.scheduler() {
                 Scheduler::SingleQueue => 0,
-                Scheduler::WorkStealing => self.index,
+                Scheduler::WorkStealing => self.pool.shard(self.index),
             };
             self.pool.injector.spill(shard, batch);
             // LIVENESS: published to all, so the publisher's part of `idle` is due (P1-P4):
@@ -172,8 +197,8 @@ impl Worker {
     /// it.
     #[cold]
     pub(super) fn offer_surplus(&self) {
-        let queued =
-            self.remote().ring.len() as usize + self.pool.injector.shard_len(self.index);
+        let queued = self.remote().ring.len() as usize
+            + self.pool.injector.shard_len(self.pool.shard(self.index));
         if self.pace.is_surplus(queued) {
             if self.pool.wake_one(self.index + 1) {
                 self.remote().counters.wakes.increment();
@@ -187,7 +212,8 @@ impl Worker {
     fn compare_shares(&self) {
         let remotes = &self.pool.remotes;
         // Of several with as little, the next one: not all who compare pick the same.
-        let others = (1..remotes.len()).map(|step| (self.index + step) % remotes.len());
+        let members = self.pool.workers();
+        let others = (1..members).map(|step| (self.index + step) % members);
         let settled = |other: usize| (other, remotes[other].settled.get());
         let least = others.map(settled).min_by_key(|(_, settled)| *settled);
         let own = self.remote();
@@ -202,7 +228,7 @@ impl Worker {
         // SAFETY: H1; nobody else has the fiber yet.
         let header = unsafe { fiber.as_ref() };
         header.guest.set(self.remote().guests.tag(self.index).0);
-        self.pool.injector.push(other, fiber);
+        self.pool.injector.push(self.pool.shard(other), fiber);
         if self.pool.wake_one(other) {
             self.remote().counters.wakes.increment();
         }

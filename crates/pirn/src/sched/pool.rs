@@ -24,6 +24,7 @@ use super::injector::Injector;
 use super::monitor::Monitor;
 use super::quiet::{Quiet, live};
 use super::remote::{Remote, Remotes};
+use super::scale::Scale;
 use super::starved::Starved;
 use super::threads::Threads;
 use crate::context::StackPool;
@@ -41,6 +42,7 @@ pub(crate) struct Pool {
     pub(super) stacks: StackPool,
     pub(super) starved: Starved,
     pub(super) monitor: Monitor,
+    pub(super) scale: Scale,
     pub(super) quiet: Quiet,
     /// Fibers that came from threads outside, those that were refused included.
     pub(super) outside: Counter,
@@ -52,6 +54,8 @@ pub(crate) struct Pool {
     /// What everything that runs here is under.
     root: Arc<Node>,
     phase: AtomicU32,
+    /// How many workers are meant to run at a time: the members (`apart`).
+    members: AtomicUsize,
     round_robin: AtomicUsize,
     pub(super) threads: Threads,
     /// Filled by workers that still have fibers when the time of a shutdown is up.
@@ -85,12 +89,13 @@ impl Pool {
     pub(crate) fn start(config: Config) -> io::Result<Arc<Pool>> {
         let workers = config.workers;
         let pool = Arc::new(Pool {
-            remotes: Remotes::new(workers, workers),
+            remotes: Remotes::new(workers, config.max_threads.max(Idle::room(workers))),
             injector: Injector::new(workers),
             idle: Idle::new(workers),
             stacks: StackPool::new(config.stacks)?,
             starved: Starved::new(),
             monitor: Monitor::new(),
+            scale: Scale::default(),
             quiet: Quiet::new(),
             outside: Counter::default(),
             refused: Counter::default(),
@@ -98,6 +103,7 @@ impl Pool {
             rescues: Counter::default(),
             root: Node::below([None, None]),
             phase: AtomicU32::new(Phase::Open as u32),
+            members: AtomicUsize::new(workers),
             round_robin: AtomicUsize::new(0),
             threads: Threads::new(),
             reports: Mutex::new(Vec::new()),
@@ -113,12 +119,13 @@ impl Pool {
         let _ = pool.root.call_on(Box::new(closing));
         for worker in 0..workers {
             // A worker without a thread counts as asleep: to wake it is to start it.
+            pool.remotes[worker].member.store(true, Ordering::Relaxed);
             let _ = pool.idle.announce(worker, false);
         }
         let first = pool.idle.claim_any(0).expect("all workers sleep");
         pool.launch(first)?;
-        if workers > 1
-            && !pool.config.exclusive
+        let watched = workers > 1 && !pool.config.exclusive;
+        if (watched || pool.is_elastic())
             && let Err(error) = pool.launch_monitor()
         {
             pool.enter(Phase::Stopped);
@@ -128,8 +135,15 @@ impl Pool {
         Ok(pool)
     }
 
+    /// How many workers are meant to run at a time.
     pub(crate) fn workers(&self) -> usize {
-        self.remotes.len()
+        self.members.load(Ordering::Relaxed)
+    }
+
+    /// *Under the lock of `threads`.*
+    pub(super) fn set_members(&self, members: usize) {
+        // ORDERING: Release: after the places of new members have been filled.
+        self.members.store(members, Ordering::Release);
     }
 
     pub(crate) fn scheduler(&self) -> Scheduler {
@@ -192,13 +206,17 @@ impl Pool {
     pub(super) fn inject(self: &Arc<Self>, fiber: FiberPtr) {
         // ORDERING: Relaxed: spreads the load; nothing depends on the value.
         let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
-        let shard = if self.scheduler() == Scheduler::SingleQueue {
-            0
-        } else {
-            turn
+        self.inject_from(turn, fiber);
+    }
+
+    /// As [`inject`](Pool::inject), into the shard that belongs to the worker `from`.
+    pub(super) fn inject_from(self: &Arc<Self>, from: usize, fiber: FiberPtr) {
+        let shard = match self.scheduler() {
+            Scheduler::SingleQueue => 0,
+            Scheduler::WorkStealing => self.shard(from),
         };
-        self.injector.push(shard % self.workers(), fiber);
-        self.wake_one(turn);
+        self.injector.push(shard, fiber);
+        self.wake_one(from);
     }
 
     /// Wakes a sleeping worker for work that any worker may take, unless one searches.

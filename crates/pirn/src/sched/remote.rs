@@ -8,6 +8,7 @@ use std::ops::Index;
 use std::ptr;
 use std::sync::OnceLock;
 
+use super::apart::DEAD;
 use super::counters::{Gauge, WorkerCounters};
 use super::mailbox::Mailbox;
 use super::next::Next;
@@ -15,7 +16,8 @@ use super::ring::Ring;
 use super::share::Guests;
 use crate::base::pad::CachePadded;
 use crate::fiber::Header;
-use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use crate::sys::ThreadProbe;
 
 /// What other threads see of one worker.
 pub(crate) struct Remote {
@@ -31,8 +33,17 @@ pub(crate) struct Remote {
     pub(super) running: AtomicPtr<Header>,
     /// What the monitor has found unchanged in `next`: free for thieves to take.
     pub(super) aged: AtomicUsize,
-    /// The worker's thread exists. Written under the lock of `Threads`, but for its end.
+    /// The worker's thread exists. Written under the lock of `Threads`.
     pub(super) launched: AtomicBool,
+    /// Counted as a member by `idle`. Written by the worker; while it has no thread, under the
+    /// lock of `Threads`.
+    pub(super) member: AtomicBool,
+    /// What the worker is to do; see `apart`.
+    pub(super) duty: AtomicU32,
+    /// The running fiber has said that it blocks its thread. Written by the worker.
+    pub(super) in_place: AtomicBool,
+    /// How to ask the system about the worker's thread. Written by the worker when it starts.
+    pub(super) thread: ThreadProbe,
     /// The worker has done its last.
     pub(super) ended: AtomicBool,
 }
@@ -108,6 +119,10 @@ impl Remote {
             running: AtomicPtr::new(ptr::null_mut()),
             aged: AtomicUsize::new(0),
             launched: AtomicBool::new(false),
+            member: AtomicBool::new(false),
+            duty: AtomicU32::new(DEAD),
+            in_place: AtomicBool::new(false),
+            thread: ThreadProbe::new(),
             ended: AtomicBool::new(false),
         }
     }

@@ -47,11 +47,18 @@ impl Worker {
         // A fiber that runs while a search is owed must not be followed by another one
         // before the worker has seen to it.
         self.take_stock();
+        self.follow_duty();
         if self.relieve() {
             return;
         }
+        if !self.is_member() {
+            self.rest_apart();
+            return;
+        }
         if self.is_taken() {
-            self.sleep_apart();
+            // LIVENESS: as the fence of an announcement, for `quiet`.
+            fence(Ordering::SeqCst);
+            self.sleep_alone(None);
             return;
         }
         if !self.searching.get() {
@@ -63,6 +70,7 @@ impl Worker {
                 Sweep::Found(fiber) => {
                     self.napped.set(false);
                     self.pass_search_on();
+                    self.have_watched();
                     self.run_first(fiber);
                     return;
                 }
@@ -86,7 +94,7 @@ impl Worker {
     /// found to be aged in their `next` slots.
     fn sweep(&self) -> Sweep {
         let pool = &self.pool;
-        let workers = pool.workers();
+        let workers = pool.remotes.len();
         if workers == 1 || pool.scheduler() == Scheduler::SingleQueue {
             return Sweep::Nothing;
         }
@@ -122,8 +130,16 @@ impl Worker {
         if young { Sweep::Young } else { Sweep::Nothing }
     }
 
+    /// A fiber of another worker's, if one can be had.
+    pub(super) fn steal(&self) -> Option<FiberPtr> {
+        match self.sweep() {
+            Sweep::Found(fiber) => Some(fiber),
+            Sweep::Young | Sweep::Nothing => None,
+        }
+    }
+
     /// Has `fiber`, found elsewhere, run next.
-    fn run_first(&self, fiber: FiberPtr) {
+    pub(super) fn run_first(&self, fiber: FiberPtr) {
         self.streak.set(0);
         if let Some(item) = self.remote().next.put(NextItem::Fresh(fiber)) {
             self.put_back(item);
@@ -234,15 +250,13 @@ impl Worker {
         self.leaving.set(bored && self.remote().mailbox.is_empty());
     }
 
-    /// Sleeps until one of its own fibers can go on: this worker takes nothing else meanwhile,
-    /// so it is no sleeper that others may claim.
-    fn sleep_apart(&self) {
-        // LIVENESS: as the fence of an announcement, for `quiet`.
-        fence(Ordering::SeqCst);
+    /// Sleeps until one of its own fibers can go on, or until `until`: this worker takes
+    /// nothing else meanwhile, so it is no sleeper that others may claim. After a fence.
+    pub(super) fn sleep_alone(&self, until: Option<Instant>) {
         self.pool.look_for_quiet();
         let mailbox = self.remote().mailbox;
         if mailbox.prepare_sleep() && !self.must_notice() {
-            self.sleep_now(None, false);
+            self.sleep_now(until, false);
         }
         self.open_mailbox();
         mailbox.cancel_sleep();

@@ -133,7 +133,7 @@ impl Pool {
         }
         // Only threads that have done their last are waited for: a destructor of the user's
         // may hold up any other.
-        let stay: Vec<usize> = (0..self.workers())
+        let stay: Vec<usize> = (0..self.remotes.len())
             .filter(|&worker| !self.remotes[worker].ended.load(Ordering::Acquire))
             .collect();
         self.join_threads(&stay);

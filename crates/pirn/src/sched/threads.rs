@@ -1,32 +1,49 @@
-//! The threads of a pool: made when their worker is first woken, ended when it has nothing
-//! to do for long (if the pool is told to) or when the pool stops.
+//! The threads of a pool: made when their worker is first woken or called in, ended when it has
+//! had nothing to do for long or when the pool stops.
 //!
-//! A worker without a thread counts as asleep in `idle`: to wake it is to start its thread.
+//! A member without a thread counts as asleep in `idle`: to wake it is to start its thread.
 //! `Remote::launched` says which it is.
 //!
-//! A thread that leaves for want of work has taken back its bit first, so nobody can claim it
-//! any more (if somebody had, it stays). Then it says that it is gone, and only then announces
-//! the worker as asleep once more, as its last act:
-//! whoever claims the worker from then on finds no thread and starts one. What was published
-//! before that announcement is looked for after it, as by everyone who goes to sleep (S4 of
-//! `idle`).
+//! A member's thread that leaves for want of work has taken back its bit first, so nobody can
+//! claim it any more (if somebody had, it stays). Then it says that it is gone, and only then announces
+//! the worker as asleep once more, as its last act: whoever claims the worker from then on
+//! finds no thread and starts one. What was published before that announcement is looked for after it,
+//! as by everyone who goes to sleep (S4 of `idle`).
 
 use std::io;
 use std::sync::Arc;
 
-use super::pool::Pool;
+use super::apart::{ACTIVE, DEAD, DRAINING, send_away};
+use super::idle::Idle;
+use super::pool::{Phase, Pool};
+use super::remote::Remote;
+use super::scale::ScaleReason;
 use super::worker;
 use crate::shim::atomic::Ordering;
-use crate::shim::{self, Mutex};
+use crate::shim::{self, Mutex, MutexGuard};
 
 /// The threads of one pool.
 pub(super) struct Threads(Mutex<Roster>);
 
-struct Roster {
+pub(super) struct Roster {
     /// Whose thread each is; the monitor is no worker.
     working: Vec<(Option<usize>, shim::thread::JoinHandle<()>)>,
     /// Those that have left and are about to end.
     leaving: Vec<shim::thread::JoinHandle<()>>,
+    monitored: bool,
+}
+
+/// What came of calling in one more worker.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(super) enum Called {
+    /// It has a new thread.
+    Started,
+    /// It had one, and was about to go.
+    Recalled,
+    /// There are as many threads as there may be.
+    TooMany,
+    /// The system has no thread to give.
+    Refused,
 }
 
 impl Threads {
@@ -34,25 +51,34 @@ impl Threads {
         Threads(Mutex::new(Roster {
             working: Vec::new(),
             leaving: Vec::new(),
+            monitored: false,
         }))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Roster> {
+        self.0.lock()
     }
 }
 
 impl Pool {
-    /// Starts the monitor's thread.
+    /// Starts the monitor's thread, unless there is one.
     ///
     /// # Errors
     /// What the system says when it has no thread to give.
     pub(super) fn launch_monitor(self: &Arc<Self>) -> io::Result<()> {
-        let mut roster = self.threads.0.lock();
+        let mut roster = self.threads.lock();
+        if roster.monitored {
+            return Ok(());
+        }
         let pool = Arc::clone(self);
         let name = format!("{}-monitor", self.name());
         let thread = shim::thread::spawn(name, move || pool.monitor.watch(&pool))?;
         roster.working.push((None, thread));
+        roster.monitored = true;
         Ok(())
     }
 
-    /// Wakes the thread of a worker that the caller has claimed, or starts it.
+    /// Wakes the thread of a member that the caller has claimed, or starts it.
     pub(super) fn wake(self: &Arc<Self>, worker: usize) {
         let remote = &self.remotes[worker];
         if remote.launched.load(Ordering::Acquire) {
@@ -66,30 +92,108 @@ impl Pool {
         }
     }
 
-    /// Starts the thread of a worker, unless it has one.
+    /// Starts the thread of a member, unless it has one.
     ///
     /// # Errors
     /// What the system says when it has no thread to give.
     pub(super) fn launch(self: &Arc<Self>, worker: usize) -> io::Result<()> {
-        let mut roster = self.threads.0.lock();
+        let mut roster = self.threads.lock();
         let remote = &self.remotes[worker];
         if remote.launched.load(Ordering::Relaxed) {
             remote.mailbox.parker().unpark();
             return Ok(());
         }
+        // It may have been claimed just before the pool was made smaller.
+        let duty = match worker < self.workers() {
+            true => ACTIVE,
+            false => DRAINING,
+        };
+        self.start_thread(&mut roster, worker, duty, true)
+    }
+
+    fn start_thread(
+        self: &Arc<Self>,
+        roster: &mut Roster,
+        worker: usize,
+        duty: u32,
+        member: bool,
+    ) -> io::Result<()> {
+        let remote = &self.remotes[worker];
+        let before = remote.duty.swap(duty, Ordering::AcqRel);
         remote.ended.store(false, Ordering::Relaxed);
         let pool = Arc::clone(self);
         let name = format!("{}-{worker}", self.name());
-        let thread = shim::thread::spawn(name, move || worker::main(pool, worker))?;
-        roster.working.push((Some(worker), thread));
-        remote.launched.store(true, Ordering::Release);
-        Ok(())
+        match shim::thread::spawn(name, move || worker::main(pool, worker, member)) {
+            Ok(thread) => {
+                roster.working.push((Some(worker), thread));
+                remote.launched.store(true, Ordering::Release);
+                Ok(())
+            }
+            Err(error) => {
+                remote.duty.store(before, Ordering::Release);
+                Err(error)
+            }
+        }
+    }
+
+    /// Calls in one more worker to stand in for one that is stuck.
+    pub(super) fn call_in(self: &Arc<Self>, roster: &mut Roster) -> Called {
+        let members = self.workers();
+        for remote in self.remotes.iter().skip(members) {
+            let called = is_launched(remote)
+                && remote.mailbox.parker().is_parked()
+                && remote
+                    .duty
+                    .compare_exchange(
+                        DRAINING,
+                        ACTIVE,
+                        Ordering::AcqRel,
+                        Ordering::Relaxed,
+                    )
+                    .is_ok();
+            if called {
+                remote.mailbox.parker().unpark();
+                return Called::Recalled;
+            }
+        }
+        let free = |worker: usize| {
+            let row = &self.remotes;
+            worker >= row.len() || !row[worker].launched.load(Ordering::Relaxed)
+        };
+        let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+        let most = self.config.max_threads;
+        let Some(worker) = (members..most).find(|worker| free(*worker)) else {
+            return Called::TooMany;
+        };
+        if threads >= most {
+            return Called::TooMany;
+        }
+        self.remotes.fill(worker + 1);
+        self.idle.wake_apart();
+        match self.start_thread(roster, worker, ACTIVE, false) {
+            Ok(()) => Called::Started,
+            Err(_) => {
+                self.idle.sleep_apart();
+                Called::Refused
+            }
+        }
+    }
+
+    /// Whether a bored worker that stands apart may end: it is dead then.
+    pub(super) fn dismiss(&self, worker: usize) -> bool {
+        let _roster = self.threads.lock();
+        let open = self.phase() != Phase::Stopped;
+        let duty = &self.remotes[worker].duty;
+        open && worker >= self.workers()
+            && duty
+                .compare_exchange(DRAINING, DEAD, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
     }
 
     /// The last act of a worker's thread that ends while its pool goes on.
-    pub(super) fn leave(self: &Arc<Self>, worker: usize) {
-        let gone = {
-            let mut roster = self.threads.0.lock();
+    pub(super) fn leave(self: &Arc<Self>, worker: usize, member: bool) {
+        let (gone, needed) = {
+            let mut roster = self.threads.lock();
             let gone = std::mem::take(&mut roster.leaving);
             let own = roster.working.iter().position(|(w, _)| *w == Some(worker));
             if let Some(own) = own {
@@ -100,10 +204,27 @@ impl Pool {
             self.remotes[worker]
                 .launched
                 .store(false, Ordering::Release);
-            gone
+            // The pool may have been made larger while this thread was ending.
+            let joins = !member && worker < self.workers();
+            if joins {
+                self.remotes[worker].member.store(true, Ordering::Relaxed);
+                self.idle.add_asleep(worker);
+            }
+            (gone, joins)
         };
         // LIVENESS: what was published while this worker was no sleeper any more.
-        if self.idle.announce(worker, false)
+        let look = match member {
+            true => self.idle.announce(worker, false),
+            false => needed,
+        };
+        if !member {
+            self.scale.count(ScaleReason::Retired);
+            self.idle.sleep_apart();
+            if !self.idle.all_asleep() {
+                self.monitor.resume();
+            }
+        }
+        if look
             && self.has_visible_work()
             && let Some(sleeper) = self.idle.claim_any(worker)
         {
@@ -114,11 +235,61 @@ impl Pool {
         }
     }
 
+    /// Whether the number of members may change.
+    pub(crate) fn can_resize(&self) -> bool {
+        self.config.seed.is_none() && !self.config.exclusive
+    }
+
+    /// Makes the pool one of `members` workers, or of as many as `idle` has room for.
+    pub(crate) fn resize(self: &Arc<Self>, members: usize) {
+        let members = members.min(Idle::room(self.config.workers));
+        // Without it, work that has aged stays with its worker.
+        let _ = self.launch_monitor();
+        {
+            let _roster = self.threads.lock();
+            let before = self.workers();
+            self.remotes.fill(members);
+            self.set_members(members);
+            for worker in before..members {
+                let remote = &self.remotes[worker];
+                if !is_launched(remote) {
+                    // Unless it has been claimed before it could be removed.
+                    if !remote.member.swap(true, Ordering::Relaxed) {
+                        self.idle.add_asleep(worker);
+                    }
+                    continue;
+                }
+                // One that is dying sees to it itself (`leave`).
+                let _ = remote.duty.compare_exchange(
+                    DRAINING,
+                    ACTIVE,
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                );
+                remote.mailbox.parker().unpark();
+            }
+            for worker in members..before {
+                let remote = &self.remotes[worker];
+                if !is_launched(remote) {
+                    let removed = self.idle.remove_asleep(worker);
+                    remote.member.store(!removed, Ordering::Relaxed);
+                } else {
+                    send_away(&remote.duty);
+                    remote.mailbox.parker().unpark();
+                }
+            }
+        }
+        self.monitor.attend();
+        if self.has_visible_work() {
+            self.wake_one(0);
+        }
+    }
+
     /// Waits for the threads, which are about to end, but for those of the workers in
     /// `except`, which are left to themselves.
     pub(super) fn join_threads(&self, except: &[usize]) {
         let (working, leaving) = {
-            let mut roster = self.threads.0.lock();
+            let mut roster = self.threads.lock();
             let working = std::mem::take(&mut roster.working);
             (working, std::mem::take(&mut roster.leaving))
         };
@@ -131,4 +302,9 @@ impl Pool {
             let _ = thread.join();
         }
     }
+}
+
+/// Whether the worker has a thread.
+pub(super) fn is_launched(remote: &Remote) -> bool {
+    remote.launched.load(Ordering::Relaxed)
 }

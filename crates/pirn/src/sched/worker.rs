@@ -72,6 +72,12 @@ pub(crate) struct Worker {
     pub(super) searching: Cell<bool>,
     /// A fiber that has settled here and is to run before anything else.
     pub(super) at_once: Cell<Option<FiberPtr>>,
+    /// What this worker's duty was when it last looked.
+    pub(super) draining: Cell<bool>,
+    /// Running and suspended fibers that have said that they block this thread.
+    pub(super) in_place: Cell<u32>,
+    /// What fibers spawn here goes to the injector.
+    pub(super) hands_on: Cell<bool>,
     /// The thread has had nothing to do for so long that it ends.
     pub(super) leaving: Cell<bool>,
     pub(super) share: Share,
@@ -88,19 +94,27 @@ pub(crate) struct Worker {
 }
 
 /// The body of a worker's thread.
-pub(super) fn main(pool: Arc<Pool>, index: usize) {
+///
+/// A `member` has been claimed by whoever made the thread; any other worker has been called
+/// in, and counted as awake.
+pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     let worker = Worker::new(pool, index);
     let local = current::local();
     if let Some(seeded) = &worker.seeded {
         seeded.take_thread(local);
     }
+    worker.remote().thread.introduce();
     local.set_starting(Arc::as_ptr(&worker.pool).cast());
     call(&worker.pool.config.on_thread_start);
     local.set_starting(ptr::null());
     local.set_worker((&raw const worker).cast());
     // Whoever had this thread made has claimed the worker, as one wakes a sleeper: it owes a
     // search (S5 in `idle`).
-    worker.searching.set(worker.pool.idle.retract(index));
+    worker
+        .searching
+        .set(member && worker.pool.idle.retract(index));
+    worker.set_hands_on();
+    worker.follow_duty();
     worker.take_stock();
     worker.run(local);
     worker.give_stacks_back();
@@ -108,7 +122,7 @@ pub(super) fn main(pool: Arc<Pool>, index: usize) {
     call(&worker.pool.config.on_thread_stop);
     worker.remote().ended.store(true, Ordering::Release);
     if worker.leaving.get() {
-        worker.pool.leave(index);
+        worker.pool.leave(index, worker.is_member());
     }
 }
 
@@ -143,6 +157,9 @@ impl Worker {
             ring_first: Cell::new(false),
             searching: Cell::new(false),
             at_once: Cell::new(None),
+            draining: Cell::new(false),
+            in_place: Cell::new(0),
+            hands_on: Cell::new(false),
             leaving: Cell::new(false),
             share: Share::new(),
             patience: Cell::new(0),
@@ -393,10 +410,11 @@ impl Worker {
         !unsafe { &*self.started.get() }.is_empty()
     }
 
-    /// Whether the worker leaves fresh fibers to others because it has one that has started.
+    /// Whether the worker leaves fresh fibers to others: because it has one that has started
+    /// and takes one at a time, or because it is to go.
     #[inline]
     pub(super) fn is_taken(&self) -> bool {
-        self.pool.config.exclusive && self.has_started()
+        self.draining.get() || (self.pool.config.exclusive && self.has_started())
     }
 }
 

@@ -1,13 +1,16 @@
 //! What the runtime asks of the operating system.
 //!
-//! Owns: putting a thread to sleep and waking it ([`parker`]).
+//! Owns: putting a thread to sleep and waking it ([`parker`]); what the system says of a thread
+//! ([`ThreadProbe`]).
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
 #[expect(unsafe_code, reason = "madvise")]
 mod memory;
 pub(crate) mod parker;
+mod probe;
 
 pub(crate) use memory::advise_huge;
+pub(crate) use probe::ThreadProbe;
 
 #[cfg(test)]
 mod tests;

@@ -35,6 +35,8 @@ mod deadline;
 mod deterministic;
 /// Closures go where they are sent, within the bounds, and nothing is lost on the way.
 mod dispatcher;
+/// More threads while workers are stuck, and no more than that; fewer when asked for.
+mod elastic;
 /// What the environment asks for is done, what cannot be used is named.
 mod environment;
 /// Events: for all who wait, or for one.

@@ -1,0 +1,180 @@
+//! Workers that stand apart: those that a pool has beside its members, for as long as members
+//! are stuck, and those that it had and needs no longer.
+//!
+//! Owns: the duty of a worker, one word, and what the worker does by it. Does not own: who is
+//! called in or sent away, and why (`scale`), nor their threads (`threads`).
+//!
+//! A pool has as many *members* as it is meant to run at a time: the workers with the lowest
+//! numbers, which take part in the protocol of `idle`. Any other worker stands apart.
+//!
+//! | duty | a member | apart |
+//! |---|---|---|
+//! | ACTIVE | takes fresh fibers | takes fresh fibers while there are any |
+//! | DRAINING | leaves the members | takes nothing new, hands on what is fresh |
+//! | DEAD | has no thread | has no thread, or one that ends |
+//!
+//! ```text
+//!            launched                sent away, or found nothing more to take
+//!   DEAD ───────────────▶ ACTIVE ────────────────────────────────▶ DRAINING
+//!     ▲                     ▲                  called in               │ │
+//!     │                     └──────────────────────────────────────────┘ │
+//!     └──── nothing has started here that lives, for KEEP long ──────────┘
+//! ```
+//!
+//! Every change but the worker's own from ACTIVE to DRAINING is made under the lock of
+//! `Threads`. So a worker that is called in is not about to end, and one that ends is not
+//! called in. A worker reads its duty whenever it serves or rests; who changes it unparks the
+//! worker after that, and the token of that unpark is left if the worker is on its way to sleep.
+//!
+//! LIVENESS: nobody relies on a worker that stands apart: no publisher counts it among those
+//! who search or sleep. What lies in its ring is others' to steal, what it hands on is published
+//! like anything from outside. Whoever called it in looks again later (`monitor`).
+
+use std::time::Duration;
+
+use super::config::Scheduler;
+use super::next::NextItem;
+use super::pool::Pool;
+use super::worker::Worker;
+use crate::base::list::Fifo;
+use crate::shim;
+use crate::shim::atomic::{AtomicU32, Ordering};
+
+/// No thread, or one that runs fibers no more.
+pub(super) const DEAD: u32 = 0;
+/// Takes fresh fibers.
+pub(super) const ACTIVE: u32 = 1;
+/// Takes nothing new.
+pub(super) const DRAINING: u32 = 2;
+
+/// How long a worker that stands apart stays without fibers. Arbitrary: longer than the
+/// pauses of a load that blocks now and then, short for whoever looks at the threads.
+const KEEP: Duration = Duration::from_secs(1);
+
+impl Worker {
+    /// Does what the worker's duty has become.
+    pub(super) fn follow_duty(&self) {
+        let draining = self.remote().duty.load(Ordering::Acquire) == DRAINING;
+        if draining {
+            if self.is_member() {
+                self.part();
+            }
+            if !self.draining.replace(true) {
+                self.set_hands_on();
+                self.hand_on();
+            }
+            return;
+        }
+        if self.draining.replace(false) {
+            self.set_hands_on();
+        }
+        if !self.is_member() && self.index < self.pool.workers() {
+            self.remote().member.store(true, Ordering::Relaxed);
+            self.pool.idle.join();
+        }
+    }
+
+    /// What a worker apart does when it has nothing to run.
+    pub(super) fn rest_apart(&self) {
+        if !self.draining.get() {
+            // The injector too: it may have been called in since its last look there.
+            if let Some(fiber) = self.fetch().or_else(|| self.steal()) {
+                self.run_first(fiber);
+                return;
+            }
+            // Failure: it has been sent away meanwhile.
+            let _ = self.remote().duty.compare_exchange(
+                ACTIVE,
+                DRAINING,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            );
+            self.follow_duty();
+        }
+        self.pool.idle.sleep_apart();
+        if !self.pool.idle.all_asleep() {
+            self.pool.monitor.resume();
+        }
+        let until = (!self.has_started()).then(|| shim::now() + KEEP);
+        self.sleep_alone(until);
+        self.pool.idle.wake_apart();
+        let bored = until.is_some_and(|until| shim::now() >= until);
+        if bored && self.remote().mailbox.is_empty() && self.pool.dismiss(self.index) {
+            self.leaving.set(true);
+        }
+    }
+
+    /// Whether the worker takes part in the protocol of `idle`.
+    pub(super) fn is_member(&self) -> bool {
+        self.remote().member.load(Ordering::Relaxed)
+    }
+
+    /// Leaves the members.
+    fn part(&self) {
+        self.remote().member.store(false, Ordering::Relaxed);
+        let last = self.pool.idle.part(self.searching.replace(false));
+        // LIVENESS: a search does not end in silence (`idle`).
+        if last && self.pool.has_visible_work() {
+            self.pool.wake_one(self.index + 1);
+        }
+    }
+
+    /// Gives up everything fresh that is queued here, and has somebody look for it.
+    pub(super) fn hand_on(&self) {
+        let remote = self.remote();
+        let mut batch = Fifo::new();
+        if let Some(item) = remote.next.take() {
+            match item {
+                NextItem::Fresh(fiber) => batch.push_back(fiber),
+                NextItem::Settled(fiber) => self.make_ready(fiber),
+            }
+        }
+        while let Some(fiber) = remote.ring.pop() {
+            batch.push_back(fiber);
+        }
+        if !batch.is_empty() {
+            self.pool.injector.spill(self.pool.shard(self.index), batch);
+            self.pool.wake_one(self.index + 1);
+        }
+    }
+
+    /// Says where this worker's fibers spawn to: to everybody, if it takes nothing itself.
+    pub(super) fn set_hands_on(&self) {
+        let shared = self.pool.scheduler() == Scheduler::SingleQueue;
+        self.hands_on
+            .set(shared || self.draining.get() || self.in_place.get() > 0);
+    }
+
+    /// The running fiber is about to block this thread: what is fresh goes to others.
+    pub(super) fn begin_in_place(&self) {
+        self.in_place.set(self.in_place.get() + 1);
+        self.set_hands_on();
+        self.remote().in_place.store(true, Ordering::Release);
+        self.hand_on();
+        self.pool.stand_in();
+    }
+
+    /// The end of what `begin_in_place` began.
+    pub(super) fn end_in_place(&self) {
+        self.in_place.set(self.in_place.get() - 1);
+        if self.in_place.get() == 0 {
+            self.set_hands_on();
+            self.remote().in_place.store(false, Ordering::Release);
+        }
+    }
+}
+
+/// Asks a worker to take nothing new; false if it does not anyway.
+pub(super) fn send_away(duty: &AtomicU32) -> bool {
+    duty.compare_exchange(ACTIVE, DRAINING, Ordering::AcqRel, Ordering::Relaxed)
+        .is_ok()
+}
+
+impl Pool {
+    /// The shard of the injector that belongs to this worker, with others if there are more
+    /// workers than at first.
+    #[inline]
+    pub(super) fn shard(&self, worker: usize) -> usize {
+        worker % self.injector.shards()
+    }
+}

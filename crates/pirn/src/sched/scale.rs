@@ -1,0 +1,250 @@
+//! When a pool has more threads than members, and when it has them no longer.
+//!
+//! Owns: the decision, and the count of every decision by its reason. Does not own: the
+//! evidence, which the monitor gathers (`monitor`), nor the workers' part (`apart`, `threads`).
+//!
+//! A worker is *stuck* if it has not dispatched since some looks ago: it *waits*, if its
+//! thread waits in the system (or its fiber has said so, by `block_in_place`), for
+//! [`STILL`] at least; or it *computes*, for [`LONG`] at least. Workers that wait use no
+//! processor, so they do not count among those that *run*.
+//!
+//! A worker is called in when fresh fibers have aged and no member sleeps, and
+//! * fewer run than there are members, since others wait; or
+//! * some compute for so long that the rest should not have to wait for them.
+//!
+//! So many at once: at most half of the threads that there are, at most one for each that is
+//! stuck and for each fiber that has aged, and never more than make twice as many run as there are members,
+//! or more threads than the pool may have. The half keeps a short stall from making a hundred threads;
+//! the doubling keeps a long one from lasting.
+//!
+//! They go by themselves when they find nothing to take. If there is always something, and as
+//! many as there are members make progress without them, they are sent away.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::apart::{ACTIVE, send_away};
+use super::counters::Counter;
+use super::pool::Pool;
+use super::threads::{Called, Roster, is_launched};
+use crate::shim::atomic::Ordering;
+
+/// How long a worker has not dispatched before its thread is asked after. A thread costs about
+/// a tenth of that; arbitrary otherwise.
+pub(super) const STILL: Duration = Duration::from_millis(1);
+
+/// How long a worker computes without a dispatch before others are called in beside it. Twice
+/// the threads cost a few percent of the speed where all compute, so it is longer
+/// than the pieces that such programs work in; arbitrary otherwise.
+pub(super) const LONG: Duration = Duration::from_millis(100);
+
+/// Why the number of a runtime's threads was, or was not, changed.
+#[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ScaleReason {
+    /// Unchanged: no fiber waits to be started.
+    NoWork,
+    /// Unchanged: what seemed to wait had been started by the time it was counted.
+    Nonpositive,
+    /// Unchanged: what waits has not waited for long.
+    Young,
+    /// Unchanged: a worker slept, and was woken.
+    IdleCapacity,
+    /// Unchanged: no worker is stuck, or as many run as should.
+    NotStuck,
+    /// Unchanged: there are as many threads as there may be.
+    AtLimit,
+    /// Unchanged: the system had no thread to give.
+    NoThread,
+    /// One more: a thread was started.
+    Started,
+    /// One more: a thread that was about to go was called back.
+    Recalled,
+    /// One less to take new fibers: enough others make progress.
+    SentAway,
+    /// One less: a thread ended, for want of fibers.
+    Retired,
+}
+
+/// The reasons, in the order of their counts.
+const REASONS: [ScaleReason; 11] = [
+    ScaleReason::NoWork,
+    ScaleReason::Nonpositive,
+    ScaleReason::Young,
+    ScaleReason::IdleCapacity,
+    ScaleReason::NotStuck,
+    ScaleReason::AtLimit,
+    ScaleReason::NoThread,
+    ScaleReason::Started,
+    ScaleReason::Recalled,
+    ScaleReason::SentAway,
+    ScaleReason::Retired,
+];
+
+/// How often each decision was made.
+#[derive(Default)]
+pub(super) struct Scale([Counter; REASONS.len()]);
+
+/// What one look of the monitor has shown of all workers together.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Evidence {
+    /// Fresh fibers that others could take.
+    pub(super) waiting: usize,
+    /// Those of them that nobody has taken since the look before.
+    pub(super) aged: usize,
+    /// A member slept, and has been woken for them.
+    pub(super) woken: bool,
+    /// Workers that are awake.
+    pub(super) awake: usize,
+    /// Of these, such as have dispatched since the look before.
+    pub(super) advancing: usize,
+    /// Of these, such as are stuck and wait.
+    pub(super) wait: usize,
+    /// Of these, such as are stuck and compute.
+    pub(super) compute: usize,
+}
+
+impl Scale {
+    /// Notes a decision. Any thread.
+    pub(super) fn count(&self, reason: ScaleReason) {
+        self.0[reason as usize].increment_shared();
+    }
+
+    fn get(&self) -> Vec<(ScaleReason, u64)> {
+        let count = |reason: ScaleReason| (reason, self.0[reason as usize].get());
+        REASONS.into_iter().map(count).collect()
+    }
+}
+
+impl fmt::Display for ScaleReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ScaleReason::NoWork => "no_work",
+            ScaleReason::Nonpositive => "nonpositive",
+            ScaleReason::Young => "young",
+            ScaleReason::IdleCapacity => "idle_capacity",
+            ScaleReason::NotStuck => "not_stuck",
+            ScaleReason::AtLimit => "at_limit",
+            ScaleReason::NoThread => "no_thread",
+            ScaleReason::Started => "started",
+            ScaleReason::Recalled => "recalled",
+            ScaleReason::SentAway => "sent_away",
+            ScaleReason::Retired => "retired",
+        })
+    }
+}
+
+impl Evidence {
+    /// How many workers to call in, if `members` should run and there are `threads`; or why
+    /// none.
+    pub(super) fn wanted(
+        &self,
+        members: usize,
+        threads: usize,
+    ) -> Result<usize, ScaleReason> {
+        if self.waiting == 0 {
+            return Err(ScaleReason::NoWork);
+        }
+        if self.woken {
+            return Err(ScaleReason::IdleCapacity);
+        }
+        if self.aged == 0 {
+            return Err(ScaleReason::Young);
+        }
+        let run = self.awake - self.wait;
+        let too_few = self.wait > 0 && run < members;
+        if !too_few && self.compute == 0 {
+            return Err(ScaleReason::NotStuck);
+        }
+        let stuck = self.wait + self.compute;
+        let room = (2 * members).saturating_sub(run);
+        match threads.div_ceil(2).min(stuck).min(self.aged).min(room) {
+            0 => Err(ScaleReason::AtLimit),
+            n => Ok(n),
+        }
+    }
+}
+
+impl Pool {
+    /// Decides by what the monitor has seen. True: there are more threads now.
+    pub(super) fn scale(self: &Arc<Self>, seen: &Evidence) -> bool {
+        if !self.is_elastic() {
+            return false;
+        }
+        let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+        let wanted = seen.wanted(self.workers(), threads);
+        match wanted {
+            Ok(_) if self.pressure() == 0 => self.scale.count(ScaleReason::Nonpositive),
+            Ok(n) => return self.grow(n),
+            Err(reason) => self.scale.count(reason),
+        }
+        false
+    }
+
+    fn grow(self: &Arc<Self>, n: usize) -> bool {
+        let mut roster = self.threads.lock();
+        (0..n).filter(|_| self.call_one_in(&mut roster)).count() > 0
+    }
+
+    fn call_one_in(self: &Arc<Self>, roster: &mut Roster) -> bool {
+        let (reason, more) = match self.call_in(roster) {
+            Called::Started => (ScaleReason::Started, true),
+            Called::Recalled => (ScaleReason::Recalled, true),
+            Called::TooMany => (ScaleReason::AtLimit, false),
+            Called::Refused => (ScaleReason::NoThread, false),
+        };
+        self.scale.count(reason);
+        more
+    }
+
+    /// A fiber of one of the workers has said that it blocks its thread. If nobody is there for
+    /// what is fresh, somebody is called in now.
+    pub(super) fn stand_in(self: &Arc<Self>) {
+        if !self.is_elastic() || !self.has_visible_work() || self.idle.sleepers_hint() {
+            return;
+        }
+        let mut roster = self.threads.lock();
+        let runs = |remote: &&super::remote::Remote| {
+            is_launched(remote)
+                && !remote.in_place.load(Ordering::Acquire)
+                && !remote.mailbox.parker().is_parked()
+        };
+        if self.remotes.iter().filter(runs).count() < self.workers() {
+            self.call_one_in(&mut roster);
+        }
+    }
+
+    /// Sends up to `n` of the workers away that stand apart and take fresh fibers. They leave
+    /// when they notice, and what has started there has ended.
+    pub(super) fn send_away(&self, n: usize) {
+        let _roster = self.threads.lock();
+        let active = self.remotes.iter().skip(self.workers()).filter(|remote| {
+            is_launched(remote) && remote.duty.load(Ordering::Relaxed) == ACTIVE
+        });
+        for remote in active.take(n) {
+            if send_away(&remote.duty) {
+                self.scale.count(ScaleReason::SentAway);
+            }
+        }
+    }
+
+    /// Fresh fibers that have been counted in and not been started. Never too few.
+    pub(super) fn pressure(&self) -> u64 {
+        let started = || self.remotes.iter().map(|r| r.counters.started.get());
+        let spawned = || self.remotes.iter().map(|r| r.counters.spawned.get());
+        // In this order: what has started was counted as spawned before.
+        let gone = started().sum::<u64>() + self.refused.get();
+        spawned().sum::<u64>() + self.outside.get() - gone
+    }
+
+    /// Whether there may ever be more threads than members.
+    pub(super) fn is_elastic(&self) -> bool {
+        self.config.max_threads > self.config.workers
+    }
+
+    /// How often each decision about the number of threads was made.
+    pub(crate) fn scale_decisions(&self) -> Vec<(ScaleReason, u64)> {
+        self.scale.get()
+    }
+}

@@ -1,0 +1,15 @@
+//! What the system says of a thread: whether it waits in a system call.
+//!
+//! The door that picks how that is found out: on Linux by the thread's processor clock and its
+//! state; elsewhere, and under the model checkers, nothing is known.
+
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[path = "linux.rs"]
+#[expect(unsafe_code, reason = "the processor clock of another thread")]
+mod imp;
+
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle)))))]
+#[path = "none.rs"]
+mod imp;
+
+pub(crate) use imp::ThreadProbe;

@@ -1,0 +1,408 @@
+//! How many threads a runtime has: more while its workers are stuck, fewer when it is told to,
+//! and nothing is lost on the way.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use pirn::Runtime;
+use pirn::blocking::block_in_place;
+use pirn::diag::ScaleReason;
+use pirn::runtime::{Builder, Handle};
+
+use crate::rig::{SCHEDULERS, compute_until, eventually, scaled};
+
+/// How many threads of workers there are, and how many there have been.
+#[derive(Clone, Default)]
+struct Threads {
+    started: Arc<AtomicUsize>,
+    stopped: Arc<AtomicUsize>,
+}
+
+impl Threads {
+    /// Has `builder` make runtimes whose threads are counted.
+    fn of(&self, builder: Builder) -> Builder {
+        let (started, stopped) = (Arc::clone(&self.started), Arc::clone(&self.stopped));
+        builder
+            .on_thread_start(move || _ = started.fetch_add(1, Ordering::SeqCst))
+            .on_thread_stop(move || _ = stopped.fetch_add(1, Ordering::SeqCst))
+    }
+
+    fn now(&self) -> usize {
+        let stopped = self.stopped.load(Ordering::SeqCst);
+        self.started.load(Ordering::SeqCst) - stopped
+    }
+
+    fn ever(&self) -> usize {
+        self.started.load(Ordering::SeqCst)
+    }
+}
+
+fn workers(n: usize) -> Builder {
+    Runtime::builder().workers(n)
+}
+
+fn count(handle: &Handle, reason: ScaleReason) -> u64 {
+    let decisions = handle.metrics().scale;
+    let found = decisions.iter().find(|(of, _)| *of == reason);
+    found.expect("every reason is counted").1
+}
+
+/// Waits until `gate` is open, in the system, again and again.
+fn block(gate: &AtomicBool) {
+    while !gate.load(Ordering::SeqCst) {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// One fiber that computes for long is no reason for a thread: nobody waits behind it.
+#[test]
+fn a_long_fiber_alone_starts_no_thread() {
+    let threads = Threads::default();
+    let runtime = threads.of(workers(2)).build().unwrap();
+    let handle = runtime.handle();
+    runtime.run(|| {
+        // Until the monitor has looked often enough to have thought of it.
+        let before = count(&handle, ScaleReason::NoWork);
+        compute_until("looks", || {
+            count(&handle, ScaleReason::NoWork) > before + 20
+        });
+    });
+    assert!(threads.ever() <= 2, "{} threads", threads.ever());
+    assert_eq!(count(&runtime, ScaleReason::Started), 0);
+}
+
+/// Fibers that block their threads all get one; their number grows as long as some wait,
+/// never beyond them, and falls back to that of the workers.
+#[test]
+fn whoever_blocks_is_stood_in_for() {
+    for scheduler in SCHEDULERS {
+        let threads = Threads::default();
+        let runtime = threads.of(workers(2).scheduler(scheduler)).build().unwrap();
+        let inside = AtomicUsize::new(0);
+        let gate = AtomicBool::new(false);
+        runtime.scope(|s| {
+            for _ in 0..64 {
+                s.spawn(|| {
+                    inside.fetch_add(1, Ordering::SeqCst);
+                    block(&gate);
+                });
+            }
+            let mut most = 0;
+            eventually("all block at once", || {
+                let now = threads.now();
+                assert!(now >= most, "{now} threads after {most}");
+                most = now;
+                inside.load(Ordering::SeqCst) == 64
+            });
+            // A fresh fiber starts all the same.
+            assert_eq!(runtime.spawn(|| 5).join().unwrap(), 5);
+            assert!(threads.now() <= 64 + 4, "{} threads", threads.now());
+            gate.store(true, Ordering::SeqCst);
+        });
+        eventually("the threads go", || threads.now() <= 2);
+        assert_eq!(runtime.spawn(|| 6).join().unwrap(), 6);
+        assert!(count(&runtime, ScaleReason::Started) >= 62);
+        assert!(count(&runtime, ScaleReason::Retired) >= 62);
+    }
+}
+
+/// Sixteen workers, a hundred fibers that block: whatever is spawned meanwhile starts while all of
+/// them block.
+#[test]
+fn a_hundred_kidnapped_threads() {
+    let runtime = workers(16).build().unwrap();
+    let inside = AtomicUsize::new(0);
+    let gate = AtomicBool::new(false);
+    runtime.scope(|s| {
+        for _ in 0..100 {
+            s.spawn(|| {
+                inside.fetch_add(1, Ordering::SeqCst);
+                block(&gate);
+            });
+        }
+        let mut ran = 0;
+        while inside.load(Ordering::SeqCst) < 100 {
+            assert_eq!(runtime.spawn(move || ran).join().unwrap(), ran);
+            ran += 1;
+        }
+        for n in 0..200 {
+            assert_eq!(runtime.spawn(move || n).join().unwrap(), n);
+        }
+        gate.store(true, Ordering::SeqCst);
+    });
+    assert_eq!(runtime.metrics().total.rescues, 0);
+}
+
+/// A second wave finds threads of the first, or new ones; settled fibers keep theirs.
+#[test]
+fn waves_of_blocking_calls() {
+    let threads = Threads::default();
+    let runtime = threads.of(workers(2)).build().unwrap();
+    let (tx, rx) = pirn::channel::bounded::<()>(0);
+    let mut settled = Vec::new();
+    for wave in 0..4 {
+        let inside = AtomicUsize::new(0);
+        let gate = AtomicBool::new(false);
+        runtime.scope(|s| {
+            for _ in 0..20 {
+                s.spawn(|| {
+                    inside.fetch_add(1, Ordering::SeqCst);
+                    block(&gate);
+                    let rx = rx.clone();
+                    let stays = pirn::spawn(move || {
+                        let own = thread::current().id();
+                        assert!(rx.recv().is_err());
+                        assert_eq!(thread::current().id(), own);
+                    });
+                    pirn::yield_now();
+                    stays.detach();
+                });
+            }
+            eventually("the wave is there", || inside.load(Ordering::SeqCst) == 20);
+            gate.store(true, Ordering::SeqCst);
+        });
+        let rx = rx.clone();
+        settled.push(runtime.spawn(move || assert!(rx.recv().is_err())));
+        assert!(threads.now() <= 24 + 20 * wave, "{} threads", threads.now());
+    }
+    drop(tx);
+    for fiber in settled {
+        fiber.join().unwrap();
+    }
+    runtime.wait_idle().unwrap();
+    eventually("the threads go", || threads.now() <= 2);
+}
+
+/// As many threads as allowed and not one more: what does not fit waits.
+#[test]
+fn never_more_threads_than_allowed() {
+    for (builder, most) in [
+        (workers(2).max_threads(2), 2),
+        (workers(2).max_threads(0), 2),
+        (workers(2).max_threads(5), 5),
+        (workers(1), 1),
+        (workers(1).max_threads(2), 2),
+    ] {
+        let threads = Threads::default();
+        let runtime = threads.of(builder).build().unwrap();
+        let (inside, gate) = (AtomicUsize::new(0), AtomicBool::new(false));
+        runtime.scope(|s| {
+            for _ in 0..10 {
+                s.spawn(|| {
+                    inside.fetch_add(1, Ordering::SeqCst);
+                    block(&gate);
+                });
+            }
+            let full = || inside.load(Ordering::SeqCst) == most;
+            eventually("as many as may block", full);
+            thread::sleep(Duration::from_millis(30));
+            assert_eq!(inside.load(Ordering::SeqCst), most);
+            gate.store(true, Ordering::SeqCst);
+        });
+        assert_eq!(threads.ever(), most);
+    }
+}
+
+/// Workers that compute for long have others beside them, up to twice their number.
+#[test]
+fn whoever_computes_for_long_has_company() {
+    let threads = Threads::default();
+    let runtime = threads.of(workers(2)).build().unwrap();
+    let computing = AtomicUsize::new(0);
+    let gate = AtomicBool::new(false);
+    let fresh = AtomicBool::new(false);
+    runtime.scope(|s| {
+        let compute = || {
+            computing.fetch_add(1, Ordering::SeqCst);
+            compute_until("the end", || gate.load(Ordering::SeqCst));
+        };
+        s.spawn(compute);
+        s.spawn(compute);
+        eventually("both compute", || computing.load(Ordering::SeqCst) == 2);
+        s.spawn(|| fresh.store(true, Ordering::SeqCst));
+        eventually("a third one runs", || fresh.load(Ordering::SeqCst));
+        s.spawn(compute);
+        s.spawn(compute);
+        eventually("four compute", || computing.load(Ordering::SeqCst) == 4);
+        let late = s.spawn(|| ());
+        let before = count(&runtime, ScaleReason::AtLimit);
+        eventually("the limit is seen", || {
+            count(&runtime, ScaleReason::AtLimit) > before
+        });
+        assert!(!late.is_finished());
+        gate.store(true, Ordering::SeqCst);
+    });
+    assert_eq!(threads.ever(), 4);
+    eventually("the threads go", || threads.now() <= 2);
+}
+
+/// What a fiber that blocks in place leaves behind is started by others at once; what has
+/// started there waits.
+#[test]
+fn blocking_in_place_hands_on() {
+    for n in [1, 2, 4, 8] {
+        let threads = Threads::default();
+        let runtime = threads.of(workers(n).max_threads(512)).build().unwrap();
+        let inside = AtomicUsize::new(0);
+        runtime.scope(|s| {
+            for _ in 0..100 {
+                s.spawn(|| {
+                    block_in_place(|| {
+                        inside.fetch_add(1, Ordering::SeqCst);
+                        // Spawned in there, started elsewhere.
+                        let own = thread::current().id();
+                        let child = pirn::spawn(|| thread::current().id());
+                        let all = || inside.load(Ordering::SeqCst) == 100;
+                        eventually("all block at once", all);
+                        eventually("the child has run", || child.is_finished());
+                        assert_ne!(child.join().unwrap(), own);
+                    });
+                });
+            }
+        });
+        eventually("the threads go", || threads.now() <= n);
+    }
+    // On a plain thread it is a call.
+    assert_eq!(block_in_place(|| 7), 7);
+}
+
+/// A panic in place ends the absence; so does a wait, and nesting counts.
+#[test]
+fn blocking_in_place_ends_as_it_should() {
+    let runtime = workers(1).build().unwrap();
+    runtime.run(|| {
+        let raised = std::panic::catch_unwind(|| block_in_place(|| panic!("so")));
+        assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"so"));
+        block_in_place(|| {
+            block_in_place(pirn::yield_now);
+            let child = pirn::spawn(|| 3);
+            assert_eq!(child.join().unwrap(), 3);
+        });
+        // Again the last spawned runs next.
+        let order = std::sync::Mutex::new(Vec::new());
+        pirn::scope(|s| {
+            for n in 0..3 {
+                let order = &order;
+                s.spawn(move || order.lock().unwrap().push(n));
+            }
+        });
+        assert_eq!(order.into_inner().unwrap()[0], 2);
+    });
+}
+
+/// The number of workers changes in the middle of a storm; each fiber runs once.
+#[test]
+fn resizing_in_a_storm() {
+    for scheduler in SCHEDULERS {
+        let threads = Threads::default();
+        let runtime = threads.of(workers(2).scheduler(scheduler)).build().unwrap();
+        let n = scaled(40_000);
+        let ran = AtomicUsize::new(0);
+        runtime.scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    for i in 0..n / 4 {
+                        s.spawn(|| {
+                            pirn::yield_now();
+                            ran.fetch_add(1, Ordering::SeqCst);
+                        });
+                        if i % 64 == 0 {
+                            pirn::yield_now();
+                        }
+                    }
+                });
+            }
+            let handle = runtime.handle();
+            for size in [8, 1, 3, 64, 2, 1, 8, 1].into_iter().cycle().take(40) {
+                handle.set_workers(NonZeroUsize::new(size).unwrap());
+                assert_eq!(handle.workers(), size);
+                assert_eq!(handle.spawn(move || size).join().unwrap(), size);
+            }
+        });
+        assert_eq!(ran.into_inner(), n / 4 * 4);
+        assert_eq!(runtime.workers(), 1);
+        eventually("one thread is left", || threads.now() == 1);
+        assert_eq!(runtime.metrics().total.rescues, 0);
+    }
+}
+
+/// Larger: the new workers do start. Smaller: who has settled fibers stays until they end.
+#[test]
+fn resizing_starts_and_ends_threads() {
+    let threads = Threads::default();
+    let runtime = threads.of(workers(1)).build().unwrap();
+    let meet = |n: usize| {
+        let arrived = AtomicUsize::new(0);
+        runtime.scope(|s| {
+            for _ in 0..n {
+                s.spawn(|| {
+                    arrived.fetch_add(1, Ordering::SeqCst);
+                    compute_until("all are there at once", || {
+                        arrived.load(Ordering::SeqCst) >= n
+                    });
+                });
+            }
+        });
+    };
+    meet(1);
+    runtime.set_workers(NonZeroUsize::new(6).unwrap());
+    meet(6);
+    let (tx, rx) = pirn::channel::bounded::<()>(0);
+    let (inside, gate) = (
+        Arc::new(AtomicUsize::new(0)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let parked: Vec<_> = (0..6)
+        .map(|_| {
+            let (rx, inside, gate) = (rx.clone(), Arc::clone(&inside), Arc::clone(&gate));
+            runtime.spawn(move || {
+                let own = thread::current().id();
+                inside.fetch_add(1, Ordering::SeqCst);
+                block(&gate);
+                assert!(rx.recv().is_err());
+                assert_eq!(thread::current().id(), own);
+            })
+        })
+        .collect();
+    eventually("one on each", || inside.load(Ordering::SeqCst) == 6);
+    runtime.set_workers(NonZeroUsize::MIN);
+    gate.store(true, Ordering::SeqCst);
+    assert_eq!(runtime.spawn(|| 3).join().unwrap(), 3);
+    thread::sleep(Duration::from_millis(1_200));
+    assert_eq!(threads.now(), 6);
+    drop(tx);
+    for fiber in parked {
+        fiber.join().unwrap();
+    }
+    eventually("one thread is left", || threads.now() == 1);
+    runtime.set_workers(NonZeroUsize::new(3).unwrap());
+    meet(3);
+}
+
+/// What happens to size is what happens at the end as well: nobody is left behind.
+#[test]
+fn resizing_and_ending() {
+    for size in [1, 2, 8] {
+        for round in 0..scaled(50) {
+            let runtime = workers(4).build().unwrap();
+            let ran = Arc::new(AtomicUsize::new(0));
+            for _ in 0..20 {
+                let ran = Arc::clone(&ran);
+                runtime.spawn(move || {
+                    pirn::yield_now();
+                    ran.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+            runtime.set_workers(NonZeroUsize::new(size).unwrap());
+            if round % 2 == 0 {
+                drop(runtime);
+                assert_eq!(ran.load(Ordering::SeqCst), 20);
+            } else {
+                runtime.shutdown(Duration::from_secs(60)).unwrap();
+            }
+        }
+    }
+}
