@@ -1,6 +1,7 @@
 //! Dispatchers: which workers a fiber runs on.
 
 mod line;
+mod main_thread;
 mod pools;
 mod room;
 #[expect(
@@ -9,4 +10,5 @@ mod room;
 )]
 mod target;
 
+pub use main_thread::run_main;
 pub use target::{Dispatcher, spawn_on};

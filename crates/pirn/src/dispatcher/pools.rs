@@ -25,6 +25,8 @@ static MADE: AtomicUsize = AtomicUsize::new(0);
 
 static IO: StaticLock<Option<Arc<Pool>>> = StaticLock::new(None);
 
+static MAIN: StaticLock<Option<Arc<Pool>>> = StaticLock::new(None);
+
 impl Owned {
     /// A pool with this many workers.
     ///
@@ -44,6 +46,24 @@ impl Drop for Owned {
         match self.0.is_current() || self.0.is_starting() {
             true => self.0.drain_alone(),
             false => self.0.drain(),
+        }
+    }
+}
+
+/// The pool of the main thread, made now if need be.
+///
+/// # Panics
+/// As [`io`].
+pub(super) fn main() -> Arc<Pool> {
+    let mut made = MAIN.lock();
+    if let Some(pool) = &*made {
+        return Arc::clone(pool);
+    }
+    match Builder::new().name("pirn-main").workers(0).pool() {
+        Ok(pool) => Arc::clone(made.insert(pool)),
+        Err(error) => {
+            drop(made);
+            panic!("the dispatcher of the main thread could not be made: {error}")
         }
     }
 }

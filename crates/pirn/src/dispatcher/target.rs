@@ -261,6 +261,10 @@ impl Dispatcher {
         self.pool().is_none_or(|own| own.keeps_time_of(pool))
     }
 
+    pub(super) fn lent(pool: Arc<Pool>) -> Dispatcher {
+        Dispatcher::of(Place::Lent(pool))
+    }
+
     fn of(place: Place) -> Dispatcher {
         Dispatcher {
             place,

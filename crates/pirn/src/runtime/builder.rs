@@ -79,6 +79,12 @@ impl Builder {
 
     /// How many workers run fibers; by default as many as the process may use cores.
     /// Overrides `PIRN_WORKERS`. At most 1024.
+    ///
+    /// With 0 there are no threads: fibers run on a thread that drives the runtime, by
+    /// [`run_until_idle`](super::Handle::run_until_idle), [`run`](super::Handle::run) or
+    /// [`wait_idle`](super::Handle::wait_idle), always the same one. Whoever waits
+    /// for them in another way, by a join or a scope, waits until that thread drives. The runtime's end drives
+    /// it too, on that thread; elsewhere it waits for that thread.
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = Some(workers);
         self
@@ -195,6 +201,7 @@ impl Builder {
         overflow::install();
         let workers = match self.workers.or(environment.workers) {
             _ if self.seed.is_some() => environment::check_deterministic(self.workers)?,
+            Some(0) if self.workers == Some(0) => 1,
             Some(workers) => environment::check_workers("workers", workers)?,
             None => std::thread::available_parallelism()?
                 .get()
@@ -204,8 +211,10 @@ impl Builder {
             Some(size) => environment::check_stack_size("stack_size", size)?,
             None => environment.stack_size.unwrap_or(STACK_SIZE),
         };
+        let by_hand = self.workers == Some(0);
+        let fixed = by_hand || self.seed.is_some() || self.one_fiber_each.is_some();
         let max_threads = match self.max_threads {
-            _ if self.seed.is_some() || self.one_fiber_each.is_some() => workers,
+            _ if fixed => workers,
             Some(threads) => threads.min(MOST_THREADS).max(workers),
             None if workers == 1 => 1,
             None => MOST_THREADS.max(workers),
@@ -218,6 +227,7 @@ impl Builder {
             exclusive: self.one_fiber_each.is_some(),
             keep: self.one_fiber_each,
             max_threads,
+            by_hand,
             stacks: StackConfig {
                 size,
                 max_stacks: self.max_stacks,

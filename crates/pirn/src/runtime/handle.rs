@@ -108,6 +108,10 @@ impl Handle {
             return f();
         }
         self.pool.refuse_in_start_hook();
+        if self.pool.is_by_hand() {
+            // Who is not bound waits for the thread that is.
+            let _ = self.pool.bind();
+        }
         visit(&self.pool, f, |fiber| {
             if let Err(fiber) = place::spawn(&self.pool, current::local(), fiber) {
                 entry::refuse(fiber);
@@ -158,7 +162,7 @@ impl Handle {
 /// # Panics
 /// With the panic of `f`, or if the fiber was refused.
 #[track_caller]
-pub(crate) fn visit<F, T>(pool: &Pool, f: F, publish: impl FnOnce(FiberPtr)) -> T
+pub(crate) fn visit<F, T>(pool: &Arc<Pool>, f: F, publish: impl FnOnce(FiberPtr)) -> T
 where
     F: FnOnce() -> T + Send,
     T: Send,
@@ -182,6 +186,7 @@ where
     publish(fiber);
     // SAFETY: J1: the handle's reference, of result type `T`.
     let joined = unsafe { Joined::<T>::new(fiber) };
+    pool.drive_if_bound(&|| joined.is_finished());
     // What `f` borrows hangs on this wait, so it rests on the outcome, not on the wake.
     while !joined.is_finished() {
         let _ = outside(|| joined.wait_anywhere(&Spec::of(Reason::Run)));

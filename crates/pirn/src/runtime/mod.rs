@@ -1,6 +1,7 @@
 //! Runtimes: making, naming and ending a set of workers.
 
 mod builder;
+mod by_hand;
 mod environment;
 mod global;
 #[expect(

@@ -13,14 +13,14 @@ impl Handle {
     /// ended, about a second later. No fiber is lost or moved.
     ///
     /// # Panics
-    /// On a deterministic runtime, which has one worker.
+    /// On a deterministic runtime, which has one worker, and on one without workers.
     ///
     /// # Cancellation
     /// Not an interruption point; does not wait for the workers.
     pub fn set_workers(&self, workers: NonZeroUsize) {
         assert!(
             self.pool().can_resize(),
-            "a deterministic runtime has one worker"
+            "this runtime cannot have another number of workers"
         );
         self.pool().resize(workers.get());
     }
@@ -28,6 +28,9 @@ impl Handle {
     /// How many workers the runtime is meant to run.
     #[must_use]
     pub fn workers(&self) -> usize {
-        self.pool().workers()
+        match self.pool().is_by_hand() {
+            true => 0,
+            false => self.pool().workers(),
+        }
     }
 }

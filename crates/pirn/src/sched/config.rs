@@ -32,6 +32,8 @@ pub(crate) struct Config {
     /// A worker starts no fiber while it has one that has started. With
     /// [`Scheduler::SingleQueue`] only.
     pub(crate) exclusive: bool,
+    /// There are no threads; the one worker is driven by the user.
+    pub(crate) by_hand: bool,
     /// The most threads of workers that there may be, those included that stand in for others
     /// that are stuck; at least as many as `workers`.
     pub(crate) max_threads: usize,

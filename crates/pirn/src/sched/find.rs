@@ -214,6 +214,8 @@ impl Worker {
     pub(super) fn have_watched(&self) {
         if self.pool.idle.sleepers_hint() {
             self.pool.monitor.attend();
+        } else {
+            self.pool.monitor.resume_if_stopped();
         }
     }
 }

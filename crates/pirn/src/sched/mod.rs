@@ -7,6 +7,7 @@
 //! Read `worker` first (the loop), then `find`, `place`, `rest`.
 
 mod apart;
+pub(crate) mod by_hand;
 pub(crate) mod config;
 pub(crate) mod counters;
 mod find;

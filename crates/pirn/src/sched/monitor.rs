@@ -23,7 +23,9 @@
 //! LIVENESS: it stops only while all workers sleep, and looks at that once more after it has
 //! said so. Who goes to sleep while others are awake starts it again (that worker may have
 //! missed what they spawned in the moment before, and they may have missed that it sleeps).
-//! So while one worker is awake and another sleeps, it runs. The step from Attending to
+//! So while one worker is awake and another sleeps, it runs. Who puts a fiber where others may take it
+//! while nobody sleeps starts it again too: since all have been woken from outside, nobody may
+//! have gone to sleep since it stopped, and if all block their threads now, it is to find that out. The step from Attending to
 //! Dozing is not fenced against a spawner; the worst of it is one period of 20 ms.
 //! (`models/idle.pml`)
 
@@ -106,6 +108,18 @@ impl Monitor {
     pub(super) fn resume(&self) {
         // ORDERING: SeqCst: after the fence of the caller's announcement, see LIVENESS.
         if self.state.load(Ordering::SeqCst) == STOPPED {
+            self.kick();
+        }
+    }
+
+    /// As [`resume`](Monitor::resume), for a worker that has put a fiber where others may take
+    /// it and sees nobody asleep: a plain load.
+    ///
+    /// ORDERING: Relaxed: the fence of that worker's last awakening comes before; a monitor that
+    /// stops after it sees that this worker is awake.
+    #[inline]
+    pub(super) fn resume_if_stopped(&self) {
+        if self.state.load(Ordering::Relaxed) == STOPPED {
             self.kick();
         }
     }

@@ -160,6 +160,8 @@ impl Worker {
         }
         if self.pool.idle.sleepers_hint() {
             self.offer_surplus();
+        } else {
+            self.pool.monitor.resume_if_stopped();
         }
     }
 

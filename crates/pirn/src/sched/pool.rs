@@ -16,6 +16,7 @@ use std::io;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::thread::ThreadId;
 
 use super::config::{Config, Scheduler};
 use super::counters::{Counter, Counters};
@@ -31,7 +32,7 @@ use crate::context::StackPool;
 use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header};
 use crate::shim::Mutex;
-use crate::shim::atomic::{AtomicU32, AtomicUsize, Ordering};
+use crate::shim::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 
 /// One set of workers and everything they share.
 pub(crate) struct Pool {
@@ -58,6 +59,8 @@ pub(crate) struct Pool {
     members: AtomicUsize,
     round_robin: AtomicUsize,
     pub(super) threads: Threads,
+    /// The thread that drives the worker, if the pool has none.
+    pub(super) driver: Mutex<Option<ThreadId>>,
     /// Filled by workers that still have fibers when the time of a shutdown is up.
     pub(super) reports: Mutex<Vec<Left>>,
 }
@@ -106,6 +109,7 @@ impl Pool {
             members: AtomicUsize::new(workers),
             round_robin: AtomicUsize::new(0),
             threads: Threads::new(),
+            driver: Mutex::new(None),
             reports: Mutex::new(Vec::new()),
             config,
         });
@@ -121,6 +125,11 @@ impl Pool {
             // A worker without a thread counts as asleep: to wake it is to start it.
             pool.remotes[worker].member.store(true, Ordering::Relaxed);
             let _ = pool.idle.announce(worker, false);
+        }
+        if pool.is_by_hand() {
+            // To wake it is to leave a token.
+            pool.remotes[0].launched.store(true, Ordering::Release);
+            return Ok(pool);
         }
         let first = pool.idle.claim_any(0).expect("all workers sleep");
         pool.launch(first)?;
@@ -232,7 +241,15 @@ impl Pool {
                 self.wake(worker);
                 true
             }
-            None => false,
+            None => {
+                if !self.idle.sleepers_hint() {
+                    // ORDERING: orders the look at the sleepers before that at the monitor: who sees
+                    // a worker awake that the monitor saw asleep sees that it has stopped.
+                    fence(Ordering::SeqCst);
+                    self.monitor.resume_if_stopped();
+                }
+                false
+            }
         }
     }
 

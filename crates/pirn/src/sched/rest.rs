@@ -90,6 +90,13 @@ impl Worker {
         self.sleep(young, nap);
     }
 
+    /// As [`rest`](Self::rest), at most until `limit`.
+    pub(super) fn rest_until(&self, limit: Option<Instant>) {
+        self.drive_limit.set(limit);
+        self.rest();
+        self.drive_limit.set(None);
+    }
+
     /// One look into every other worker's ring, from a random one on, and at what has been
     /// found to be aged in their `next` slots.
     fn sweep(&self) -> Sweep {
@@ -170,7 +177,7 @@ impl Worker {
     }
 
     /// Whether a look around, without taking anything, shows something to do.
-    fn sees_work(&self) -> bool {
+    pub(super) fn sees_work(&self) -> bool {
         let remote = self.remote();
         !remote.mailbox.is_empty()
             || !self.pool.injector.is_empty()
@@ -245,7 +252,7 @@ impl Worker {
     fn sleep_until_bored(&self, nap: bool) {
         let keep = self.pool.config.keep.filter(|_| !self.has_started());
         let until = keep.map(|keep| shim::now() + keep);
-        self.sleep_now(until, nap);
+        self.sleep_now(until.or(self.drive_limit.get()), nap);
         let bored = until.is_some_and(|until| shim::now() >= until);
         self.leaving.set(bored && self.remote().mailbox.is_empty());
     }

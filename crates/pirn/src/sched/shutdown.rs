@@ -11,6 +11,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::by_hand::Drive;
 use super::place::pool_of;
 use super::pool::{Left, Phase, Pool};
 use super::quiet::live;
@@ -29,9 +30,33 @@ impl Pool {
     /// Lets everything end that has been admitted, then stops. For ever, if need be.
     pub(crate) fn drain(self: &Arc<Self>) {
         self.enter(Phase::Draining);
+        self.drive_to_end(None);
         self.quiet
             .wait(|| live(self), false, &Spec::of(Reason::Idle));
         self.stop();
+    }
+
+    /// If the pool has no threads: runs what is left here, or if the caller is a fiber and
+    /// no thread has driven the pool yet, on a thread made for that. What another thread
+    /// drives waits for that thread.
+    fn drive_to_end(self: &Arc<Self>, limit: Option<Instant>) {
+        if !self.is_by_hand() {
+            return;
+        }
+        if self.bind() {
+            self.drive(Drive::Until(&|| live(self) == 0, limit));
+        } else if self.driver.lock().is_none() {
+            let pool = Arc::clone(self);
+            let name = format!("{}-end", self.name());
+            let end = move || {
+                if pool.bind() {
+                    pool.drive(Drive::Until(&|| live(&pool) == 0, limit));
+                    pool.put_worker_away();
+                }
+            };
+            // Without a thread, its fibers stay where they are.
+            drop(shim::thread::spawn(name, end));
+        }
     }
 
     /// Cancels everything, waits until `deadline` and stops.
@@ -43,6 +68,7 @@ impl Pool {
         deadline: Instant,
     ) -> Result<(), Vec<Left>> {
         self.cancel();
+        self.drive_to_end(Some(deadline));
         let spec = Spec::of(Reason::Idle).until(Some(deadline));
         self.quiet.wait(|| live(self), false, &spec);
         let left = self.stop();
@@ -85,6 +111,9 @@ impl Pool {
     #[track_caller]
     pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
         self.refuse_in_start_hook();
+        if self.is_by_hand() && self.bind() {
+            self.drive(Drive::Until(&|| live(self) == 0, None));
+        }
         let own = self.is_current() && current::local().fiber().is_some();
         self.quiet
             .wait(|| live(self), own, &Spec::interruptible(Reason::Idle))
@@ -114,6 +143,13 @@ impl Pool {
     fn stop(self: &Arc<Self>) -> Vec<Left> {
         let alive = live(self) > 0;
         self.enter(Phase::Stopped);
+        if self.is_by_hand() {
+            if alive && self.is_bound_here() {
+                // It reports what it could not end.
+                self.drive(Drive::UntilIdle);
+            }
+            self.put_worker_away();
+        }
         if !alive {
             self.join_threads(&[]);
             return Vec::new();

@@ -237,7 +237,7 @@ impl Pool {
 
     /// Whether the number of members may change.
     pub(crate) fn can_resize(&self) -> bool {
-        self.config.seed.is_none() && !self.config.exclusive
+        self.config.seed.is_none() && !self.config.exclusive && !self.config.by_hand
     }
 
     /// Makes the pool one of `members` workers, or of as many as `idle` has room for.

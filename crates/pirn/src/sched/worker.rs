@@ -18,6 +18,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::config::Hook;
 use super::pace::Pace;
@@ -78,6 +79,8 @@ pub(crate) struct Worker {
     pub(super) in_place: Cell<u32>,
     /// What fibers spawn here goes to the injector.
     pub(super) hands_on: Cell<bool>,
+    /// How long this worker sleeps at most, if somebody drives it who has no more time.
+    pub(super) drive_limit: Cell<Option<Instant>>,
     /// The thread has had nothing to do for so long that it ends.
     pub(super) leaving: Cell<bool>,
     pub(super) share: Share,
@@ -128,14 +131,14 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
 
 /// Calls a hook of the user's, on the thread before or after it is a worker. UNWIND: the
 /// panic hook has said what happened; the worker does its work all the same.
-fn call(hook: &Option<Hook>) {
+pub(super) fn call(hook: &Option<Hook>) {
     if let Some(hook) = hook {
         end_caught(|| hook());
     }
 }
 
 impl Worker {
-    fn new(pool: Arc<Pool>, index: usize) -> Worker {
+    pub(super) fn new(pool: Arc<Pool>, index: usize) -> Worker {
         let now = clock::now();
         let seeded = pool.config.seed.map(Seeded::new);
         Worker {
@@ -158,6 +161,7 @@ impl Worker {
             searching: Cell::new(false),
             at_once: Cell::new(None),
             draining: Cell::new(false),
+            drive_limit: Cell::new(None),
             in_place: Cell::new(0),
             hands_on: Cell::new(false),
             leaving: Cell::new(false),
@@ -202,6 +206,36 @@ impl Worker {
                 None => self.rest(),
             }
         }
+    }
+
+    /// A drive begins: this thread is the worker, and awake.
+    pub(super) fn begin_drive(&self) {
+        self.set_hands_on();
+        self.searching.set(self.pool.idle.retract(self.index));
+        self.take_stock();
+    }
+
+    /// Runs whatever is ready, until nothing is or it is `over`.
+    pub(super) fn run_ready(&self, local: &Local, over: impl Fn() -> bool) {
+        while !over()
+            && let Some(fiber) = self.find()
+        {
+            self.dispatch(local, fiber);
+        }
+    }
+
+    /// A drive ends: the worker is asleep. False: it goes on, since there is something that
+    /// was not there when it looked.
+    pub(super) fn end_drive(&self) -> bool {
+        let idle = &self.pool.idle;
+        let _ = idle.announce(self.index, self.searching.replace(false));
+        self.pool.look_for_quiet();
+        let left = self.has_ready() || self.sees_work();
+        if left {
+            self.searching.set(idle.retract(self.index));
+            self.take_stock();
+        }
+        !left
     }
 
     /// Runs `fiber`, and whatever comes after it, until something is due that fibers do

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pirn::Runtime;
 use pirn::blocking::block_in_place;
@@ -62,13 +62,13 @@ fn block(gate: &AtomicBool) {
 fn a_long_fiber_alone_starts_no_thread() {
     let threads = Threads::default();
     let runtime = threads.of(workers(2)).build().unwrap();
-    let handle = runtime.handle();
     runtime.run(|| {
-        // Until the monitor has looked often enough to have thought of it.
-        let before = count(&handle, ScaleReason::NoWork);
-        compute_until("looks", || {
-            count(&handle, ScaleReason::NoWork) > before + 20
-        });
+        // As long as makes the monitor think of it, where somebody waits.
+        let start = Instant::now();
+        compute_until("time", || start.elapsed() > Duration::from_millis(300));
+        // And while it is known to look.
+        let other = pirn::spawn(|| thread::sleep(Duration::from_millis(300)));
+        compute_until("a long nap", || other.is_finished());
     });
     assert!(threads.ever() <= 2, "{} threads", threads.ever());
     assert_eq!(count(&runtime, ScaleReason::Started), 0);

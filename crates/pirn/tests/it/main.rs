@@ -15,6 +15,8 @@ mod rig;
 mod barrier;
 /// Calls that block, off the workers.
 mod blocking;
+/// Runtimes without workers: the thread that drives them is the one that runs their fibers.
+mod by_hand;
 /// Tokens form a tree; cancelling one interrupts what is under it.
 mod cancel;
 /// Values arrive once, in order, or come back; what close and disconnect mean.

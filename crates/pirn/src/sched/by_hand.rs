@@ -1,0 +1,131 @@
+//! A pool without threads: its one worker runs when some thread drives it.
+//!
+//! Owns: which thread that is, and the worker between two drives. Does not own: what the worker
+//! does meanwhile, which is what any other does.
+//!
+//! A started fiber stays on its thread, so all drives must come from one thread. The first to
+//! drive is bound to the pool for good, and keeps the worker in a thread-local: it is
+//! reached through that thread only (K1), and a thread that ends with started fibers leaves the worker,
+//! whose stacks may be borrowed from, to nobody.
+//!
+//! Between two drives the worker counts as asleep. Whoever claims it unparks it, which
+//! leaves a token for the next sleep; a drive begins and ends as a sleep ends and begins
+//! (S3 to S5 of `idle`), so nothing that is published is missed.
+
+use std::cell::RefCell;
+use std::ptr;
+use std::sync::Arc;
+use std::thread::{self, ThreadId};
+use std::time::Instant;
+
+use super::pool::Pool;
+use super::worker::{Worker, call};
+use crate::fiber::current;
+
+/// The workers that this thread drives.
+struct Driven(Vec<Box<Worker>>);
+
+std::thread_local! {
+    static DRIVEN: RefCell<Driven> = const { RefCell::new(Driven(Vec::new())) };
+}
+
+/// How long a drive goes on.
+#[derive(Copy, Clone)]
+pub(crate) enum Drive<'a> {
+    /// Until nothing is ready.
+    UntilIdle,
+    /// Until this is so, or it is this late; sleeps while nothing is ready.
+    Until(&'a dyn Fn() -> bool, Option<Instant>),
+}
+
+impl Pool {
+    /// Whether the pool has no threads, and runs only when it is driven.
+    #[inline]
+    pub(crate) fn is_by_hand(&self) -> bool {
+        self.config.by_hand
+    }
+
+    /// Whether the calling thread drives this pool, from now on if nobody does yet. Never a
+    /// thread that runs fibers of any pool.
+    pub(crate) fn bind(&self) -> bool {
+        if !current::local().worker().is_null() {
+            return false;
+        }
+        let own = thread::current().id();
+        *self.driver.lock().get_or_insert(own) == own
+    }
+
+    /// Whether the calling thread has driven this pool before.
+    pub(crate) fn is_bound_here(&self) -> bool {
+        let driver: Option<ThreadId> = *self.driver.lock();
+        driver == Some(thread::current().id()) && current::local().worker().is_null()
+    }
+
+    /// Runs the pool's fibers on the calling thread, which is bound to it.
+    pub(crate) fn drive(self: &Arc<Self>, how: Drive<'_>) {
+        debug_assert!(self.is_bound_here(), "another thread drives this pool");
+        let worker = self.take_worker();
+        let local = current::local();
+        local.set_worker(ptr::from_ref(&*worker).cast());
+        worker.begin_drive();
+        loop {
+            match how {
+                Drive::UntilIdle => worker.run_ready(local, || false),
+                Drive::Until(over, limit) => {
+                    worker.run_ready(local, over);
+                    if !over() && limit.is_none_or(|limit| limit > crate::shim::now()) {
+                        worker.rest_until(limit);
+                        continue;
+                    }
+                }
+            }
+            if worker.end_drive() {
+                break;
+            }
+        }
+        local.set_worker(ptr::null());
+        DRIVEN.with_borrow_mut(|driven| driven.0.push(worker));
+    }
+
+    /// As [`drive`](Pool::drive), with sleep, if the calling thread has driven this pool
+    /// before; otherwise nothing.
+    pub(crate) fn drive_if_bound(self: &Arc<Self>, over: &dyn Fn() -> bool) {
+        if self.is_by_hand() && self.is_bound_here() {
+            self.drive(Drive::Until(over, None));
+        }
+    }
+
+    /// The pool has ended: its worker goes, unless fibers are left that it alone can run.
+    pub(super) fn put_worker_away(&self) {
+        let own = |worker: &mut Box<Worker>| ptr::eq(&raw const *worker.pool, self);
+        let gone: Vec<_> =
+            DRIVEN.with_borrow_mut(|driven| driven.0.extract_if(.., own).collect());
+        gone.into_iter().for_each(put_away);
+    }
+
+    fn take_worker(self: &Arc<Self>) -> Box<Worker> {
+        let kept = DRIVEN.with_borrow_mut(|driven| {
+            let at = driven.0.iter().position(|w| Arc::ptr_eq(&w.pool, self))?;
+            Some(driven.0.swap_remove(at))
+        });
+        kept.unwrap_or_else(|| {
+            call(&self.config.on_thread_start);
+            Box::new(Worker::new(Arc::clone(self), 0))
+        })
+    }
+}
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(put_away);
+    }
+}
+
+fn put_away(worker: Box<Worker>) {
+    if worker.has_started() {
+        Box::leak(worker);
+        return;
+    }
+    worker.give_stacks_back();
+    call(&worker.pool.config.on_thread_stop);
+}

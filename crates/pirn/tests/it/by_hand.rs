@@ -1,0 +1,221 @@
+//! Runtimes without workers, driven by hand, and the main thread's dispatcher.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pirn::Runtime;
+use pirn::channel;
+use pirn::dispatcher::{Dispatcher, run_main};
+use pirn::spawn::JoinError;
+
+use crate::crew::runtime;
+use crate::rig::{SCHEDULERS, apart, eventually};
+
+fn by_hand() -> Runtime {
+    Runtime::builder().workers(0).build().expect("a runtime")
+}
+
+/// Nothing runs until the runtime is driven; then everything that can run runs, on the
+/// driving thread.
+#[test]
+fn nothing_runs_by_itself() {
+    for scheduler in SCHEDULERS {
+        let builder = Runtime::builder().workers(0).scheduler(scheduler);
+        let runtime = builder.build().unwrap();
+        assert_eq!(runtime.workers(), 0);
+        let ran = Arc::new(AtomicUsize::new(0));
+        for _ in 0..600 {
+            let ran = Arc::clone(&ran);
+            let own = thread::current().id();
+            runtime.spawn(move || {
+                assert_eq!(thread::current().id(), own);
+                let count = Arc::clone(&ran);
+                pirn::yield_now();
+                pirn::spawn(move || count.fetch_add(1, Ordering::SeqCst));
+            });
+        }
+        thread::sleep(Duration::from_millis(5));
+        assert_eq!(ran.load(Ordering::SeqCst), 0);
+        runtime.run_until_idle();
+        assert_eq!(ran.load(Ordering::SeqCst), 600);
+        // Again and again.
+        runtime.run_until_idle();
+        let fiber = runtime.spawn(|| 4);
+        runtime.run_until_idle();
+        assert_eq!(fiber.join().unwrap(), 4);
+    }
+}
+
+/// Idle means that nothing is ready: what waits goes on in a later call, timers included,
+/// which nobody waits for.
+#[test]
+fn what_waits_goes_on_later() {
+    let runtime = by_hand();
+    let (tx, rx) = channel::bounded::<u32>(0);
+    let waits = runtime.spawn(move || rx.recv().unwrap());
+    let sleeps = runtime.spawn(|| pirn::sleep(Duration::from_millis(30)).is_ok());
+    let start = Instant::now();
+    runtime.run_until_idle();
+    assert!(!waits.is_finished() && !sleeps.is_finished());
+    assert!(start.elapsed() < Duration::from_millis(30) || cfg!(pirn_tsan));
+    let sender = thread::spawn(move || tx.send(5).unwrap());
+    eventually("the value comes", || {
+        runtime.run_until_idle();
+        waits.is_finished()
+    });
+    assert_eq!(waits.join().unwrap(), 5);
+    sender.join().unwrap();
+    eventually("the time comes", || {
+        runtime.run_until_idle();
+        sleeps.is_finished()
+    });
+    assert!(sleeps.join().unwrap());
+}
+
+/// `run` and `wait_idle` drive as well, and sleep while there is nothing to do.
+#[test]
+fn waiting_drives() {
+    let runtime = by_hand();
+    let (tx, rx) = channel::bounded::<u32>(0);
+    let handle = runtime.handle();
+    let sender = thread::spawn(move || {
+        for n in 0..100 {
+            tx.send(n).unwrap();
+        }
+        // From another thread: the driving one does the work.
+        handle.run(|| thread::current().id())
+    });
+    let own = thread::current().id();
+    let sum = runtime.run(|| {
+        pirn::sleep(Duration::from_millis(2)).unwrap();
+        let children: Vec<_> = (0..10).map(|n| pirn::spawn(move || n)).collect();
+        let sum: u32 = children.into_iter().map(|c| c.join().unwrap()).sum();
+        sum + rx.iter().sum::<u32>()
+    });
+    assert_eq!(sum, 45 + 4950);
+    eventually("the other thread's fiber has run", || {
+        runtime.run_until_idle();
+        sender.is_finished()
+    });
+    assert_eq!(sender.join().unwrap(), own);
+    for _ in 0..10 {
+        runtime.spawn(|| pirn::sleep(Duration::from_millis(1)).unwrap());
+    }
+    runtime.wait_idle().unwrap();
+    assert_eq!(
+        runtime.metrics().total.completed,
+        runtime.metrics().total.spawned
+    );
+}
+
+/// Whoever may not drive is told why.
+#[test]
+fn who_may_not_drive_is_told() {
+    let says = |what: &str, f: &dyn Fn()| {
+        let raised = catch_unwind(AssertUnwindSafe(f)).unwrap_err();
+        let text = raised.downcast_ref::<&str>().copied().unwrap_or_default();
+        assert!(text.contains(what), "{text:?}");
+    };
+    says("workers(0)", &|| runtime(2).run_until_idle());
+    let hand = by_hand();
+    hand.run_until_idle();
+    thread::scope(|s| {
+        s.spawn(|| says("another thread", &|| hand.run_until_idle()));
+    });
+    let other = by_hand();
+    runtime(1).run(|| says("runs fibers", &|| other.run_until_idle()));
+    says("number of workers", &|| {
+        hand.set_workers(std::num::NonZeroUsize::MIN);
+    });
+}
+
+/// The end runs what is left, wherever it comes from: the driving thread, another one if nobody
+/// has driven, a fiber.
+#[test]
+fn the_end_drives() {
+    let filled = |ran: &Arc<AtomicUsize>| {
+        let runtime = by_hand();
+        for _ in 0..10 {
+            let ran = Arc::clone(ran);
+            runtime.spawn(move || {
+                pirn::sleep(Duration::from_millis(1)).unwrap();
+                ran.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        runtime
+    };
+    let ran = Arc::new(AtomicUsize::new(0));
+    drop(filled(&ran));
+    assert_eq!(ran.load(Ordering::SeqCst), 10);
+    let started = filled(&ran);
+    started.run_until_idle();
+    drop(started);
+    assert_eq!(ran.load(Ordering::SeqCst), 20);
+    let unbound = filled(&ran);
+    thread::spawn(move || drop(unbound)).join().unwrap();
+    assert_eq!(ran.load(Ordering::SeqCst), 30);
+    let unbound = filled(&ran);
+    runtime(1).run(move || drop(unbound));
+    assert_eq!(ran.load(Ordering::SeqCst), 40);
+    // With a limit, and with fibers that do not end.
+    filled(&ran).shutdown(Duration::from_secs(60)).unwrap();
+    let stubborn = by_hand();
+    let parks = stubborn.spawn(pirn::park);
+    stubborn.run_until_idle();
+    let left = stubborn.shutdown(Duration::from_millis(5)).unwrap_err();
+    assert_eq!(left.fibers().len(), 1);
+    drop(parks);
+    // A fiber that never started is dropped unrun.
+    let never = by_hand();
+    let fiber = never.spawn(|| ());
+    never.shutdown(Duration::from_secs(60)).unwrap();
+    assert!(matches!(fiber.join(), Err(JoinError::NotRun)));
+}
+
+/// What is sent to the main thread's dispatcher runs there, as long as that serves.
+#[test]
+fn the_main_thread_serves() {
+    let part = || {
+        let own = thread::current().id();
+        let early = Dispatcher::main().spawn(|| thread::current().id());
+        let served = AtomicBool::new(false);
+        let sum = run_main(|| {
+            assert_ne!(thread::current().id(), own);
+            let mut sum = 0;
+            pirn::scope(|s| {
+                let calls: Vec<_> = (0..100)
+                    .map(|n| {
+                        s.spawn(move || {
+                            Dispatcher::main().run(|| {
+                                assert_eq!(thread::current().id(), own);
+                                n
+                            })
+                        })
+                    })
+                    .collect();
+                sum = calls.into_iter().map(|c| c.join().unwrap()).sum::<i32>();
+            });
+            // From a plain thread as well.
+            pirn::blocking(|| {
+                assert_eq!(Dispatcher::main().run(|| thread::current().id()), own);
+            });
+            served.store(true, Ordering::SeqCst);
+            sum
+        });
+        assert_eq!(sum, 4950);
+        assert!(served.into_inner());
+        assert_eq!(early.join().unwrap(), own);
+        let late = Dispatcher::main().spawn(|| 9);
+        assert!(!late.is_finished());
+        assert_eq!(run_main(|| late.join().unwrap()), 9);
+        let raised = catch_unwind(|| run_main(|| panic!("so")));
+        assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"so"));
+        assert!(thread::spawn(|| run_main(|| ())).join().is_err());
+    };
+    if let Some(ended) = apart("by_hand::the_main_thread_serves", &[], part) {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
