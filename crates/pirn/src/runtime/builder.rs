@@ -32,6 +32,8 @@ pub struct Builder {
     name: String,
     workers: Option<usize>,
     max_threads: Option<usize>,
+    pinned: bool,
+    prewarm: Option<usize>,
     stack_size: Option<usize>,
     stack_cache: usize,
     max_stacks: usize,
@@ -60,6 +62,8 @@ impl Builder {
             name: "pirn".to_owned(),
             workers: None,
             max_threads: None,
+            pinned: false,
+            prewarm: None,
             stack_size: None,
             stack_cache: STACK_CACHE,
             max_stacks: usize::MAX,
@@ -102,6 +106,24 @@ impl Builder {
     /// A number that is not more than that of the workers means that there are never more.
     pub fn max_threads(mut self, threads: usize) -> Builder {
         self.max_threads = Some(threads);
+        self
+    }
+
+    /// Whether each worker runs on one processor only, by default not. The n-th worker has the n-th
+    /// processor that the process may use, counted round; threads that stand in for others
+    /// go on counting. Of use where nothing else runs on the machine; elsewhere it keeps a
+    /// worker waiting for a processor while another one is free.
+    pub fn pin_workers(mut self, pinned: bool) -> Builder {
+        self.pinned = pinned;
+        self
+    }
+
+    /// Has the threads of all workers, and the memory of so many stacks, ready when the runtime is
+    /// built, so that the first burst of fibers need not wait for them. Of use for no more
+    /// stacks than [`stack_cache`](Self::stack_cache) keeps. By default all is made when it
+    /// is needed.
+    pub fn prewarm(mut self, stacks: usize) -> Builder {
+        self.prewarm = Some(stacks);
         self
     }
 
@@ -227,6 +249,8 @@ impl Builder {
             exclusive: self.one_fiber_each.is_some(),
             keep: self.one_fiber_each,
             max_threads,
+            pinned: self.pinned,
+            prewarm: self.prewarm,
             by_hand,
             stacks: StackConfig {
                 size,

@@ -4,9 +4,10 @@
 //! does meanwhile, which is what any other does.
 //!
 //! A started fiber stays on its thread, so all drives must come from one thread. The first to
-//! drive is bound to the pool for good, and keeps the worker in a thread-local: it is
-//! reached through that thread only (K1), and a thread that ends with started fibers leaves the worker,
-//! whose stacks may be borrowed from, to nobody.
+//! drive is bound to the pool as long as it lives, and keeps the worker in a thread-local: it is
+//! reached through that thread only (K1). If that thread ends, another may be bound, but not
+//! if fibers have started that live: these stay where they are for good, since their stacks
+//! may be borrowed from.
 //!
 //! Between two drives the worker counts as asleep. Whoever claims it unparks it, which
 //! leaves a token for the next sleep; a drive begins and ends as a sleep ends and begins
@@ -15,18 +16,20 @@
 use std::cell::RefCell;
 use std::ptr;
 use std::sync::Arc;
-use std::thread::{self, ThreadId};
 use std::time::Instant;
 
 use super::pool::Pool;
 use super::worker::{Worker, call};
 use crate::fiber::current;
+use crate::shim::thread::{self, ThreadId};
+use crate::shim::{self, thread_local_const};
 
 /// The workers that this thread drives.
+#[expect(clippy::vec_box, reason = "a worker stays where it is")]
 struct Driven(Vec<Box<Worker>>);
 
-std::thread_local! {
-    static DRIVEN: RefCell<Driven> = const { RefCell::new(Driven(Vec::new())) };
+thread_local_const! {
+    static DRIVEN: RefCell<Driven> = RefCell::new(Driven(Vec::new()))
 }
 
 /// How long a drive goes on.
@@ -68,23 +71,26 @@ impl Pool {
         let local = current::local();
         local.set_worker(ptr::from_ref(&*worker).cast());
         worker.begin_drive();
-        loop {
-            match how {
-                Drive::UntilIdle => worker.run_ready(local, || false),
-                Drive::Until(over, limit) => {
-                    worker.run_ready(local, over);
-                    if !over() && limit.is_none_or(|limit| limit > crate::shim::now()) {
-                        worker.rest_until(limit);
-                        continue;
-                    }
+        match how {
+            Drive::UntilIdle => {
+                worker.run_ready(local, || false);
+                while worker.end_drive() {
+                    worker.begin_drive();
+                    worker.run_ready(local, || false);
                 }
             }
-            if worker.end_drive() {
-                break;
+            Drive::Until(over, limit) => {
+                worker.run_ready(local, over);
+                while !over() && limit.is_none_or(|limit| limit > shim::now()) {
+                    worker.rest_until(limit);
+                    worker.run_ready(local, over);
+                }
+                // What is left is for the next drive.
+                let _ = worker.end_drive();
             }
         }
         local.set_worker(ptr::null());
-        DRIVEN.with_borrow_mut(|driven| driven.0.push(worker));
+        DRIVEN.with(|driven| driven.borrow_mut().0.push(worker));
     }
 
     /// As [`drive`](Pool::drive), with sleep, if the calling thread has driven this pool
@@ -99,14 +105,15 @@ impl Pool {
     pub(super) fn put_worker_away(&self) {
         let own = |worker: &mut Box<Worker>| ptr::eq(&raw const *worker.pool, self);
         let gone: Vec<_> =
-            DRIVEN.with_borrow_mut(|driven| driven.0.extract_if(.., own).collect());
+            DRIVEN.with(|driven| driven.borrow_mut().0.extract_if(.., own).collect());
         gone.into_iter().for_each(put_away);
     }
 
     fn take_worker(self: &Arc<Self>) -> Box<Worker> {
-        let kept = DRIVEN.with_borrow_mut(|driven| {
-            let at = driven.0.iter().position(|w| Arc::ptr_eq(&w.pool, self))?;
-            Some(driven.0.swap_remove(at))
+        let kept = DRIVEN.with(|driven| {
+            let row = &mut driven.borrow_mut().0;
+            let at = row.iter().position(|w| Arc::ptr_eq(&w.pool, self))?;
+            Some(row.swap_remove(at))
         });
         kept.unwrap_or_else(|| {
             call(&self.config.on_thread_start);
@@ -128,4 +135,5 @@ fn put_away(worker: Box<Worker>) {
     }
     worker.give_stacks_back();
     call(&worker.pool.config.on_thread_stop);
+    *worker.pool.driver.lock() = None;
 }

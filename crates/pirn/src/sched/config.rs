@@ -32,6 +32,10 @@ pub(crate) struct Config {
     /// A worker starts no fiber while it has one that has started. With
     /// [`Scheduler::SingleQueue`] only.
     pub(crate) exclusive: bool,
+    /// Each worker runs on one processor only.
+    pub(crate) pinned: bool,
+    /// All threads are there from the start, and so many stacks.
+    pub(crate) prewarm: Option<usize>,
     /// There are no threads; the one worker is driven by the user.
     pub(crate) by_hand: bool,
     /// The most threads of workers that there may be, those included that stand in for others

@@ -57,6 +57,10 @@ const LEAST_SUSPICIOUS: u32 = 3;
 /// Looks without young work after which the monitor dozes: 10 ms at [`PERIOD`]. Arbitrary.
 const CALM: u32 = 20;
 
+/// How long a worker that was woken, or whose thread was made, may take until it runs a fiber, before
+/// it is given up on. Arbitrary: long beside what that takes on a busy machine.
+const RISE: Duration = Duration::from_millis(10);
+
 /// Looks that show more workers at work than there should be, before some are sent away.
 /// Arbitrary: a few.
 const LASTING: u32 = 4;
@@ -82,6 +86,8 @@ struct Look {
     since: u64,
     /// The worker has a thread, which is not asleep for want of work.
     awake: bool,
+    /// Since when it has been seen to be awake and to run nothing; 0 if it is not so.
+    up: u64,
     /// The injector was not empty.
     injected: bool,
     /// The worker slept with mail in its box and without word of it.
@@ -217,6 +223,7 @@ impl Monitor {
                 pool.rescues.increment_shared();
                 remote.mailbox.parker().unpark();
             }
+            seen.woken |= now.is_getting_up(at);
             seen.awake += usize::from(now.awake);
             seen.advancing += usize::from(now.awake && now.epoch != last.epoch);
             *last = now;
@@ -253,13 +260,20 @@ impl Look {
         let (head, queued) = remote.ring.look();
         let epoch = remote.counters.dispatched.get();
         let parked = remote.mailbox.parker().is_parked();
+        let awake = is_launched(remote) && !parked;
+        let idle = remote.running.load(Ordering::Relaxed).is_null();
         Look {
             next: remote.next.look_fresh(),
             head,
             queued,
             epoch,
             since: if epoch == last.epoch { last.since } else { at },
-            awake: is_launched(remote) && !parked,
+            awake,
+            up: match (awake && idle, last.up) {
+                (false, _) => 0,
+                (true, 0) => at,
+                (true, since) => since,
+            },
             injected,
             forgotten: parked && !remote.mailbox.is_empty(),
         }
@@ -270,10 +284,15 @@ impl Look {
         self.queued as usize + usize::from(self.next != 0)
     }
 
+    /// Whether the worker is on its way to whatever waits.
+    fn is_getting_up(&self, at: u64) -> bool {
+        self.up != 0 && at - self.up < RISE.as_nanos() as u64
+    }
+
     /// Finds out whether the worker is stuck, and how.
     fn examine(&self, remote: &Remote, at: u64, seen: &mut Evidence) {
         let still = at - self.since;
-        if !self.awake {
+        if !self.awake || self.up != 0 {
             return;
         }
         let waits = remote.in_place.load(Ordering::Acquire)

@@ -16,7 +16,6 @@ use std::io;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::thread::ThreadId;
 
 use super::config::{Config, Scheduler};
 use super::counters::{Counter, Counters};
@@ -33,6 +32,7 @@ use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header};
 use crate::shim::Mutex;
 use crate::shim::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use crate::shim::thread::ThreadId;
 
 /// One set of workers and everything they share.
 pub(crate) struct Pool {
@@ -132,7 +132,19 @@ impl Pool {
             return Ok(pool);
         }
         let first = pool.idle.claim_any(0).expect("all workers sleep");
-        pool.launch(first)?;
+        let mut launched = pool.launch(first);
+        while pool.config.prewarm.is_some()
+            && launched.is_ok()
+            && let Some(next) = pool.idle.claim_any(0)
+        {
+            launched = pool.launch(next);
+        }
+        if let Err(error) = launched {
+            pool.enter(Phase::Stopped);
+            pool.join_threads(&[]);
+            return Err(error);
+        }
+        pool.warm_stacks(pool.config.prewarm.unwrap_or(0));
         let watched = workers > 1 && !pool.config.exclusive;
         if (watched || pool.is_elastic())
             && let Err(error) = pool.launch_monitor()
@@ -142,6 +154,17 @@ impl Pool {
             return Err(error);
         }
         Ok(pool)
+    }
+
+    /// Has the first page of so many stacks ready, or of as many as there can be.
+    fn warm_stacks(&self, n: usize) {
+        let stacks: Vec<_> = (0..n).map_while(|_| self.stacks.take().ok()).collect();
+        for stack in stacks {
+            // Touches the page where a fiber's first frames are.
+            // SAFETY: nobody uses the stack, so it has no owner.
+            unsafe { stack.set_owner(std::ptr::null()) };
+            self.stacks.give(stack);
+        }
     }
 
     /// How many workers are meant to run at a time.

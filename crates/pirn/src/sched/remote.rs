@@ -29,7 +29,8 @@ pub(crate) struct Remote {
     pub(super) settled: Gauge,
     /// Fibers that this worker has handed to others.
     pub(super) guests: Guests,
-    /// The fiber that runs now, for reports. Written by the worker.
+    /// The fiber that runs now; null if the worker found none, and has not since. For reports,
+    /// and to tell a worker that is stuck from one that is getting up. Written by the worker.
     pub(super) running: AtomicPtr<Header>,
     /// What the monitor has found unchanged in `next`: free for thieves to take.
     pub(super) aged: AtomicUsize,

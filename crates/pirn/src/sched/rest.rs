@@ -9,6 +9,7 @@
 //! too young to take: after that it is the monitor's to watch); 6. open the mailbox, take back the
 //! announcement; whoever finds that it was claimed owes a search.
 
+use std::ptr;
 use std::time::{Duration, Instant};
 
 use super::config::Scheduler;
@@ -47,6 +48,9 @@ impl Worker {
         // A fiber that runs while a search is owed must not be followed by another one
         // before the worker has seen to it.
         self.take_stock();
+        self.remote()
+            .running
+            .store(ptr::null_mut(), Ordering::Relaxed);
         self.follow_duty();
         if self.relieve() {
             return;

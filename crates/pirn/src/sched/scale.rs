@@ -93,7 +93,8 @@ pub(super) struct Evidence {
     pub(super) waiting: usize,
     /// Those of them that nobody has taken since the look before.
     pub(super) aged: usize,
-    /// A member slept, and has been woken for them.
+    /// A member slept, and has been woken for them; or a worker has been woken before, and is on its
+    /// way.
     pub(super) woken: bool,
     /// Workers that are awake.
     pub(super) awake: usize,

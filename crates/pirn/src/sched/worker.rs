@@ -34,6 +34,7 @@ use crate::context::{self, Context, StackCache};
 use crate::fiber::current::{self, Local};
 use crate::fiber::{FiberPtr, Header, Ticket};
 use crate::shim::{self, atomic::Ordering};
+use crate::sys;
 use crate::timer::Wheel;
 
 /// Operations that a fiber may complete in one run before it must yield. The same as Tokio's.
@@ -107,6 +108,9 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
         seeded.take_thread(local);
     }
     worker.remote().thread.introduce();
+    if worker.pool.config.pinned {
+        sys::pin(index);
+    }
     local.set_starting(Arc::as_ptr(&worker.pool).cast());
     call(&worker.pool.config.on_thread_start);
     local.set_starting(ptr::null());
@@ -224,18 +228,12 @@ impl Worker {
         }
     }
 
-    /// A drive ends: the worker is asleep. False: it goes on, since there is something that
-    /// was not there when it looked.
+    /// A drive ends: the worker is asleep. True: there is something to do.
     pub(super) fn end_drive(&self) -> bool {
         let idle = &self.pool.idle;
         let _ = idle.announce(self.index, self.searching.replace(false));
         self.pool.look_for_quiet();
-        let left = self.has_ready() || self.sees_work();
-        if left {
-            self.searching.set(idle.retract(self.index));
-            self.take_stock();
-        }
-        !left
+        self.has_ready() || self.sees_work()
     }
 
     /// Runs `fiber`, and whatever comes after it, until something is due that fibers do

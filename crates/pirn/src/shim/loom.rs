@@ -121,7 +121,7 @@ impl Default for Condvar {
 }
 
 pub(crate) mod thread {
-    pub(crate) use loom::thread::{JoinHandle, yield_now};
+    pub(crate) use loom::thread::{JoinHandle, ThreadId, current, yield_now};
 
     pub(crate) fn spawn(
         _name: String,

@@ -230,7 +230,7 @@ impl Condvar {
 }
 
 pub(crate) mod thread {
-    pub(crate) use std::thread::{JoinHandle, yield_now};
+    pub(crate) use std::thread::{JoinHandle, ThreadId, current, yield_now};
 
     /// Starts an OS thread with the platform's default stack.
     ///

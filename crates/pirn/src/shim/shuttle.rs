@@ -182,7 +182,7 @@ impl Default for Condvar {
 }
 
 pub(crate) mod thread {
-    pub(crate) use shuttle::thread::{JoinHandle, yield_now};
+    pub(crate) use shuttle::thread::{JoinHandle, ThreadId, current, yield_now};
 
     pub(crate) fn spawn(
         name: String,

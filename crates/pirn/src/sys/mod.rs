@@ -4,11 +4,14 @@
 //! ([`ThreadProbe`]).
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
+#[expect(unsafe_code, reason = "the processors of a thread")]
+mod affinity;
 #[expect(unsafe_code, reason = "madvise")]
 mod memory;
 pub(crate) mod parker;
 mod probe;
 
+pub(crate) use affinity::pin;
 pub(crate) use memory::advise_huge;
 pub(crate) use probe::ThreadProbe;
 

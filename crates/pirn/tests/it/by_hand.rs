@@ -111,6 +111,24 @@ fn waiting_drives() {
     );
 }
 
+/// A drive that was for one thing ends with it, though more is queued.
+#[test]
+fn a_drive_ends_when_it_is_over() {
+    let runtime = by_hand();
+    let (tx, rx) = channel::unbounded();
+    let first = runtime.run(move || {
+        for n in 0..100 {
+            let tx = tx.clone();
+            pirn::spawn(move || tx.send(n).unwrap());
+        }
+        0
+    });
+    assert_eq!(first, 0);
+    assert!(rx.len() < 100, "nobody asked for these");
+    runtime.run_until_idle();
+    assert_eq!(rx.iter().sum::<i32>(), 4950);
+}
+
 /// Whoever may not drive is told why.
 #[test]
 fn who_may_not_drive_is_told() {

@@ -382,6 +382,53 @@ fn resizing_starts_and_ends_threads() {
     meet(3);
 }
 
+/// With `prewarm` all threads are there before anything is spawned, otherwise one.
+#[test]
+fn a_warm_runtime_has_its_threads() {
+    let threads = Threads::default();
+    let warm = threads.of(workers(5).prewarm(100)).build().unwrap();
+    eventually("all threads start", || threads.ever() == 5);
+    assert_eq!(warm.run(|| 1), 1);
+    let cold = Threads::default();
+    let runtime = cold.of(workers(5)).build().unwrap();
+    eventually("the first thread starts", || cold.ever() == 1);
+    drop(runtime);
+    assert_eq!(cold.ever(), 1);
+}
+
+/// Pinned workers may use one processor each; others all that the process may.
+#[test]
+#[cfg(target_os = "linux")]
+fn pinned_workers_stay_on_their_processor() {
+    let allowed = || {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let line = status
+            .lines()
+            .find_map(|l| l.strip_prefix("Cpus_allowed_list:"));
+        line.expect("is there").trim().to_owned()
+    };
+    let own = allowed();
+    assert_eq!(workers(2).build().unwrap().run(allowed), own);
+    let pinned = workers(3).pin_workers(true).build().unwrap();
+    let arrived = AtomicUsize::new(0);
+    pinned.scope(|s| {
+        let fibers: Vec<_> = (0..3)
+            .map(|_| {
+                s.spawn(|| {
+                    arrived.fetch_add(1, Ordering::SeqCst);
+                    let all = || arrived.load(Ordering::SeqCst) >= 3;
+                    eventually("one on each", all);
+                    allowed()
+                })
+            })
+            .collect();
+        for fiber in fibers {
+            let cpu = fiber.join().unwrap();
+            assert!(cpu.parse::<usize>().is_ok(), "{cpu} is not one processor");
+        }
+    });
+}
+
 /// What happens to size is what happens at the end as well: nobody is left behind.
 #[test]
 fn resizing_and_ending() {

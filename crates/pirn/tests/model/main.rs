@@ -36,6 +36,12 @@ mod turns;
 /// Bounded channels: exact values, and what a close does to whoever waits.
 mod channels;
 
+/// Dispatchers: turns, places in a queue, the last handle.
+mod dispatchers;
+
+/// Workers that come and go: stand-ins, a size that changes, a thread that drives.
+mod elastic;
+
 /// Deadlines of code against data, cancellation and the ends of fibers.
 mod deadlines;
 

@@ -50,7 +50,7 @@ impl World {
             Clock::Runs => "model",
             Clock::Stands => "timeless",
         };
-        let builder = Runtime::builder().name(name);
+        let builder = Runtime::builder().name(name).max_threads(self.workers);
         builder.scheduler(self.scheduler).workers(self.workers)
     }
 
@@ -75,6 +75,14 @@ pub(crate) fn explore_with(
 /// Explores a `scenario` that waits for time to pass.
 pub(crate) fn explore_in_time(scenario: impl Fn(World) + Send + Sync + 'static) {
     explore_in(&[2], &[Clock::Runs], scenario);
+}
+
+/// As [`explore_in_time`], with each of these numbers of workers.
+pub(crate) fn explore_in_time_with(
+    workers: &[usize],
+    scenario: impl Fn(World) + Send + Sync + 'static,
+) {
+    explore_in(workers, &[Clock::Runs], scenario);
 }
 
 fn explore_in(

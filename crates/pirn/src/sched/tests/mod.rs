@@ -22,4 +22,6 @@ mod next;
 #[cfg(not(any(loom, shuttle)))]
 mod ring;
 #[cfg(not(any(loom, shuttle)))]
+mod scale;
+#[cfg(not(any(loom, shuttle)))]
 mod share;

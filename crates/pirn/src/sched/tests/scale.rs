@@ -1,0 +1,58 @@
+//! What is decided from what was seen.
+
+use crate::sched::scale::{Evidence, ScaleReason};
+
+/// Two members, both blocked, with work that has aged behind them.
+const BLOCKED: Evidence = Evidence {
+    waiting: 9,
+    aged: 9,
+    woken: false,
+    awake: 2,
+    advancing: 0,
+    wait: 2,
+    compute: 0,
+};
+
+#[test]
+fn each_reason_for_leaving_it_as_it_is() {
+    let decide = |change: fn(&mut Evidence)| {
+        let mut seen = BLOCKED;
+        change(&mut seen);
+        seen.wanted(2, 2)
+    };
+    assert_eq!(decide(|_| ()), Ok(1));
+    assert_eq!(decide(|s| s.waiting = 0), Err(ScaleReason::NoWork));
+    assert_eq!(decide(|s| s.woken = true), Err(ScaleReason::IdleCapacity));
+    assert_eq!(decide(|s| s.aged = 0), Err(ScaleReason::Young));
+    assert_eq!(decide(|s| s.wait = 0), Err(ScaleReason::NotStuck));
+    // As many run as should, though others wait.
+    assert_eq!(decide(|s| s.awake = 4), Err(ScaleReason::NotStuck));
+    let computing = |s: &mut Evidence| (s.wait, s.compute) = (0, 2);
+    assert_eq!(decide(computing), Ok(1));
+    // Twice as many as there are members, not more.
+    let crowded = |s: &mut Evidence| (s.awake, s.wait, s.compute) = (4, 0, 2);
+    assert_eq!(decide(crowded), Err(ScaleReason::AtLimit));
+}
+
+/// Sixteen members and a hundred fibers that block at once: the threads grow by half of what
+/// there is, each time all have blocked, and never beyond the fibers.
+#[test]
+fn half_of_the_threads_at_a_time() {
+    let (mut threads, mut left) = (16, 84);
+    let mut trace = vec![threads];
+    while left > 0 {
+        let seen = Evidence {
+            waiting: left,
+            aged: left,
+            awake: threads,
+            wait: threads,
+            ..Evidence::default()
+        };
+        let more = seen.wanted(16, threads).expect("all are stuck");
+        assert!(more <= left && more <= threads.div_ceil(2) && more <= 32);
+        threads += more;
+        left -= more;
+        trace.push(threads);
+    }
+    assert_eq!(trace, [16, 24, 36, 54, 81, 100]);
+}

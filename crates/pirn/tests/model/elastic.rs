@@ -1,0 +1,137 @@
+//! Workers that come and go while fibers are spawned, stolen, parked and ended.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pirn::blocking::block_in_place;
+use pirn::channel::bounded;
+use pirn::{spawn, yield_now};
+use shuttle::sync::mpsc;
+
+use crate::rig::{World, explore, explore_in_time_with, explore_with, thread};
+
+fn size(n: usize) -> NonZeroUsize {
+    NonZeroUsize::new(n).expect("not 0")
+}
+
+/// Spawns fibers that spawn fibers, all of which count.
+fn family(world: World, ran: &Arc<AtomicU32>) -> pirn::Runtime {
+    let runtime = world.runtime();
+    for _ in 0..2 {
+        let ran = Arc::clone(ran);
+        runtime.spawn(move || {
+            for _ in 0..2 {
+                let ran = Arc::clone(&ran);
+                spawn(move || ran.fetch_add(1, Ordering::Relaxed));
+            }
+            yield_now();
+            ran.fetch_add(1, Ordering::Relaxed);
+        });
+    }
+    runtime
+}
+
+/// The runtime shrinks while a worker has fresh fibers that the other would steal, and grows
+/// again: each runs once, and the end comes.
+#[test]
+fn drained_against_thieves() {
+    explore_with(&[2, 3], |world| {
+        let ran = Arc::new(AtomicU32::new(0));
+        let runtime = family(world, &ran);
+        runtime.set_workers(size(1));
+        runtime.spawn(|| ());
+        runtime.set_workers(size(2));
+        drop(runtime);
+        assert_eq!(ran.load(Ordering::Relaxed), 6);
+    });
+}
+
+/// Two threads change the size at once, back and forth.
+#[test]
+fn resized_by_two() {
+    explore(|world| {
+        let ran = Arc::new(AtomicU32::new(0));
+        let runtime = family(world, &ran);
+        let handle = runtime.handle();
+        let other = thread(move || {
+            handle.set_workers(size(1));
+            handle.set_workers(size(3));
+        });
+        runtime.set_workers(size(2));
+        runtime.set_workers(size(1));
+        assert_eq!(runtime.run(|| 1), 1);
+        other.join().expect("it has resized");
+        runtime.set_workers(size(1));
+        runtime.wait_idle().expect("nobody is cancelled");
+        assert_eq!(ran.load(Ordering::Relaxed), 6);
+    });
+}
+
+/// A fiber blocks its thread until a fiber that it has spawned there has run: somebody stands
+/// in, and the one that comes back finds everything in order.
+#[test]
+fn a_stand_in_against_the_return() {
+    // Where time stands still the monitor does not look, and a stand-in that has just found
+    // nothing is not called back.
+    explore_in_time_with(&[1, 2], |world| {
+        let runtime = world.builder().max_threads(4).build().expect("a runtime");
+        let blocks = |n: u32| {
+            move || {
+                let (tx, rx) = mpsc::channel();
+                let child = spawn(move || {
+                    yield_now();
+                    tx.send(n).expect("somebody waits");
+                });
+                let got = block_in_place(|| rx.recv().expect("a number"));
+                let after = spawn(|| 1).join().expect("it runs");
+                child.join().expect("it has run");
+                got + after
+            }
+        };
+        let (one, two) = (runtime.spawn(blocks(1)), runtime.spawn(blocks(2)));
+        assert_eq!(one.join().expect("no panic"), 2);
+        assert_eq!(two.join().expect("no panic"), 3);
+    });
+}
+
+/// A stand-in goes when it is bored, is called back on its way, or takes a worker's place.
+#[test]
+fn a_stand_in_that_goes() {
+    explore_in_time_with(&[1, 2], |world| {
+        let runtime = world.builder().max_threads(4).build().expect("a runtime");
+        for round in 0..2 {
+            let (tx, rx) = mpsc::channel();
+            let child = runtime.spawn(move || {
+                spawn(move || tx.send(1).expect("somebody waits"));
+                block_in_place(|| rx.recv().expect("a number"))
+            });
+            assert_eq!(child.join().expect("no panic"), 1);
+            pirn::sleep(std::time::Duration::from_secs(1)).expect("a thread");
+            runtime.set_workers(size(1 + 2 * round));
+        }
+        assert_eq!(runtime.run(|| 3), 3);
+    });
+}
+
+/// A runtime without workers: one thread drives, another spawns and wakes.
+#[test]
+fn driven_by_hand() {
+    explore_with(&[1], |world| {
+        let runtime = world.builder().workers(0).build().expect("a runtime");
+        runtime.run_until_idle();
+        let (tx, rx) = bounded(1);
+        let handle = runtime.handle();
+        let sender = thread(move || {
+            let fiber = handle.spawn(|| 5);
+            tx.send(2).expect("open");
+            drop(tx);
+            fiber
+        });
+        let sum = runtime.run(|| rx.iter().sum::<u32>());
+        assert_eq!(sum, 2);
+        let fiber = sender.join().expect("it has sent");
+        runtime.wait_idle().expect("a thread");
+        assert_eq!(fiber.join().expect("it has run"), 5);
+    });
+}
