@@ -58,8 +58,8 @@ const LEAST_SUSPICIOUS: u32 = 3;
 const CALM: u32 = 20;
 
 /// How long a worker that was woken, or whose thread was made, may take until it runs a fiber, before
-/// it is given up on. Arbitrary: long beside what that takes on a busy machine.
-const RISE: Duration = Duration::from_millis(10);
+/// it is given up on. Arbitrary: longer than that takes on a machine with ten threads for each processor.
+const RISE: Duration = Duration::from_millis(100);
 
 /// Looks that show more workers at work than there should be, before some are sent away.
 /// Arbitrary: a few.

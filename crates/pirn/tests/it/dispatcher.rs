@@ -473,7 +473,8 @@ fn the_last_handle_drains() {
 #[test]
 fn the_last_handle_dropped_inside() {
     let own = Dispatcher::new(2).unwrap();
-    let (tx, rx) = channel::bounded(0);
+    // The drop below may be the last one too, and waits for who sends.
+    let (tx, rx) = channel::bounded(1);
     let inside = own.clone();
     let fiber = own.spawn(move || {
         let slow = inside.spawn(move || {
