@@ -51,10 +51,12 @@ impl StackCache {
         self.stacks.push(stack);
     }
 
-    /// Gives all stacks to the pool they came from. To be called before the worker sleeps:
-    /// others may be out of stacks.
-    pub(crate) fn flush(&mut self, pool: &StackPool) {
+    /// Gives all stacks to the pool they came from; false if there were none. To be called
+    /// before the worker sleeps: others may be out of stacks.
+    pub(crate) fn flush(&mut self, pool: &StackPool) -> bool {
+        let some = !self.stacks.is_empty();
         pool.rest(self.stacks.drain(..));
+        some
     }
 
     #[cold]

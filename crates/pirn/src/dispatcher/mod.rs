@@ -12,3 +12,6 @@ mod target;
 
 pub use main_thread::run_main;
 pub use target::{Dispatcher, spawn_on};
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

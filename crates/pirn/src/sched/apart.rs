@@ -54,8 +54,12 @@ const KEEP: Duration = Duration::from_secs(1);
 impl Worker {
     /// Does what the worker's duty has become.
     pub(super) fn follow_duty(&self) {
-        let draining = self.remote().duty.load(Ordering::Acquire) == DRAINING;
-        if draining {
+        let duty = self.remote().duty.load(Ordering::Acquire);
+        if duty == DEAD {
+            // On its way out.
+            return;
+        }
+        if duty == DRAINING {
             if self.is_member() {
                 self.part();
             }
@@ -172,9 +176,12 @@ pub(super) fn send_away(duty: &AtomicU32) -> bool {
 
 impl Pool {
     /// The shard of the injector that belongs to this worker, with others if there are more
-    /// workers than at first.
+    /// workers than at first; the one queue, if there is only one.
     #[inline]
     pub(super) fn shard(&self, worker: usize) -> usize {
-        worker % self.injector.shards()
+        match self.scheduler() {
+            Scheduler::SingleQueue => 0,
+            Scheduler::WorkStealing => worker % self.injector.shards(),
+        }
     }
 }

@@ -124,10 +124,18 @@ impl Worker {
     /// which is in its ring, where under `SingleQueue` nobody else looks.
     #[must_use = "a worker with a fiber in its ring does not rest"]
     pub(super) fn relieve(&self) -> bool {
-        if self.pool.starved.is_empty() || self.is_taken() {
+        if self.pool.starved.is_empty() {
             return false;
         }
-        self.give_stacks_back();
+        let gave = self.give_stacks_back();
+        if self.is_taken() {
+            if gave {
+                // LIVENESS: this worker takes none of those fibers, and the others may have
+                // looked for a stack before.
+                self.pool.rouse();
+            }
+            return false;
+        }
         let stacks = &self.pool.stacks;
         let fed = self.pool.starved.pop_if(|fiber| {
             let stack = match header(fiber).stack_size() {
@@ -142,16 +150,20 @@ impl Worker {
         fed.is_some()
     }
 
-    pub(super) fn give_stacks_back(&self) {
+    /// Gives the stacks that nobody uses here to the pool; false if there were none.
+    pub(super) fn give_stacks_back(&self) -> bool {
         // SAFETY: K1.
-        unsafe { (*self.stacks.get()).flush(&self.pool.stacks) };
+        unsafe { (*self.stacks.get()).flush(&self.pool.stacks) }
     }
 
     /// A stack has come free: one of the fibers that wait for one may run here.
     #[cold]
     fn feed(&self) {
         if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
-            self.keep_fresh(fiber);
+            match self.draining.get() {
+                false => self.keep_fresh(fiber),
+                true => self.pool.inject_from(self.index, fiber),
+            }
         }
     }
 }

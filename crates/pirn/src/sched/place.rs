@@ -10,7 +10,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::config::Scheduler;
 use super::mailbox::Mailbox;
 use super::next::NextItem;
 use super::pool::{Phase, Pool};
@@ -182,10 +181,7 @@ impl Worker {
             .ring
             .push_overflow(fiber, |moved| batch.push_back(moved));
         if !batch.is_empty() {
-            let shard = match self.pool.scheduler() {
-                Scheduler::SingleQueue => 0,
-                Scheduler::WorkStealing => self.pool.shard(self.index),
-            };
+            let shard = self.pool.shard(self.index);
             self.pool.injector.spill(shard, batch);
             // LIVENESS: published to all, so the publisher's part of `idle` is due (P1-P4):
             // the ring has looked empty for a moment.

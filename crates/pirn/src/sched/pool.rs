@@ -243,11 +243,7 @@ impl Pool {
 
     /// As [`inject`](Pool::inject), into the shard that belongs to the worker `from`.
     pub(super) fn inject_from(self: &Arc<Self>, from: usize, fiber: FiberPtr) {
-        let shard = match self.scheduler() {
-            Scheduler::SingleQueue => 0,
-            Scheduler::WorkStealing => self.shard(from),
-        };
-        self.injector.push(shard, fiber);
+        self.injector.push(self.shard(from), fiber);
         self.wake_one(from);
     }
 

@@ -10,8 +10,8 @@
 //! is ready, or every `ROUND` dispatches, does control come back to the worker's own stack.
 //!
 //! Invariants:
-//! * K1. A `Worker` lives on its own thread's stack and is reached through that thread's
-//!   `Local` only, so its fields need neither atomics nor locks. Each access to a field is
+//! * K1. A `Worker` lives on its own thread's stack (driven by hand, in a box of that
+//!   thread's) and is reached through that thread's `Local` only, so its fields need neither atomics nor locks. Each access to a field is
 //!   one short borrow that calls nothing that could borrow the same field again.
 //! * K2. Fibers run between two accesses, never during one.
 
