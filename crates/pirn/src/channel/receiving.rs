@@ -54,6 +54,7 @@ impl<T> Pipe<T> {
 
     /// Receives a value, waiting for one until `deadline`.
     #[inline]
+    #[track_caller]
     pub(super) fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         if let Err(interrupt) = begin() {
             return Err(RecvTimeoutError::Interrupted(interrupt));
@@ -131,6 +132,7 @@ impl<T> Pipe<T> {
 
     /// Goes on with a receive that is not just a pop.
     #[inline(never)]
+    #[track_caller]
     fn recv_held(
         &self,
         state: LockGuard<'_, State<T>>,
@@ -163,6 +165,7 @@ impl<T> Pipe<T> {
 
     /// Receives, from a channel that a clock sends to.
     #[cold]
+    #[track_caller]
     fn recv_by_clock(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         loop {
             let now = wait::now();
@@ -194,6 +197,7 @@ impl<T> Pipe<T> {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn wait_to_receive(
         &self,
         state: LockGuard<'_, State<T>>,
@@ -244,6 +248,7 @@ impl<T> Pipe<T> {
     }
 
     /// Receives at least one value, waiting for it, and at most `max`.
+    #[track_caller]
     pub(super) fn recv_many(
         &self,
         out: &mut Vec<T>,

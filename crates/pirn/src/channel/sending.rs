@@ -34,6 +34,7 @@ impl<T> Pipe<T> {
 
     /// Sends `value`, waiting for room or for a receiver until `deadline`.
     #[inline]
+    #[track_caller]
     pub(super) fn send(
         &self,
         value: T,
@@ -53,6 +54,7 @@ impl<T> Pipe<T> {
 
     /// Goes on with a send that is not just a push.
     #[inline(never)]
+    #[track_caller]
     fn send_held(
         &self,
         state: LockGuard<'_, State<T>>,
@@ -171,6 +173,7 @@ impl<T> Pipe<T> {
 
     /// Sends all of `values`, in order, waiting as often as need be. What has not been sent
     /// stays.
+    #[track_caller]
     pub(super) fn send_many(
         &self,
         values: &mut VecDeque<T>,
@@ -213,6 +216,7 @@ impl<T> Pipe<T> {
 
     /// Waits among the senders, and tells those who watch for one.
     #[inline]
+    #[track_caller]
     fn wait_to_send<R>(
         &self,
         state: LockGuard<'_, State<T>>,

@@ -1,7 +1,14 @@
 //! Diagnostics: reads everything, changes nothing.
 
+mod dump;
+mod fibers;
+mod frames;
 mod metrics;
 
 pub use crate::sched::counters::Counters;
+pub use crate::sched::fiber_info::{FiberInfo, State};
 pub use crate::wait::Reason;
+pub use crate::wait::object::{Nameable, Object, ObjectKind, name_object};
+pub use dump::dump;
+pub use fibers::fibers;
 pub use metrics::{Metrics, WorkerMetrics};

@@ -17,5 +17,5 @@ pub use builder::{Builder, InstallError};
 pub use global::shutdown_default;
 pub(crate) use handle::visit;
 pub use handle::{Handle, run};
-pub use instance::{Runtime, Unfinished, UnfinishedFiber};
+pub use instance::{Runtime, Unfinished};
 pub use testing::test;

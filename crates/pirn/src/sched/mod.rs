@@ -8,6 +8,8 @@
 
 pub(crate) mod config;
 pub(crate) mod counters;
+#[expect(unsafe_code, reason = "reads the headers of fibers that do not run")]
+pub(crate) mod fiber_info;
 mod find;
 pub(crate) mod idle;
 #[expect(unsafe_code, reason = "hands queued headers between threads")]
@@ -23,9 +25,9 @@ pub(crate) mod next;
 mod pace;
 #[expect(unsafe_code, reason = "passes on the contract of a pinned timer")]
 pub(crate) mod place;
-#[expect(unsafe_code, reason = "describes headers")]
 pub(crate) mod pool;
 mod quiet;
+pub(crate) mod registry;
 mod remote;
 #[expect(unsafe_code, reason = "the worker's own generator behind its thread")]
 mod rest;
@@ -34,6 +36,11 @@ mod rest;
     reason = "slots handed between owner and thieves by positions"
 )]
 pub(crate) mod ring;
+#[expect(
+    unsafe_code,
+    reason = "the list that only the worker's own thread reaches"
+)]
+pub(crate) mod roll;
 pub(crate) mod seeded;
 mod share;
 mod shutdown;

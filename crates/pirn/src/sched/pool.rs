@@ -13,8 +13,6 @@
 //! | Stopped | when nothing is left, or the time is up | no | no | go on, on workers that nobody waits for |
 
 use std::io;
-use std::panic::Location;
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::config::{Config, Scheduler};
@@ -23,13 +21,14 @@ use super::idle::Idle;
 use super::injector::Injector;
 use super::monitor::Monitor;
 use super::quiet::{Quiet, live};
-use super::remote::{Remote, Remotes};
+use super::registry;
+use super::remote::Remotes;
+use super::roll::Roll;
 use super::starved::Starved;
 use super::threads::Threads;
 use crate::context::StackPool;
 use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header};
-use crate::shim::Mutex;
 use crate::shim::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// One set of workers and everything they share.
@@ -54,16 +53,7 @@ pub(crate) struct Pool {
     phase: AtomicU32,
     round_robin: AtomicUsize,
     pub(super) threads: Threads,
-    /// Filled by workers that still have fibers when the time of a shutdown is up.
-    pub(super) reports: Mutex<Vec<Left>>,
-}
-
-/// A fiber that did not end in the time of a shutdown.
-#[derive(Debug, Clone)]
-pub(crate) struct Left {
-    pub(crate) worker: usize,
-    pub(crate) name: Option<String>,
-    pub(crate) spawned_at: &'static Location<'static>,
+    pub(super) roll: Roll,
 }
 
 /// How far the pool's life has gone.
@@ -100,9 +90,10 @@ impl Pool {
             phase: AtomicU32::new(Phase::Open as u32),
             round_robin: AtomicUsize::new(0),
             threads: Threads::new(),
-            reports: Mutex::new(Vec::new()),
+            roll: Roll::new(),
             config,
         });
+        registry::enter(&pool);
         let watched = Arc::downgrade(&pool);
         let closing = move || {
             if let Some(pool) = watched.upgrade() {
@@ -248,23 +239,18 @@ impl Pool {
         self.rescues.get()
     }
 
+    /// Fibers in the injector; for reports.
+    pub(crate) fn injected(&self) -> usize {
+        self.injector.len()
+    }
+
+    /// Started fibers of one worker that have not ended.
+    pub(crate) fn settled(&self, worker: usize) -> usize {
+        self.remotes[worker].settled.get()
+    }
+
     /// Fibers that wait for a stack.
     pub(crate) fn starved(&self) -> usize {
         self.starved.len()
-    }
-}
-
-impl Left {
-    /// What can be said of a worker that does not answer: what it runs.
-    pub(super) fn running(worker: usize, remote: &Remote) -> Option<Left> {
-        let fiber = NonNull::new(remote.running.load(Ordering::Relaxed))?;
-        // SAFETY: H1. The fiber may have ended, and another may live in its header, so only
-        // what is constant or atomic is read.
-        let header = unsafe { fiber.as_ref() };
-        Some(Left {
-            worker,
-            name: None,
-            spawned_at: header.location(),
-        })
     }
 }

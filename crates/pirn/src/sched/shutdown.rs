@@ -9,21 +9,17 @@
 //!    borrowed from, and only this thread can resume them.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::fiber_info::FiberInfo;
 use super::place::pool_of;
-use super::pool::{Left, Phase, Pool};
+use super::pool::{Phase, Pool};
 use super::quiet::live;
 use super::worker::Worker;
 use crate::fiber::current;
 use crate::shim;
 use crate::shim::atomic::Ordering;
 use crate::wait::{How, Reason, Spec};
-
-/// How long workers have to report what they could not end. One that computes or sits in a
-/// system call does not answer; its running fiber is named all the same.
-/// Arbitrary: far more than a worker that can answer needs, and short for whoever waits.
-const REPORT: Duration = Duration::from_millis(50);
 
 impl Pool {
     /// Lets everything end that has been admitted, then stops. For ever, if need be.
@@ -41,7 +37,7 @@ impl Pool {
     pub(crate) fn shut_down(
         self: &Arc<Self>,
         deadline: Instant,
-    ) -> Result<(), Vec<Left>> {
+    ) -> Result<(), Vec<FiberInfo>> {
         self.cancel();
         let spec = Spec::of(Reason::Idle).until(Some(deadline));
         self.quiet.wait(|| live(self), false, &spec);
@@ -111,26 +107,14 @@ impl Pool {
         assert!(!self.is_starting(), "{}", current::IN_START_HOOK);
     }
 
-    fn stop(self: &Arc<Self>) -> Vec<Left> {
+    fn stop(self: &Arc<Self>) -> Vec<FiberInfo> {
         let alive = live(self) > 0;
         self.enter(Phase::Stopped);
         if !alive {
             self.join_threads(&[]);
             return Vec::new();
         }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the shutting thread waits for reports"
-        )]
-        std::thread::sleep(REPORT);
-        let mut left = std::mem::take(&mut *self.reports.lock());
-        for (worker, remote) in self.remotes.iter().enumerate() {
-            let settled = remote.settled.get();
-            let reported = left.iter().filter(|left| left.worker == worker).count();
-            if settled > reported {
-                left.extend(Left::running(worker, remote));
-            }
-        }
+        let left = self.call_roll().fibers();
         // Only threads that have done their last are waited for: a destructor of the user's
         // may hold up any other.
         let stay: Vec<usize> = (0..self.workers())
@@ -142,8 +126,9 @@ impl Pool {
 }
 
 impl Worker {
-    /// Whether the pool has entered a phase that this worker has not acted on.
+    /// Whether the pool has entered a phase that this worker has not acted on, or calls a
+    /// roll that it has not answered.
     pub(super) fn unnoticed_phase(&self) -> bool {
-        self.seen_phase() != self.pool.phase()
+        self.seen_phase() != self.pool.phase() || self.owes_answer()
     }
 }

@@ -6,8 +6,10 @@
 #[expect(unsafe_code, reason = "madvise")]
 mod memory;
 pub(crate) mod parker;
+mod threads;
 
 pub(crate) use memory::advise_huge;
+pub(crate) use threads::threads;
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,8 @@
 
 use std::ptr::NonNull;
 
+use super::notice::Subject;
+use super::object::Describe;
 use super::park::{End, How, Spec, park_on, spend, ticket_on};
 use crate::base::mutant::mutant;
 use crate::fiber::current;
@@ -33,13 +35,27 @@ pub(crate) enum Waited<R, P> {
 /// As [`wait_held`], for a caller that does not hold the lock yet and has nothing to do
 /// before the wait.
 #[inline]
-pub(crate) fn wait_in<S, P, R>(
+#[track_caller]
+pub(crate) fn wait_in<S: Describe, P, R>(
     lock: &Lock<S>,
     queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
     spec: &Spec,
     attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
 ) -> Waited<R, P> {
     wait_held(lock, lock.lock(), queue, spec, attempt, || ())
+}
+
+/// As [`wait_in`], for something that is more than what its lock guards.
+#[inline]
+#[track_caller]
+pub(crate) fn wait_for<S, P, R>(
+    subject: Subject,
+    lock: &Lock<S>,
+    queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
+    spec: &Spec,
+    attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
+) -> Waited<R, P> {
+    wait_held_for(subject, lock, lock.lock(), queue, spec, attempt, || ())
 }
 
 /// Tries `attempt` under `lock`, which the caller holds by `state`; if it has to wait, waits
@@ -49,7 +65,22 @@ pub(crate) fn wait_in<S, P, R>(
 /// through the payload; the payload comes back whichever way the wait ended. `joined` is
 /// called when others can see the waiter and the lock is free again; it must not unwind.
 #[inline]
-pub(crate) fn wait_held<S, P, R>(
+#[track_caller]
+pub(crate) fn wait_held<S: Describe, P, R>(
+    lock: &Lock<S>,
+    state: LockGuard<'_, S>,
+    queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
+    spec: &Spec,
+    attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
+    joined: impl FnOnce(),
+) -> Waited<R, P> {
+    wait_held_for(Subject::of(lock), lock, state, queue, spec, attempt, joined)
+}
+
+#[inline(always)]
+#[track_caller]
+fn wait_held_for<S, P, R>(
+    subject: Subject,
     lock: &Lock<S>,
     state: LockGuard<'_, S>,
     queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
@@ -71,7 +102,7 @@ pub(crate) fn wait_held<S, P, R>(
     unsafe { queue(&mut state).push(place) };
     drop(state);
     joined();
-    let End { how, early } = park_on(local, ticket, spec);
+    let End { how, early } = park_on(local, ticket, spec, Some(subject));
     let early = early && !mutant!("early_claim_skips_lock");
     if early || !matches!(how, How::Woken(_)) {
         // A waker may still hold the lock and our payload (W3), or we are still linked.
