@@ -9,6 +9,7 @@ use super::sending::BATCH;
 use super::state::{Dry, Side, State};
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
+use crate::wait::notice::Subject;
 use crate::wait::{
     self, Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
 };
@@ -206,6 +207,7 @@ impl<T> Pipe<T> {
         let spec = Spec::interruptible(Reason::Recv).until(deadline);
         let watched = Cell::new(false);
         let waited = wait_held(
+            Subject::of(&self.state),
             &self.state,
             state,
             |state| &mut state.receiving,

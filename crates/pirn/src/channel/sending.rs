@@ -9,6 +9,7 @@ use super::pipe::Pipe;
 use super::state::{After, Brought, Offer, Side, State};
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
+use crate::wait::notice::Subject;
 use crate::wait::{
     Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
 };
@@ -226,6 +227,7 @@ impl<T> Pipe<T> {
         let spec = Spec::interruptible(Reason::Send).until(deadline);
         let watched = Cell::new(false);
         wait_held(
+            Subject::of(&self.state),
             &self.state,
             state,
             |state| &mut state.sending,

@@ -1,14 +1,12 @@
 //! What every fiber does, as text.
 
-use std::fmt;
 use std::io::{self, Write};
 
-use super::frames::Frames;
+use crate::fiber::vigil::{self, Sleep};
 use crate::runtime::Handle;
-use crate::sched::fiber_info::{FiberInfo, State};
 use crate::sched::pool::Pool;
 use crate::sched::registry;
-use crate::sched::roll::WorkerInfo;
+use crate::sched::roll::{Question, WorkerInfo};
 
 /// Writes the workers, queues and fibers of every runtime, with what each fiber waits for, for
 /// people to read; see [`fibers`](super::fibers()) for what it can and cannot show.
@@ -26,6 +24,15 @@ pub fn dump(w: &mut dyn Write) -> io::Result<()> {
     registry::pools().iter().try_for_each(|pool| {
         let pool = Handle::of(std::sync::Arc::clone(pool));
         pool.dump(w)
+    })?;
+    vigil::persons().iter().try_for_each(|person| {
+        let name = person.name.as_deref().unwrap_or("unnamed");
+        let how = match person.sleep {
+            Sleep::None => "does not wait here",
+            Sleep::Timed => "waits with a time limit",
+            Sleep::Endless => "waits",
+        };
+        writeln!(w, "thread {} '{name}' {how}", person.id)
     })
 }
 
@@ -43,7 +50,7 @@ impl Handle {
     /// As [`diag::dump`](crate::diag::dump()).
     pub fn dump(&self, w: &mut dyn Write) -> io::Result<()> {
         let pool = self.pool();
-        let roll = pool.call_roll();
+        let roll = pool.call_roll(Question::Everything);
         let started: usize = roll.workers.iter().map(|worker| worker.fibers.len()).sum();
         writeln!(
             w,
@@ -68,6 +75,7 @@ fn tell_worker(w: &mut dyn Write, pool: &Pool, worker: &WorkerInfo) -> io::Resul
         fibers,
         ready,
         fresh,
+        ..
     } = worker;
     if *answered {
         let started = fibers.len();
@@ -82,45 +90,5 @@ fn tell_worker(w: &mut dyn Write, pool: &Pool, worker: &WorkerInfo) -> io::Resul
             "  worker {index}: does not answer; {settled} fibers, {fresh} fresh, it runs"
         )?;
     }
-    fibers
-        .iter()
-        .try_for_each(|fiber| write!(w, "{}", Entry(fiber)))
-}
-
-/// One fiber's paragraph.
-pub(super) struct Entry<'a>(pub(super) &'a FiberInfo);
-
-impl fmt::Display for Entry<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fiber = self.0;
-        let name = fiber.name.as_deref().unwrap_or("unnamed");
-        write!(f, "    fiber {} '{name}' ", fiber.id)?;
-        match fiber.state {
-            State::Running => write!(f, "runs")?,
-            State::Ready => write!(f, "is ready")?,
-            State::Parked => write!(f, "waits for {:.1?}", fiber.since)?,
-        }
-        if let Some(reason) = fiber.reason {
-            write!(f, " ({reason:?})")?;
-        }
-        if let Some(at) = fiber.waits_at {
-            write!(f, " at {at}")?;
-        }
-        write!(f, ", spawned at {}", fiber.spawned_at)?;
-        if fiber.stack_size > 0 {
-            let (used, size) = (fiber.stack_used, fiber.stack_size);
-            write!(f, ", {used} of {size} bytes of stack")?;
-        }
-        writeln!(f)?;
-        if let Some(object) = &fiber.waits_for {
-            writeln!(f, "      for {object}")?;
-        }
-        if fiber.deadline.is_some() {
-            writeln!(f, "      with a time limit")?;
-        }
-        match &fiber.backtrace {
-            Some(backtrace) => write!(f, "{}", Frames(backtrace)),
-            None => Ok(()),
-        }
-    }
+    fibers.iter().try_for_each(|fiber| write!(w, "{fiber}"))
 }

@@ -3,6 +3,7 @@
 use crate::runtime::Handle;
 use crate::sched::fiber_info::FiberInfo;
 use crate::sched::registry;
+use crate::sched::roll::Question;
 
 /// Every started fiber of every runtime, with what it waits for.
 ///
@@ -34,7 +35,9 @@ use crate::sched::registry;
 #[must_use]
 pub fn fibers() -> Vec<FiberInfo> {
     let pools = registry::pools().into_iter();
-    pools.flat_map(|pool| pool.call_roll().fibers()).collect()
+    pools
+        .flat_map(|pool| pool.call_roll(Question::Everything).fibers())
+        .collect()
 }
 
 impl Handle {
@@ -47,6 +50,6 @@ impl Handle {
     /// As [`diag::fibers`](crate::diag::fibers()).
     #[must_use]
     pub fn fibers(&self) -> Vec<FiberInfo> {
-        self.pool().call_roll().fibers()
+        self.pool().call_roll(Question::Everything).fibers()
     }
 }

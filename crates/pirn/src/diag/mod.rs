@@ -1,8 +1,8 @@
 //! Diagnostics: reads everything, changes nothing.
 
 mod dump;
+mod external;
 mod fibers;
-mod frames;
 mod metrics;
 
 pub use crate::sched::counters::Counters;
@@ -10,5 +10,6 @@ pub use crate::sched::fiber_info::{FiberInfo, State};
 pub use crate::wait::Reason;
 pub use crate::wait::object::{Nameable, Object, ObjectKind, name_object};
 pub use dump::dump;
+pub use external::external_wait;
 pub use fibers::fibers;
 pub use metrics::{Metrics, WorkerMetrics};

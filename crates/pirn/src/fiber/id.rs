@@ -15,6 +15,10 @@ impl FiberId {
             .filter(|id| id.get() >> 32 != 0)
             .map(FiberId)
     }
+
+    pub(crate) fn number(self) -> u64 {
+        self.0.get()
+    }
 }
 
 impl fmt::Debug for FiberId {

@@ -31,7 +31,7 @@ impl Case for JoinCase<'_> {
         self.fiber.header().join.lock().done
     }
 
-    fn subject(&self) -> Option<Subject> {
+    fn subject(&self) -> Option<Subject<'_>> {
         Some(Subject::end_of(self.fiber.ptr()))
     }
 

@@ -12,7 +12,7 @@ mod instance;
 mod overflow;
 mod testing;
 
-pub use crate::sched::config::Scheduler;
+pub use crate::sched::config::{Deadlock, Scheduler};
 pub use builder::{Builder, InstallError};
 pub use global::shutdown_default;
 pub(crate) use handle::visit;

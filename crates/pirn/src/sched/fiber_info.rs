@@ -12,13 +12,14 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
+use super::cycle::{Link, On};
 use super::remote::Remote;
 use crate::base::clock;
 use crate::fiber::{FiberId, FiberPtr, Header};
 use crate::shim::atomic::Ordering;
 use crate::wait::Reason;
 use crate::wait::notice::{self, Subject};
-use crate::wait::object::Object;
+use crate::wait::object::{Object, ObjectKind};
 
 /// What a fiber was doing at the moment of a report.
 #[derive(Debug)]
@@ -56,8 +57,6 @@ pub struct FiberInfo {
     pub backtrace: Option<Backtrace>,
     /// Which of its waits this is.
     pub(crate) wait: u64,
-    /// The scope that it is a child of, or 0.
-    pub(crate) scope: usize,
 }
 
 /// Whether a fiber runs.
@@ -75,7 +74,7 @@ pub enum State {
 /// A fiber's own words for what it waits for, before anybody has looked at that.
 pub(super) struct Sighting {
     pub(super) info: FiberInfo,
-    pub(super) subject: Option<Subject>,
+    pub(super) subject: Option<Subject<'static>>,
 }
 
 impl FiberInfo {
@@ -93,7 +92,6 @@ impl FiberInfo {
         let mut info = FiberInfo::known(worker, header);
         info.name = header.name().map(str::to_owned);
         info.wait = header.state.epoch().number();
-        info.scope = header.on_end.get().map_or(0, |hook| hook.data.addr());
         // SAFETY: H2: its worker's own.
         if let Some(stack) = unsafe { &*header.stack.get() } {
             let range = stack.range();
@@ -163,7 +161,47 @@ impl FiberInfo {
             worker,
             backtrace: None,
             wait: 0,
-            scope: 0,
         }
     }
+}
+
+/// Whom a started fiber waits for, if that is another fiber.
+///
+/// # Safety
+/// As [`FiberInfo::sight`]; it does not run.
+pub(super) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    if !header.state.is_parked() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let seen = unsafe { notice::read(header) }?;
+    let subject = seen.subject.filter(|_| seen.deadline.is_none())?;
+    let waits_for_one = matches!(
+        seen.reason,
+        Reason::Mutex | Reason::RwLock | Reason::Join | Reason::Run | Reason::Scope
+    );
+    if !waits_for_one {
+        return None;
+    }
+    // SAFETY: NO2: the fiber still waits.
+    let on = match unsafe { subject.kind() } {
+        ObjectKind::Mutex { holder, .. } => On::Fiber(holder?.number()),
+        ObjectKind::RwLock { writer, .. } => On::Fiber(writer?.number()),
+        ObjectKind::Fiber { id } => On::Fiber(id?.number()),
+        ObjectKind::Scope { .. } => On::Scope(subject.address()),
+        _ => return None,
+    };
+    Some(Link {
+        id: header.id(),
+        wait: header.state.epoch().number(),
+        scope: scope_of(header),
+        on,
+    })
+}
+
+/// The address of the scope that the fiber is a child of, or 0.
+fn scope_of(header: &Header) -> usize {
+    header.on_end.get().map_or(0, |hook| hook.data.addr())
 }

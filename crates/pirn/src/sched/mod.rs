@@ -8,9 +8,12 @@
 
 pub(crate) mod config;
 pub(crate) mod counters;
+mod cycle;
 #[expect(unsafe_code, reason = "reads the headers of fibers that do not run")]
 pub(crate) mod fiber_info;
+mod fiber_text;
 mod find;
+mod frames;
 pub(crate) mod idle;
 #[expect(unsafe_code, reason = "hands queued headers between threads")]
 pub(crate) mod injector;
@@ -51,6 +54,7 @@ mod threads;
     reason = "fields that only the worker's own thread reaches"
 )]
 mod timers;
+mod watch;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"

@@ -26,6 +26,7 @@ use super::remote::Remotes;
 use super::roll::Roll;
 use super::starved::Starved;
 use super::threads::Threads;
+use super::watch;
 use crate::context::StackPool;
 use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header};
@@ -108,8 +109,8 @@ impl Pool {
         }
         let first = pool.idle.claim_any(0).expect("all workers sleep");
         pool.launch(first)?;
-        if workers > 1
-            && !pool.config.exclusive
+        watch::start(&pool);
+        if pool.is_monitored()
             && let Err(error) = pool.launch_monitor()
         {
             pool.enter(Phase::Stopped);
@@ -117,6 +118,11 @@ impl Pool {
             return Err(error);
         }
         Ok(pool)
+    }
+
+    /// Whether it has a monitor.
+    pub(super) fn is_monitored(&self) -> bool {
+        self.config.workers > 1 && !self.config.exclusive
     }
 
     pub(crate) fn workers(&self) -> usize {

@@ -15,7 +15,7 @@ use super::ring::Ring;
 use super::share::Guests;
 use crate::base::pad::CachePadded;
 use crate::fiber::Header;
-use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// What other threads see of one worker.
 pub(crate) struct Remote {
@@ -33,6 +33,8 @@ pub(crate) struct Remote {
     pub(super) aged: AtomicUsize,
     /// The worker's thread exists. Written under the lock of `Threads`, but for its end.
     pub(super) launched: AtomicBool,
+    /// Whether the worker sleeps, and for how long, as `watch` puts it. Written by the worker.
+    pub(super) sleep: AtomicU32,
     /// The worker has done its last.
     pub(super) ended: AtomicBool,
 }
@@ -108,6 +110,7 @@ impl Remote {
             running: AtomicPtr::new(ptr::null_mut()),
             aged: AtomicUsize::new(0),
             launched: AtomicBool::new(false),
+            sleep: AtomicU32::new(0),
             ended: AtomicBool::new(false),
         }
     }

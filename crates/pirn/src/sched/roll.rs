@@ -24,7 +24,8 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::fiber_info::{FiberInfo, Sighting};
+use super::cycle::Link;
+use super::fiber_info::{self, FiberInfo, Sighting};
 use super::pool::Pool;
 use super::worker::Worker;
 use crate::fiber::{FiberPtr, current};
@@ -53,7 +54,18 @@ pub(super) struct Roll {
 struct Book {
     /// Somebody asks.
     open: bool,
+    question: Question,
     answers: Vec<WorkerInfo>,
+}
+
+/// What is asked.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// All there is to know of every fiber.
+    #[default]
+    Everything,
+    /// Who waits for whom, of so many fibers of each worker.
+    Links(usize),
 }
 
 /// What a worker has said, or what was said of it.
@@ -64,6 +76,7 @@ pub(crate) struct WorkerInfo {
     pub(crate) answered: bool,
     /// The fibers that have started there and not ended; else the one that it runs.
     pub(crate) fibers: Vec<FiberInfo>,
+    pub(super) links: Vec<Link>,
     /// Started fibers that could run.
     pub(crate) ready: usize,
     /// Fibers in its ring, which have not started.
@@ -83,6 +96,12 @@ impl RollCall {
         let workers = self.workers.into_iter();
         workers.flat_map(|worker| worker.fibers).collect()
     }
+
+    /// Who waits for whom.
+    pub(super) fn links(self) -> Vec<Link> {
+        let workers = self.workers.into_iter();
+        workers.flat_map(|worker| worker.links).collect()
+    }
 }
 
 impl Roll {
@@ -98,7 +117,7 @@ impl Roll {
 impl Pool {
     /// Asks every worker for its fibers. Blocks the calling thread, for no longer than
     /// [`BOUND`], once the askers before it are done.
-    pub(crate) fn call_roll(self: &Arc<Self>) -> RollCall {
+    pub(crate) fn call_roll(self: &Arc<Self>, question: Question) -> RollCall {
         let local = current::local();
         let own = Worker::of(local).filter(|worker| Arc::ptr_eq(&worker.pool, self));
         let roll = &self.roll;
@@ -112,6 +131,7 @@ impl Pool {
             }
         }
         book.open = true;
+        book.question = question;
         book.answers.clear();
         // ORDERING: SeqCst: see LIVENESS; `rouse` follows.
         roll.number.fetch_add(1, Ordering::SeqCst);
@@ -155,6 +175,7 @@ impl Pool {
             worker,
             answered: false,
             fibers: running.into_iter().collect(),
+            links: Vec::new(),
             ready: 0,
             fresh: remote.ring.len() as usize,
         }
@@ -178,12 +199,18 @@ impl Worker {
     #[cold]
     fn enter_in_book(&self, running: Option<FiberPtr>) {
         let roll = &self.pool.roll;
+        let question = roll.book.lock().question;
         let number = roll.number.load(Ordering::SeqCst);
         self.answered.set(number);
+        let (fibers, links) = match question {
+            Question::Everything => (self.describe_started(running), Vec::new()),
+            Question::Links(most) => (Vec::new(), self.describe_links(most)),
+        };
         let answer = WorkerInfo {
             worker: self.index,
             answered: true,
-            fibers: self.describe_started(running),
+            fibers,
+            links,
             ready: self.count_ready(),
             fresh: self.remote().ring.len() as usize
                 + usize::from(!self.remote().next.is_empty()),
@@ -195,6 +222,19 @@ impl Worker {
             drop(book);
             roll.turned.notify_all();
         }
+    }
+
+    fn describe_links(&self, most: usize) -> Vec<Link> {
+        let mut links = Vec::new();
+        let mut left = most;
+        self.each_started(|fiber| {
+            if left > 0 {
+                left -= 1;
+                // SAFETY: as in `describe_started`.
+                links.extend(unsafe { fiber_info::link(fiber) });
+            }
+        });
+        links
     }
 
     fn describe_started(&self, running: Option<FiberPtr>) -> Vec<FiberInfo> {

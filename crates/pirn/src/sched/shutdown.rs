@@ -15,6 +15,7 @@ use super::fiber_info::FiberInfo;
 use super::place::pool_of;
 use super::pool::{Phase, Pool};
 use super::quiet::live;
+use super::roll::Question;
 use super::worker::Worker;
 use crate::fiber::current;
 use crate::shim;
@@ -114,7 +115,7 @@ impl Pool {
             self.join_threads(&[]);
             return Vec::new();
         }
-        let left = self.call_roll().fibers();
+        let left = self.call_roll(Question::Everything).fibers();
         // Only threads that have done their last are waited for: a destructor of the user's
         // may hold up any other.
         let stay: Vec<usize> = (0..self.workers())

@@ -212,10 +212,6 @@ impl Condvar {
         Condvar(std::sync::Condvar::new())
     }
 
-    #[cfg_attr(
-        not(pirn_condvar),
-        expect(dead_code, reason = "threads sleep on a futex")
-    )]
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0
             .wait(guard)

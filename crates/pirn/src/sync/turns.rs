@@ -27,6 +27,7 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::{Lock, LockGuard};
+use crate::wait::notice::Subject;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{self, Attempt, How, Spec, Waited, wait_held, wait_in};
 
@@ -104,6 +105,7 @@ impl Turns {
         spec: &Spec,
     ) -> Result<(), How> {
         let waited = wait_held(
+            Subject::of(&self.state),
             &self.state,
             state,
             |state| &mut state.arrivals,

@@ -13,10 +13,11 @@
 //! * NO1. The header's pointer is null, or points to a notice in a frame of the fiber's own that
 //!   has not been left. It is set and cleared by the fiber, in `park_on`, and the wait in
 //!   between does not unwind.
-//! * NO2. The lock of a subject outlives the wait: `wait_held` borrows it, and returns after.
-//!   Others reach it meanwhile by that lock only, and so does a report, which gives up after
-//!   some attempts: whoever it would wait for may be waiting for this thread.
+//! * NO2. What a subject is made of outlives the wait: it is borrowed for all of it. Others
+//!   reach it meanwhile by its lock only, and so does a report, which gives up after some
+//!   attempts: whoever it would wait for may be waiting for this thread.
 
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -34,17 +35,18 @@ pub(crate) struct Notice<'a> {
     pub(super) at: &'static Location<'static>,
     /// When its worker had last read the clock, in nanoseconds; 0 on a plain thread.
     pub(super) since: u64,
-    pub(super) subject: Option<Subject>,
+    pub(super) subject: Option<Subject<'a>>,
 }
 
 /// What is waited for, its type forgotten (NO2).
 #[expect(unnameable_types, reason = "seen by reports only")]
 #[derive(Copy, Clone)]
-pub struct Subject {
+pub struct Subject<'a> {
     place: NonNull<()>,
     /// Under which address reports know it.
     address: usize,
     describe: unsafe fn(NonNull<()>) -> ObjectKind,
+    borrowed: PhantomData<&'a ()>,
 }
 
 /// A notice as it was read.
@@ -55,40 +57,43 @@ pub(crate) struct Seen {
     pub(crate) since: u64,
     /// Of the wait itself, or of the code around it if that ends the wait too.
     pub(crate) deadline: Option<Instant>,
-    pub(crate) subject: Option<Subject>,
+    pub(crate) subject: Option<Subject<'static>>,
 }
 
-impl Subject {
+impl<'a> Subject<'a> {
     /// What `lock` guards.
-    pub(crate) fn of<S: Describe>(lock: &Lock<S>) -> Subject {
+    pub(crate) fn of<S: Describe>(lock: &'a Lock<S>) -> Subject<'a> {
         Subject {
             place: NonNull::from(lock).cast(),
             address: std::ptr::from_ref(lock).addr(),
             describe: describe_locked::<S>,
+            borrowed: PhantomData,
         }
     }
 
     /// Something without a lock, that only the one who waits for it changes.
-    pub(super) fn plain<S: Describe>(what: &S) -> Subject {
+    pub(super) fn plain<S: Describe>(what: &'a S) -> Subject<'a> {
         Subject {
             place: NonNull::from(what).cast(),
             address: std::ptr::from_ref(what).addr(),
             describe: describe_plain::<S>,
+            borrowed: PhantomData,
         }
     }
 
     /// The same, known under the address of `whole`, of which the lock is a part.
-    pub(crate) fn part_of<T>(self, whole: &T) -> Subject {
+    pub(crate) fn part_of<T>(self, whole: &'a T) -> Subject<'a> {
         let address = std::ptr::from_ref(whole).addr();
         Subject { address, ..self }
     }
 
     /// The end of `fiber`.
-    pub(crate) fn end_of(fiber: FiberPtr) -> Subject {
+    pub(crate) fn end_of(fiber: FiberPtr) -> Subject<'static> {
         Subject {
             place: fiber.cast(),
             address: fiber.addr().get(),
             describe: describe_fiber,
+            borrowed: PhantomData,
         }
     }
 
@@ -97,17 +102,26 @@ impl Subject {
         self.address
     }
 
+    /// Says what it is, without its name.
+    ///
+    /// # Safety
+    /// As [`describe`](Self::describe).
+    pub(crate) unsafe fn kind(&self) -> ObjectKind {
+        // SAFETY: made together with the place; the caller's promise.
+        unsafe { (self.describe)(self.place) }
+    }
+
     /// Says what it is.
     ///
     /// # Safety
     /// It is still there and, if it has no lock, nobody changes it meanwhile (NO2).
     pub(crate) unsafe fn describe(&self) -> Object {
-        // SAFETY: made together with the place; the caller's promise.
-        Object::new(unsafe { (self.describe)(self.place) }, self.address())
+        // SAFETY: the caller's promise.
+        Object::new(unsafe { self.kind() }, self.address())
     }
 }
 
-impl std::fmt::Debug for Subject {
+impl std::fmt::Debug for Subject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Subject({:#x})", self.address())
     }
@@ -120,7 +134,7 @@ impl std::fmt::Debug for Subject {
 /// is used before the fiber runs again.
 pub(crate) unsafe fn read(header: &Header) -> Option<Seen> {
     // SAFETY: NO1; the caller keeps the fiber from going on.
-    let notice = unsafe { header.notice.get().cast::<Notice<'_>>().as_ref() }?;
+    let notice = unsafe { header.notice.get().cast::<Notice<'static>>().as_ref() }?;
     let spec = notice.spec;
     let region = header.region.get().region().filter(|_| spec.accepts.interrupts());
     let limit = region.and_then(|region| region.get().limit());

@@ -31,6 +31,7 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::limit::Limit;
 use crate::fiber::seat;
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
+use crate::fiber::vigil;
 use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
 use crate::shim;
 use crate::timer::Timer;
@@ -190,7 +191,7 @@ pub(crate) fn park_on(
     local: &Local,
     ticket: Ticket,
     spec: &Spec,
-    subject: Option<Subject>,
+    subject: Option<Subject<'_>>,
 ) -> End {
     // SAFETY: H1.
     let header = unsafe { ticket.fiber().as_ref() };
@@ -377,13 +378,14 @@ fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
     if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts) {
         return End::new(code, true);
     }
-    let woken = match spec.deadline {
+    let timed = spec.deadline.is_some();
+    let woken = vigil::waiting(header, timed, || match spec.deadline {
         None => {
             header.gate.park();
             true
         }
         Some(deadline) => header.gate.park_until(deadline),
-    };
+    });
     if !woken {
         give_up(header, ticket);
     }

@@ -42,45 +42,33 @@ pub(crate) fn wait_in<S: Describe, P, R>(
     spec: &Spec,
     attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
 ) -> Waited<R, P> {
-    wait_held(lock, lock.lock(), queue, spec, attempt, || ())
+    let subject = Subject::of(lock);
+    wait_held(subject, lock, lock.lock(), queue, spec, attempt, || ())
 }
 
 /// As [`wait_in`], for something that is more than what its lock guards.
 #[inline]
 #[track_caller]
 pub(crate) fn wait_for<S, P, R>(
-    subject: Subject,
+    subject: Subject<'_>,
     lock: &Lock<S>,
     queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
     spec: &Spec,
     attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
 ) -> Waited<R, P> {
-    wait_held_for(subject, lock, lock.lock(), queue, spec, attempt, || ())
+    wait_held(subject, lock, lock.lock(), queue, spec, attempt, || ())
 }
 
 /// Tries `attempt` under `lock`, which the caller holds by `state`; if it has to wait, waits
-/// in `queue` as `spec` says.
+/// in `queue` as `spec` says, and reports say for `subject`.
 ///
 /// A waker that claims the waiter under the lock (`WaitQueue::claim_first`) may hand over
 /// through the payload; the payload comes back whichever way the wait ended. `joined` is
 /// called when others can see the waiter and the lock is free again; it must not unwind.
 #[inline]
 #[track_caller]
-pub(crate) fn wait_held<S: Describe, P, R>(
-    lock: &Lock<S>,
-    state: LockGuard<'_, S>,
-    queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
-    spec: &Spec,
-    attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
-    joined: impl FnOnce(),
-) -> Waited<R, P> {
-    wait_held_for(Subject::of(lock), lock, state, queue, spec, attempt, joined)
-}
-
-#[inline(always)]
-#[track_caller]
-fn wait_held_for<S, P, R>(
-    subject: Subject,
+pub(crate) fn wait_held<S, P, R>(
+    subject: Subject<'_>,
     lock: &Lock<S>,
     state: LockGuard<'_, S>,
     queue: impl Fn(&mut S) -> &mut WaitQueue<P>,

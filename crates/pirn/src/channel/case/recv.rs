@@ -78,7 +78,7 @@ impl<T> Case for RecvCase<'_, T> {
         self.pipe.due()
     }
 
-    fn subject(&self) -> Option<Subject> {
+    fn subject(&self) -> Option<Subject<'_>> {
         Some(Subject::of(&self.pipe.state))
     }
 

@@ -101,7 +101,7 @@ impl<T> Case for SendCase<'_, T> {
         })
     }
 
-    fn subject(&self) -> Option<Subject> {
+    fn subject(&self) -> Option<Subject<'_>> {
         Some(Subject::of(&self.pipe.state))
     }
 

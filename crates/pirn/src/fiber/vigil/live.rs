@@ -1,7 +1,7 @@
 //! The vigil as it is.
 //!
-//! A plain thread has a *mark*, which says whether it sleeps here now, why, and whether that
-//! ends by itself. The mark lies in the payload of the header that the thread has borrowed,
+//! A plain thread has a *mark*, which says whether it sleeps here now, and whether that ends by
+//! itself. The mark lies in the payload of the header that the thread has borrowed,
 //! which no closure uses. Written by the thread, read by whoever watches.
 //!
 //! The bell: whoever watches says so in `WATCHED`. Workers that go to sleep or wake, and threads
@@ -31,15 +31,23 @@ pub(crate) struct Person {
     pub(crate) id: u64,
     /// The thread's name.
     pub(crate) name: Option<String>,
-    /// The number of the reason why it sleeps, and whether that ends by itself; none if it is
-    /// awake, or sleeps elsewhere.
-    pub(crate) waits: Option<(u32, bool)>,
+    pub(crate) sleep: Sleep,
 }
 
-/// The thread does not sleep here.
+/// Whether a plain thread sleeps in this library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sleep {
+    /// It is awake, or sleeps elsewhere.
+    None,
+    /// Until some time has come.
+    Timed,
+    /// Until somebody wakes it.
+    Endless,
+}
+
 const AWAKE: u32 = 0;
-/// The sleep has a time limit.
-const TIMED: u32 = 1 << 31;
+const TIMED: u32 = 1;
+const ENDLESS: u32 = 2;
 
 /// The threads that have borrowed a header, by the header's address, with their names (VG1).
 static REGISTER: StaticLock<BTreeMap<usize, Entry>> = StaticLock::new(BTreeMap::new());
@@ -101,7 +109,11 @@ pub(crate) fn await_change(until: Option<Instant>) {
 /// Registers the calling thread, which has borrowed `fiber`.
 pub(crate) fn enter(fiber: FiberPtr) {
     // SAFETY: H2: the payload is the thread's, and no closure will be there.
-    unsafe { Header::payload(fiber).cast::<AtomicU32>().write(AtomicU32::new(AWAKE)) };
+    unsafe {
+        Header::payload(fiber)
+            .cast::<AtomicU32>()
+            .write(AtomicU32::new(AWAKE))
+    };
     let name = std::thread::current().name().map(str::to_owned);
     let header = fiber;
     REGISTER
@@ -125,21 +137,20 @@ pub(crate) fn persons() -> Vec<Person> {
         Person {
             id,
             name: entry.name.clone(),
-            waits: (mark != AWAKE).then_some((mark & !TIMED, mark & TIMED != 0)),
+            sleep: match mark {
+                AWAKE => Sleep::None,
+                TIMED => Sleep::Timed,
+                _ => Sleep::Endless,
+            },
         }
     };
     register.values().map(tell).collect()
 }
 
-/// Has the calling thread marked as asleep, for `reason`, while it is in `sleep`.
-pub(crate) fn waiting<T>(
-    header: &Header,
-    reason: u32,
-    timed: bool,
-    sleep: impl FnOnce() -> T,
-) -> T {
+/// Has the calling thread, whose header this is, marked as asleep while it is in `sleep`.
+pub(crate) fn waiting<T>(header: &Header, timed: bool, sleep: impl FnOnce() -> T) -> T {
     let mark = mark_of(NonNull::from(header));
-    mark.store(reason | if timed { TIMED } else { 0 }, Ordering::SeqCst);
+    mark.store(if timed { TIMED } else { ENDLESS }, Ordering::SeqCst);
     if !timed {
         attend();
     }

@@ -14,6 +14,6 @@
 mod live;
 
 pub(crate) use live::{
-    Person, attend, await_change, enter, external, externals, leave, persons, rest,
+    Sleep, attend, await_change, enter, external, externals, leave, persons, rest,
     resters, stop, waiting,
 };

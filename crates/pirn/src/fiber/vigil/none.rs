@@ -10,7 +10,16 @@ use crate::fiber::header::Header;
 pub(crate) struct Person {
     pub(crate) id: u64,
     pub(crate) name: Option<String>,
-    pub(crate) waits: Option<(u32, bool)>,
+    pub(crate) sleep: Sleep,
+}
+
+/// Whether a plain thread sleeps in this library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(dead_code, reason = "nobody is registered")]
+pub(crate) enum Sleep {
+    None,
+    Timed,
+    Endless,
 }
 
 /// Nobody to tell.
@@ -34,12 +43,7 @@ pub(crate) fn persons() -> Vec<Person> {
 }
 
 /// Runs `sleep`.
-pub(crate) fn waiting<T>(
-    _header: &Header,
-    _reason: u32,
-    _timed: bool,
-    sleep: impl FnOnce() -> T,
-) -> T {
+pub(crate) fn waiting<T>(_header: &Header, _timed: bool, sleep: impl FnOnce() -> T) -> T {
     sleep()
 }
 

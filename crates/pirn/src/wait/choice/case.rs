@@ -20,7 +20,7 @@ pub trait Case {
 
     /// What is waited for, for reports.
     #[doc(hidden)]
-    fn subject(&self) -> Option<Subject> {
+    fn subject(&self) -> Option<Subject<'_>> {
         None
     }
 

@@ -122,7 +122,7 @@ struct Cases<'a>(&'a [&'a dyn Case]);
 
 impl Describe for Cases<'_> {
     fn describe(&self) -> ObjectKind {
-        let describe = |subject: Subject| {
+        let describe = |subject: Subject<'_>| {
             // SAFETY: the cases are published, so they and what they stand for stay (NO2).
             unsafe { subject.describe() }
         };
