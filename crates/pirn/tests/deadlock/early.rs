@@ -5,7 +5,7 @@ use crate::programs::PROGRAMS;
 /// The variable that names the program.
 pub(crate) const PROGRAM: &str = "PIRN_TEST_PROGRAM";
 
-// SAFETY: the C library calls what is listed here once, before `main`, with the process set up;
+// The C library calls what is listed here once, before `main`, with the process set up;
 // the function takes no arguments of those that it is given.
 #[used]
 #[unsafe(link_section = ".init_array")]

@@ -7,7 +7,7 @@
     reason = "programs with plain threads, watched by plain processes"
 )]
 
-#[allow(unsafe_code, reason = "runs a program before `main`")]
+#[expect(unsafe_code, reason = "runs a program before `main`")]
 mod early;
 mod programs;
 

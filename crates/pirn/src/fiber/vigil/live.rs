@@ -15,6 +15,7 @@
 //!   gives it back; as long as it is there its payload holds a mark.
 
 use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 // Not from `shim`: a mark is made in place, and nothing that a model drives gets here.
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -109,11 +110,8 @@ pub(crate) fn await_change(until: Option<Instant>) {
 /// Registers the calling thread, which has borrowed `fiber`.
 pub(crate) fn enter(fiber: FiberPtr) {
     // SAFETY: H2: the payload is the thread's, and no closure will be there.
-    unsafe {
-        Header::payload(fiber)
-            .cast::<AtomicU32>()
-            .write(AtomicU32::new(AWAKE))
-    };
+    let mark = unsafe { &mut *Header::payload(fiber).cast::<MaybeUninit<AtomicU32>>() };
+    mark.write(AtomicU32::new(AWAKE));
     let name = std::thread::current().name().map(str::to_owned);
     let header = fiber;
     REGISTER

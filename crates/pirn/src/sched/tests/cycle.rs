@@ -38,7 +38,7 @@ fn a_circle_is_found_from_anywhere() {
     for n in [1, 2, 3, 50] {
         let expected: Vec<(u64, u64)> = (1..=n).map(|id| (id, 10 * id)).collect();
         for first in 0..n {
-            assert_eq!(circles(&ring(n, first)), [expected.clone()]);
+            assert_eq!(circles(&ring(n, first)), std::slice::from_ref(&expected));
         }
     }
 }
