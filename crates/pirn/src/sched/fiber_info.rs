@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use super::cycle::{Link, On};
 use super::remote::Remote;
 use crate::base::clock;
+use crate::context;
 use crate::fiber::{FiberId, FiberPtr, Header};
 use crate::shim::atomic::Ordering;
 use crate::wait::Reason;
@@ -86,6 +87,7 @@ impl FiberInfo {
         worker: usize,
         fiber: FiberPtr,
         running: bool,
+        frames: bool,
     ) -> Sighting {
         // SAFETY: H1.
         let header = unsafe { fiber.as_ref() };
@@ -106,6 +108,13 @@ impl FiberInfo {
             };
             let sp = sp.filter(|sp| range.contains(sp));
             info.stack_used = sp.map_or(0, |sp| range.end - sp);
+            let mut look = || info.backtrace = Some(Backtrace::force_capture());
+            if frames && running {
+                look();
+            } else if frames {
+                // SAFETY: H2: suspended, and only its worker, which is this one, resumes it.
+                unsafe { context::visit(&*header.context.get(), range, &mut look) };
+            }
         }
         info.state = if running {
             State::Running

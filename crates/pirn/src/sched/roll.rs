@@ -41,6 +41,10 @@ const BOUND: Duration = Duration::from_millis(50);
 /// Arbitrary.
 const TURN: Duration = Duration::from_millis(1);
 
+/// Fibers of each worker whose backtraces are taken: some microseconds for each, and a page or
+/// two of its stack. Arbitrary.
+const FRAMES: usize = 256;
+
 /// The roll of one pool.
 pub(super) struct Roll {
     /// How often it has been called. Written by askers, read by workers.
@@ -242,10 +246,11 @@ impl Worker {
         let mut known: BTreeMap<usize, Object> = BTreeMap::new();
         let mut fibers = Vec::new();
         self.each_started(|fiber| {
+            let frames = fibers.len() < FRAMES;
             let runs = running == Some(fiber);
             // SAFETY: this worker's own, and it runs no other before this returns.
             let Sighting { mut info, subject } =
-                unsafe { FiberInfo::sight(self.index, fiber, runs) };
+                unsafe { FiberInfo::sight(self.index, fiber, runs, frames) };
             info.waits_for = subject.map(|subject| {
                 let describe = || {
                     // SAFETY: NO2: its fiber still waits.

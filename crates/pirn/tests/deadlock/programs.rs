@@ -53,7 +53,14 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program(
         "circle_of_locks",
         Circle(2),
-        &["mutex 'left'", "mutex 'right'", "held by", "'a'", "'b'"],
+        &[
+            "mutex 'left'",
+            "mutex 'right'",
+            "held by",
+            "'a'",
+            "'b'",
+            "programs::cross",
+        ],
         circle_of_locks,
     ),
     program(

@@ -337,6 +337,85 @@ fn the_rest_is_told_too() {
     });
 }
 
+/// Waits some frames below its caller.
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
+))]
+#[inline(never)]
+fn three_frames_deep(rx: &channel::Receiver<u8>, depth: u32) -> u32 {
+    if depth == 0 {
+        return u32::from(rx.recv().is_err());
+    }
+    std::hint::black_box(three_frames_deep(rx, depth - 1) + 1)
+}
+
+/// P4. The frames of a fiber that waits are told, from the call that it waits in to the closure
+/// that it runs, and the fiber goes on unharmed, however often they were taken.
+#[test]
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
+))]
+fn frames_are_told() {
+    on_every_shape(|runtime| {
+        let (tx, rx) = channel::bounded::<u8>(0);
+        let fiber = runtime.enter(|| {
+            let rx = rx.clone();
+            spawn::Builder::new()
+                .name("deep")
+                .spawn(move || three_frames_deep(&rx, 3))
+                .unwrap()
+        });
+        for _ in 0..3 {
+            let info = waiting(runtime, "deep");
+            let text = info.backtrace.as_ref().expect("frames").to_string();
+            assert_eq!(text.matches("three_frames_deep").count(), 4, "{text}");
+            assert!(text.contains("Receiver<T>::recv"), "{text}");
+            let told = info.to_string();
+            assert_eq!(told.matches("three_frames_deep").count(), 4, "{told}");
+            assert!(
+                !told.contains("park_fiber") && !told.contains("catch_unwind"),
+                "{told}"
+            );
+        }
+        drop((tx, rx));
+        assert_eq!(fiber.join().unwrap(), 4);
+    });
+}
+
+/// Fibers keep much in registers while others take their frames: nothing is lost.
+#[test]
+fn frames_are_taken_amid_a_storm() {
+    let runtime = runtime(2);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !stop.load(Ordering::SeqCst) {
+                assert!(runtime.fibers().len() < 10);
+            }
+        });
+        runtime.scope(|s| {
+            for seed in 1..6_u64 {
+                s.spawn(move || {
+                    let (mut a, mut b, mut c, mut d) =
+                        (seed, seed + 1, seed + 2, seed + 3);
+                    let mut x = seed as f64;
+                    let rounds = crate::rig::scaled(20_000) as u64;
+                    for _ in 0..rounds {
+                        (a, b, c, d) = (b + 1, c + 1, d + 1, a + 1);
+                        x += 0.5;
+                        pirn::yield_now();
+                    }
+                    assert_eq!(a + b + c + d, 4 * seed + 6 + 4 * rounds);
+                    assert_eq!(x, seed as f64 + rounds as f64 / 2.0);
+                });
+            }
+        });
+        stop.store(true, Ordering::SeqCst);
+    });
+}
+
 /// P4. Of a worker that computes, the fiber that it runs is told, and that there is no more;
 /// fibers that have not started are counted.
 #[test]
