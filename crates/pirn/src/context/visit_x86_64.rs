@@ -28,7 +28,6 @@
 use std::arch::naked_asm;
 use std::mem::offset_of;
 use std::ops::Range;
-use std::ptr;
 
 use super::switch::{Context, exit, switch};
 
@@ -112,6 +111,6 @@ unsafe extern "C" fn received(visit: *mut Visit<'_>) -> ! {
     f();
     // SAFETY: as above.
     let home = unsafe { &raw mut (*visit).home };
-    // SAFETY: as above; nothing of this frame is needed any more.
-    unsafe { exit(ptr::addr_of_mut!((*visit).context), home) }
+    // SAFETY: `visit` points to its context, and nothing of this frame is needed any more.
+    unsafe { exit(visit.cast::<Context>(), home) }
 }

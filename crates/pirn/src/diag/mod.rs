@@ -4,6 +4,7 @@ mod dump;
 mod external;
 mod fibers;
 mod metrics;
+mod quit;
 
 pub use crate::sched::counters::Counters;
 pub use crate::sched::fiber_info::{FiberInfo, State};
@@ -13,3 +14,4 @@ pub use dump::dump;
 pub use external::external_wait;
 pub use fibers::fibers;
 pub use metrics::{Metrics, WorkerMetrics};
+pub use quit::dump_on_quit;

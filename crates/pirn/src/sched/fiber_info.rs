@@ -112,8 +112,10 @@ impl FiberInfo {
             if frames && running {
                 look();
             } else if frames {
-                // SAFETY: H2: suspended, and only its worker, which is this one, resumes it.
-                unsafe { context::visit(&*header.context.get(), range, &mut look) };
+                // SAFETY: H2: its worker's own, which is this one.
+                let context = unsafe { &*header.context.get() };
+                // SAFETY: H2: suspended, and nobody else resumes it.
+                unsafe { context::visit(context, range, &mut look) };
             }
         }
         info.state = if running {

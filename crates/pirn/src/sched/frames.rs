@@ -40,12 +40,15 @@ fn function(line: &str) -> &str {
 
 /// Those that are the user's, and the call of the library's that the first of them is in.
 fn users<'a, 'b>(frames: &'a [(&'b str, &'b str)]) -> &'a [(&'b str, &'b str)] {
+    let root = frames.iter().position(|frame| is_in(frame.0, ROOT));
+    let frames = &frames[..root.unwrap_or(frames.len())];
     let library = |frame: &(&str, &str)| LIBRARIES.iter().any(|l| is_in(frame.0, l));
     let theirs = frames.iter().position(|frame| !library(frame));
-    let first = theirs.map_or(0, |theirs| theirs.saturating_sub(1));
-    let frames = &frames[first..];
-    let root = frames.iter().position(|frame| is_in(frame.0, ROOT));
-    &frames[..root.unwrap_or(frames.len())]
+    let ours = |frame: &(&str, &str)| is_in(frame.0, LIBRARIES[0]);
+    let first = frames[..theirs.unwrap_or(frames.len())]
+        .iter()
+        .rposition(ours);
+    &frames[first.unwrap_or(0)..]
 }
 
 /// Whether `function` is in `library`, or is a method of something in it.
@@ -78,5 +81,11 @@ mod tests {
         ];
         assert_eq!(users(&frames), expected);
         assert!(users(&[]).is_empty());
+        let bare = [
+            ("pirn::wait::park", ""),
+            ("pirn::park", ""),
+            ("core::call_once", ""),
+        ];
+        assert_eq!(users(&bare), &bare[1..]);
     }
 }

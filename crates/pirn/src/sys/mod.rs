@@ -6,9 +6,12 @@
 #[expect(unsafe_code, reason = "madvise")]
 mod memory;
 pub(crate) mod parker;
+#[expect(unsafe_code, reason = "a signal handler")]
+mod quit;
 mod threads;
 
 pub(crate) use memory::advise_huge;
+pub(crate) use quit::on_quit;
 pub(crate) use threads::threads;
 
 #[cfg(test)]

@@ -613,3 +613,41 @@ fn churn(seed: u64, rounds: usize) {
         }
     }
 }
+
+/// P4. Whoever asks for it by a signal gets a dump, as often as that comes, and the program
+/// goes on.
+#[test]
+fn a_signal_asks_for_a_dump() {
+    let ended = crate::rig::apart("reports::a_signal_asks_for_a_dump", &[], || {
+        own_id();
+        pirn::diag::dump_on_quit().unwrap();
+        pirn::diag::dump_on_quit().unwrap();
+        let runtime = runtime(2);
+        let fiber = runtime.enter(|| named("patient", pirn::park));
+        waiting(&runtime, "patient");
+        let pid = std::process::id().to_string();
+        for _ in 0..2 {
+            let kill = std::process::Command::new("kill")
+                .args(["-QUIT", &pid])
+                .status();
+            assert!(kill.unwrap().success());
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        fiber.fiber().unpark();
+        fiber.join().unwrap();
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("'patient' waits for"),
+            "{}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains("(Park) at "), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("does not wait here"),
+            "{}",
+            ended.stderr
+        );
+    }
+}
