@@ -97,9 +97,10 @@
 //!
 //! # Environment
 //!
-//! `PIRN_WORKERS` (number of workers), `PIRN_STACK_SIZE` (bytes, or with K, M, G) and
-//! `PIRN_SEED` (the seed of [`runtime::test`]) are read when a runtime is built. A value that
-//! cannot be used is an error that names the variable.
+//! `PIRN_WORKERS` (number of workers), `PIRN_STACK_SIZE` (bytes, or with K, M, G),
+//! `PIRN_DEADLOCK` (`report`, `abort` or `off`; [`runtime::Deadlock`]) and `PIRN_SEED` (the seed
+//! of [`runtime::test`]) are read when a runtime is built. A value that cannot be used is an
+//! error that names the variable.
 //!
 //! # Not here
 //!

@@ -85,8 +85,9 @@ fn watch(scheduler: Scheduler, workers: usize, length: Duration) {
         assert!(start.elapsed() < Duration::from_secs(60), "they start");
         std::thread::sleep(Duration::from_millis(1));
     }
-    // Who spun, napped beside young work, or stood in for somebody, has given up by then.
-    std::thread::sleep(Duration::from_millis(2_500));
+    // Who spun, or napped beside young work, has given up by then; and who looks for deadlocks
+    // has looked twice without seeing anything move, a second apart.
+    std::thread::sleep(Duration::from_secs(4));
     let before = switches();
     std::thread::sleep(length);
     let after = switches();

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::fiber::Ticket;
 use crate::fiber::entry::Panic;
+use crate::fiber::vigil;
 use crate::sched::seeded::outside;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{self, Condvar, Mutex};
@@ -169,7 +170,7 @@ impl Threads {
             }
             let until = shim::now() + KEEP;
             queue.idle += 1;
-            queue = self.work.wait_until(queue, until);
+            queue = vigil::rest(|| self.work.wait_until(queue, until));
             queue.idle -= 1;
             if queue.orders.is_empty() && shim::now() >= until {
                 queue.threads -= 1;

@@ -12,6 +12,7 @@ use super::iter::{IntoIter, Iter, TryIter};
 use super::pipe::Pipe;
 use super::state::Side;
 use crate::wait::deadline_in;
+use crate::wait::object::Nameable;
 
 /// The receiving end of a channel; each value goes to one of its clones.
 ///
@@ -20,6 +21,12 @@ use crate::wait::deadline_in;
 /// get theirs back.
 pub struct Receiver<T> {
     channel: Arc<Pipe<T>>,
+}
+
+impl<T> Nameable for Receiver<T> {
+    fn known_at(&self) -> usize {
+        (&raw const self.channel.state).addr()
+    }
 }
 
 impl<T> Receiver<T> {

@@ -9,6 +9,7 @@ use super::sending::BATCH;
 use super::state::{Dry, Side, State};
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
+use crate::wait::notice::Subject;
 use crate::wait::{
     self, Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
 };
@@ -54,6 +55,7 @@ impl<T> Pipe<T> {
 
     /// Receives a value, waiting for one until `deadline`.
     #[inline]
+    #[track_caller]
     pub(super) fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         if let Err(interrupt) = begin() {
             return Err(RecvTimeoutError::Interrupted(interrupt));
@@ -131,6 +133,7 @@ impl<T> Pipe<T> {
 
     /// Goes on with a receive that is not just a pop.
     #[inline(never)]
+    #[track_caller]
     fn recv_held(
         &self,
         state: LockGuard<'_, State<T>>,
@@ -163,6 +166,7 @@ impl<T> Pipe<T> {
 
     /// Receives, from a channel that a clock sends to.
     #[cold]
+    #[track_caller]
     fn recv_by_clock(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
         loop {
             let now = wait::now();
@@ -194,6 +198,7 @@ impl<T> Pipe<T> {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn wait_to_receive(
         &self,
         state: LockGuard<'_, State<T>>,
@@ -202,6 +207,7 @@ impl<T> Pipe<T> {
         let spec = Spec::interruptible(Reason::Recv).until(deadline);
         let watched = Cell::new(false);
         let waited = wait_held(
+            Subject::of(&self.state),
             &self.state,
             state,
             |state| &mut state.receiving,
@@ -244,6 +250,7 @@ impl<T> Pipe<T> {
     }
 
     /// Receives at least one value, waiting for it, and at most `max`.
+    #[track_caller]
     pub(super) fn recv_many(
         &self,
         out: &mut Vec<T>,

@@ -12,6 +12,7 @@ use super::error::{SendError, SendTimeoutError, TrySendError};
 use super::pipe::Pipe;
 use super::state::Side;
 use crate::wait::deadline_in;
+use crate::wait::object::Nameable;
 
 /// The sending end of a channel; clones send to the same receivers.
 ///
@@ -31,6 +32,12 @@ use crate::wait::deadline_in;
 /// ```
 pub struct Sender<T> {
     channel: Arc<Pipe<T>>,
+}
+
+impl<T> Nameable for Sender<T> {
+    fn known_at(&self) -> usize {
+        (&raw const self.channel.state).addr()
+    }
 }
 
 impl<T> Sender<T> {

@@ -9,6 +9,7 @@ use super::pipe::Pipe;
 use super::state::{After, Brought, Offer, Side, State};
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
+use crate::wait::notice::Subject;
 use crate::wait::{
     Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
 };
@@ -34,6 +35,7 @@ impl<T> Pipe<T> {
 
     /// Sends `value`, waiting for room or for a receiver until `deadline`.
     #[inline]
+    #[track_caller]
     pub(super) fn send(
         &self,
         value: T,
@@ -53,6 +55,7 @@ impl<T> Pipe<T> {
 
     /// Goes on with a send that is not just a push.
     #[inline(never)]
+    #[track_caller]
     fn send_held(
         &self,
         state: LockGuard<'_, State<T>>,
@@ -171,6 +174,7 @@ impl<T> Pipe<T> {
 
     /// Sends all of `values`, in order, waiting as often as need be. What has not been sent
     /// stays.
+    #[track_caller]
     pub(super) fn send_many(
         &self,
         values: &mut VecDeque<T>,
@@ -213,6 +217,7 @@ impl<T> Pipe<T> {
 
     /// Waits among the senders, and tells those who watch for one.
     #[inline]
+    #[track_caller]
     fn wait_to_send<R>(
         &self,
         state: LockGuard<'_, State<T>>,
@@ -222,6 +227,7 @@ impl<T> Pipe<T> {
         let spec = Spec::interruptible(Reason::Send).until(deadline);
         let watched = Cell::new(false);
         wait_held(
+            Subject::of(&self.state),
             &self.state,
             state,
             |state| &mut state.sending,

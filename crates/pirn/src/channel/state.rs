@@ -37,6 +37,7 @@ use super::buffer::Buffer;
 use crate::fiber::Ticket;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
+use crate::wait::object::{Describe, ObjectKind};
 
 /// What the lock guards.
 pub(super) struct State<T> {
@@ -115,6 +116,18 @@ pub(super) enum Dry {
     Empty,
     /// Nothing ever.
     Ended,
+}
+
+impl<T> Describe for State<T> {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Channel {
+            capacity: (self.capacity < usize::MAX).then_some(self.capacity),
+            len: self.buffer.len() + self.ahead,
+            closed: self.closed,
+            sending: self.sending.count(),
+            receiving: self.receiving.count(),
+        }
+    }
 }
 
 impl<T> State<T> {

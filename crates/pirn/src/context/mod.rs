@@ -52,6 +52,23 @@ mod valgrind;
 #[path = "valgrind_none.rs"]
 mod valgrind;
 
+#[cfg(all(
+    target_arch = "x86_64",
+    unix,
+    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
+))]
+#[path = "visit_x86_64.rs"]
+#[expect(unsafe_code, reason = "runs on the stack of a suspended context")]
+mod visit;
+#[cfg(not(all(
+    target_arch = "x86_64",
+    unix,
+    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
+)))]
+#[path = "visit_none.rs"]
+#[expect(unsafe_code, reason = "the contract of its twin")]
+mod visit;
+
 pub(crate) use cache::StackCache;
 pub(crate) use os::check_shadow_stack;
 pub(crate) use out_of_stacks::OutOfStacks;
@@ -60,6 +77,7 @@ pub(crate) use pool::{StackConfig, StackPool};
 pub(crate) use sanitizer::INHERITS;
 pub(crate) use stack::Stack;
 pub(crate) use switch::{Context, DIRECT, exit, switch};
+pub(crate) use visit::visit;
 
 #[cfg(all(test, not(loom), not(shuttle)))]
 #[expect(unsafe_code, reason = "drives contexts by hand")]

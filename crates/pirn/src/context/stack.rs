@@ -74,7 +74,6 @@ impl Stack {
     }
 
     /// Returns the number of bytes that frames may use.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn size(&self) -> usize {
         self.range().len()
     }

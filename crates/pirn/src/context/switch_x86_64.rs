@@ -100,10 +100,29 @@ impl Context {
         self.sp = sp.as_ptr();
     }
 
+    /// Returns a context that goes on at `ip` with the callee's registers of this one, and
+    /// with its words `gap` bytes below this one's.
+    ///
+    /// # Safety
+    /// 1. This one is suspended and stays so as long as the result is used.
+    /// 2. So much more of its stack is free.
+    pub(super) unsafe fn guest(&self, gap: usize, ip: usize) -> Context {
+        // SAFETY: SX1, 1.
+        let mut words = unsafe { self.sp.cast::<[Word; SAVED]>().read() };
+        words[IP] = ip;
+        // SAFETY: 2.
+        let sp = unsafe { self.sp.byte_sub(gap + size_of_val(&words)) };
+        // SAFETY: 2.
+        unsafe { sp.cast::<[Word; SAVED]>().write(words) };
+        Context {
+            sp,
+            side: Side::new(),
+        }
+    }
+
     /// Returns where the context goes on; `None` if it was never prepared or left.
     ///
     /// Meaningful only while the context is suspended and stays so.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn frame(&self) -> Option<Frame> {
         if self.sp.is_null() {
             return None;

@@ -1,8 +1,18 @@
 //! Diagnostics: reads everything, changes nothing.
 
+mod dump;
+mod external;
+mod fibers;
 mod metrics;
+mod quit;
 
 pub use crate::sched::counters::Counters;
+pub use crate::sched::fiber_info::{FiberInfo, State};
 pub use crate::sched::scale::ScaleReason;
 pub use crate::wait::Reason;
+pub use crate::wait::object::{Nameable, Object, ObjectKind, name_object};
+pub use dump::dump;
+pub use external::external_wait;
+pub use fibers::fibers;
 pub use metrics::{Metrics, WorkerMetrics};
+pub use quit::dump_on_quit;

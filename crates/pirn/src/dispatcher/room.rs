@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::fiber::waiter::WaitQueue;
 use crate::sched::seeded::outside;
 use crate::shim::Lock;
+use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, Reason, Spec, wait_in};
 
 /// How many may be queued.
@@ -20,6 +21,14 @@ struct Seats {
 
 /// The place in the queue that one fiber takes, until it starts or is dropped unrun.
 pub(super) struct Seat(Arc<Room>);
+
+impl Describe for Seats {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Dispatcher {
+            waiting: self.waiters.count(),
+        }
+    }
+}
 
 impl Room {
     pub(super) fn new(most: usize) -> Room {

@@ -20,6 +20,7 @@ use std::time::Instant;
 use super::header::{FiberPtr, Header};
 use super::schedule::InPerson;
 use super::slab::{self, Magazines};
+use super::vigil;
 use crate::base::rng::Rng;
 use crate::shim::{self, thread_local_const};
 
@@ -45,6 +46,8 @@ pub(crate) struct Local {
     stalled: Cell<u64>,
     /// This thread is a worker whose fibers live in virtual time.
     virtual_time: Cell<bool>,
+    /// When the worker that this thread is last read the clock, in nanoseconds.
+    moment: Cell<u64>,
     /// This thread's random numbers; none before the first.
     rng: Cell<Option<Rng>>,
     pub(super) magazines: Magazines,
@@ -78,6 +81,7 @@ impl Local {
             left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
             virtual_time: Cell::new(false),
+            moment: Cell::new(0),
             rng: Cell::new(None),
             magazines: Magazines::new(),
         }
@@ -174,6 +178,17 @@ impl Local {
         self.virtual_time.set(true);
     }
 
+    /// When this thread, a worker, last read the clock (nanoseconds, as `base::clock` counts).
+    #[inline(always)]
+    pub(crate) fn moment(&self) -> u64 {
+        self.moment.get()
+    }
+
+    /// Notes that the worker has read the clock.
+    pub(crate) fn set_moment(&self, now: u64) {
+        self.moment.set(now);
+    }
+
     /// The last operation of the budget has just been taken.
     pub(crate) fn is_spent(&self) -> bool {
         self.budget.get() == 0
@@ -226,6 +241,13 @@ pub(crate) fn known(local: &Local) -> Option<FiberPtr> {
     local.fiber.get().or(local.person.get())
 }
 
+/// The number of the fiber that runs here, or of the thread if it has waited before.
+#[inline]
+pub(crate) fn number(local: &Local) -> Option<u64> {
+    // SAFETY: H1.
+    known(local).map(|fiber| unsafe { fiber.as_ref() }.id())
+}
+
 /// The fiber that runs here; on a thread's own stack, the header that stands for the
 /// thread, borrowed from the slab the first time and given back when the thread ends.
 #[inline]
@@ -242,6 +264,7 @@ fn borrow_identity(local: &Local) -> FiberPtr {
     // SAFETY: H1, H2: just allocated, so this thread owns it.
     unsafe { header.as_ref() }.set_home(&InPerson);
     local.person.set(Some(header));
+    vigil::enter(header);
     slab::at_thread_exit();
     header
 }
@@ -253,6 +276,7 @@ pub(super) fn give_identity_back(local: &Local) {
         // SAFETY: H1.
         super::local::destroy(unsafe { header.as_ref() });
         local.person.set(None);
+        vigil::leave(header);
         // Whatever ticket of this thread is still about ends here, not in the next life.
         // SAFETY: H1.
         unsafe { header.as_ref() }.state.finish();

@@ -6,7 +6,7 @@
 //! ```text
 //! line 0  state · link · context · stack · home · vtable · refs   every dispatch and wake
 //! line 1  join lock, joiners · end hook · spawn location · label   spawn, end, join
-//! line 2  started links · locals · region · reason · class         start, end, diagnostics
+//! line 2  started links · locals · region · notice · class         start, end, diagnostics
 //! line 3… payload: the closure, later the outcome                  64 B in the least class
 //! ```
 //!
@@ -26,7 +26,7 @@
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, offset_of};
 use std::panic::Location;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::entry::Vtable;
@@ -131,9 +131,9 @@ pub(crate) struct Header {
     pub(crate) locals: Cell<Option<NonNull<Locals>>>,
     /// What holds for the code that runs. The spawner, then the owner.
     pub(crate) region: Cell<InForce>,
-    /// What it waits for, as a number of `wait::Reason`. Written by the owner, read by
-    /// diagnostics.
-    pub(crate) reason: AtomicU32,
+    /// What it waits for: a `wait::notice::Notice` in the frame that waits, else null. Written
+    /// by the owner, and read by it and by its worker.
+    pub(crate) notice: Cell<*const ()>,
     /// Counts the fibers that have lived here; with `index` it makes the identity.
     generation: AtomicU32,
     index: u32,
@@ -195,12 +195,12 @@ impl Header {
                 own: None,
             }),
             on_end: Cell::new(None),
-            location: AtomicPtr::new(std::ptr::from_ref(Location::caller()).cast_mut()),
+            location: AtomicPtr::new(ptr::from_ref(Location::caller()).cast_mut()),
             label: Cell::new(None),
             started: Links::new(),
             locals: Cell::new(None),
             region: Cell::new(InForce::NONE),
-            reason: AtomicU32::new(0),
+            notice: Cell::new(ptr::null()),
             generation: AtomicU32::new(0),
             index,
             class,
@@ -219,6 +219,9 @@ impl Header {
         self.home.set(None);
         // ORDERING: Relaxed: nobody else holds the header; publishing it is the release.
         self.refs.store(refs, Ordering::Relaxed);
+        let generation = self.generation.load(Ordering::Relaxed);
+        self.generation
+            .store(generation.wrapping_add(1), Ordering::Relaxed);
         {
             // SAFETY: H4: no reference to this header is left, so nobody holds the lock.
             let mut join = unsafe { self.join.unshared() };
@@ -227,11 +230,8 @@ impl Header {
         }
         self.on_end.set(None);
         self.location
-            .store(std::ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
+            .store(ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
         self.label.set(None);
-        let generation = self.generation.load(Ordering::Relaxed);
-        self.generation
-            .store(generation.wrapping_add(1), Ordering::Relaxed);
         self.outcome.set(Outcome::Pending);
         self.keeps_panic.set(false);
         self.lent.set(false);

@@ -138,6 +138,13 @@ impl Code {
     }
 }
 
+impl Epoch {
+    /// The wait as a number, for reports.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+}
+
 impl StateWord {
     /// An active word at the first epoch.
     pub(crate) fn new() -> Self {
@@ -309,6 +316,11 @@ impl StateWord {
             (word & !(CODE | 0xFF)).wrapping_add(EPOCH_ONE) | DONE,
             Ordering::Release,
         );
+    }
+
+    /// Whether the fiber waits and nobody has claimed the wait yet; for reports.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & STATE == PARKED
     }
 
     /// Whether the fiber has left its stack for good.

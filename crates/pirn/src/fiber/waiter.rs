@@ -78,6 +78,11 @@ impl<P> WaitQueue<P> {
         self.list.is_empty()
     }
 
+    /// How many are in the queue, but no more than 1,000, for reports.
+    pub(crate) fn count(&self) -> usize {
+        self.list.iter().take(1_000).count()
+    }
+
     /// Whether anybody, but not the party with `ticket`, is in the queue with a payload that
     /// is `meant`. Some of them may not wait any more.
     pub(crate) fn has_other(

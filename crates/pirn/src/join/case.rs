@@ -5,6 +5,7 @@ use std::fmt;
 use super::fiber::Fiber;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::notice::Subject;
 
 /// Wins when a fiber has ended; made by [`JoinHandle::join_case`](crate::JoinHandle::join_case)
 /// and its kin. Joining the fiber does not wait then.
@@ -28,6 +29,10 @@ impl<'a> JoinCase<'a> {
 impl Case for JoinCase<'_> {
     fn attempt(&self) -> bool {
         self.fiber.header().join.lock().done
+    }
+
+    fn subject(&self) -> Option<Subject<'_>> {
+        Some(Subject::end_of(self.fiber.ptr()))
     }
 
     unsafe fn publish(&self, call: Call) -> bool {

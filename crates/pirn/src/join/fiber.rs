@@ -1,25 +1,8 @@
 //! Handles that name a fiber.
 
 use std::fmt;
-use std::num::NonZeroU64;
 
-use crate::fiber::{FiberPtr, FiberRef, Header};
-
-/// Identifies a fiber, or a plain thread that waits like one, within the process.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FiberId(NonZeroU64);
-
-impl fmt::Debug for FiberId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "FiberId({})", self.0)
-    }
-}
-
-impl fmt::Display for FiberId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
+use crate::fiber::{FiberId, FiberPtr, FiberRef, Header};
 
 /// Names a fiber, as `std::thread::Thread` names a thread. Keeps nothing alive but the name.
 #[derive(Clone)]
@@ -45,8 +28,7 @@ impl Fiber {
     /// The fiber's identity.
     #[must_use]
     pub fn id(&self) -> FiberId {
-        let id = NonZeroU64::new(self.header().id());
-        FiberId(id.expect("generations start at one"))
+        FiberId::from_number(self.header().id()).expect("generations start at one")
     }
 
     /// The name given to [`Builder::name`](crate::spawn::Builder::name).

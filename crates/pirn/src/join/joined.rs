@@ -13,8 +13,9 @@ use crate::fiber::entry::{self, Panic};
 use crate::fiber::header::EndHook;
 use crate::fiber::state::Code;
 use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
+use crate::wait::notice::Subject;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, spend, wait_in,
+    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, spend, wait_for,
 };
 
 /// One fiber's outcome, typed; the common part of all join handles.
@@ -66,14 +67,17 @@ impl<T> Joined<T> {
     }
 
     /// As [`wait`](Self::wait), in a start hook too.
+    #[track_caller]
     pub(crate) fn wait_anywhere(&self, spec: &Spec) -> How {
         self.wait_unless(spec, || false)
     }
 
     /// Does not wait if the outcome is there, or if `refuse` says so.
     #[inline(always)]
+    #[track_caller]
     fn wait_unless(&self, spec: &Spec, refuse: impl FnOnce() -> bool) -> How {
-        let waited = wait_in(
+        let waited = wait_for(
+            Subject::end_of(self.fiber.ptr()),
             &self.fiber.header().join,
             |join| &mut join.waiters,
             spec,

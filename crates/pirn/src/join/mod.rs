@@ -11,9 +11,10 @@ mod fiber;
 #[expect(unsafe_code, reason = "takes a typed outcome out of an untyped header")]
 mod joined;
 
+pub use crate::fiber::FiberId;
 pub use case::JoinCase;
 pub use error::{JoinError, Payload};
-pub use fiber::{Fiber, FiberId};
+pub use fiber::Fiber;
 pub(crate) use joined::Joined;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::global;
 use super::instance::Runtime;
 use super::overflow;
 use crate::context::{self, StackConfig};
-use crate::sched::config::{Config, Scheduler};
+use crate::sched::config::{Config, Deadlock, Scheduler};
 use crate::sched::pool::Pool;
 
 /// The default size of a stack. Its address range is reserved; memory is taken page by page
@@ -39,6 +39,7 @@ pub struct Builder {
     max_stacks: usize,
     scheduler: Scheduler,
     seed: Option<u64>,
+    deadlock: Option<Deadlock>,
     /// Each worker has one fiber at a time; its thread stays so long without any.
     one_fiber_each: Option<Duration>,
     on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
@@ -69,6 +70,7 @@ impl Builder {
             max_stacks: usize::MAX,
             scheduler: Scheduler::default(),
             seed: None,
+            deadlock: None,
             one_fiber_each: None,
             on_thread_start: None,
             on_thread_stop: None,
@@ -175,6 +177,23 @@ impl Builder {
         self
     }
 
+    /// What is done about fibers that can never go on; by default that is
+    /// [reported](Deadlock::Report). Overrides `PIRN_DEADLOCK`.
+    ///
+    /// Two things are looked for, once a second while anything runs, by one thread of the
+    /// process. A circle of fibers each of which waits, without a time limit, for a mutex or
+    /// the turn to write that the next one has, or for the next one's end, alone or with its
+    /// scope; among the first ten thousand fibers of each worker, as long as others run. And
+    /// standstill: every worker sleeps and no timer is armed, every other thread of the process
+    /// sleeps in this library as well, without a time limit, and so it was a second before.
+    /// A thread that waits elsewhere may wake somebody, so there is no standstill; see
+    /// [`external_wait`](crate::diag::external_wait) for one that waits here and may.
+    /// Standstill is noticed on Linux only.
+    pub fn deadlock(mut self, deadlock: Deadlock) -> Builder {
+        self.deadlock = Some(deadlock);
+        self
+    }
+
     /// Called on each worker's thread before it runs its first fiber. The thread is a plain
     /// one then. The hook may spawn fibers on this runtime, but not wait for them, which may
     /// need this very thread: [`run`](super::Handle::run), scopes and
@@ -246,6 +265,7 @@ impl Builder {
             workers,
             scheduler: self.scheduler,
             seed: self.seed,
+            deadlock: self.deadlock.or(environment.deadlock).unwrap_or_default(),
             exclusive: self.one_fiber_each.is_some(),
             keep: self.one_fiber_each,
             max_threads,

@@ -4,6 +4,8 @@ use std::env;
 use std::io;
 use std::str::FromStr;
 
+use crate::sched::config::Deadlock;
+
 /// The most workers a runtime can have. Arbitrary: more than the cores of any machine that
 /// it is likely to meet.
 pub(super) const MOST_WORKERS: usize = 1024;
@@ -14,6 +16,7 @@ pub(super) struct Environment {
     pub(super) workers: Option<usize>,
     pub(super) stack_size: Option<usize>,
     pub(super) seed: Option<u64>,
+    pub(super) deadlock: Option<Deadlock>,
 }
 
 impl Environment {
@@ -26,6 +29,7 @@ impl Environment {
                 .map(|bytes| check_stack_size("PIRN_STACK_SIZE", bytes))
                 .transpose()?,
             seed: number("PIRN_SEED")?,
+            deadlock: deadlock("PIRN_DEADLOCK")?,
         })
     }
 }
@@ -87,6 +91,20 @@ fn number<N: FromStr>(name: &str) -> io::Result<Option<N>> {
     match text.trim().parse() {
         Ok(n) => Ok(Some(n)),
         Err(_) => Err(invalid(format!("{name} is '{text}'; it must be a number"))),
+    }
+}
+
+fn deadlock(name: &str) -> io::Result<Option<Deadlock>> {
+    let Some(text) = text(name)? else {
+        return Ok(None);
+    };
+    match text.trim() {
+        "report" => Ok(Some(Deadlock::Report)),
+        "abort" => Ok(Some(Deadlock::Abort)),
+        "off" => Ok(Some(Deadlock::Off)),
+        _ => Err(invalid(format!(
+            "{name} is '{text}'; it must be 'report', 'abort' or 'off'"
+        ))),
     }
 }
 

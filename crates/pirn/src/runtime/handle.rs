@@ -58,7 +58,7 @@ where
 }
 
 impl Handle {
-    pub(super) fn of(pool: Arc<Pool>) -> Handle {
+    pub(crate) fn of(pool: Arc<Pool>) -> Handle {
         Handle { pool }
     }
 

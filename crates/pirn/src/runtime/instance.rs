@@ -4,13 +4,13 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
-use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::builder::Builder;
 use super::handle::Handle;
-use crate::sched::pool::{Left, Pool};
+use crate::sched::fiber_info::FiberInfo;
+use crate::sched::pool::Pool;
 use crate::wait;
 
 /// A set of workers that run fibers.
@@ -38,17 +38,7 @@ pub struct Runtime {
 /// The fibers that a shutdown had to leave.
 #[derive(Debug)]
 pub struct Unfinished {
-    fibers: Vec<UnfinishedFiber>,
-}
-
-/// One fiber that did not end in time. It keeps its worker's thread.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct UnfinishedFiber {
-    /// Its name, if it has one; not known of a fiber whose worker does not answer.
-    pub name: Option<String>,
-    /// Where it was spawned.
-    pub spawned_at: &'static Location<'static>,
+    fibers: Vec<FiberInfo>,
 }
 
 impl Runtime {
@@ -107,9 +97,7 @@ impl Runtime {
         let deadline = now.checked_add(timeout).unwrap_or(now + FOREVER);
         match pool.shut_down(deadline) {
             Ok(()) => Ok(()),
-            Err(left) => Err(Unfinished {
-                fibers: left.into_iter().map(describe).collect(),
-            }),
+            Err(fibers) => Err(Unfinished { fibers }),
         }
     }
 }
@@ -117,13 +105,6 @@ impl Runtime {
 /// A time that no caller sees the end of, and that every clock can express.
 /// A year; arbitrary.
 const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
-
-fn describe(left: Left) -> UnfinishedFiber {
-    UnfinishedFiber {
-        name: left.name,
-        spawned_at: left.spawned_at,
-    }
-}
 
 impl Deref for Runtime {
     type Target = Handle;
@@ -158,7 +139,7 @@ impl Unfinished {
     /// The fibers, as far as they could be told. Of a worker that computes or sits in a
     /// system call only the fiber that it runs is known.
     #[must_use]
-    pub fn fibers(&self) -> &[UnfinishedFiber] {
+    pub fn fibers(&self) -> &[FiberInfo] {
         &self.fibers
     }
 }
@@ -169,6 +150,9 @@ impl fmt::Display for Unfinished {
         for fiber in &self.fibers {
             let name = fiber.name.as_deref().unwrap_or("unnamed");
             write!(f, "; '{name}' (spawned at {})", fiber.spawned_at)?;
+            if let Some(object) = &fiber.waits_for {
+                write!(f, " waits for {object}")?;
+            }
         }
         Ok(())
     }

@@ -14,10 +14,10 @@ mod overflow;
 mod size;
 mod testing;
 
-pub use crate::sched::config::Scheduler;
+pub use crate::sched::config::{Deadlock, Scheduler};
 pub use builder::{Builder, InstallError};
 pub use global::shutdown_default;
 pub(crate) use handle::visit;
 pub use handle::{Handle, run};
-pub use instance::{Runtime, Unfinished, UnfinishedFiber};
+pub use instance::{Runtime, Unfinished};
 pub use testing::test;

@@ -101,6 +101,17 @@ impl Pool {
         }
     }
 
+    /// Calls `f` with the worker that the calling thread drives, but not now.
+    pub(super) fn with_driven(&self, f: impl FnOnce(&Worker)) {
+        DRIVEN.with(|driven| {
+            let row = driven.borrow();
+            if let Some(worker) = row.0.iter().find(|w| ptr::eq(&raw const *w.pool, self))
+            {
+                f(worker);
+            }
+        });
+    }
+
     /// The pool has ended: its worker goes, unless fibers are left that it alone can run.
     pub(super) fn put_worker_away(&self) {
         let own = |worker: &mut Box<Worker>| ptr::eq(&raw const *worker.pool, self);

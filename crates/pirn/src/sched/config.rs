@@ -18,6 +18,19 @@ pub enum Scheduler {
     SingleQueue,
 }
 
+/// What is done about fibers that can never go on.
+#[derive(Debug, Copy, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Deadlock {
+    /// Says so on the standard error stream, once for each such group of fibers.
+    #[default]
+    Report,
+    /// Says so, and ends the process with exit code 124.
+    Abort,
+    /// Nothing: nobody looks for them.
+    Off,
+}
+
 /// A callback of the user's, run on worker threads.
 pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
 
@@ -29,6 +42,7 @@ pub(crate) struct Config {
     pub(crate) stacks: StackConfig,
     /// Makes the pool deterministic; it has one worker then.
     pub(crate) seed: Option<u64>,
+    pub(crate) deadlock: Deadlock,
     /// A worker starts no fiber while it has one that has started. With
     /// [`Scheduler::SingleQueue`] only.
     pub(crate) exclusive: bool,

@@ -12,7 +12,7 @@ use super::pace::ROUND;
 use super::worker::Worker;
 use crate::base::clock;
 use crate::base::list::Fifo;
-use crate::fiber::{FiberPtr, Header};
+use crate::fiber::{FiberPtr, Header, current};
 
 /// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do
 /// not shut out the rest. The same as Tokio's.
@@ -122,6 +122,7 @@ impl Worker {
     fn serve(&self) -> Option<FiberPtr> {
         let interval = self.pace.injector_interval();
         let now = clock::now();
+        current::local().set_moment(now);
         self.pace.round(ROUND.min(interval), now);
         self.until_service.set(ROUND.min(interval));
         self.notice_phase();
@@ -164,7 +165,9 @@ impl Worker {
     fn find_further(&self) -> Option<FiberPtr> {
         self.notice_phase();
         self.open_mailbox();
-        self.fire_timers(clock::now());
+        let now = clock::now();
+        current::local().set_moment(now);
+        self.fire_timers(now);
         let found = match self.pop_ready() {
             Some(fiber) => Some(fiber),
             None => self.fetch(),

@@ -10,7 +10,12 @@ mod apart;
 pub(crate) mod by_hand;
 pub(crate) mod config;
 pub(crate) mod counters;
+mod cycle;
+#[expect(unsafe_code, reason = "reads the headers of fibers that do not run")]
+pub(crate) mod fiber_info;
+mod fiber_text;
 mod find;
+mod frames;
 pub(crate) mod idle;
 #[expect(unsafe_code, reason = "hands queued headers between threads")]
 pub(crate) mod injector;
@@ -25,9 +30,10 @@ pub(crate) mod next;
 mod pace;
 #[expect(unsafe_code, reason = "passes on the contract of a pinned timer")]
 pub(crate) mod place;
-#[expect(unsafe_code, reason = "describes headers")]
+#[expect(unsafe_code, reason = "touches stacks that nobody uses")]
 pub(crate) mod pool;
 mod quiet;
+pub(crate) mod registry;
 mod remote;
 #[expect(unsafe_code, reason = "the worker's own generator behind its thread")]
 mod rest;
@@ -36,6 +42,11 @@ mod rest;
     reason = "slots handed between owner and thieves by positions"
 )]
 pub(crate) mod ring;
+#[expect(
+    unsafe_code,
+    reason = "the list that only the worker's own thread reaches"
+)]
+pub(crate) mod roll;
 pub(crate) mod scale;
 pub(crate) mod seeded;
 mod share;
@@ -47,6 +58,7 @@ mod threads;
     reason = "fields that only the worker's own thread reaches"
 )]
 mod timers;
+mod watch;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"

@@ -13,8 +13,6 @@
 //! | Stopped | when nothing is left, or the time is up | no | no | go on, on workers that nobody waits for |
 
 use std::io;
-use std::panic::Location;
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::config::{Config, Scheduler};
@@ -23,10 +21,13 @@ use super::idle::Idle;
 use super::injector::Injector;
 use super::monitor::Monitor;
 use super::quiet::{Quiet, live};
-use super::remote::{Remote, Remotes};
+use super::registry;
+use super::remote::Remotes;
+use super::roll::Roll;
 use super::scale::Scale;
 use super::starved::Starved;
 use super::threads::Threads;
+use super::watch;
 use crate::context::StackPool;
 use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header};
@@ -61,16 +62,7 @@ pub(crate) struct Pool {
     pub(super) threads: Threads,
     /// The thread that drives the worker, if the pool has none.
     pub(super) driver: Mutex<Option<ThreadId>>,
-    /// Filled by workers that still have fibers when the time of a shutdown is up.
-    pub(super) reports: Mutex<Vec<Left>>,
-}
-
-/// A fiber that did not end in the time of a shutdown.
-#[derive(Debug, Clone)]
-pub(crate) struct Left {
-    pub(crate) worker: usize,
-    pub(crate) name: Option<String>,
-    pub(crate) spawned_at: &'static Location<'static>,
+    pub(super) roll: Roll,
 }
 
 /// How far the pool's life has gone.
@@ -110,9 +102,10 @@ impl Pool {
             round_robin: AtomicUsize::new(0),
             threads: Threads::new(),
             driver: Mutex::new(None),
-            reports: Mutex::new(Vec::new()),
+            roll: Roll::new(),
             config,
         });
+        registry::enter(&pool);
         let watched = Arc::downgrade(&pool);
         let closing = move || {
             if let Some(pool) = watched.upgrade() {
@@ -145,6 +138,7 @@ impl Pool {
             return Err(error);
         }
         pool.warm_stacks(pool.config.prewarm.unwrap_or(0));
+        watch::start(&pool);
         let watched = workers > 1 && !pool.config.exclusive;
         if (watched || pool.is_elastic())
             && let Err(error) = pool.launch_monitor()
@@ -302,23 +296,18 @@ impl Pool {
         self.rescues.get()
     }
 
+    /// Fibers in the injector; for reports.
+    pub(crate) fn injected(&self) -> usize {
+        self.injector.len()
+    }
+
+    /// Started fibers of one worker that have not ended.
+    pub(crate) fn settled(&self, worker: usize) -> usize {
+        self.remotes[worker].settled.get()
+    }
+
     /// Fibers that wait for a stack.
     pub(crate) fn starved(&self) -> usize {
         self.starved.len()
-    }
-}
-
-impl Left {
-    /// What can be said of a worker that does not answer: what it runs.
-    pub(super) fn running(worker: usize, remote: &Remote) -> Option<Left> {
-        let fiber = NonNull::new(remote.running.load(Ordering::Relaxed))?;
-        // SAFETY: H1. The fiber may have ended, and another may live in its header, so only
-        // what is constant or atomic is read.
-        let header = unsafe { fiber.as_ref() };
-        Some(Left {
-            worker,
-            name: None,
-            spawned_at: header.location(),
-        })
     }
 }

@@ -24,6 +24,7 @@ use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering, fence};
+use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
 /// Those who wait until a pool has no fibers.
@@ -42,6 +43,12 @@ struct Waiters {
     /// How often nothing was found alive.
     outside_rounds: u64,
     outside_queue: WaitQueue<u64>,
+}
+
+impl Describe for Waiters {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Runtime
+    }
 }
 
 impl Quiet {
@@ -78,6 +85,7 @@ impl Quiet {
 
     /// Waits until nothing is alive, by `live`. A fiber of the pool (`inside`) does not wait
     /// for itself, nor for others that wait here.
+    #[track_caller]
     pub(super) fn wait(&self, live: impl Fn() -> u64, inside: bool, spec: &Spec) -> How {
         self.watching.fetch_add(1, Ordering::SeqCst);
         if !mutant!("quiet_unfenced") {

@@ -45,6 +45,8 @@ pub(crate) struct Remote {
     pub(super) in_place: AtomicBool,
     /// How to ask the system about the worker's thread. Written by the worker when it starts.
     pub(super) thread: ThreadProbe,
+    /// Whether the worker sleeps, and for how long, as `watch` puts it. Written by the worker.
+    pub(super) sleep: AtomicU32,
     /// The worker has done its last.
     pub(super) ended: AtomicBool,
 }
@@ -124,6 +126,7 @@ impl Remote {
             duty: AtomicU32::new(DEAD),
             in_place: AtomicBool::new(false),
             thread: ThreadProbe::new(),
+            sleep: AtomicU32::new(0),
             ended: AtomicBool::new(false),
         }
     }

@@ -295,12 +295,14 @@ impl Worker {
         let began = clock::now();
         let again = nap.then(|| shim::now() + YOUNG);
         let until = [self.alarm(), again, at_most].into_iter().flatten().min();
+        self.say_asleep(nap);
         match until {
             None => remote.mailbox.parker().park(),
             Some(until) => {
                 remote.mailbox.parker().park_until(until);
             }
         }
+        self.say_awake();
         let slept = clock::now() - began;
         if slept < SHORT && !nap {
             self.patience.set((self.patience.get() + 1).min(8));

@@ -9,22 +9,19 @@
 //!    borrowed from, and only this thread can resume them.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::by_hand::Drive;
+use super::fiber_info::FiberInfo;
 use super::place::pool_of;
-use super::pool::{Left, Phase, Pool};
+use super::pool::{Phase, Pool};
 use super::quiet::live;
+use super::roll::Question;
 use super::worker::Worker;
 use crate::fiber::current;
 use crate::shim;
 use crate::shim::atomic::Ordering;
 use crate::wait::{How, Reason, Spec};
-
-/// How long workers have to report what they could not end. One that computes or sits in a
-/// system call does not answer; its running fiber is named all the same.
-/// Arbitrary: far more than a worker that can answer needs, and short for whoever waits.
-const REPORT: Duration = Duration::from_millis(50);
 
 impl Pool {
     /// Lets everything end that has been admitted, then stops. For ever, if need be.
@@ -66,7 +63,7 @@ impl Pool {
     pub(crate) fn shut_down(
         self: &Arc<Self>,
         deadline: Instant,
-    ) -> Result<(), Vec<Left>> {
+    ) -> Result<(), Vec<FiberInfo>> {
         self.cancel();
         self.drive_to_end(Some(deadline));
         let spec = Spec::of(Reason::Idle).until(Some(deadline));
@@ -140,32 +137,19 @@ impl Pool {
         assert!(!self.is_starting(), "{}", current::IN_START_HOOK);
     }
 
-    fn stop(self: &Arc<Self>) -> Vec<Left> {
+    fn stop(self: &Arc<Self>) -> Vec<FiberInfo> {
         let alive = live(self) > 0;
         self.enter(Phase::Stopped);
+        let left = match alive {
+            true => self.call_roll(Question::Everything).fibers(),
+            false => Vec::new(),
+        };
         if self.is_by_hand() {
-            if alive && self.is_bound_here() {
-                // It reports what it could not end.
-                self.drive(Drive::UntilIdle);
-            }
             self.put_worker_away();
         }
         if !alive {
             self.join_threads(&[]);
-            return Vec::new();
-        }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the shutting thread waits for reports"
-        )]
-        std::thread::sleep(REPORT);
-        let mut left = std::mem::take(&mut *self.reports.lock());
-        for (worker, remote) in self.remotes.iter().enumerate() {
-            let settled = remote.settled.get();
-            let reported = left.iter().filter(|left| left.worker == worker).count();
-            if settled > reported {
-                left.extend(Left::running(worker, remote));
-            }
+            return left;
         }
         // Only threads that have done their last are waited for: a destructor of the user's
         // may hold up any other.
@@ -178,8 +162,9 @@ impl Pool {
 }
 
 impl Worker {
-    /// Whether the pool has entered a phase that this worker has not acted on.
+    /// Whether the pool has entered a phase that this worker has not acted on, or calls a
+    /// roll that it has not answered.
     pub(super) fn unnoticed_phase(&self) -> bool {
-        self.seen_phase() != self.pool.phase()
+        self.seen_phase() != self.pool.phase() || self.owes_answer()
     }
 }

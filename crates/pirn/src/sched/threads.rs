@@ -78,6 +78,11 @@ impl Pool {
         Ok(())
     }
 
+    /// Whether it has a monitor.
+    pub(super) fn is_monitored(&self) -> bool {
+        self.threads.lock().monitored
+    }
+
     /// Wakes the thread of a member that the caller has claimed, or starts it.
     pub(super) fn wake(self: &Arc<Self>, worker: usize) {
         let remote = &self.remotes[worker];

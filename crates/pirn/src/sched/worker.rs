@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use super::config::Hook;
 use super::pace::Pace;
-use super::pool::{Left, Phase, Pool};
+use super::pool::{Phase, Pool};
 use super::remote::Remote;
 use super::seeded::Seeded;
 use super::share::Share;
@@ -92,7 +92,8 @@ pub(crate) struct Worker {
     pub(super) napped: Cell<bool>,
     /// The phase that this worker has acted on.
     pub(super) seen: Cell<Phase>,
-    reported: Cell<bool>,
+    /// The roll call that this worker has answered.
+    pub(super) answered: Cell<u64>,
     /// What a deterministic runtime's one worker goes by.
     pub(super) seeded: Option<Seeded>,
 }
@@ -174,7 +175,7 @@ impl Worker {
             spun: Cell::new(false),
             napped: Cell::new(false),
             seen: Cell::new(Phase::Open),
-            reported: Cell::new(false),
+            answered: Cell::new(0),
             seeded,
             pool,
         }
@@ -372,6 +373,12 @@ impl Worker {
         !unsafe { &*self.ready.get() }.is_empty()
     }
 
+    /// Settled fibers that may run; for reports.
+    pub(super) fn count_ready(&self) -> usize {
+        // SAFETY: K1.
+        unsafe { &*self.ready.get() }.len() as usize
+    }
+
     /// Moves what other threads have woken to the ready list.
     pub(super) fn open_mailbox(&self) {
         let mailbox = self.remote().mailbox;
@@ -399,7 +406,8 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// Acts on a change of the pool's phase: cancels what has started here, or reports it.
+    /// Acts on a change of the pool's phase: cancels what has started here. Answers a roll
+    /// call.
     pub(super) fn notice_phase(&self) {
         let phase = self.pool.phase();
         if phase != self.seen.replace(phase) && phase >= Phase::Cancelled {
@@ -410,11 +418,7 @@ impl Worker {
                 }
             });
         }
-        if phase == Phase::Stopped && !self.reported.replace(true) {
-            let mut left = Vec::new();
-            self.each_started(|fiber| left.push(Left::of(self.index, fiber)));
-            self.pool.reports.lock().extend(left);
-        }
+        self.answer_roll(None);
     }
 
     /// The phase that this worker has acted on.
@@ -422,7 +426,7 @@ impl Worker {
         self.seen.get()
     }
 
-    fn each_started(&self, mut f: impl FnMut(FiberPtr)) {
+    pub(super) fn each_started(&self, mut f: impl FnMut(FiberPtr)) {
         // SAFETY: K1: `f` runs no fiber, so the list stays as it is.
         let started = unsafe { &*self.started.get() };
         started.iter().for_each(&mut f);
@@ -454,17 +458,4 @@ impl Worker {
 pub(super) fn header(fiber: FiberPtr) -> &'static Header {
     // SAFETY: H1: headers live for ever.
     unsafe { fiber.as_ref() }
-}
-
-impl Left {
-    /// Describes a started fiber. On its worker.
-    fn of(worker: usize, fiber: FiberPtr) -> Left {
-        // SAFETY: H1; the fiber lives, so its label and location are constant.
-        let header = unsafe { fiber.as_ref() };
-        Left {
-            worker,
-            name: header.name().map(str::to_owned),
-            spawned_at: header.location(),
-        }
-    }
 }

@@ -19,7 +19,9 @@ use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::fiber::{FiberPtr, FiberRef, Outcome};
 use crate::shim::Lock;
-use crate::wait::{Attempt, How, Spec, Waited, wait_in};
+use crate::wait::notice::Subject;
+use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::{Attempt, How, Spec, Waited, wait_for};
 
 /// What a scope's children and its owner share.
 pub(super) struct Children {
@@ -92,12 +94,20 @@ impl Children {
     }
 
     /// Waits until none is alive, or `spec` says otherwise.
+    #[track_caller]
     pub(super) fn wait(&self, spec: &Spec) -> How {
         let attempt = |state: &mut State| match state.alive {
             0 => Attempt::Done(()),
             _ => Attempt::Wait(()),
         };
-        match wait_in(&self.state, |state| &mut state.waiters, spec, attempt) {
+        let subject = Subject::of(&self.state).part_of(self);
+        match wait_for(
+            subject,
+            &self.state,
+            |state| &mut state.waiters,
+            spec,
+            attempt,
+        ) {
             Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
             Waited::Ended(how, ()) => how,
         }
@@ -143,6 +153,12 @@ impl Children {
         }
         drop(state);
         first.into_iter().chain(others).for_each(Wake::enqueue);
+    }
+}
+
+impl Describe for State {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Scope { alive: self.alive }
     }
 }
 

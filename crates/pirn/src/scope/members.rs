@@ -20,7 +20,9 @@ use crate::fiber::token::Node;
 use crate::fiber::waiter::WaitQueue;
 use crate::fiber::{FiberPtr, FiberRef};
 use crate::shim::Lock;
-use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
+use crate::wait::notice::Subject;
+use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::{Attempt, How, Spec, Waited, wait_for, wait_in, wake_all};
 
 /// What a group and its fibers share.
 pub(super) struct Members {
@@ -53,6 +55,12 @@ pub(super) enum Next {
     Counted,
     /// No fiber is left.
     None,
+}
+
+impl Describe for State {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Scope { alive: self.alive }
+    }
 }
 
 impl Members {
@@ -162,7 +170,8 @@ impl Members {
             0 => Attempt::Done(()),
             _ => Attempt::Wait(()),
         };
-        match wait_in(&self.state, |state| &mut state.all, spec, attempt) {
+        let subject = Subject::of(&self.state).part_of(self);
+        match wait_for(subject, &self.state, |state| &mut state.all, spec, attempt) {
             Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
             Waited::Ended(how, ()) => how,
         }

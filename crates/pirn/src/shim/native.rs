@@ -82,6 +82,17 @@ impl<T> Lock<T> {
         self.lock_and_tell().0
     }
 
+    /// The lock if nobody holds it.
+    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
+        let free = self.held.compare_exchange(
+            false,
+            true,
+            atomic::Ordering::Acquire,
+            atomic::Ordering::Relaxed,
+        );
+        free.ok().map(|_| LockGuard { lock: self })
+    }
+
     /// As [`lock`](Lock::lock), and tells whether somebody else held it.
     #[inline]
     pub(crate) fn lock_and_tell(&self) -> (LockGuard<'_, T>, bool) {
@@ -201,10 +212,6 @@ impl Condvar {
         Condvar(std::sync::Condvar::new())
     }
 
-    #[cfg_attr(
-        not(pirn_condvar),
-        expect(dead_code, reason = "threads sleep on a futex")
-    )]
     pub(crate) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0
             .wait(guard)
@@ -226,6 +233,10 @@ impl Condvar {
 
     pub(crate) fn notify_one(&self) {
         self.0.notify_one();
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 

@@ -63,6 +63,11 @@ impl<T> Lock<T> {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
+    /// The lock if nobody holds it.
+    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
+        self.0.try_lock().ok()
+    }
+
     /// As [`lock`](Lock::lock), and tells whether somebody else held it.
     pub(crate) fn lock_and_tell(&self) -> (LockGuard<'_, T>, bool) {
         match self.0.try_lock() {
@@ -172,6 +177,10 @@ impl Condvar {
 
     pub(crate) fn notify_one(&self) {
         self.0.notify_one();
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
     }
 }
 

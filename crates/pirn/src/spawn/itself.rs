@@ -61,6 +61,7 @@ pub fn park_interruptible() -> Result<(), Interrupt> {
     }
 }
 
+#[track_caller]
 fn wait_for_token(spec: Spec) -> How {
     park_with(ticket(), &spec).how
 }

@@ -12,6 +12,7 @@ use std::fmt;
 
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
+use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::{Attempt, Reason, Spec, Waited, spend, wait_in, wake_all};
 
 /// A point where a number of fibers or threads wait for each other.
@@ -54,6 +55,20 @@ impl BarrierWaitResult {
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.0
+    }
+}
+
+impl Nameable for Barrier {
+    fn known_at(&self) -> usize {
+        (&raw const self.state).addr()
+    }
+}
+
+impl Describe for State {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Barrier {
+            arrived: self.arrived,
+        }
     }
 }
 

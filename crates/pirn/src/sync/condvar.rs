@@ -22,6 +22,7 @@ use super::mutex::MutexGuard;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicU64, Ordering};
+use crate::wait::object::Nameable;
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, interrupted, wait_in,
     wake_all,
@@ -197,6 +198,7 @@ impl Condvar {
         });
     }
 
+    #[track_caller]
     fn wait_until<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -208,6 +210,7 @@ impl Condvar {
     }
 
     /// Waits, and says how that ended; `None` if a notification came before the wait.
+    #[track_caller]
     fn wait_as<'a, T: ?Sized>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -244,6 +247,12 @@ impl Condvar {
         let count = self.missed.load(Ordering::Relaxed) + 1;
         self.missed.store(count, Ordering::Relaxed);
         count
+    }
+}
+
+impl Nameable for Condvar {
+    fn known_at(&self) -> usize {
+        (&raw const self.queue).addr()
     }
 }
 

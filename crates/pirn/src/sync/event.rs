@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
+use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, interrupted, spend,
     wait_in, wake_all,
@@ -46,6 +47,21 @@ struct State {
     times: u64,
     /// Each with the `times` that it found.
     waiters: WaitQueue<u64>,
+}
+
+impl Nameable for Event {
+    fn known_at(&self) -> usize {
+        (&raw const self.state).addr()
+    }
+}
+
+impl Describe for State {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Event {
+            set: self.set,
+            waiting: self.waiters.count(),
+        }
+    }
 }
 
 impl Event {
@@ -134,6 +150,7 @@ impl Event {
     }
 
     /// Waits; false if the time was up first.
+    #[track_caller]
     fn wait_as(&self, spec: &Spec) -> Result<bool, Interrupt> {
         spend();
         if let Some(interrupt) = interrupted() {

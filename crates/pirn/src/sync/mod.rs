@@ -12,6 +12,7 @@
 mod barrier;
 mod condvar;
 mod event;
+mod holder;
 mod lazy_lock;
 #[expect(unsafe_code, reason = "hands out the value under the lock")]
 mod mutex;

@@ -13,7 +13,9 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 use super::turns::Turns;
-use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
+use crate::wait::object::Nameable;
+use crate::wait::park::spend_here;
+use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 
 /// A mutual exclusion lock; waiting for it parks a fiber and blocks a plain thread.
 ///
@@ -86,8 +88,8 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        spend();
-        match self.turns.take(&Spec::of(Reason::Mutex)) {
+        let local = spend_here();
+        match self.turns.take(local, &Spec::of(Reason::Mutex)) {
             Ok(()) => self.guard(),
             Err(how) => unreachable!("a wait that nothing else ends was {how:?}"),
         }
@@ -119,9 +121,9 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     #[track_caller]
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
-        spend();
+        let local = spend_here();
         let spec = Spec::of(Reason::Mutex).until(deadline_in(timeout));
-        let taken = self.turns.take(&spec);
+        let taken = self.turns.take(local, &spec);
         taken.ok().map(|()| self.guard())
     }
 
@@ -135,11 +137,11 @@ impl<T: ?Sized> Mutex<T> {
     /// An interruption point. Parks a fiber, blocks a plain thread.
     #[track_caller]
     pub fn lock_interruptible(&self) -> Result<MutexGuard<'_, T>, Interrupt> {
-        spend();
+        let local = spend_here();
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }
-        match self.turns.take(&Spec::interruptible(Reason::Mutex)) {
+        match self.turns.take(local, &Spec::interruptible(Reason::Mutex)) {
             Ok(()) => Ok(self.guard()),
             Err(How::Interrupted(interrupt)) => Err(interrupt),
             Err(how) => unreachable!("a wait without a limit was {how:?}"),
@@ -190,6 +192,12 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.mutex.turns.free();
+    }
+}
+
+impl<T: ?Sized> Nameable for Mutex<T> {
+    fn known_at(&self) -> usize {
+        self.turns.address()
     }
 }
 

@@ -20,6 +20,7 @@ use crate::base::mutant::mutant;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::{Attempt, Reason, Spec, Waited, wait_in, wake_all};
 
 /// Runs a closure once, whoever calls, however often; callers wait until it has been done.
@@ -58,6 +59,20 @@ struct Attempts {
 struct Running<'a> {
     once: &'a Once,
     done: bool,
+}
+
+impl Nameable for Once {
+    fn known_at(&self) -> usize {
+        (&raw const self.attempts).addr()
+    }
+}
+
+impl Describe for Attempts {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Once {
+            waiting: self.callers.count() + self.watchers.count(),
+        }
+    }
 }
 
 impl Once {

@@ -20,6 +20,7 @@ use crate::base::mutant::mutant;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
+use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
 /// Permits, and those who wait for them.
@@ -79,6 +80,7 @@ impl Permits {
     /// # Errors
     /// That the permits are closed, or how the wait ended otherwise.
     #[inline]
+    #[track_caller]
     pub(super) fn take(
         permits: &Lock<Self>,
         want: usize,
@@ -158,6 +160,17 @@ impl Permits {
         let free = &mut self.free;
         self.queue
             .claim_first_if(|ask| ask.want <= there, |ask| *free -= ask.want)
+    }
+}
+
+impl Describe for Permits {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Semaphore {
+            free: self.free,
+            total: self.total,
+            closed: self.closed,
+            waiting: self.queue.count(),
+        }
     }
 }
 

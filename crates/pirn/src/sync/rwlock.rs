@@ -14,9 +14,13 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
+use super::holder::{FREE, number};
 use super::shared_turns::{Kind, SharedTurns};
+use crate::fiber::current;
 use crate::shim::Lock;
-use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
+use crate::wait::object::Nameable;
+use crate::wait::park::spend_here;
+use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 
 /// A lock that many readers share or one writer has; waiting for it parks a fiber and blocks
 /// a plain thread.
@@ -137,7 +141,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Not an interruption point; never suspends.
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
-        let taken = self.turns.lock().try_take(Kind::Read);
+        let taken = self.turns.lock().try_take(Kind::Read, FREE);
         taken.then(|| self.reader())
     }
 
@@ -147,7 +151,8 @@ impl<T: ?Sized> RwLock<T> {
     /// Not an interruption point; never suspends.
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
-        let taken = self.turns.lock().try_take(Kind::Write);
+        let caller = number(current::local());
+        let taken = self.turns.lock().try_take(Kind::Write, caller);
         taken.then(|| self.writer())
     }
 
@@ -217,28 +222,32 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     #[inline]
+    #[track_caller]
     fn take(&self, kind: Kind) {
-        spend();
-        let taken = SharedTurns::take(&self.turns, kind, &Spec::of(Reason::RwLock));
+        let local = spend_here();
+        let taken =
+            SharedTurns::take(local, &self.turns, kind, &Spec::of(Reason::RwLock));
         if let Err(how) = taken {
             unreachable!("a wait that nothing else ends was {how:?}");
         }
     }
 
     /// True if the turn was there in time.
+    #[track_caller]
     fn take_in_time(&self, kind: Kind, timeout: Duration) -> bool {
-        spend();
+        let local = spend_here();
         let spec = Spec::of(Reason::RwLock).until(deadline_in(timeout));
-        SharedTurns::take(&self.turns, kind, &spec).is_ok()
+        SharedTurns::take(local, &self.turns, kind, &spec).is_ok()
     }
 
+    #[track_caller]
     fn take_interruptible(&self, kind: Kind) -> Result<(), Interrupt> {
-        spend();
+        let local = spend_here();
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }
         let spec = Spec::interruptible(Reason::RwLock);
-        match SharedTurns::take(&self.turns, kind, &spec) {
+        match SharedTurns::take(local, &self.turns, kind, &spec) {
             Err(How::Interrupted(interrupt)) => Err(interrupt),
             Err(how) => unreachable!("a wait that nothing else ends was {how:?}"),
             Ok(()) => Ok(()),
@@ -328,6 +337,12 @@ impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         SharedTurns::free(&self.lock.turns, Kind::Write);
+    }
+}
+
+impl<T: ?Sized> Nameable for RwLock<T> {
+    fn known_at(&self) -> usize {
+        (&raw const self.turns).addr()
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::permits::{Denied, MOST, Permits};
 use crate::shim::Lock;
+use crate::wait::object::Nameable;
 use crate::wait::{Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
 /// A number of permits; who wants more than are left waits, which parks a fiber and blocks a
@@ -63,6 +64,12 @@ pub enum AcquireError {
     Closed,
     /// The caller was interrupted before it had the permits.
     Interrupted(Interrupt),
+}
+
+impl Nameable for Semaphore {
+    fn known_at(&self) -> usize {
+        (&raw const self.permits).addr()
+    }
 }
 
 impl Semaphore {
@@ -202,6 +209,7 @@ impl Semaphore {
     }
 
     /// Takes `k` permits; false if the time was up first.
+    #[track_caller]
     fn take(&self, k: usize, spec: &Spec) -> Result<bool, AcquireError> {
         spend();
         if let Some(interrupt) = interrupted() {

@@ -23,18 +23,30 @@
 //! gives up holds nobody up: it stood in front either because of a turn to write, during
 //! which nobody is due, or because of a writer that has given up and is about to call `next`.
 
+use super::holder::{FREE, number};
 use crate::base::mutant::mutant;
+use crate::fiber::FiberId;
+use crate::fiber::current::Local;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
+use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
 /// Who has turns and who waits for one.
 pub(super) struct SharedTurns {
-    writing: bool,
+    /// [`FREE`], or who writes (`holder`).
+    writer: u64,
     readers: usize,
     writers: usize,
-    queue: WaitQueue<Kind>,
+    queue: WaitQueue<Ask>,
+}
+
+/// What a waiter says of itself.
+#[derive(Debug, Copy, Clone)]
+struct Ask {
+    kind: Kind,
+    number: u64,
 }
 
 /// What somebody wants to do in their turn.
@@ -47,26 +59,29 @@ pub(super) enum Kind {
 impl SharedTurns {
     pub(super) const fn new() -> Self {
         SharedTurns {
-            writing: false,
+            writer: FREE,
             readers: 0,
             writers: 0,
             queue: WaitQueue::new(),
         }
     }
 
-    /// Takes a turn if that needs no waiting; true if so.
+    /// Takes a turn if that needs no waiting; true if so. `caller` is who writes then.
     #[inline]
-    pub(super) fn try_take(&mut self, kind: Kind) -> bool {
+    pub(super) fn try_take(&mut self, kind: Kind, caller: u64) -> bool {
         match kind {
             Kind::Read => {
                 // RT3: without a turn out, those that `writers` counts have given up.
-                let free = !self.writing && (self.writers == 0 || self.readers == 0);
+                let free =
+                    self.writer == FREE && (self.writers == 0 || self.readers == 0);
                 self.readers += usize::from(free);
                 free
             }
             Kind::Write => {
-                let free = !self.writing && self.readers == 0;
-                self.writing |= free;
+                let free = self.writer == FREE && self.readers == 0;
+                if free {
+                    self.writer = caller;
+                }
                 free
             }
         }
@@ -77,18 +92,25 @@ impl SharedTurns {
     /// # Errors
     /// How the wait ended otherwise: `TimedOut` or `Interrupted`.
     #[inline]
-    pub(super) fn take(turns: &Lock<Self>, kind: Kind, spec: &Spec) -> Result<(), How> {
+    #[track_caller]
+    pub(super) fn take(
+        local: &Local,
+        turns: &Lock<Self>,
+        kind: Kind,
+        spec: &Spec,
+    ) -> Result<(), How> {
+        let number = number(local);
         let arrived = |turns: &mut Self| {
-            if turns.try_take(kind) {
+            if turns.try_take(kind, number) {
                 return Attempt::Done(());
             }
             turns.writers += usize::from(kind == Kind::Write);
-            Attempt::Wait(kind)
+            Attempt::Wait(Ask { kind, number })
         };
         match wait_in(turns, |turns| &mut turns.queue, spec, arrived) {
             Waited::Done(()) | Waited::Ended(How::Woken(_), _) => Ok(()),
-            Waited::Ended(how, kind) => {
-                Self::give_up(turns, kind);
+            Waited::Ended(how, ask) => {
+                Self::give_up(turns, ask.kind);
                 Err(how)
             }
         }
@@ -112,11 +134,11 @@ impl SharedTurns {
         let mut state = turns.lock();
         match kind {
             Kind::Read => state.readers -= 1,
-            Kind::Write => state.writing = false,
+            Kind::Write => state.writer = FREE,
         }
         // RT3: in the same critical section.
         let wake = state.next();
-        let more = !state.writing;
+        let more = state.writer == FREE;
         drop(state);
         if let Some(wake) = wake {
             wake.enqueue();
@@ -129,7 +151,7 @@ impl SharedTurns {
     /// Makes the caller's turn to write one to read, which others may share. Never suspends.
     pub(super) fn downgrade(turns: &Lock<Self>) {
         let mut state = turns.lock();
-        state.writing = false;
+        state.writer = FREE;
         state.readers = 1;
         drop(state);
         wake_all(turns, SharedTurns::next);
@@ -138,21 +160,32 @@ impl SharedTurns {
     /// Gives a turn to the first that waits, if that can be; the caller enqueues the wake
     /// and calls again, until there is none.
     fn next(&mut self) -> Option<Wake> {
-        if self.writing {
+        if self.writer != FREE {
             return None;
         }
         let idle = self.readers == 0;
         let (readers, writers) = (&mut self.readers, &mut self.writers);
-        let writing = &mut self.writing;
+        let writer = &mut self.writer;
         self.queue.claim_first_if(
-            |kind| idle || *kind == Kind::Read,
-            |kind| match kind {
+            |ask| idle || ask.kind == Kind::Read,
+            |ask| match ask.kind {
                 Kind::Read => *readers += 1,
                 Kind::Write => {
-                    *writing = true;
+                    *writer = ask.number;
                     *writers -= 1;
                 }
             },
         )
+    }
+}
+
+impl Describe for SharedTurns {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::RwLock {
+            writing: self.writer != FREE,
+            writer: FiberId::from_number(self.writer),
+            readers: self.readers,
+            waiting: self.queue.count(),
+        }
     }
 }

@@ -6,7 +6,7 @@
 //! been woken, has lost, and is older than [`PATIENCE`] is handed the turn directly.
 //!
 //! # Invariants
-//! * TN1. `held` is set iff somebody has the turn; whoever sets it has it. Freeing by hand-over
+//! * TN1. `held` is not `FREE` iff somebody has the turn; whoever sets it has it. Freeing by hand-over
 //!   leaves it set and gives the turn to the claimed waiter.
 //! * TN2. At most one waiter is on its way: woken without the turn, and yet to try. `on_the_way`
 //!   is set from its claim until it has the turn or waits again. Meanwhile freeing wakes
@@ -19,12 +19,16 @@
 //! cannot time out instead: it tries, and either frees later itself or finds the turn taken
 //! by somebody who will free it after `on_the_way` has been cleared.
 
-use std::mem;
 use std::time::{Duration, Instant};
 
+use super::holder::{FREE, number};
+use crate::fiber::FiberId;
+use crate::fiber::current::{self, Local};
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::{Lock, LockGuard};
+use crate::wait::notice::Subject;
+use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{self, Attempt, How, Spec, Waited, wait_held, wait_in};
 
 /// One turn at a time, in order of arrival but for barging.
@@ -33,7 +37,8 @@ pub(super) struct Turns {
 }
 
 struct State {
-    held: bool,
+    /// [`FREE`], or who has the turn (`holder`).
+    held: u64,
     on_the_way: bool,
     losers: WaitQueue<Place>,
     arrivals: WaitQueue<Place>,
@@ -41,6 +46,8 @@ struct State {
 
 /// What a waiter and whoever frees the turn tell each other.
 struct Place {
+    /// Who waits, as `held` will say. Set by the waiter.
+    number: u64,
     /// Set by the waiter: it has waited too long to lose again.
     starving: bool,
     /// Set by whoever frees: the turn is the waiter's.
@@ -50,7 +57,7 @@ struct Place {
 impl Turns {
     pub(super) const fn new() -> Self {
         let state = State {
-            held: false,
+            held: FREE,
             on_the_way: false,
             losers: WaitQueue::new(),
             arrivals: WaitQueue::new(),
@@ -60,10 +67,16 @@ impl Turns {
         }
     }
 
+    /// Where reports find it.
+    pub(super) fn address(&self) -> usize {
+        (&raw const self.state).addr()
+    }
+
     /// Takes the turn if it is free; true if so.
     #[inline]
     pub(super) fn try_take(&self) -> bool {
-        !mem::replace(&mut self.state.lock().held, true)
+        let caller = number(current::local());
+        self.state.lock().take(caller)
     }
 
     /// Takes the turn, waiting as `spec` says.
@@ -71,24 +84,33 @@ impl Turns {
     /// # Errors
     /// How the wait ended otherwise: `TimedOut` or `Interrupted`.
     #[inline]
-    pub(super) fn take(&self, spec: &Spec) -> Result<(), How> {
+    #[track_caller]
+    pub(super) fn take(&self, local: &Local, spec: &Spec) -> Result<(), How> {
+        let caller = number(local);
         let mut state = self.state.lock();
-        if mem::replace(&mut state.held, true) {
-            self.take_held(state, spec)
-        } else {
+        if state.take(caller) {
             Ok(())
+        } else {
+            self.take_held(state, caller, spec)
         }
     }
 
     /// Goes on with a turn that somebody has.
     #[inline(never)]
-    fn take_held(&self, state: LockGuard<'_, State>, spec: &Spec) -> Result<(), How> {
+    #[track_caller]
+    fn take_held(
+        &self,
+        state: LockGuard<'_, State>,
+        caller: u64,
+        spec: &Spec,
+    ) -> Result<(), How> {
         let waited = wait_held(
+            Subject::of(&self.state),
             &self.state,
             state,
             |state| &mut state.arrivals,
             spec,
-            |state| state.take_or_wait(false),
+            |state| state.take_or_wait(caller, false),
             || (),
         );
         match waited {
@@ -99,6 +121,7 @@ impl Turns {
 
     /// Goes on from the end of a first wait.
     #[cold]
+    #[track_caller]
     fn take_after(&self, how: How, place: Place, spec: &Spec) -> Result<(), How> {
         let (mut how, mut place) = (how, place);
         let mut losing_since: Option<Instant> = None;
@@ -106,7 +129,7 @@ impl Turns {
             if !matches!(how, How::Woken(_)) {
                 return Err(how);
             }
-            if place.granted || self.arrive() {
+            if place.granted || self.arrive(place.number) {
                 return Ok(());
             }
             let now = wait::now();
@@ -114,7 +137,7 @@ impl Turns {
             let starving = now.duration_since(since) > PATIENCE;
             let lost = |state: &mut State| {
                 state.on_the_way = false;
-                state.take_or_wait(starving)
+                state.take_or_wait(place.number, starving)
             };
             match wait_in(&self.state, |state| &mut state.losers, spec, lost) {
                 Waited::Done(()) => return Ok(()),
@@ -124,9 +147,9 @@ impl Turns {
     }
 
     /// The try of a woken waiter; if it fails the waiter is still on its way.
-    fn arrive(&self) -> bool {
+    fn arrive(&self, caller: u64) -> bool {
         let mut state = self.state.lock();
-        let free = !mem::replace(&mut state.held, true);
+        let free = state.take(caller);
         if free {
             state.on_the_way = false;
         }
@@ -138,8 +161,8 @@ impl Turns {
     pub(super) fn free(&self) {
         let mut state = self.state.lock();
         if state.losers.is_empty() && state.arrivals.is_empty() {
-            debug_assert!(state.held, "nobody has the turn");
-            state.held = false;
+            debug_assert!(state.held != FREE, "nobody has the turn");
+            state.held = FREE;
         } else {
             Turns::free_held(state);
         }
@@ -158,36 +181,57 @@ impl Turns {
 }
 
 impl State {
-    fn take_or_wait(&mut self, starving: bool) -> Attempt<(), Place> {
-        if mem::replace(&mut self.held, true) {
+    /// Takes the turn for the caller if it is free; true if so.
+    #[inline]
+    fn take(&mut self, caller: u64) -> bool {
+        let free = self.held == FREE;
+        if free {
+            self.held = caller;
+        }
+        free
+    }
+
+    fn take_or_wait(&mut self, caller: u64, starving: bool) -> Attempt<(), Place> {
+        if self.take(caller) {
+            Attempt::Done(())
+        } else {
             Attempt::Wait(Place {
+                number: caller,
                 starving,
                 granted: false,
             })
-        } else {
-            Attempt::Done(())
         }
     }
 
     #[inline]
     fn free(&mut self) -> Option<Wake> {
-        debug_assert!(self.held, "nobody has the turn");
-        self.held = false;
+        debug_assert!(self.held != FREE, "nobody has the turn");
+        self.held = FREE;
         if self.on_the_way {
             return None;
         }
-        let mut granted = false;
+        let mut heir = FREE;
         let mut grant = |place: &mut Place| {
             place.granted = place.starving;
-            granted = place.granted;
+            heir = if place.granted { place.number } else { FREE };
         };
         let wake = match self.losers.claim_first(&mut grant) {
             Some(wake) => Some(wake),
             None => self.arrivals.claim_first(&mut grant),
         };
-        self.held = granted;
-        self.on_the_way = wake.is_some() && !granted;
+        self.held = heir;
+        self.on_the_way = wake.is_some() && heir == FREE;
         wake
+    }
+}
+
+impl Describe for State {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Mutex {
+            held: self.held != FREE,
+            holder: FiberId::from_number(self.held),
+            waiting: self.losers.count() + self.arrivals.count(),
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
 };
@@ -63,6 +64,21 @@ struct Group {
     rounds: u64,
     /// Each with the number of its round.
     waiters: WaitQueue<u64>,
+}
+
+impl Nameable for WaitGroup {
+    fn known_at(&self) -> usize {
+        (&raw const *self.group).addr()
+    }
+}
+
+impl Describe for Group {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::WaitGroup {
+            members: self.members + self.announced,
+            waiting: self.waiters.count(),
+        }
+    }
 }
 
 impl WaitGroup {

@@ -10,10 +10,15 @@ mod affinity;
 mod memory;
 pub(crate) mod parker;
 mod probe;
+#[expect(unsafe_code, reason = "a signal handler")]
+mod quit;
+mod threads;
 
 pub(crate) use affinity::pin;
 pub(crate) use memory::advise_huge;
 pub(crate) use probe::ThreadProbe;
+pub(crate) use quit::on_quit;
+pub(crate) use threads::threads;
 
 #[cfg(test)]
 mod tests;

@@ -41,6 +41,7 @@ pub fn sleep_until(at: Instant) -> Result<(), Interrupt> {
     wait_until(now(), Some(at))
 }
 
+#[track_caller]
 fn wait_until(now: Instant, at: Option<Instant>) -> Result<(), Interrupt> {
     if let Some(interrupt) = interrupted() {
         spend();

@@ -18,6 +18,7 @@
 
 use super::interrupt::Interrupt;
 use super::limit::interrupted;
+use super::object::{Describe, ObjectKind};
 use super::park::{Spec, spend};
 use super::queue::{Attempt, Waited, wait_in};
 use super::reason::Reason;
@@ -134,6 +135,12 @@ pub fn unpark_all(key: usize) -> usize {
         bucket.queue.claim_first_where(ours, |_| woken += 1)
     });
     woken
+}
+
+impl Describe for Bucket {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Key
+    }
 }
 
 fn bucket(key: usize) -> &'static Lock<Bucket> {

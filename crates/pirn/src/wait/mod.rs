@@ -25,6 +25,9 @@ mod keyed;
 #[expect(unsafe_code, reason = "a region lies in the frame that it holds for")]
 pub(crate) mod limit;
 pub(crate) mod linger;
+#[expect(unsafe_code, reason = "a notice lies in the frame that waits")]
+pub(crate) mod notice;
+pub(crate) mod object;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
 pub(crate) mod prize;
@@ -40,7 +43,7 @@ pub(crate) use clock::{deadline_in, now};
 pub(crate) use limit::{begin, interrupted};
 pub(crate) use linger::{linger, lingers};
 pub(crate) use park::{How, Spec, spend, yield_now};
-pub(crate) use queue::{Attempt, Waited, wait_held, wait_in};
+pub(crate) use queue::{Attempt, Waited, wait_for, wait_held, wait_in};
 
 pub use crate::fiber::Ticket;
 pub use interrupt::Interrupt;

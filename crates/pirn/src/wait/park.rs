@@ -15,13 +15,15 @@
 //! that waits falls under the same rule; if it has to wait longer than that behind others,
 //! and one of them panics meanwhile, `std` ends the process.)
 
+use std::panic::Location;
 use std::pin::pin;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::thread::panicking;
 use std::time::{Duration, Instant};
 
 use super::interrupt::Interrupt;
 use super::limit::{is_over, report};
+use super::notice::{Notice, Subject};
 use super::reason::Reason;
 use crate::base::clock;
 use crate::base::mutant::mutant;
@@ -29,9 +31,9 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::limit::Limit;
 use crate::fiber::seat;
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
+use crate::fiber::vigil;
 use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
 use crate::shim;
-use crate::shim::atomic::Ordering;
 use crate::timer::Timer;
 
 /// How long an unwinding fiber blocks its thread while others wait behind it.
@@ -178,20 +180,34 @@ pub(crate) fn take_token() -> bool {
 }
 
 /// Suspends the caller until somebody ends the wait that `ticket` stands for.
+#[track_caller]
 pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
-    park_on(current::local(), ticket, spec)
+    park_on(current::local(), ticket, spec, None)
 }
 
-/// As [`park`], on the caller's own thread.
-pub(crate) fn park_on(local: &Local, ticket: Ticket, spec: &Spec) -> End {
+/// As [`park`], on the caller's own thread, and says what for.
+#[track_caller]
+pub(crate) fn park_on(
+    local: &Local,
+    ticket: Ticket,
+    spec: &Spec,
+    subject: Option<Subject<'_>>,
+) -> End {
     // SAFETY: H1.
     let header = unsafe { ticket.fiber().as_ref() };
-    header.reason.store(spec.reason as u32, Ordering::Relaxed);
+    let notice = Notice {
+        spec,
+        at: Location::caller(),
+        since: local.moment(),
+        subject,
+    };
+    // NO1: cleared below; nothing in between unwinds.
+    header.notice.set((&raw const notice).cast());
     let end = match spec.accepts.interrupts() && !header.region.get().is_calm() {
         true => park_within(local, header, ticket, spec),
         false => park_as(local, header, ticket, spec),
     };
-    header.reason.store(0, Ordering::Relaxed);
+    header.notice.set(ptr::null());
     end
 }
 
@@ -311,9 +327,18 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
 /// a fiber whose operations never have to wait cannot keep its worker for ever.
 #[inline]
 pub(crate) fn spend() {
-    if current::local().spend() {
-        yield_now();
+    spend_here();
+}
+
+/// As [`spend`], and returns the thread that the caller goes on on.
+#[inline]
+pub(crate) fn spend_here() -> &'static Local {
+    let local = current::local();
+    if !local.spend() {
+        return local;
     }
+    yield_now();
+    current::local()
 }
 
 #[inline]
@@ -353,13 +378,14 @@ fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
     if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts) {
         return End::new(code, true);
     }
-    let woken = match spec.deadline {
+    let timed = spec.deadline.is_some();
+    let woken = vigil::waiting(header, timed, || match spec.deadline {
         None => {
             header.gate.park();
             true
         }
         Some(deadline) => header.gate.park_until(deadline),
-    };
+    });
     if !woken {
         give_up(header, ticket);
     }

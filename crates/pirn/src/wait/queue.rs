@@ -7,6 +7,8 @@
 
 use std::ptr::NonNull;
 
+use super::notice::Subject;
+use super::object::Describe;
 use super::park::{End, How, Spec, park_on, spend, ticket_on};
 use crate::base::mutant::mutant;
 use crate::fiber::current;
@@ -33,23 +35,40 @@ pub(crate) enum Waited<R, P> {
 /// As [`wait_held`], for a caller that does not hold the lock yet and has nothing to do
 /// before the wait.
 #[inline]
-pub(crate) fn wait_in<S, P, R>(
+#[track_caller]
+pub(crate) fn wait_in<S: Describe, P, R>(
     lock: &Lock<S>,
     queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
     spec: &Spec,
     attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
 ) -> Waited<R, P> {
-    wait_held(lock, lock.lock(), queue, spec, attempt, || ())
+    let subject = Subject::of(lock);
+    wait_held(subject, lock, lock.lock(), queue, spec, attempt, || ())
+}
+
+/// As [`wait_in`], for something that is more than what its lock guards.
+#[inline]
+#[track_caller]
+pub(crate) fn wait_for<S, P, R>(
+    subject: Subject<'_>,
+    lock: &Lock<S>,
+    queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
+    spec: &Spec,
+    attempt: impl FnOnce(&mut S) -> Attempt<R, P>,
+) -> Waited<R, P> {
+    wait_held(subject, lock, lock.lock(), queue, spec, attempt, || ())
 }
 
 /// Tries `attempt` under `lock`, which the caller holds by `state`; if it has to wait, waits
-/// in `queue` as `spec` says.
+/// in `queue` as `spec` says, and reports say for `subject`.
 ///
 /// A waker that claims the waiter under the lock (`WaitQueue::claim_first`) may hand over
 /// through the payload; the payload comes back whichever way the wait ended. `joined` is
 /// called when others can see the waiter and the lock is free again; it must not unwind.
 #[inline]
+#[track_caller]
 pub(crate) fn wait_held<S, P, R>(
+    subject: Subject<'_>,
     lock: &Lock<S>,
     state: LockGuard<'_, S>,
     queue: impl Fn(&mut S) -> &mut WaitQueue<P>,
@@ -71,7 +90,7 @@ pub(crate) fn wait_held<S, P, R>(
     unsafe { queue(&mut state).push(place) };
     drop(state);
     joined();
-    let End { how, early } = park_on(local, ticket, spec);
+    let End { how, early } = park_on(local, ticket, spec, Some(subject));
     let early = early && !mutant!("early_claim_skips_lock");
     if early || !matches!(how, How::Woken(_)) {
         // A waker may still hold the lock and our payload (W3), or we are still linked.

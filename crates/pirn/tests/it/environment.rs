@@ -37,6 +37,8 @@ fn a_bad_value_is_named() {
         ("PIRN_SEED", "lucky"),
         ("PIRN_SEED", "-1"),
         ("PIRN_SEED", "99999999999999999999"),
+        ("PIRN_DEADLOCK", "maybe"),
+        ("PIRN_DEADLOCK", ""),
     ];
     for (variable, value) in bad {
         ends_well(

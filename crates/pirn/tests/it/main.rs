@@ -67,6 +67,8 @@ mod park;
 mod placement;
 /// Things that are lent and come back.
 mod pool;
+/// Reports on fibers: who they are, where they wait, what for.
+mod reports;
 /// Runtimes side by side, of every shape, and how they end.
 mod runtimes;
 /// Reader-writer locks: who is inside together, who goes on next, who gives up.

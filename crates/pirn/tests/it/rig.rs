@@ -158,6 +158,7 @@ pub(crate) fn apart(
         "PIRN_WORKERS",
         "PIRN_STACK_SIZE",
         "PIRN_SEED",
+        "PIRN_DEADLOCK",
         "RUST_BACKTRACE",
     ] {
         command.env_remove(variable);

@@ -329,7 +329,9 @@ fn alone_a_hundred_thousand_parked_fibers() {
             runtime.metrics().total.started == FIBERS as u64
         });
         let each = (resident() - before) / FIBERS;
-        assert!(each < 10 << 10, "{each} bytes for each parked fiber");
+        // The frames of a build without optimization reach into a third page.
+        let most = if cfg!(debug_assertions) { 13 } else { 10 };
+        assert!(each < most << 10, "{each} bytes for each parked fiber");
         assert!(mappings() < 2_000, "{} mappings", mappings());
         drop(tx);
         runtime.wait_idle().unwrap();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::case::RecvCase;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::row::{Found, Row};
+use crate::wait::object::Nameable;
 use crate::wait::{
     Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
 };
@@ -19,6 +20,12 @@ pub struct Receiver<T> {
     row: Arc<Row<T>>,
     /// BR2.
     at: u64,
+}
+
+impl<T> Nameable for Receiver<T> {
+    fn known_at(&self) -> usize {
+        (&raw const self.row.state).addr()
+    }
 }
 
 impl<T> Receiver<T> {

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
+use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::wake_all;
 
 /// The last values, and who waits for the next one.
@@ -48,6 +49,15 @@ pub(super) enum Found<T> {
     Lagged(u64),
     Empty,
     Ended,
+}
+
+impl<T> Describe for State<T> {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Broadcast {
+            senders: self.senders,
+            waiting: self.waiting.count(),
+        }
+    }
 }
 
 impl<T> Row<T> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::receiver::Receiver;
 use super::row::Row;
 use crate::channel::error::SendError;
+use crate::wait::object::Nameable;
 
 /// Opens a channel that keeps the last `capacity` values for receivers that lag.
 ///
@@ -30,6 +31,12 @@ pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// The channel ends when the last sender has been dropped.
 pub struct Sender<T> {
     row: Arc<Row<T>>,
+}
+
+impl<T> Nameable for Sender<T> {
+    fn known_at(&self) -> usize {
+        (&raw const self.row.state).addr()
+    }
 }
 
 impl<T> Sender<T> {

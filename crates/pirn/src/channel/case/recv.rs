@@ -9,6 +9,7 @@ use crate::channel::state::Side;
 use crate::wait::Interrupt;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::notice::Subject;
 use crate::wait::prize::Prize;
 
 /// Receives from a channel as a case of a select; made by
@@ -75,6 +76,10 @@ impl<T> Case for RecvCase<'_, T> {
 
     fn due(&self) -> Option<Instant> {
         self.pipe.due()
+    }
+
+    fn subject(&self) -> Option<Subject<'_>> {
+        Some(Subject::of(&self.pipe.state))
     }
 
     unsafe fn publish(&self, call: Call) -> bool {

@@ -9,6 +9,7 @@ use crate::channel::state::{Brought, Side};
 use crate::wait::Interrupt;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::notice::Subject;
 use crate::wait::prize::Prize;
 
 /// Sends to a channel as a case of a select; made by
@@ -98,6 +99,10 @@ impl<T> Case for SendCase<'_, T> {
                 }
             }
         })
+    }
+
+    fn subject(&self) -> Option<Subject<'_>> {
+        Some(Subject::of(&self.pipe.state))
     }
 
     unsafe fn publish(&self, call: Call) -> bool {

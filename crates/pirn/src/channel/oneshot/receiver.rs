@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::case::RecvCase;
 use super::slot::{Found, Slot};
 use crate::channel::error::{RecvError, RecvTimeoutError, TryRecvError};
+use crate::wait::object::Nameable;
 use crate::wait::{
     Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
 };
@@ -14,6 +15,12 @@ use crate::wait::{
 /// Receives one value. Dropped without, it gives the sender its value back.
 pub struct Receiver<T> {
     slot: Arc<Slot<T>>,
+}
+
+impl<T> Nameable for Receiver<T> {
+    fn known_at(&self) -> usize {
+        (&raw const self.slot.state).addr()
+    }
 }
 
 impl<T> Receiver<T> {
@@ -91,6 +98,7 @@ impl<T> Receiver<T> {
     }
 
     /// Receives, and keeps the receiver.
+    #[track_caller]
     pub(in crate::channel) fn wait(
         &self,
         deadline: Option<Instant>,

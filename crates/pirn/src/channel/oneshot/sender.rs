@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::receiver::Receiver;
 use super::slot::Slot;
+use crate::wait::object::Nameable;
 
 /// Opens a channel for one value.
 ///
@@ -23,6 +24,12 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// Sends one value. Dropped without, it tells the receiver.
 pub struct Sender<T> {
     slot: Arc<Slot<T>>,
+}
+
+impl<T> Nameable for Sender<T> {
+    fn known_at(&self) -> usize {
+        (&raw const self.slot.state).addr()
+    }
 }
 
 impl<T> Sender<T> {

@@ -11,6 +11,7 @@
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
+use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::wake_all;
 
 /// A place for one value.
@@ -34,6 +35,14 @@ pub(super) enum Found<T> {
     Empty,
     /// Nothing, for ever.
     Ended,
+}
+
+impl<T> Describe for State<T> {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Oneshot {
+            sender: !self.sender_gone,
+        }
+    }
 }
 
 impl<T> Slot<T> {

@@ -9,6 +9,7 @@
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::sync::RwLock;
+use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::wake_all;
 
 /// A value for all to see.
@@ -24,6 +25,15 @@ pub(super) struct State {
     pub(super) waiting: WaitQueue<u64>,
     pub(super) senders: usize,
     pub(super) receivers: usize,
+}
+
+impl Describe for State {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Watch {
+            senders: self.senders,
+            waiting: self.waiting.count(),
+        }
+    }
 }
 
 impl<T> Board<T> {

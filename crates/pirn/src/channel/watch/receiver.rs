@@ -8,6 +8,7 @@ use super::board::Board;
 use super::case::ChangedCase;
 use crate::channel::error::RecvError;
 use crate::sync::RwLockReadGuard;
+use crate::wait::object::Nameable;
 use crate::wait::{Attempt, Reason, Spec, Waited, begin, wait_in};
 
 /// Looks at the value, and waits for it to change.
@@ -26,6 +27,12 @@ pub struct Receiver<T> {
 /// waits for the first look to end.
 #[must_use = "the value is only looked at through this"]
 pub struct Ref<'a, T>(RwLockReadGuard<'a, T>);
+
+impl<T> Nameable for Receiver<T> {
+    fn known_at(&self) -> usize {
+        (&raw const self.board.state).addr()
+    }
+}
 
 impl<T> Receiver<T> {
     pub(super) fn new(board: Arc<Board<T>>, seen: u64) -> Self {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::board::Board;
 use super::receiver::{Receiver, Ref};
 use crate::channel::error::SendError;
+use crate::wait::object::Nameable;
 
 /// Opens a channel whose value is `value` at first.
 ///
@@ -27,6 +28,12 @@ pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
 /// When the last sender has been dropped, receivers are told that nothing changes any more.
 pub struct Sender<T> {
     board: Arc<Board<T>>,
+}
+
+impl<T> Nameable for Sender<T> {
+    fn known_at(&self) -> usize {
+        (&raw const self.board.state).addr()
+    }
 }
 
 impl<T> Sender<T> {

@@ -12,6 +12,7 @@ mod model_quiet;
 mod model_ring;
 
 #[cfg(not(any(loom, shuttle)))]
+mod cycle;
 mod idle;
 #[cfg(not(any(loom, shuttle)))]
 mod injector;

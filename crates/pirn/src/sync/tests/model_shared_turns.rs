@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::rig::{Watched, fibers, hasty, join, patient};
 use crate::base::tests::explore::explore;
+use crate::fiber::current;
 use crate::fiber::tests::stage::Block;
 use crate::shim::Lock;
 use crate::shim::thread::JoinHandle;
@@ -26,7 +27,7 @@ impl Room {
 
     /// One turn to do so; false if there was none in time.
     fn visit(&self, kind: Kind, spec: &Spec) -> bool {
-        let taken = SharedTurns::take(&self.turns, kind, spec).is_ok();
+        let taken = SharedTurns::take(current::local(), &self.turns, kind, spec).is_ok();
         if taken {
             match kind {
                 Kind::Read => self.value.read(),
@@ -52,11 +53,11 @@ impl Room {
 
     /// After all threads: nobody is left, and nobody is counted.
     fn close(&self) {
-        assert!(self.turns.lock().try_take(Kind::Write), "a turn is out");
+        assert!(self.turns.lock().try_take(Kind::Write, 1), "a turn is out");
         SharedTurns::free(&self.turns, Kind::Write);
-        assert!(self.turns.lock().try_take(Kind::Read));
+        assert!(self.turns.lock().try_take(Kind::Read, 1));
         assert!(
-            self.turns.lock().try_take(Kind::Read),
+            self.turns.lock().try_take(Kind::Read, 1),
             "a writer is counted"
         );
     }
@@ -93,7 +94,7 @@ fn model_turns_of_a_writer_between_readers() {
 fn model_turns_behind_a_writer_that_gives_up() {
     explore("turns_behind_a_writer_that_gives_up", 2, || {
         let (room, [ours, theirs]) = (Room::new(), fibers());
-        assert!(room.turns.lock().try_take(Kind::Read));
+        assert!(room.turns.lock().try_take(Kind::Read, 1));
         let writer = room.visitor(&theirs, Kind::Write, hasty);
         assert!(ours.play(|| room.visit(Kind::Read, &patient())));
         join([writer]);
@@ -122,7 +123,7 @@ fn model_turns_given_to_one_that_gives_up() {
 fn model_turns_downgraded() {
     explore("turns_downgraded", 2, || {
         let (room, [theirs]) = (Room::new(), fibers());
-        assert!(room.turns.lock().try_take(Kind::Write));
+        assert!(room.turns.lock().try_take(Kind::Write, 1));
         let reader = room.visitor(&theirs, Kind::Read, patient);
         room.value.write();
         SharedTurns::downgrade(&room.turns);

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::fiber::Ticket;
 use crate::fiber::state::Code;
+use crate::wait::notice::Subject;
 
 /// Something that a choice can be completed by.
 #[expect(unnameable_types, reason = "cases are made here only")]
@@ -17,6 +18,12 @@ pub trait Case {
         None
     }
 
+    /// What is waited for, for reports.
+    #[doc(hidden)]
+    fn subject(&self) -> Option<Subject<'_>> {
+        None
+    }
+
     /// What else the wait has to allow for.
     fn needs(&self) -> Needs {
         Needs::Nothing
@@ -27,7 +34,7 @@ pub trait Case {
     ///
     /// # Safety
     /// The case stays alive and where it is until it has been withdrawn. Meanwhile no method
-    /// is called but `due` and `needs`.
+    /// is called but `due`, `needs` and `subject`.
     unsafe fn publish(&self, call: Call) -> bool;
 
     /// Forgets what was published.

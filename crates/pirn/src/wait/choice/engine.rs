@@ -85,6 +85,7 @@ fn attempt_others(cases: &[&dyn Case], order: Order, first: usize) -> Option<usi
 /// # Panics
 /// If code of the user's in a case panics; what was published is withdrawn then.
 #[inline]
+#[track_caller]
 pub(crate) fn choose(
     cases: &[&dyn Case],
     order: Order,
@@ -99,6 +100,7 @@ pub(crate) fn choose(
 
 /// Goes on when nothing was possible in the first active pass.
 #[inline(never)]
+#[track_caller]
 fn choose_waiting(
     cases: &[&dyn Case],
     order: Order,
@@ -138,6 +140,7 @@ fn choose_waiting(
 }
 
 /// Publishes all cases, parks, and withdraws them.
+#[track_caller]
 fn wait_once(cases: &[&dyn Case], limit: Option<Instant>) -> How {
     let mut published = Published::new(cases);
     if !published.publish_all() && !mutant!("select_parks_over_ready_case") {

@@ -5,9 +5,12 @@ use super::engine::Order;
 use super::sequence::Sequence;
 use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
+use crate::fiber::current;
 use crate::fiber::state::Code;
 use crate::fiber::ticket::Wake;
-use crate::wait::park::{End, How, Spec, call_in, lend_ticket, park, ticket};
+use crate::wait::notice::Subject;
+use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::park::{End, How, Spec, call_in, lend_ticket, park_on, ticket};
 
 /// Cases that are out with a ticket; dropping it withdraws them, also when code of the
 /// user's unwinds.
@@ -57,8 +60,11 @@ impl<'a> Published<'a> {
     }
 
     /// Waits, and withdraws all cases.
+    #[track_caller]
     pub(super) fn park(mut self, spec: &Spec) -> How {
-        let End { how, early } = park(self.ticket, spec);
+        let all = Cases(self.cases);
+        let subject = Some(Subject::plain(&all));
+        let End { how, early } = park_on(current::local(), self.ticket, spec, subject);
         if let How::Woken(code) = how {
             let early = early && !mutant!("select_early_claim_skips_lock");
             let outcome = if early { Outcome::Won } else { Outcome::Handed };
@@ -108,6 +114,23 @@ impl Withdrawal<'_, '_> {
 impl Drop for Withdrawal<'_, '_> {
     fn drop(&mut self) {
         self.run();
+    }
+}
+
+/// What a choice waits for.
+struct Cases<'a>(&'a [&'a dyn Case]);
+
+impl Describe for Cases<'_> {
+    fn describe(&self) -> ObjectKind {
+        let describe = |subject: Subject<'_>| {
+            // SAFETY: the cases are published, so they and what they stand for stay (NO2).
+            unsafe { subject.describe() }
+        };
+        let of = self.0.iter().filter_map(|case| case.subject());
+        ObjectKind::Select {
+            cases: self.0.len(),
+            of: of.map(describe).collect(),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::fiber::tests::stage::Block;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{self, Lock};
+use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, limit, wait_in};
 
 /// What a waiter gets.
@@ -23,6 +24,12 @@ struct Room {
 struct State {
     kept: Vec<u32>,
     waiters: WaitQueue<Option<u32>>,
+}
+
+impl Describe for State {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Key
+    }
 }
 
 impl Room {

@@ -1,0 +1,116 @@
+//! Visits: running a function on top of the frames of a suspended context, which stays suspended.
+//!
+//! For backtraces. An unwinder starts at the frame that calls it; so that it sees the frames of
+//! a suspended context, it is called on that context's stack, by a frame that looks as if the
+//! place where the context is suspended had called it.
+//!
+//! ```text
+//!  | frames of the context  |
+//!  +------------------------+ cfa: the frame of `landing` ends here
+//!  | resume address         | read as the address that `landing` returns to; it never does
+//!  | rbp, rbx, control      | kept
+//!  +------------------------+ the context's sp
+//!  | …                      |
+//!  | the visitor's words    | as of any suspended context; popped by the switch to it
+//!  | frames of the visitor  |
+//! ```
+//!
+//! `landing` says in its unwind information that its frame ends at the address in r14, which it
+//! has set, and that rbx and rbp are the caller's, as they are. The place of the suspension
+//! expects no other register.
+//!
+//! Not with the corosensei backend, nor under a sanitizer, which would have to be told.
+//!
+//! # Invariants
+//! * VS1. Below the context's `sp` its stack is free (SX1 of `switch`). A visit writes nothing
+//!   at or above it.
+
+use std::arch::naked_asm;
+use std::mem::offset_of;
+use std::ops::Range;
+
+use super::switch::{Context, exit, switch};
+
+/// The least free stack for a visit. An unwinder needs about three kilobytes of it.
+const ROOM: usize = 16 << 10;
+
+/// Between the context's words and the visitor's. Arbitrary.
+const GAP: usize = 64;
+
+/// A visitor, who goes where its `context` says and comes back to `home`.
+#[repr(C)]
+struct Visit<'a> {
+    /// First, since that is where r13 points after the switch.
+    context: Context,
+    /// Where the frame of `landing` ends.
+    cfa: usize,
+    home: Context,
+    f: &'a mut dyn FnMut(),
+}
+
+/// Calls `f` on the stack of `context`, which spans `stack`, in a frame that follows those of
+/// the context. False if that cannot be done. A panic of `f` ends the process.
+///
+/// # Safety
+/// The context is suspended on that stack, and nobody resumes it meanwhile.
+pub(crate) unsafe fn visit(
+    context: &Context,
+    stack: Range<usize>,
+    f: &mut dyn FnMut(),
+) -> bool {
+    let Some(frame) = context.frame() else {
+        return false;
+    };
+    if !stack.contains(&frame.sp) || frame.sp - stack.start < ROOM {
+        return false;
+    }
+    // SAFETY: VS1: inside the stack, below the words of the context.
+    let landed = unsafe { context.guest(GAP, landing as *const () as usize) };
+    let mut visit = Visit {
+        context: landed,
+        cfa: frame.sp,
+        home: Context::empty(),
+        f,
+    };
+    let visit = &raw mut visit;
+    // SAFETY: the visit stays in this frame until it is over.
+    let home = unsafe { &raw mut (*visit).home };
+    // SAFETY: both are this frame's, and the visitor is prepared. `visit` points to its context,
+    // and the provenance of that pointer covers all of it.
+    unsafe { switch(home, visit.cast::<Context>()) };
+    true
+}
+
+/// Calls `received(visit)`, where the switch has come with r13 = `visit`.
+#[unsafe(naked)]
+unsafe extern "C" fn landing() -> ! {
+    naked_asm!(
+        ".cfi_startproc",
+        "mov r14, [r13 + {cfa}]",
+        ".cfi_def_cfa r14, 0",
+        ".cfi_offset rip, -8",
+        "and rsp, -16",
+        "mov rdi, r13",
+        "call {received}",
+        // Keeps the return address inside this function.
+        "ud2",
+        ".cfi_endproc",
+        cfa = const offset_of!(Visit<'_>, cfa),
+        received = sym received,
+    )
+}
+
+/// Does what the visit is for, and goes home.
+///
+/// # Safety
+/// `visit` points to a visit under way.
+unsafe extern "C" fn received(visit: *mut Visit<'_>) -> ! {
+    // SAFETY: the caller's promise; whoever made it waits for the switch back.
+    let f = unsafe { &mut *(*visit).f };
+    // UNWIND: this function may not be unwound, so a panic ends the process.
+    f();
+    // SAFETY: as above.
+    let home = unsafe { &raw mut (*visit).home };
+    // SAFETY: `visit` points to its context, and nothing of this frame is needed any more.
+    unsafe { exit(visit.cast::<Context>(), home) }
+}

@@ -1,0 +1,94 @@
+//! What every fiber does, as text.
+
+use std::io::{self, Write};
+
+use crate::fiber::vigil::{self, Sleep};
+use crate::runtime::Handle;
+use crate::sched::pool::Pool;
+use crate::sched::registry;
+use crate::sched::roll::{Question, WorkerInfo};
+
+/// Writes the workers, queues and fibers of every runtime, with what each fiber waits for, for
+/// people to read; see [`fibers`](super::fibers()) for what it can and cannot show.
+///
+/// # Errors
+/// Those of `w`.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends, unless `w` does.
+///
+/// # Blocking
+/// As [`fibers`](super::fibers()); and names of functions are looked up in the program's file,
+/// which takes milliseconds, tens of them the first time.
+pub fn dump(w: &mut dyn Write) -> io::Result<()> {
+    registry::pools().iter().try_for_each(|pool| {
+        let pool = Handle::of(std::sync::Arc::clone(pool));
+        pool.dump(w)
+    })?;
+    vigil::persons().iter().try_for_each(|person| {
+        let name = person.name.as_deref().unwrap_or("unnamed");
+        let how = match person.sleep {
+            Sleep::None => "does not wait here",
+            Sleep::Timed => "waits with a time limit",
+            Sleep::Endless => "waits",
+        };
+        writeln!(w, "thread {} '{name}' {how}", person.id)
+    })
+}
+
+impl Handle {
+    /// Writes the workers, queues and fibers of this runtime, as
+    /// [`diag::dump`](crate::diag::dump()).
+    ///
+    /// # Errors
+    /// Those of `w`.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends, unless `w` does.
+    ///
+    /// # Blocking
+    /// As [`diag::dump`](crate::diag::dump()).
+    pub fn dump(&self, w: &mut dyn Write) -> io::Result<()> {
+        let pool = self.pool();
+        let roll = pool.call_roll(Question::Everything);
+        let started: usize = roll.workers.iter().map(|worker| worker.fibers.len()).sum();
+        writeln!(
+            w,
+            "runtime '{}': {} of {} workers started, {started} fibers started, \
+             {} in the injector, {} without a stack",
+            pool.name(),
+            roll.workers.len(),
+            pool.workers(),
+            pool.injected(),
+            pool.starved(),
+        )?;
+        roll.workers
+            .iter()
+            .try_for_each(|worker| tell_worker(w, pool, worker))
+    }
+}
+
+fn tell_worker(w: &mut dyn Write, pool: &Pool, worker: &WorkerInfo) -> io::Result<()> {
+    let WorkerInfo {
+        worker: index,
+        answered,
+        fibers,
+        ready,
+        fresh,
+        ..
+    } = worker;
+    if *answered {
+        let started = fibers.len();
+        writeln!(
+            w,
+            "  worker {index}: {started} fibers, {ready} ready, {fresh} fresh"
+        )?;
+    } else {
+        let settled = pool.settled(*index);
+        writeln!(
+            w,
+            "  worker {index}: does not answer; {settled} fibers, {fresh} fresh, it runs"
+        )?;
+    }
+    fibers.iter().try_for_each(|fiber| write!(w, "{fiber}"))
+}

@@ -1,0 +1,34 @@
+//! Identities: what a fiber is called in reports.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// Identifies a fiber, or a plain thread that waits like one, within the process.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FiberId(NonZeroU64);
+
+impl FiberId {
+    /// The identity that `number` stands for, if any fiber ever had it: the upper half
+    /// counts the fibers that have lived in one header, from one.
+    pub(crate) fn from_number(number: u64) -> Option<FiberId> {
+        NonZeroU64::new(number)
+            .filter(|id| id.get() >> 32 != 0)
+            .map(FiberId)
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        self.0.get()
+    }
+}
+
+impl fmt::Debug for FiberId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FiberId({})", self.0)
+    }
+}
+
+impl fmt::Display for FiberId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}

@@ -1,0 +1,218 @@
+//! One fiber as a report tells it.
+//!
+//! Owns: what is read of a header, by whom, and what that means. Does not own: who asks whom
+//! (`roll`), the words for what is waited for (`wait::object`), or the text of a dump (`diag`).
+//!
+//! Two readers. A worker reads the headers of its own started fibers, which do not run
+//! meanwhile: everything. Of a worker that does not answer, whoever asks reads what is constant
+//! or atomic in the header of the fiber that it runs.
+
+use std::backtrace::Backtrace;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+use super::cycle::{Link, On};
+use super::remote::Remote;
+use crate::base::clock;
+use crate::context;
+use crate::fiber::{FiberId, FiberPtr, Header};
+use crate::shim::atomic::Ordering;
+use crate::wait::Reason;
+use crate::wait::notice::{self, Subject};
+use crate::wait::object::{Object, ObjectKind};
+
+/// What a fiber was doing at the moment of a report.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct FiberInfo {
+    /// Which fiber.
+    pub id: FiberId,
+    /// Its name, if it has one; not known of a fiber whose worker does not answer.
+    pub name: Option<String>,
+    /// Whether it runs, could run, or waits.
+    pub state: State,
+    /// What kind of thing it waits for; none if it does not wait.
+    pub reason: Option<Reason>,
+    /// How long it has waited; zero if it does not. Counted from when its worker had last read
+    /// the clock, which it does at least every 61 runs of fibers: so it may be too long by as
+    /// much as those took. On a [deterministic](crate::runtime::Builder::deterministic) runtime
+    /// it is real time too.
+    pub since: Duration,
+    /// Where it was spawned.
+    pub spawned_at: &'static Location<'static>,
+    /// The call that it waits in.
+    pub waits_at: Option<&'static Location<'static>>,
+    /// What it waits for, if that has a state of its own: a sleep has none.
+    pub waits_for: Option<Object>,
+    /// When the wait ends by itself.
+    pub deadline: Option<Instant>,
+    /// Bytes of its stack in use; 0 if that is not known.
+    pub stack_used: usize,
+    /// Bytes of stack that it has.
+    pub stack_size: usize,
+    /// The number of its worker.
+    pub worker: usize,
+    /// The frames of a fiber that waits, innermost first. Only for some hundred fibers of each
+    /// worker, and only on x86-64 Unix; sanitizers have none.
+    pub backtrace: Option<Backtrace>,
+    /// Which of its waits this is.
+    pub(crate) wait: u64,
+}
+
+/// Whether a fiber runs.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum State {
+    /// It runs.
+    Running,
+    /// It could run, and waits for its worker.
+    Ready,
+    /// It waits for something else.
+    Parked,
+}
+
+/// A fiber's own words for what it waits for, before anybody has looked at that.
+pub(super) struct Sighting {
+    pub(super) info: FiberInfo,
+    pub(super) subject: Option<Subject<'static>>,
+}
+
+impl FiberInfo {
+    /// A started fiber that does not run, but for what it waits for; or the one that runs.
+    ///
+    /// # Safety
+    /// On the fiber's own worker, which runs no other fiber before the result is dropped.
+    pub(super) unsafe fn sight(
+        worker: usize,
+        fiber: FiberPtr,
+        running: bool,
+        frames: bool,
+    ) -> Sighting {
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        let mut info = FiberInfo::known(worker, header);
+        info.name = header.name().map(str::to_owned);
+        info.wait = header.state.epoch().number();
+        // SAFETY: H2: its worker's own.
+        if let Some(stack) = unsafe { &*header.stack.get() } {
+            let range = stack.range();
+            info.stack_size = stack.size();
+            let here = std::ptr::from_ref(&range).addr();
+            // SAFETY: H2, as above; suspended unless it runs.
+            let frame = || unsafe { &*header.context.get() }.frame();
+            let sp = if running {
+                Some(here)
+            } else {
+                frame().map(|frame| frame.sp)
+            };
+            let sp = sp.filter(|sp| range.contains(sp));
+            info.stack_used = sp.map_or(0, |sp| range.end - sp);
+            let mut look = || info.backtrace = Some(Backtrace::force_capture());
+            if frames && running {
+                look();
+            } else if frames {
+                // SAFETY: H2: its worker's own, which is this one.
+                let context = unsafe { &*header.context.get() };
+                // SAFETY: H2: suspended, and nobody else resumes it.
+                unsafe { context::visit(context, range, &mut look) };
+            }
+        }
+        info.state = if running {
+            State::Running
+        } else {
+            State::Ready
+        };
+        if running || !header.state.is_parked() {
+            return Sighting {
+                info,
+                subject: None,
+            };
+        }
+        // SAFETY: the caller's promise.
+        let Some(seen) = (unsafe { notice::read(header) }) else {
+            return Sighting {
+                info,
+                subject: None,
+            };
+        };
+        info.state = State::Parked;
+        info.reason = Some(seen.reason);
+        info.since = Duration::from_nanos(clock::now().saturating_sub(seen.since));
+        info.waits_at = Some(seen.at);
+        info.deadline = seen.deadline;
+        Sighting {
+            info,
+            subject: seen.subject,
+        }
+    }
+
+    /// What can be said of a worker that does not answer: what it runs.
+    pub(super) fn running(worker: usize, remote: &Remote) -> Option<FiberInfo> {
+        let fiber = NonNull::new(remote.running.load(Ordering::Relaxed))?;
+        // SAFETY: H1. The fiber may have ended, and another may live in its header, so only
+        // what is constant or atomic is read.
+        Some(FiberInfo::known(worker, unsafe { fiber.as_ref() }))
+    }
+
+    /// What any thread may read of any header.
+    fn known(worker: usize, header: &Header) -> FiberInfo {
+        FiberInfo {
+            id: FiberId::from_number(header.id()).expect("generations start at one"),
+            name: None,
+            state: State::Running,
+            reason: None,
+            since: Duration::ZERO,
+            spawned_at: header.location(),
+            waits_at: None,
+            waits_for: None,
+            deadline: None,
+            stack_used: 0,
+            stack_size: 0,
+            worker,
+            backtrace: None,
+            wait: 0,
+        }
+    }
+}
+
+/// Whom a started fiber waits for, if that is another fiber.
+///
+/// # Safety
+/// As [`FiberInfo::sight`]; it does not run.
+pub(super) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    if !header.state.is_parked() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let seen = unsafe { notice::read(header) }?;
+    let subject = seen.subject.filter(|_| seen.deadline.is_none())?;
+    let waits_for_one = matches!(
+        seen.reason,
+        Reason::Mutex | Reason::RwLock | Reason::Join | Reason::Run | Reason::Scope
+    );
+    if !waits_for_one {
+        return None;
+    }
+    // SAFETY: NO2: the fiber still waits.
+    let on = match unsafe { subject.kind() } {
+        ObjectKind::Mutex { holder, .. } => On::Fiber(holder?.number()),
+        ObjectKind::RwLock { writer, .. } => On::Fiber(writer?.number()),
+        ObjectKind::Fiber { id } => On::Fiber(id?.number()),
+        ObjectKind::Scope { .. } => On::Scope(subject.address()),
+        _ => return None,
+    };
+    Some(Link {
+        id: header.id(),
+        wait: header.state.epoch().number(),
+        scope: scope_of(header),
+        on,
+    })
+}
+
+/// The address of the scope that the fiber is a child of, or 0.
+fn scope_of(header: &Header) -> usize {
+    header.on_end.get().map_or(0, |hook| hook.data.addr())
+}

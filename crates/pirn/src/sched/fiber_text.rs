@@ -1,0 +1,41 @@
+//! One fiber of a report, as text.
+
+use std::fmt;
+
+use super::fiber_info::{FiberInfo, State};
+use super::frames::Frames;
+
+/// A paragraph: what it does since when and where, what it waits for, its frames.
+impl fmt::Display for FiberInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name.as_deref().unwrap_or("unnamed");
+        write!(f, "    fiber {} '{name}' ", self.id)?;
+        match self.state {
+            State::Running => write!(f, "runs")?,
+            State::Ready => write!(f, "is ready")?,
+            State::Parked => write!(f, "waits for {:.1?}", self.since)?,
+        }
+        if let Some(reason) = self.reason {
+            write!(f, " ({reason:?})")?;
+        }
+        if let Some(at) = self.waits_at {
+            write!(f, " at {at}")?;
+        }
+        write!(f, ", spawned at {}", self.spawned_at)?;
+        if self.stack_size > 0 {
+            let (used, size) = (self.stack_used, self.stack_size);
+            write!(f, ", {used} of {size} bytes of stack")?;
+        }
+        writeln!(f)?;
+        if let Some(object) = &self.waits_for {
+            writeln!(f, "      for {object}")?;
+        }
+        if self.deadline.is_some() {
+            writeln!(f, "      with a time limit")?;
+        }
+        match &self.backtrace {
+            Some(backtrace) => write!(f, "{}", Frames(backtrace)),
+            None => Ok(()),
+        }
+    }
+}

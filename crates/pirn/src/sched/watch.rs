@@ -1,0 +1,253 @@
+//! The watch: one thread of the process that looks for fibers that can never go on.
+//!
+//! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: who
+//! waits for whom (`cycle`, `roll`), or what is known of plain threads (`fiber::vigil`).
+//!
+//! It looks once a second while there is something to see, and tells of two kinds:
+//!
+//! * a *circle* of fibers that hold locks, join, or wait for scopes, seen in two looks in a row
+//!   with the same waits, whatever else goes on;
+//! * *standstill*: two looks in a row, between which nothing ran, show that every worker sleeps
+//!   with no timer armed, and every thread of the process is a worker, one of the library's own
+//!   that has nothing to do, or sleeps here without a time limit; and fibers wait. A thread that
+//!   sleeps elsewhere, or is in `diag::external_wait`, may still wake somebody. Nor is it one
+//!   if a fiber waits for a stack: that is told apart.
+//!
+//! | state | period | until |
+//! |---|---|---|
+//! | watching | 1 s | two looks in a row show that nothing has run in between |
+//! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`vigil::attend`) |
+//!
+//! So an idle process has no wake-ups from it. LIVENESS: it says that it stops and then looks
+//! whether anything has run since its last look. What begins later rings. A ring that is missed,
+//! since the two were at it at the same time, is made good by the next sleep or wake; what that
+//! delays is a report.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::process;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::config::Deadlock;
+use super::cycle::{Circle, circles};
+use super::fiber_info::{FiberInfo, State};
+use super::pool::Pool;
+use super::registry::pools;
+use super::roll::Question;
+use super::worker::Worker;
+use crate::fiber::vigil;
+use crate::shim::atomic::Ordering;
+use crate::shim::{self, StaticLock};
+use crate::sys;
+
+/// Between two looks. The design's.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Looks that are made good for ones that some worker had no time to answer. Arbitrary: a
+/// worker that sits in a system call for longer is not waited for.
+const AGAIN: u32 = 10;
+
+/// Fibers of each worker that are looked through for circles while others run: each takes some
+/// ten to hundred nanoseconds of the worker's time, so a millisecond in all.
+const MOST: usize = 10_000;
+
+/// Fibers that a report on a standstill tells of. Arbitrary: a screen or two.
+const TOLD: usize = 50;
+
+/// The exit code of a process that is ended for a deadlock, as `timeout(1)` has it.
+const EXIT_CODE: i32 = 124;
+
+/// The worker is awake.
+const AWAKE: u32 = 0;
+/// It sleeps until somebody wakes it.
+const ASLEEP: u32 = 1;
+/// It sleeps until some time has come.
+const TIMED: u32 = 2;
+
+/// Whether the thread has been made.
+static STARTED: StaticLock<bool> = StaticLock::new(false);
+
+/// Sees to it that somebody watches over `pool`, unless that is not wanted.
+pub(super) fn start(pool: &Pool) {
+    if pool.config.deadlock == Deadlock::Off || !shim::WATCHING_PAYS {
+        return;
+    }
+    let mut started = STARTED.lock();
+    if !*started {
+        // Without a thread to be had nobody watches, until the next pool is made.
+        *started = shim::thread::spawn("pirn-watch".to_owned(), watch).is_ok();
+    }
+    drop(started);
+    vigil::attend();
+}
+
+impl Worker {
+    /// Before the worker sleeps.
+    pub(super) fn say_asleep(&self, nap: bool) {
+        let timed = nap || self.next_timer().is_some();
+        let sleep = if timed { TIMED } else { ASLEEP };
+        self.remote().sleep.store(sleep, Ordering::SeqCst);
+        vigil::attend();
+    }
+
+    /// After it has slept.
+    pub(super) fn say_awake(&self) {
+        self.remote().sleep.store(AWAKE, Ordering::SeqCst);
+        vigil::attend();
+    }
+}
+
+/// What a look at everything shows.
+#[derive(Debug, PartialEq, Eq)]
+struct Look {
+    /// How often fibers have been switched to, in all.
+    dispatched: u64,
+    pools: usize,
+    /// Nothing will ever happen by itself.
+    still: bool,
+}
+
+impl Look {
+    fn take(pools: &[Arc<Pool>]) -> Look {
+        // A thread that drives a pool is one of the program's own.
+        let with_threads = || pools.iter().filter(|pool| !pool.is_by_hand());
+        let remotes = || with_threads().flat_map(|pool| pool.remotes.iter());
+        let there = |ended: bool, launched: bool| launched && !ended;
+        let mut threads = 1;
+        let mut asleep = true;
+        for remote in remotes() {
+            if there(
+                remote.ended.load(Ordering::SeqCst),
+                remote.launched.load(Ordering::SeqCst),
+            ) {
+                threads += 1;
+                asleep &= remote.sleep.load(Ordering::SeqCst) == ASLEEP;
+            }
+        }
+        threads += pools.iter().filter(|pool| pool.is_monitored()).count();
+        asleep &= pools.iter().all(|pool| pool.starved.is_empty());
+        Look {
+            dispatched: remotes().map(|r| r.counters.dispatched.get()).sum(),
+            pools: pools.len(),
+            still: asleep && vigil::externals() == 0 && all_known(threads),
+        }
+    }
+}
+
+/// Whether all threads of the process are `own`, or known to sleep here for good.
+fn all_known(own: usize) -> bool {
+    let persons = vigil::persons().into_iter();
+    let asleep = persons.filter(|person| person.sleep == vigil::Sleep::Endless);
+    let asleep = asleep.count();
+    sys::threads() == Some(own + vigil::resters() + asleep)
+}
+
+/// The body of the thread.
+fn watch() {
+    let mut last: Option<(Look, HashSet<Circle>)> = None;
+    let mut told = HashSet::new();
+    let mut again = 0;
+    loop {
+        let pools = pools();
+        let look = Look::take(&pools);
+        let unmoved = last.as_ref().is_some_and(|(last, _)| *last == look);
+        let most = if unmoved { usize::MAX } else { MOST };
+        let (seen, complete) = find_circles(&pools, most);
+        if let Some((_, before)) = &last {
+            for circle in seen.intersection(before) {
+                if told.insert(circle.clone()) {
+                    tell_circle(&pools, circle);
+                }
+            }
+        }
+        again = if complete || !unmoved { 0 } else { again + 1 };
+        if !unmoved || (0 < again && again < AGAIN) {
+            last = Some((look, seen));
+            drop(pools);
+            vigil::await_change(Some(shim::now() + PERIOD));
+            continue;
+        }
+        if look.still {
+            tell_standstill(&pools);
+        }
+        drop(pools);
+        last = None;
+        vigil::stop();
+        if Look::take(&self::pools()) == look {
+            vigil::await_change(None);
+        } else {
+            vigil::attend();
+        }
+    }
+}
+
+/// The circles among the first `most` fibers of each worker; false if a worker did not answer.
+fn find_circles(pools: &[Arc<Pool>], most: usize) -> (HashSet<Circle>, bool) {
+    let watched = pools.iter().filter(|pool| is_watched(pool));
+    // A pool without fibers is not roused.
+    let busy = watched.filter(|pool| pool.remotes.iter().any(|r| r.settled.get() > 0));
+    let mut complete = true;
+    let mut links = Vec::new();
+    for pool in busy {
+        let roll = pool.call_roll(Question::Links(most));
+        complete &= roll.workers.iter().all(|worker| worker.answered);
+        links.extend(roll.links());
+    }
+    (circles(&links).into_iter().collect(), complete)
+}
+
+fn is_watched(pool: &Pool) -> bool {
+    pool.config.deadlock != Deadlock::Off
+}
+
+/// Every fiber of the pools that are watched, and whether the process is to end.
+fn everybody(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
+    let watched = || pools.iter().filter(|pool| is_watched(pool));
+    let fibers = watched()
+        .flat_map(|pool| pool.call_roll(Question::Everything).fibers())
+        .collect();
+    let abort = watched().any(|pool| pool.config.deadlock == Deadlock::Abort);
+    (fibers, abort)
+}
+
+fn tell_circle(pools: &[Arc<Pool>], circle: &Circle) {
+    let (fibers, abort) = everybody(pools);
+    let n = circle.len();
+    let mut text = match n {
+        1 => "pirn: deadlock: a fiber waits for itself\n".to_owned(),
+        n => format!("pirn: deadlock: {n} fibers wait for each other\n"),
+    };
+    for (id, _) in circle {
+        let fiber = fibers.iter().find(|fiber| fiber.id.number() == *id);
+        let _ = fiber.map_or(Ok(()), |fiber| write!(text, "{fiber}"));
+    }
+    tell(&text, abort);
+}
+
+fn tell_standstill(pools: &[Arc<Pool>]) {
+    let (mut fibers, abort) = everybody(pools);
+    fibers.retain(|fiber| fiber.state == State::Parked && fiber.deadline.is_none());
+    if fibers.is_empty() {
+        return;
+    }
+    let n = fibers.len();
+    let mut text = format!(
+        "pirn: deadlock: {n} fibers wait, no thread of the process is left to wake them\n"
+    );
+    for fiber in fibers.iter().take(TOLD) {
+        let _ = write!(text, "{fiber}");
+    }
+    if n > TOLD {
+        let _ = writeln!(text, "    and {} more", n - TOLD);
+    }
+    tell(&text, abort);
+}
+
+fn tell(text: &str, abort: bool) {
+    let _ = io::stderr().write_all(text.as_bytes());
+    if abort {
+        process::exit(EXIT_CODE);
+    }
+}

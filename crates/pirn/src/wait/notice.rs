@@ -1,0 +1,183 @@
+//! The notice that a fiber leaves when it parks: why, since when, where in the source, and what
+//! for.
+//!
+//! Owns: the step from a fiber's header to what it waits for. Does not own: what is said of an
+//! object (`object`), nor who asks (`sched::roll`).
+//!
+//! A notice lies in the frame of `park_on`, and the header points to it: one store when the
+//! fiber parks, one when it goes on. It is read by the fiber's worker while the fiber does not
+//! run; that worker is the only one that could resume it, so the frame, and everything that the
+//! frames below have borrowed, stays as it is meanwhile.
+//!
+//! # Invariants
+//! * NO1. The header's pointer is null, or points to a notice in a frame of the fiber's own that
+//!   has not been left. It is set and cleared by the fiber, in `park_on`, and the wait in
+//!   between does not unwind.
+//! * NO2. What a subject is made of outlives the wait: it is borrowed for all of it. Others
+//!   reach it meanwhile by its lock only, and so does a report, which gives up after some
+//!   attempts: whoever it would wait for may be waiting for this thread.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::time::Instant;
+
+use super::object::{Describe, Object, ObjectKind};
+use super::park::Spec;
+use super::reason::Reason;
+use crate::base::backoff::Backoff;
+use crate::fiber::{FiberId, FiberPtr, Header};
+use crate::shim::Lock;
+
+/// What a wait says of itself.
+pub(crate) struct Notice<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) at: &'static Location<'static>,
+    /// When its worker had last read the clock, in nanoseconds; 0 on a plain thread.
+    pub(super) since: u64,
+    pub(super) subject: Option<Subject<'a>>,
+}
+
+/// What is waited for, its type forgotten (NO2).
+#[expect(unnameable_types, reason = "seen by reports only")]
+#[derive(Copy, Clone)]
+pub struct Subject<'a> {
+    place: NonNull<()>,
+    /// Under which address reports know it.
+    address: usize,
+    describe: unsafe fn(NonNull<()>) -> ObjectKind,
+    borrowed: PhantomData<&'a ()>,
+}
+
+/// A notice as it was read.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    pub(crate) reason: Reason,
+    pub(crate) at: &'static Location<'static>,
+    pub(crate) since: u64,
+    /// Of the wait itself, or of the code around it if that ends the wait too.
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) subject: Option<Subject<'static>>,
+}
+
+impl<'a> Subject<'a> {
+    /// What `lock` guards.
+    pub(crate) fn of<S: Describe>(lock: &'a Lock<S>) -> Subject<'a> {
+        Subject {
+            place: NonNull::from(lock).cast(),
+            address: std::ptr::from_ref(lock).addr(),
+            describe: describe_locked::<S>,
+            borrowed: PhantomData,
+        }
+    }
+
+    /// Something without a lock, that only the one who waits for it changes.
+    pub(super) fn plain<S: Describe>(what: &'a S) -> Subject<'a> {
+        Subject {
+            place: NonNull::from(what).cast(),
+            address: std::ptr::from_ref(what).addr(),
+            describe: describe_plain::<S>,
+            borrowed: PhantomData,
+        }
+    }
+
+    /// The same, known under the address of `whole`, of which the lock is a part.
+    pub(crate) fn part_of<T>(self, whole: &'a T) -> Subject<'a> {
+        let address = std::ptr::from_ref(whole).addr();
+        Subject { address, ..self }
+    }
+
+    /// The end of `fiber`.
+    pub(crate) fn end_of(fiber: FiberPtr) -> Subject<'static> {
+        Subject {
+            place: fiber.cast(),
+            address: fiber.addr().get(),
+            describe: describe_fiber,
+            borrowed: PhantomData,
+        }
+    }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Says what it is, without its name.
+    ///
+    /// # Safety
+    /// As [`describe`](Self::describe).
+    pub(crate) unsafe fn kind(&self) -> ObjectKind {
+        // SAFETY: made together with the place; the caller's promise.
+        unsafe { (self.describe)(self.place) }
+    }
+
+    /// Says what it is.
+    ///
+    /// # Safety
+    /// It is still there and, if it has no lock, nobody changes it meanwhile (NO2).
+    pub(crate) unsafe fn describe(&self) -> Object {
+        // SAFETY: the caller's promise.
+        Object::new(unsafe { self.kind() }, self.address())
+    }
+}
+
+impl std::fmt::Debug for Subject<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Subject({:#x})", self.address())
+    }
+}
+
+/// Reads the notice of a fiber; none if it does not wait.
+///
+/// # Safety
+/// On the fiber's own worker, while the fiber does not run; or by the fiber itself. The subject
+/// is used before the fiber runs again.
+pub(crate) unsafe fn read(header: &Header) -> Option<Seen> {
+    // SAFETY: NO1; the caller keeps the fiber from going on.
+    let notice = unsafe { header.notice.get().cast::<Notice<'static>>().as_ref() }?;
+    let spec = notice.spec;
+    let region = header
+        .region
+        .get()
+        .region()
+        .filter(|_| spec.accepts.interrupts());
+    let limit = region.and_then(|region| region.get().limit());
+    Some(Seen {
+        reason: spec.reason,
+        at: notice.at,
+        since: notice.since,
+        deadline: spec
+            .deadline
+            .into_iter()
+            .chain(limit.map(|limit| limit.get().at()))
+            .min(),
+        subject: notice.subject,
+    })
+}
+
+unsafe fn describe_locked<S: Describe>(place: NonNull<()>) -> ObjectKind {
+    // SAFETY: NO2: the caller's promise.
+    let lock = unsafe { place.cast::<Lock<S>>().as_ref() };
+    let mut backoff = Backoff::new();
+    loop {
+        if let Some(state) = lock.try_lock() {
+            return state.describe();
+        }
+        if !backoff.pause() {
+            return ObjectKind::Busy;
+        }
+    }
+}
+
+unsafe fn describe_fiber(place: NonNull<()>) -> ObjectKind {
+    // SAFETY: H1: made of a pointer to a header.
+    let header = unsafe { place.cast::<Header>().as_ref() };
+    ObjectKind::Fiber {
+        id: FiberId::from_number(header.id()),
+    }
+}
+
+unsafe fn describe_plain<S: Describe>(place: NonNull<()>) -> ObjectKind {
+    // SAFETY: NO2: the caller's promise.
+    unsafe { place.cast::<S>().as_ref() }.describe()
+}

@@ -1,0 +1,147 @@
+//! Which programs are reported as deadlocked, and which are not. Each is a process of its own,
+//! all of whose threads the watch must know, so the test harness must not be in it: this binary
+//! runs a program before its `main` if the environment names one.
+#![cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_asan, pirn_tsan))))]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "programs with plain threads, watched by plain processes"
+)]
+
+#[expect(unsafe_code, reason = "runs a program before `main`")]
+mod early;
+mod programs;
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use early::PROGRAM;
+use programs::{PROGRAMS, Program, Verdict};
+
+/// How a program ended.
+struct Ended {
+    code: Option<i32>,
+    stderr: String,
+}
+
+fn start(program: &Program, mode: &str) -> Child {
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command
+        .env(PROGRAM, program.name)
+        .env("PIRN_DEADLOCK", mode)
+        .env_remove("PIRN_WORKERS")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    command.spawn().expect("a process starts")
+}
+
+/// Waits for the end, which must come in time.
+fn end(mut child: Child) -> Ended {
+    let mut pipe = child.stderr.take().expect("a pipe");
+    let reader = std::thread::spawn(move || std::io::read_to_string(&mut pipe));
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a child of ours") {
+            break status;
+        }
+        if start.elapsed() > Duration::from_secs(60) {
+            child.kill().expect("a child of ours");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let stderr = reader.join().expect("reads on").expect("text");
+    let code = status.code();
+    Ended { code, stderr }
+}
+
+/// Runs all programs of which `meant` is true, at the same time.
+fn run(mode: &str, meant: impl Fn(&Program) -> bool) -> Vec<(&'static Program, Ended)> {
+    let meant = PROGRAMS.iter().filter(|program| meant(program));
+    let children: Vec<_> = meant
+        .map(|program| (program, start(program, mode)))
+        .collect();
+    let ended = children
+        .into_iter()
+        .map(|(program, child)| (program, end(child)));
+    ended.collect()
+}
+
+/// P6. Circles and standstill end the process with code 124 and are described: who, spawned
+/// where, waiting for what.
+#[test]
+fn deadlocks_are_told_and_end_the_process() {
+    let told = run("abort", |program| program.verdict != Verdict::Alive);
+    for (program, Ended { code, stderr }) in told {
+        let name = program.name;
+        assert_eq!(code, Some(124), "{name}: {stderr}");
+        let head = match program.verdict {
+            Verdict::Itself => "pirn: deadlock: a fiber waits for itself".to_owned(),
+            Verdict::Circle(n) => {
+                format!("pirn: deadlock: {n} fibers wait for each other")
+            }
+            Verdict::Standstill(n) => {
+                format!("pirn: deadlock: {n} fibers wait, no thread")
+            }
+            Verdict::Alive => unreachable!("filtered out"),
+        };
+        assert!(stderr.contains(&head), "{name}: no `{head}` in: {stderr}");
+        for part in program.parts {
+            assert!(stderr.contains(part), "{name}: no `{part}` in: {stderr}");
+        }
+        assert!(stderr.contains("programs.rs"), "{name}: {stderr}");
+        assert_eq!(
+            stderr.matches("pirn: deadlock").count(),
+            1,
+            "{name}: {stderr}"
+        );
+    }
+}
+
+/// P6. What a timer, a thread outside, a call that blocks, or more stacks may still end is no
+/// deadlock.
+#[test]
+fn what_may_go_on_is_no_deadlock() {
+    let ran = run("abort", |program| program.verdict == Verdict::Alive);
+    assert!(ran.len() >= 7);
+    for (program, Ended { code, stderr }) in ran {
+        let name = program.name;
+        assert_eq!(code, Some(0), "{name}: {stderr}");
+        assert!(!stderr.contains("deadlock"), "{name}: {stderr}");
+    }
+}
+
+/// P6. By default the report is all, told once, and the others go on; and none at all, if so
+/// wanted.
+#[test]
+fn a_report_is_all_unless_more_is_asked_for() {
+    let partial = |program: &Program| program.name == "circle_beside_others";
+    let [(_, told)] = &run("report", partial)[..] else {
+        panic!("one program");
+    };
+    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    assert_eq!(
+        told.stderr.matches("pirn: deadlock").count(),
+        1,
+        "{}",
+        told.stderr
+    );
+    let [(_, quiet)] = &run("off", partial)[..] else {
+        panic!("one program");
+    };
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
+}
+
+/// A value that cannot be used is an error that names it.
+#[test]
+fn a_wrong_value_is_named() {
+    let simple = |program: &Program| program.name == "circle_of_locks";
+    let [(_, ended)] = &run("maybe", simple)[..] else {
+        panic!("one program");
+    };
+    assert_ne!(ended.code, Some(0));
+    assert!(
+        ended.stderr.contains("PIRN_DEADLOCK is 'maybe'"),
+        "{}",
+        ended.stderr
+    );
+}

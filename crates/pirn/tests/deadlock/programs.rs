@@ -1,0 +1,346 @@
+//! The programs, with the expected verdict on each. Those that are alive end by themselves, well
+//! after the watch has looked twice.
+
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pirn::diag::{external_wait, name_object};
+use pirn::dispatcher::Dispatcher;
+use pirn::sync::{Mutex, RwLock};
+use pirn::{JoinHandle, Runtime, channel, spawn};
+
+/// One program.
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    pub(crate) verdict: Verdict,
+    /// What the report says besides.
+    pub(crate) parts: &'static [&'static str],
+    pub(crate) run: fn(),
+}
+
+/// What is to be said of a program.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing.
+    Alive,
+    /// One fiber waits for itself.
+    Itself,
+    /// So many wait for each other.
+    Circle(usize),
+    /// So many wait, and nobody is left.
+    Standstill(usize),
+}
+
+use Verdict::{Alive, Circle, Itself, Standstill};
+
+const fn program(
+    name: &'static str,
+    verdict: Verdict,
+    parts: &'static [&'static str],
+    run: fn(),
+) -> Program {
+    Program {
+        name,
+        verdict,
+        parts,
+        run,
+    }
+}
+
+pub(crate) const PROGRAMS: &[Program] = &[
+    program(
+        "circle_of_locks",
+        Circle(2),
+        &[
+            "mutex 'left'",
+            "mutex 'right'",
+            "held by",
+            "'a'",
+            "'b'",
+            "programs::cross",
+        ],
+        circle_of_locks,
+    ),
+    program(
+        "circle_of_joins",
+        Circle(2),
+        &["(Join)", "for fiber"],
+        circle_of_joins,
+    ),
+    program(
+        "lock_of_its_own",
+        Itself,
+        &["(Mutex)", "1 wait"],
+        lock_of_its_own,
+    ),
+    program(
+        "circle_of_writers",
+        Circle(2),
+        &["(RwLock)", "written by"],
+        circle_of_writers,
+    ),
+    program(
+        "scope_of_its_own_child",
+        Circle(2),
+        &["(Scope)", "1 alive", "(Mutex)"],
+        scope_of_its_own_child,
+    ),
+    program(
+        "circle_beside_others",
+        Circle(2),
+        &["mutex 'left'"],
+        circle_beside_others,
+    ),
+    program(
+        "ring_of_channels",
+        Standstill(3),
+        &["(Recv)", "channel", "0 of 1 values"],
+        ring_of_channels,
+    ),
+    program(
+        "parked_for_good",
+        Standstill(1),
+        &["(Park)"],
+        parked_for_good,
+    ),
+    program(
+        "locked_by_main",
+        Standstill(1),
+        &["(Mutex)", "held by"],
+        locked_by_main,
+    ),
+    program("timer", Alive, &[], timer),
+    program("socket", Alive, &[], socket),
+    program("thread_outside", Alive, &[], thread_outside),
+    program("thread_that_waits_here", Alive, &[], thread_that_waits_here),
+    program("reader_of_a_pipe", Alive, &[], reader_of_a_pipe),
+    program("out_of_stacks", Alive, &[], out_of_stacks),
+    program("busy_dispatcher", Alive, &[], busy_dispatcher),
+    program("busy_blocking", Alive, &[], busy_blocking),
+    program("join_with_a_limit", Alive, &[], join_with_a_limit),
+];
+
+/// Long enough for the watch to have made up its mind twice over.
+const LONG: Duration = Duration::from_millis(4500);
+
+fn named(name: &str, f: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    let builder = spawn::Builder::new().name(name.to_owned());
+    builder.spawn(f).expect("a fiber")
+}
+
+/// Two fibers that take two locks in opposite order, each when the other has its first.
+fn cross() -> [JoinHandle<()>; 2] {
+    let left = Arc::new(Mutex::new(()));
+    let right = Arc::new(Mutex::new(()));
+    name_object(&*left, "left");
+    name_object(&*right, "right");
+    let (tx_a, rx_b) = channel::bounded(1);
+    let (tx_b, rx_a) = channel::bounded(1);
+    let locks = [(Arc::clone(&left), Arc::clone(&right)), (right, left)];
+    let [a, b] = locks;
+    let lock = |(first, second): (Arc<Mutex<()>>, Arc<Mutex<()>>), tx, rx| {
+        let (tx, rx): (channel::Sender<()>, channel::Receiver<()>) = (tx, rx);
+        move || {
+            let _first = first.lock();
+            tx.send(()).unwrap();
+            rx.recv().unwrap();
+            let _second = second.lock();
+        }
+    };
+    [
+        named("a", lock(a, tx_a, rx_a)),
+        named("b", lock(b, tx_b, rx_b)),
+    ]
+}
+
+fn circle_of_locks() {
+    let [a, _b] = cross();
+    let _ = a.join();
+}
+
+fn circle_of_joins() {
+    let (tx, rx) = channel::bounded::<JoinHandle<()>>(1);
+    let first = spawn(move || rx.recv().unwrap().join().unwrap());
+    let second = spawn(move || first.join().unwrap());
+    tx.send(second).unwrap();
+    pirn::park();
+}
+
+fn lock_of_its_own() {
+    pirn::run(|| {
+        let mutex = Mutex::new(());
+        let _guard = mutex.lock();
+        drop(mutex.lock());
+    });
+}
+
+fn circle_of_writers() {
+    let locks = [Arc::new(RwLock::new(())), Arc::new(RwLock::new(()))];
+    pirn::run(move || {
+        let [left, right] = locks;
+        let (mine, theirs) = (Arc::clone(&left), Arc::clone(&right));
+        let other = spawn(move || {
+            let _first = theirs.write();
+            pirn::sleep(Duration::from_millis(100)).unwrap();
+            drop(mine.read());
+        });
+        let _first = left.write();
+        pirn::sleep(Duration::from_millis(100)).unwrap();
+        drop(right.write());
+        other.join().unwrap();
+    });
+}
+
+fn scope_of_its_own_child() {
+    pirn::run(|| {
+        let mutex = Mutex::new(());
+        let _guard = mutex.lock();
+        pirn::scope(|s| {
+            s.spawn(|| drop(mutex.lock()));
+        });
+    });
+}
+
+fn circle_beside_others() {
+    let _circle = cross();
+    let others = spawn(|| {
+        let until = pirn::time::now() + LONG;
+        while pirn::time::now() < until {
+            pirn::sleep(Duration::from_millis(1)).unwrap();
+        }
+    });
+    others.join().unwrap();
+}
+
+fn ring_of_channels() {
+    let (tx1, rx1) = channel::bounded::<()>(1);
+    let (tx2, rx2) = channel::bounded::<()>(1);
+    let (tx3, rx3) = channel::bounded::<()>(1);
+    let pass = |rx: channel::Receiver<()>, tx: channel::Sender<()>| {
+        spawn(move || {
+            rx.recv().unwrap();
+            tx.send(()).unwrap();
+        })
+    };
+    let fibers = [pass(rx1, tx2), pass(rx2, tx3), pass(rx3, tx1)];
+    for fiber in fibers {
+        fiber.join().unwrap();
+    }
+}
+
+fn parked_for_good() {
+    let _ = spawn(pirn::park).join();
+}
+
+fn locked_by_main() {
+    let mutex = Arc::new(Mutex::new(()));
+    let _guard = mutex.lock();
+    let theirs = Arc::clone(&mutex);
+    let _ = spawn(move || drop(theirs.lock())).join();
+}
+
+fn timer() {
+    let (tx, rx) = channel::bounded(1);
+    let waits = spawn(move || rx.recv().unwrap());
+    let sends = spawn(move || {
+        pirn::sleep(LONG).unwrap();
+        tx.send(()).unwrap();
+    });
+    waits.join().unwrap();
+    sends.join().unwrap();
+}
+
+fn socket() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (tx, rx) = channel::bounded(1);
+    std::thread::spawn(move || {
+        let (mut peer, _) = listener.accept().unwrap();
+        let _ = peer.read(&mut [0]);
+        tx.send(()).unwrap();
+    });
+    let peer = TcpStream::connect(address).unwrap();
+    std::thread::spawn(move || {
+        std::thread::sleep(LONG);
+        drop(peer);
+    });
+    spawn(move || rx.recv().unwrap()).join().unwrap();
+}
+
+fn thread_outside() {
+    let (tx, rx) = channel::bounded(1);
+    std::thread::spawn(move || {
+        std::thread::sleep(LONG);
+        tx.send(()).unwrap();
+    });
+    spawn(move || rx.recv().unwrap()).join().unwrap();
+}
+
+fn thread_that_waits_here() {
+    let event = Arc::new(pirn::sync::Event::manual());
+    let (tx, rx) = channel::bounded(1);
+    let theirs = Arc::clone(&event);
+    let waits = std::thread::spawn(move || {
+        external_wait(|| theirs.wait()).unwrap();
+        tx.send(()).unwrap();
+    });
+    // What comes from outside is played by a process of the system's: a timer signal would do.
+    std::thread::spawn(move || {
+        external_wait(|| std::thread::sleep(LONG));
+        event.set();
+    });
+    spawn(move || rx.recv().unwrap()).join().unwrap();
+    waits.join().unwrap();
+}
+
+fn reader_of_a_pipe() {
+    let (mut input, output) = std::io::pipe().unwrap();
+    let (tx, rx) = channel::bounded(1);
+    std::thread::spawn(move || {
+        let _ = input.read(&mut [0]);
+        tx.send(()).unwrap();
+    });
+    let mut sleep = std::process::Command::new("sleep");
+    let mut writer = sleep.arg("4.5").stdout(output).spawn().unwrap();
+    drop(sleep);
+    spawn(move || rx.recv().unwrap()).join().unwrap();
+    writer.wait().unwrap();
+}
+
+fn out_of_stacks() {
+    let runtime = Runtime::builder().workers(1).max_stacks(1).build().unwrap();
+    let runtime = Box::leak(Box::new(runtime));
+    let first = runtime.spawn(|| drop(spawn(|| ()).join()));
+    // The fiber waits for one that has no stack: that is told in other words.
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(!first.is_finished());
+    let waits = std::thread::spawn(move || drop(first.join()));
+    std::thread::sleep(LONG);
+    drop(waits);
+}
+
+fn busy_dispatcher() {
+    let (mut input, output) = std::io::pipe().unwrap();
+    let mut sleep = std::process::Command::new("sleep");
+    let mut writer = sleep.arg("4.5").stdout(output).spawn().unwrap();
+    drop(sleep);
+    pirn::run(|| Dispatcher::io().run(|| drop(input.read(&mut [0]))));
+    writer.wait().unwrap();
+}
+
+fn busy_blocking() {
+    pirn::run(|| pirn::blocking(|| std::thread::sleep(LONG)));
+}
+
+fn join_with_a_limit() {
+    let (tx, rx) = channel::bounded::<JoinHandle<()>>(1);
+    let first = spawn(move || {
+        let second = rx.recv().unwrap();
+        drop(second.join_timeout(LONG));
+    });
+    let second = spawn(move || first.join().unwrap());
+    tx.send(second).unwrap();
+    std::thread::sleep(LONG + Duration::from_millis(500));
+}
