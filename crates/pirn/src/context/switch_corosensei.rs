@@ -108,7 +108,10 @@ impl Context {
     }
 
     /// Returns where the context goes on: not known with this backend.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
+    #[cfg_attr(
+        not(any(test, feature = "diagnostics")),
+        expect(dead_code, reason = "for reports on fibers")
+    )]
     pub(crate) fn frame(&self) -> Option<Frame> {
         None
     }

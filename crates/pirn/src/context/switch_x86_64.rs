@@ -103,7 +103,10 @@ impl Context {
     /// Returns where the context goes on; `None` if it was never prepared or left.
     ///
     /// Meaningful only while the context is suspended and stays so.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
+    #[cfg_attr(
+        not(any(test, feature = "diagnostics")),
+        expect(dead_code, reason = "for reports on fibers")
+    )]
     pub(crate) fn frame(&self) -> Option<Frame> {
         if self.sp.is_null() {
             return None;

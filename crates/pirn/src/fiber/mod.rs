@@ -30,6 +30,13 @@ pub(crate) mod schedule;
 pub(crate) mod seat;
 #[expect(unsafe_code, reason = "carves headers out of raw chunks")]
 mod slab;
+#[cfg(not(feature = "tracing"))]
+#[path = "spans_none.rs"]
+mod spans;
+#[cfg(feature = "tracing")]
+#[path = "spans_on.rs"]
+#[expect(unsafe_code, reason = "spans lie in the frames of the code in them")]
+mod spans;
 pub(crate) mod state;
 #[expect(unsafe_code, reason = "reads headers that may have been recycled")]
 pub(crate) mod ticket;
@@ -41,6 +48,8 @@ pub(crate) mod waiter;
 pub(crate) use header::{FiberPtr, FiberRef, Header, Outcome, describe_owner};
 pub use local::FiberLocal;
 pub(crate) use schedule::{InPerson, Schedule};
+#[cfg(feature = "tracing")]
+pub use spans::in_span;
 pub use ticket::Ticket;
 
 #[cfg(test)]

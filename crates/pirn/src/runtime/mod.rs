@@ -11,6 +11,7 @@ mod handle;
 mod instance;
 mod overflow;
 mod testing;
+mod watching;
 
 pub use crate::sched::config::Scheduler;
 pub use builder::{Builder, InstallError};

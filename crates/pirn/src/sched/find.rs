@@ -6,6 +6,7 @@
 //! `rest`.
 
 use super::config::Scheduler;
+use super::events::Kind;
 use super::injector::End;
 use super::next::NextItem;
 use super::pace::ROUND;
@@ -124,6 +125,7 @@ impl Worker {
         let now = clock::now();
         self.pace.round(ROUND.min(interval), now);
         self.until_service.set(ROUND.min(interval));
+        self.count_to_sample(ROUND.min(interval));
         self.notice_phase();
         // A fiber that is fed here is in the ring, where the worker looks next.
         let _ = self.relieve();
@@ -151,6 +153,7 @@ impl Worker {
         let own = injector.pop_batch(self.index, 1, end).pop_front();
         let fiber = own.or_else(|| injector.pop_any(self.index, 1).pop_front())?;
         self.remote().counters.injector_batches.increment();
+        self.saw(Kind::Fetch, fiber);
         if self.searching.get() {
             self.pass_search_on();
         }
@@ -192,6 +195,7 @@ impl Worker {
         }
         let first = batch.pop_front()?;
         self.remote().counters.injector_batches.increment();
+        self.saw(Kind::Fetch, first);
         self.keep_batch(batch);
         Some(first)
     }

@@ -49,6 +49,7 @@ impl Worker {
         let header = header(fiber);
         let remote = self.remote();
         header.set_home(remote.mailbox);
+        stack.plant_canary();
         // SAFETY: the header holds the stack until the fiber has left it.
         unsafe { stack.set_owner(fiber.as_ptr().cast()) };
         // SAFETY: H2.

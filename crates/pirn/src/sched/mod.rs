@@ -6,8 +6,19 @@
 //!
 //! Read `worker` first (the loop), then `find`, `place`, `rest`.
 
+#[cfg(feature = "diagnostics")]
+#[path = "checks_on.rs"]
+#[expect(
+    unsafe_code,
+    reason = "looks at the stack of a fiber that is being left"
+)]
+mod checks;
+#[cfg(not(feature = "diagnostics"))]
+#[path = "checks_none.rs"]
+mod checks;
 pub(crate) mod config;
 pub(crate) mod counters;
+pub(crate) mod events;
 mod find;
 pub(crate) mod idle;
 #[expect(unsafe_code, reason = "hands queued headers between threads")]
@@ -37,6 +48,7 @@ pub(crate) mod ring;
 pub(crate) mod seeded;
 mod share;
 mod shutdown;
+mod slow;
 mod starved;
 mod threads;
 #[expect(

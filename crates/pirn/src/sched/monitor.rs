@@ -10,6 +10,8 @@
 //! of them, is woken and counted as a rescue. That count stays zero, or the sleep protocol
 //! is broken.
 //!
+//! And it looks for slow fibers, if asked to (`slow`).
+//!
 //! | state | period | entered when |
 //! |---|---|---|
 //! | Attending | 500 µs, 100 µs while it sees young work | a worker spawns while another sleeps |
@@ -26,7 +28,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::events::LogMask;
 use super::pool::{Phase, Pool};
+use super::slow::SlowFibers;
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::sys::parker::Parker;
@@ -107,9 +111,13 @@ impl Monitor {
     /// The body of the monitor's thread.
     pub(super) fn watch(&self, pool: &Arc<Pool>) {
         let mut looks = vec![Look::default(); pool.workers()];
+        let mut slow = pool.config.watch.slow.map(SlowFibers::new);
         let mut calm = 0;
         while pool.phase() != Phase::Stopped {
             let young = self.look(pool, &mut looks);
+            if let Some(slow) = &mut slow {
+                slow.look(pool);
+            }
             calm = if young { 0 } else { calm + 1 };
             if pool.idle.all_asleep() {
                 self.state.store(STOPPED, Ordering::SeqCst);
@@ -164,6 +172,7 @@ impl Monitor {
                 self.rescue(pool);
             }
             if now.forgotten && last.forgotten && now.epoch == last.epoch {
+                pool.say(LogMask::SYSMON, || "a lost wake is made good".to_owned());
                 pool.rescues.increment_shared();
                 remote.mailbox.parker().unpark();
             }
@@ -178,6 +187,9 @@ impl Monitor {
     fn rescue(&self, pool: &Arc<Pool>) {
         if let Some(sleeper) = pool.idle.claim_any(0) {
             pool.aged_wakes.increment_shared();
+            pool.say(LogMask::SYSMON, || {
+                format!("worker {sleeper} is woken for work that has aged")
+            });
             pool.wake(sleeper);
         }
     }

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use super::config::{Config, Scheduler};
 use super::counters::{Counter, Counters};
+use super::events::{Event, LogMask, Outside, log};
 use super::idle::Idle;
 use super::injector::Injector;
 use super::monitor::Monitor;
@@ -30,7 +31,7 @@ use crate::context::StackPool;
 use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header};
 use crate::shim::Mutex;
-use crate::shim::atomic::{AtomicU32, AtomicUsize, Ordering};
+use crate::shim::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 /// One set of workers and everything they share.
 pub(crate) struct Pool {
@@ -47,6 +48,11 @@ pub(crate) struct Pool {
     pub(super) refused: Counter,
     /// Workers that the monitor has woken because work had aged.
     pub(super) aged_wakes: Counter,
+    /// Workers that threads outside have woken.
+    pub(super) outside_wakes: Counter,
+    /// Fibers that were reported because others had to wait for them.
+    pub(super) slow_fibers: Counter,
+    outside_events: Outside,
     /// Wakes that had been lost, and that the monitor made good.
     pub(super) rescues: Counter,
     /// What everything that runs here is under.
@@ -54,6 +60,8 @@ pub(crate) struct Pool {
     phase: AtomicU32,
     round_robin: AtomicUsize,
     pub(super) threads: Threads,
+    /// The end has been reported.
+    end_told: AtomicBool,
     /// Filled by workers that still have fibers when the time of a shutdown is up.
     pub(super) reports: Mutex<Vec<Left>>,
 }
@@ -85,7 +93,7 @@ impl Pool {
     pub(crate) fn start(config: Config) -> io::Result<Arc<Pool>> {
         let workers = config.workers;
         let pool = Arc::new(Pool {
-            remotes: Remotes::new(workers, workers),
+            remotes: Remotes::new(workers, workers, config.watch),
             injector: Injector::new(workers),
             idle: Idle::new(workers),
             stacks: StackPool::new(config.stacks)?,
@@ -95,11 +103,15 @@ impl Pool {
             outside: Counter::default(),
             refused: Counter::default(),
             aged_wakes: Counter::default(),
+            outside_wakes: Counter::default(),
+            slow_fibers: Counter::default(),
+            outside_events: Outside::new(&config.watch),
             rescues: Counter::default(),
             root: Node::below([None, None]),
             phase: AtomicU32::new(Phase::Open as u32),
             round_robin: AtomicUsize::new(0),
             threads: Threads::new(),
+            end_told: AtomicBool::new(false),
             reports: Mutex::new(Vec::new()),
             config,
         });
@@ -117,7 +129,8 @@ impl Pool {
         }
         let first = pool.idle.claim_any(0).expect("all workers sleep");
         pool.launch(first)?;
-        if workers > 1
+        let watches = workers > 1 || pool.config.watch.slow.is_some();
+        if watches
             && !pool.config.exclusive
             && let Err(error) = pool.launch_monitor()
         {
@@ -197,8 +210,20 @@ impl Pool {
         } else {
             turn
         };
+        // SAFETY: H1; nobody else has the fiber yet.
+        let header = unsafe { fiber.as_ref() };
+        self.outside_events.saw_spawn(header);
+        self.say(LogMask::INJECT, || {
+            format!(
+                "fiber {} comes from outside, {}",
+                header.id(),
+                header.location()
+            )
+        });
         self.injector.push(shard % self.workers(), fiber);
-        self.wake_one(turn);
+        if self.wake_one(turn) {
+            self.outside_wakes.increment_shared();
+        }
     }
 
     /// Wakes a sleeping worker for work that any worker may take, unless one searches.
@@ -224,6 +249,42 @@ impl Pool {
             || self.remotes.iter().any(|remote| !remote.ring.is_empty())
     }
 
+    /// Says something about this pool on standard error, if `category` is asked for.
+    #[inline]
+    pub(super) fn say(&self, category: LogMask, what: impl FnOnce() -> String) {
+        if self.config.watch.log.intersects(category) {
+            log(category, self.name(), format_args!(": {}", what()));
+        }
+    }
+
+    /// Says what is to be said at the end; only the first call does.
+    pub(crate) fn tell_end(&self) {
+        if let Some(at_end) = &self.config.at_end
+            && !self.end_told.swap(true, Ordering::AcqRel)
+        {
+            at_end(self);
+        }
+    }
+
+    /// Whether events are kept.
+    pub(crate) fn keeps_events(&self) -> bool {
+        self.config.watch.trace
+    }
+
+    /// The events that are still there, oldest first, with the number of those that are not:
+    /// of each worker, and last of threads outside. Nothing if none are kept.
+    pub(crate) fn events(&self) -> Vec<(Vec<Event>, u64)> {
+        let rings = self.remotes.iter().map(|remote| &remote.watched.events);
+        let workers = rings.flatten().map(|ring| ring.read());
+        workers.chain([self.outside_events.read()]).collect()
+    }
+
+    /// The names of fibers that have started, by identity, if events are kept.
+    pub(crate) fn fiber_names(&self) -> Vec<(u64, String)> {
+        let names = self.remotes.iter().map(|remote| remote.watched.names());
+        names.flatten().collect()
+    }
+
     /// Counters of each worker.
     pub(crate) fn counters(&self) -> Vec<Counters> {
         self.remotes
@@ -241,6 +302,16 @@ impl Pool {
     /// Workers that were woken because work had aged.
     pub(crate) fn aged_wakes(&self) -> u64 {
         self.aged_wakes.get()
+    }
+
+    /// Workers that threads outside have woken.
+    pub(crate) fn outside_wakes(&self) -> u64 {
+        self.outside_wakes.get()
+    }
+
+    /// Fibers that were reported because others had to wait for them.
+    pub(crate) fn slow_fibers(&self) -> u64 {
+        self.slow_fibers.get()
     }
 
     /// Lost wakes that were made good. Anything but zero is a bug of the runtime.

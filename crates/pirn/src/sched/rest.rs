@@ -12,6 +12,7 @@
 use std::time::{Duration, Instant};
 
 use super::config::Scheduler;
+use super::events::Kind;
 use super::next::NextItem;
 use super::worker::Worker;
 use crate::base::backoff::Backoff;
@@ -103,6 +104,7 @@ impl Worker {
             if let Some((fiber, n)) = remote.ring.steal_into(&self.remote().ring) {
                 counters.steals.increment();
                 counters.stolen.add(u64::from(n));
+                self.saw_with(Kind::Steal, fiber, victim);
                 return Sweep::Found(fiber);
             }
             let seen = remote.next.look_fresh();
@@ -115,6 +117,7 @@ impl Worker {
             {
                 counters.steals.increment();
                 counters.stolen.increment();
+                self.saw_with(Kind::Steal, fiber, victim);
                 return Sweep::Found(fiber);
             }
             young = true;
@@ -217,10 +220,12 @@ impl Worker {
         self.open_mailbox();
         remote.mailbox.cancel_sleep();
         if idle.retract(self.index) {
+            remote.counters.unparks.increment();
             self.napped.set(false);
             self.searching.set(true);
             self.leaving.set(false);
         }
+        self.waking();
         self.pace.resume(clock::now());
     }
 
@@ -252,6 +257,7 @@ impl Worker {
     /// The second look has shown work: no sleep, but a search for it (S6 in `idle`).
     fn wake_searching(&self) {
         self.pool.idle.resume_search(self.index);
+        self.waking();
         self.searching.set(true);
         self.napped.set(false);
         self.open_mailbox();

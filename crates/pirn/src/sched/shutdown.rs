@@ -116,6 +116,7 @@ impl Pool {
         self.enter(Phase::Stopped);
         if !alive {
             self.join_threads(&[]);
+            self.tell_end();
             return Vec::new();
         }
         #[expect(
@@ -137,6 +138,7 @@ impl Pool {
             .filter(|&worker| !self.remotes[worker].ended.load(Ordering::Acquire))
             .collect();
         self.join_threads(&stay);
+        self.tell_end();
         left
     }
 }

@@ -158,6 +158,12 @@ pub(crate) fn apart(
         "PIRN_WORKERS",
         "PIRN_STACK_SIZE",
         "PIRN_SEED",
+        "PIRN_STATS",
+        "PIRN_VERBOSE",
+        "PIRN_TRACE",
+        "PIRN_LOG",
+        "PIRN_SLOW_FIBER",
+        "PIRN_ASSERT",
         "RUST_BACKTRACE",
     ] {
         command.env_remove(variable);
