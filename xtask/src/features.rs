@@ -5,6 +5,7 @@
 //! * `` `model claim_vs_timeout` ``: a model, by the end of its name;
 //! * `` `mutant park_relaxed` ``: a seeded bug that its model catches;
 //! * `` `portable spawn::names` ``: a test under the portable switch and parker;
+//! * `` `checked spans::goes` ``: a test with the features `diagnostics` and `tracing`;
 //! * `` `compiles aarch64-apple-darwin` ``: the library compiles for that target;
 //! * `` `bench steal` ``: a case that bench/RESULTS.md shows, or, with `::` in its name, a
 //!   test of the benches themselves;
@@ -27,6 +28,8 @@ pub(crate) enum Proof {
     Mutant(String),
     /// The end of a test's name, under the portable switch and parker.
     Portable(String),
+    /// The end of a test's name, with the features that look closer.
+    Checked(String),
     /// A target that the library compiles for.
     Compiles(String),
     /// A case of the benches, or one of their tests.
@@ -83,6 +86,7 @@ fn proofs(cell: &str, line: usize) -> Result<Vec<Proof>, String> {
             Some(("model", name)) => Proof::Model(name.to_owned()),
             Some(("mutant", name)) => Proof::Mutant(name.to_owned()),
             Some(("portable", name)) => Proof::Portable(name.to_owned()),
+            Some(("checked", name)) => Proof::Checked(name.to_owned()),
             Some(("compiles", target)) => Proof::Compiles(target.to_owned()),
             Some(("bench", name)) => Proof::Bench(name.to_owned()),
             Some(_) => Proof::Test(name.to_owned()),

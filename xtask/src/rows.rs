@@ -89,6 +89,7 @@ struct Stage {
     tests: Vec<Case>,
     models: Vec<Case>,
     portable: Vec<Case>,
+    checked: Vec<Case>,
     bench_tests: Vec<Case>,
     bench_cases: BTreeSet<String>,
     mutants: BTreeSet<String>,
@@ -124,6 +125,9 @@ impl Stage {
         if any(|p| matches!(p, Proof::Portable(_))) {
             stage.portable = cases(&suite::portable_build().binaries()?)?;
         }
+        if any(|p| matches!(p, Proof::Checked(_))) {
+            stage.checked = cases(&suite::checked_build().binaries()?)?;
+        }
         if any(|p| matches!(p, Proof::Bench(n) if n.contains("::"))) {
             stage.bench_tests = cases(&bench::tests_build().binaries()?)?;
         }
@@ -144,6 +148,7 @@ impl Stage {
             Proof::Portable(end) => {
                 by_end(&self.portable, end).map(|at| &self.portable[at])
             }
+            Proof::Checked(end) => by_end(&self.checked, end).map(|at| &self.checked[at]),
             Proof::Bench(end) => {
                 by_end(&self.bench_tests, end).map(|at| &self.bench_tests[at])
             }

@@ -3,7 +3,7 @@
 //! Unit, integration and compile-fail tests of every crate, each in its own process;
 //! crossbeam-channel's tests on pirn's channels; the thread-local suite once more as the
 //! optimizer's hardest profile builds it; the rooms that touch the machine once more on their
-//! portable halves; doc tests.
+//! portable halves; the features that look closer; doc tests.
 
 use std::thread;
 use std::time::Duration;
@@ -27,6 +27,7 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
     if options.words.is_empty() && package.is_none() {
         tally += fat(options)?;
         tally += portable(options)?;
+        tally += checked(options)?;
         tally += doc()?;
     }
     tally.nonzero("tests")
@@ -87,6 +88,39 @@ pub(crate) fn portable(options: &Options) -> Result<Tally, String> {
         chosen.words = rooms.map(str::to_owned).to_vec();
     }
     lane("portable switch and parker", &portable_build(), &chosen)
+}
+
+/// What the features `diagnostics` and `tracing` add, and what must be the same with them.
+///
+/// # Errors
+/// When it does not build, or nothing ran.
+pub(crate) fn checked(options: &Options) -> Result<Tally, String> {
+    let mut chosen = options.clone();
+    if chosen.words.is_empty() {
+        let rooms = [
+            " checks::",
+            " spans::",
+            " environment::",
+            " panics::",
+            " spawn::",
+            " stacks::",
+            " unwinding::",
+        ];
+        chosen.words = rooms.map(str::to_owned).to_vec();
+    }
+    lane("with diagnostics and tracing", &checked_build(), &chosen)
+}
+
+/// The build that [`checked`] runs.
+pub(crate) fn checked_build() -> Build {
+    Build::new(&[
+        "--package",
+        "pirn",
+        "--features",
+        "diagnostics,tracing",
+        "--test",
+        "it",
+    ])
 }
 
 /// The build that [`portable`] runs.

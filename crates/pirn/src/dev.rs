@@ -1,8 +1,10 @@
-//! Parts of the scheduler that the benchmarks measure by themselves. Not an interface:
-//! anything here may change or go without notice.
+//! Parts of the scheduler that the benchmarks measure by themselves, and what tests break on
+//! purpose. Not an interface: anything here may change or go without notice.
 
+use std::ops::Range;
 use std::ptr::NonNull;
 
+use crate::fiber::current;
 use crate::sched::ring::Ring;
 
 /// Something that can stand in a [`StealRing`].
@@ -52,4 +54,26 @@ impl Default for StealRing {
     fn default() -> Self {
         StealRing::new()
     }
+}
+
+/// Has the running fiber's state word say that the fiber has ended, which it has not: ends the
+/// process where states are checked, at the fiber's next switch or end.
+///
+/// # Panics
+/// On a plain thread.
+pub fn break_running_fiber() {
+    let fiber = current::local().fiber().expect("a fiber");
+    // SAFETY: H1.
+    unsafe { fiber.as_ref() }.state.finish();
+}
+
+/// The addresses of the running fiber's stack; `None` on a plain thread.
+#[must_use]
+pub fn running_stack() -> Option<Range<usize>> {
+    let fiber = current::local().fiber()?;
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: H2: the caller is the fiber itself, whose stack stays where it is.
+    let stack = unsafe { &*header.stack.get() };
+    stack.as_ref().map(crate::context::Stack::range)
 }

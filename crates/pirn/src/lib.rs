@@ -97,10 +97,21 @@
 //!
 //! # Environment
 //!
-//! `PIRN_WORKERS` (number of workers), `PIRN_STACK_SIZE` (bytes, or with K, M, G),
-//! `PIRN_DEADLOCK` (`report`, `abort` or `off`; [`runtime::Deadlock`]) and `PIRN_SEED` (the seed
-//! of [`runtime::test`]) are read when a runtime is built. A value that cannot be used is an
-//! error that names the variable.
+//! Read when a runtime is built. A value that cannot be used is an error that names the
+//! variable; a method of [`runtime::Builder`] wins over it.
+//!
+//! | variable | value | method |
+//! |---|---|---|
+//! | `PIRN_WORKERS` | number of workers | `workers` |
+//! | `PIRN_STACK_SIZE` | bytes, or with K, M, G | `stack_size` |
+//! | `PIRN_DEADLOCK` | `report`, `abort` or `off` | `deadlock` |
+//! | `PIRN_SEED` | the seed of [`runtime::test`] | `deterministic` |
+//! | `PIRN_STATS` | 1: the counters at the end, on standard error | `stats_at_exit` |
+//! | `PIRN_VERBOSE` | 1: what is decided at the start, how it went at the end | `verbose` |
+//! | `PIRN_TRACE` | a file for the trace | `trace` |
+//! | `PIRN_LOG` | some of `join,wake,inject,chan,park,sysmon`, or `all`: events as they happen | `log` |
+//! | `PIRN_SLOW_FIBER` | milliseconds after which a fiber that holds others up is reported | `slow_fiber` |
+//! | `PIRN_ASSERT` | 1: steps in a fiber's life are checked in release builds | `assertions` |
 //!
 //! # Not here
 //!
@@ -113,6 +124,7 @@ mod base;
 mod context;
 mod fiber;
 mod join;
+mod observe;
 mod sched;
 mod sys;
 mod timer;

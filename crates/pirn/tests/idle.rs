@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pirn::channel;
-use pirn::runtime::{Runtime, Scheduler};
+use pirn::diag::LogMask;
+use pirn::runtime::{Builder, Runtime, Scheduler};
 
 const PART: &str = "PIRN_TEST_PART";
 
@@ -43,11 +44,8 @@ fn switches() -> BTreeMap<String, u64> {
 }
 
 /// Runs a million fibers on every worker, parks a thousand, and watches for `length`.
-fn watch(scheduler: Scheduler, workers: usize, length: Duration) {
-    let runtime = Runtime::builder()
-        .workers(workers)
-        .scheduler(scheduler)
-        .build();
+fn watch(builder: Builder, workers: usize, length: Duration) {
+    let runtime = builder.workers(workers).build();
     let runtime = runtime.expect("a runtime starts");
     let arrived = AtomicUsize::new(0);
     let arrived = &arrived;
@@ -125,7 +123,7 @@ fn apart(name: &str, part: impl FnOnce()) {
 #[test]
 fn alone_an_idle_process_stays_idle() {
     apart("alone_an_idle_process_stays_idle", || {
-        watch(Scheduler::WorkStealing, 4, Duration::from_secs(10));
+        watch(Runtime::builder(), 4, Duration::from_secs(10));
     });
 }
 
@@ -133,7 +131,25 @@ fn alone_an_idle_process_stays_idle() {
 #[test]
 fn alone_any_idle_process_stays_idle() {
     apart("alone_any_idle_process_stays_idle", || {
-        watch(Scheduler::SingleQueue, 3, Duration::from_secs(2));
-        watch(Scheduler::WorkStealing, 1, Duration::from_secs(2));
+        let single = Runtime::builder().scheduler(Scheduler::SingleQueue);
+        watch(single, 3, Duration::from_secs(2));
+        watch(Runtime::builder(), 1, Duration::from_secs(2));
+    });
+}
+
+/// The same with everything watched that can be.
+#[test]
+fn alone_a_watched_process_stays_idle() {
+    apart("alone_a_watched_process_stays_idle", || {
+        for workers in [1, 4] {
+            let trace = format!("{}/idle-{workers}.json", env!("CARGO_TARGET_TMPDIR"));
+            let builder = Runtime::builder().trace(trace).stats_at_exit(true);
+            let builder = builder.slow_fiber(Some(Duration::from_millis(500)));
+            watch(
+                builder.log(LogMask::SYSMON),
+                workers,
+                Duration::from_secs(3),
+            );
+        }
     });
 }

@@ -8,6 +8,7 @@
 //! * `limits`: full disks, closed pipes, vanished files, signals.
 //! * `memory`: flat, whatever the file and the consumer.
 //! * `terminal`: what is different on a terminal.
+//! * `trace`: what `PIRN_TRACE` leaves.
 //!
 //! `gzip` must be installed. Where `pigz` is not, the tests say so and go on without it.
 
@@ -23,3 +24,6 @@ mod memory;
 mod options;
 mod round_trip;
 mod terminal;
+mod trace;
+#[path = "../../../pirn/tests/it/trace_format.rs"]
+mod trace_format;

@@ -14,6 +14,13 @@
 //! This door picks the backend; `os` and `sanitizer` are doors of their own.
 
 mod cache;
+#[cfg(feature = "diagnostics")]
+#[path = "canary_on.rs"]
+#[expect(unsafe_code, reason = "the lowest words of a stack")]
+mod canary;
+#[cfg(not(feature = "diagnostics"))]
+#[path = "canary_none.rs"]
+mod canary;
 mod class;
 #[expect(
     unsafe_code,

@@ -36,7 +36,7 @@ impl SignalWriter {
     /// Bytes. Arbitrary: room for a name and a path.
     const CAPACITY: usize = 512;
 
-    pub(super) fn new() -> SignalWriter {
+    pub(crate) fn new() -> SignalWriter {
         SignalWriter {
             text: [0; SignalWriter::CAPACITY],
             len: 0,
@@ -45,6 +45,14 @@ impl SignalWriter {
 
     pub(super) fn text(&self) -> &[u8] {
         &self.text[..self.len]
+    }
+
+    /// Ends the line, whatever has been cut off, and writes it to standard error by one
+    /// system call. What cannot be written is lost.
+    pub(crate) fn finish_line(mut self) {
+        self.len = self.len.min(SignalWriter::CAPACITY - 1);
+        let _ = self.write_str("\n");
+        os::write_stderr(self.text());
     }
 }
 

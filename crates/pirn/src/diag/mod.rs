@@ -3,10 +3,14 @@
 mod dump;
 mod external;
 mod fibers;
-mod metrics;
+mod handle;
 mod quit;
 
+#[cfg(feature = "tracing")]
+pub use crate::fiber::in_span;
+pub use crate::observe::{Metrics, WorkerMetrics};
 pub use crate::sched::counters::Counters;
+pub use crate::sched::events::{LogMask, UnknownCategory};
 pub use crate::sched::fiber_info::{FiberInfo, State};
 pub use crate::sched::scale::ScaleReason;
 pub use crate::wait::Reason;
@@ -14,5 +18,4 @@ pub use crate::wait::object::{Nameable, Object, ObjectKind, name_object};
 pub use dump::dump;
 pub use external::external_wait;
 pub use fibers::fibers;
-pub use metrics::{Metrics, WorkerMetrics};
 pub use quit::dump_on_quit;

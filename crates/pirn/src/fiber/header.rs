@@ -34,6 +34,7 @@ use super::local::Locals;
 use super::region::InForce;
 use super::schedule::Schedule;
 use super::slab;
+use super::spans::Spans;
 use super::state::StateWord;
 use super::ticket::{Ticket, Wake};
 use super::token::Node;
@@ -147,6 +148,8 @@ pub(crate) struct Header {
     /// Not 0 if it was handed to another worker for the sake of balance (`sched::share`).
     /// The spawner, then the owner.
     pub(crate) guest: Cell<u32>,
+    /// The spans of `tracing` that its code is in. Owner.
+    pub(crate) spans: Spans,
 }
 
 /// Bytes from the start of a header to its payload.
@@ -208,6 +211,7 @@ impl Header {
             keeps_panic: Cell::new(false),
             lent: Cell::new(false),
             guest: Cell::new(0),
+            spans: Spans::new(),
         }
     }
 

@@ -31,6 +31,13 @@ pub(crate) mod schedule;
 pub(crate) mod seat;
 #[expect(unsafe_code, reason = "carves headers out of raw chunks")]
 mod slab;
+#[cfg(not(feature = "tracing"))]
+#[path = "spans_none.rs"]
+mod spans;
+#[cfg(feature = "tracing")]
+#[path = "spans_on.rs"]
+#[expect(unsafe_code, reason = "spans lie in the frames of the code in them")]
+mod spans;
 pub(crate) mod state;
 #[expect(unsafe_code, reason = "reads headers that may have been recycled")]
 pub(crate) mod ticket;
@@ -44,6 +51,8 @@ pub(crate) use header::{FiberPtr, FiberRef, Header, Outcome, describe_owner};
 pub use id::FiberId;
 pub use local::FiberLocal;
 pub(crate) use schedule::{InPerson, Schedule};
+#[cfg(feature = "tracing")]
+pub use spans::in_span;
 pub use ticket::Ticket;
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use super::environment::{self, Environment};
 use super::global;
 use super::instance::Runtime;
 use super::overflow;
+use super::watching::{self, Watching};
 use crate::context::{self, StackConfig};
+use crate::observe;
 use crate::sched::config::{Config, Deadlock, Scheduler};
 use crate::sched::pool::Pool;
 
@@ -44,6 +46,7 @@ pub struct Builder {
     one_fiber_each: Option<Duration>,
     on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
     on_thread_stop: Option<Arc<dyn Fn() + Send + Sync>>,
+    pub(super) watching: Watching,
 }
 
 /// Why a runtime did not become the default one.
@@ -74,6 +77,7 @@ impl Builder {
             one_fiber_each: None,
             on_thread_start: None,
             on_thread_stop: None,
+            watching: Watching::default(),
         }
     }
 
@@ -217,7 +221,8 @@ impl Builder {
     /// * Kind `InvalidInput`: a value set here, or a `PIRN_*` variable, even one that is
     ///   overridden here, cannot be used; the message names it.
     /// * Kind `Unsupported`: the CPU's shadow stack is active in this process.
-    /// * What the system says when it has no memory or no thread to give.
+    /// * What the system says when it has no memory or no thread to give, or of the file of a
+    ///   [`trace`](Self::trace), which the message names.
     pub fn build(self) -> io::Result<Runtime> {
         self.pool().map(Runtime::of)
     }
@@ -260,7 +265,20 @@ impl Builder {
             None if workers == 1 => 1,
             None => MOST_THREADS.max(workers),
         };
-        Pool::start(Config {
+        let (watch, ending) = self.watching.decide(&environment)?;
+        if ending.verbose {
+            let decided = format!(
+                "{workers} workers, stacks of {} KiB, {:?}{}",
+                size >> 10,
+                self.scheduler,
+                self.seed
+                    .map_or(String::new(), |seed| format!(", seed {seed}")),
+            );
+            watching::say_start(&self.name, &decided, &watch);
+        }
+        let at_end = ending.into_hook();
+        let speaks = at_end.is_some();
+        let pool = Pool::start(Config {
             name: self.name,
             workers,
             scheduler: self.scheduler,
@@ -279,7 +297,13 @@ impl Builder {
             },
             on_thread_start: self.on_thread_start,
             on_thread_stop: self.on_thread_stop,
-        })
+            watch,
+            at_end,
+        })?;
+        if speaks {
+            observe::at_process_exit(&pool);
+        }
+        Ok(pool)
     }
 
     /// Makes the runtime and has it be the default one of the process.

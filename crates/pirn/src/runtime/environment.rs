@@ -2,7 +2,11 @@
 
 use std::env;
 use std::io;
+use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
+
+use crate::sched::events::LogMask;
 
 use crate::sched::config::Deadlock;
 
@@ -17,6 +21,12 @@ pub(super) struct Environment {
     pub(super) stack_size: Option<usize>,
     pub(super) seed: Option<u64>,
     pub(super) deadlock: Option<Deadlock>,
+    pub(super) stats: Option<bool>,
+    pub(super) verbose: Option<bool>,
+    pub(super) trace: Option<PathBuf>,
+    pub(super) log: Option<LogMask>,
+    pub(super) slow_fiber: Option<Duration>,
+    pub(super) assertions: Option<bool>,
 }
 
 impl Environment {
@@ -30,6 +40,14 @@ impl Environment {
                 .transpose()?,
             seed: number("PIRN_SEED")?,
             deadlock: deadlock("PIRN_DEADLOCK")?,
+            stats: switch("PIRN_STATS")?,
+            verbose: switch("PIRN_VERBOSE")?,
+            trace: path("PIRN_TRACE")?,
+            log: log("PIRN_LOG")?,
+            slow_fiber: number("PIRN_SLOW_FIBER")?
+                .map(|ms| check_slow("PIRN_SLOW_FIBER", Duration::from_millis(ms)))
+                .transpose()?,
+            assertions: switch("PIRN_ASSERT")?,
         })
     }
 }
@@ -82,6 +100,43 @@ pub(super) fn check_max_stacks(stacks: usize) -> io::Result<()> {
         return Err(invalid("max_stacks is 0; no fiber could start".to_owned()));
     }
     Ok(())
+}
+
+/// `threshold` if a fiber can be slower than that; else an error that says who asked.
+pub(super) fn check_slow(who: &str, threshold: Duration) -> io::Result<Duration> {
+    if threshold.is_zero() {
+        return Err(invalid(format!("{who} is 0; it must be a time")));
+    }
+    Ok(threshold)
+}
+
+/// Yes or no, as 1 or 0.
+fn switch(name: &str) -> io::Result<Option<bool>> {
+    match text(name)?.as_deref().map(str::trim) {
+        None => Ok(None),
+        Some("0") => Ok(Some(false)),
+        Some("1") => Ok(Some(true)),
+        Some(other) => Err(invalid(format!("{name} is '{other}'; it must be 0 or 1"))),
+    }
+}
+
+fn path(name: &str) -> io::Result<Option<PathBuf>> {
+    match env::var_os(name) {
+        Some(path) if path.is_empty() => {
+            Err(invalid(format!("{name} is ''; it must be a path")))
+        }
+        path => Ok(path.map(PathBuf::from)),
+    }
+}
+
+fn log(name: &str) -> io::Result<Option<LogMask>> {
+    let Some(text) = text(name)? else {
+        return Ok(None);
+    };
+    match text.parse() {
+        Ok(mask) => Ok(Some(mask)),
+        Err(why) => Err(invalid(format!("{name} is '{text}': {why}"))),
+    }
 }
 
 fn number<N: FromStr>(name: &str) -> io::Result<Option<N>> {

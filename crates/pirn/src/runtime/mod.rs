@@ -13,6 +13,7 @@ mod instance;
 mod overflow;
 mod size;
 mod testing;
+mod watching;
 
 pub use crate::sched::config::{Deadlock, Scheduler};
 pub use builder::{Builder, InstallError};

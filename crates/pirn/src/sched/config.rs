@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::events::Watch;
+use super::pool::Pool;
 use crate::context::StackConfig;
 
 /// Which scheduler a runtime uses.
@@ -59,4 +61,10 @@ pub(crate) struct Config {
     pub(crate) keep: Option<Duration>,
     pub(crate) on_thread_start: Option<Hook>,
     pub(crate) on_thread_stop: Option<Hook>,
+    pub(crate) watch: Watch,
+    /// Called when the pool has ended, or the process ends before it.
+    pub(crate) at_end: Option<AtEnd>,
 }
+
+/// What is to be said of a pool at its end.
+pub(crate) type AtEnd = Box<dyn Fn(&Pool) + Send + Sync>;

@@ -1,6 +1,9 @@
 //! Counters: what each worker has done, written by the worker with plain stores and read by
 //! anyone who asks.
 
+use std::fmt;
+use std::time::Duration;
+
 use crate::base::mutant::or_relaxed;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -22,6 +25,14 @@ impl Counter {
         // the spawned counters (Acquire) sees X counted as spawned too.
         let release = or_relaxed!(Ordering::Release, "counter_relaxed");
         self.0.store(self.0.load(Ordering::Relaxed) + n, release);
+    }
+
+    /// Makes it `n` if it is less. Owner only.
+    pub(super) fn raise_to(&self, n: u64) {
+        // ORDERING: Relaxed: no reader draws conclusions from it.
+        if n > self.0.load(Ordering::Relaxed) {
+            self.0.store(n, Ordering::Relaxed);
+        }
     }
 
     /// Adds one from any thread.
@@ -54,24 +65,54 @@ impl Gauge {
 }
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+    (
+        sums { $($(#[$doc:meta])* $name:ident,)* }
+        peaks { $($(#[$peak_doc:meta])* $peak:ident,)* }
+    ) => {
         /// The live counters of one worker.
         #[derive(Debug, Default)]
         pub(crate) struct WorkerCounters {
             $(pub(crate) $name: Counter,)*
+            $(pub(crate) $peak: Counter,)*
         }
 
         /// What a runtime, or one of its workers, has done since it started.
+        ///
+        /// Each worker counts for itself, by plain stores, so a number may be old, but is
+        /// never wrong. At any time `remote_wakes <= fiber_wakes <=
+        /// fiber_parks` and `steals <= steal_attempts`. In the total of a runtime without fibers, `spawned == completed`,
+        /// `fiber_wakes == fiber_parks`, `started <= dispatched`, `next_hits <= dispatched`,
+        /// `steals <= stolen`, `unparks <= wakes`.
+        ///
+        /// | elsewhere it is called | here |
+        /// |---|---|
+        /// | tasks submitted, total spawned | `spawned` |
+        /// | tasks completed | `completed` |
+        /// | polls, total polled, context switches | `dispatched` |
+        /// | LIFO hits, donations | `next_hits` |
+        /// | steal attempts, steal successes, total stolen | `steal_attempts`, `steals`, `stolen` |
+        /// | global batch fetches, inject pulls | `injector_batches` |
+        /// | inject queue overflows | `overflows` |
+        /// | park events, unpark events (of workers) | `parks`, `unparks` |
+        /// | total parked (of tasks) | `fiber_parks` |
+        /// | average, maximum run ticks | [`run_average`](Counters::run_average), `run_nanos_max` |
+        /// | positive, negative pressure samples | `surplus_found`, `surplus_missed` |
+        /// | gate passes, promotions | `wakes` |
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counters {
             $($(#[$doc])* pub $name: u64,)*
+            $($(#[$peak_doc])* pub $peak: u64,)*
         }
 
         impl WorkerCounters {
-            /// The present values; not one moment in time.
+            /// The present values; not one moment in time. Of two counters of which one is
+            /// never more than the other, the lesser is declared, and so read, first.
             pub(crate) fn read(&self) -> Counters {
-                Counters { $($name: self.$name.get(),)* }
+                Counters {
+                    $($name: self.$name.get(),)*
+                    $($peak: self.$peak.get(),)*
+                }
             }
         }
 
@@ -79,49 +120,91 @@ macro_rules! counters {
             /// Adds another worker's counters to these.
             pub(crate) fn merge(&mut self, other: &Counters) {
                 $(self.$name += other.$name;)*
+                $(self.$peak = self.$peak.max(other.$peak);)*
             }
-        }
 
-        impl std::fmt::Display for Counters {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                $(writeln!(f, "{:<24}{}", stringify!($name), self.$name)?;)*
-                Ok(())
+            /// Every counter: its name, whether it only grows, its value.
+            pub(crate) fn each(&self, mut f: impl FnMut(&'static str, bool, u64)) {
+                $(f(stringify!($name), true, self.$name);)*
+                $(f(stringify!($peak), false, self.$peak);)*
             }
         }
     };
 }
 
 counters! {
-    /// Fibers spawned.
-    spawned,
-    /// Fibers that have ended.
-    completed,
-    /// Times a fiber was switched to.
-    dispatched,
-    /// Fibers run for the first time, and so settled here.
-    started,
-    /// Dispatches out of the `next` slot.
-    next_hits,
-    /// Sweeps over the other workers in search of work.
-    steal_attempts,
-    /// Sweeps that found some.
-    steals,
-    /// Fibers taken in those sweeps, `next` slots included.
-    stolen,
-    /// Batches fetched from the injector.
-    injector_batches,
-    /// Times half of a full ring was moved to the injector.
-    overflows,
-    /// Fibers handed to the injector because this worker had more than its share.
-    placed_elsewhere,
-    /// Wakes received from other threads.
-    remote_wakes,
-    /// Times the worker went to sleep.
-    parks,
-    /// Sleeping workers that this one woke for work that others could take.
-    wakes,
-    /// Fibers that had to wait for a stack.
-    stack_waits,
-    /// Safety nets that had to act; anything but zero is a bug of the runtime.
-    rescues,
+    sums {
+        /// Fibers spawned.
+        spawned,
+        /// Fibers that have ended.
+        completed,
+        /// Times a fiber was switched to.
+        dispatched,
+        /// Fibers run for the first time, and so settled here.
+        started,
+        /// Those of `fiber_wakes` that other threads made.
+        remote_wakes,
+        /// Times the wait of a parked fiber was ended, as its worker has noticed.
+        fiber_wakes,
+        /// Times a fiber stopped running to wait.
+        fiber_parks,
+        /// Dispatches out of the `next` slot.
+        next_hits,
+        /// Sweeps over the other workers that found work.
+        steals,
+        /// Sweeps over the other workers in search of work.
+        steal_attempts,
+        /// Fibers taken in those sweeps, `next` slots included.
+        stolen,
+        /// Batches fetched from the injector.
+        injector_batches,
+        /// Times half of a full ring was moved to the injector.
+        overflows,
+        /// Fibers handed to the injector because this worker had more than its share.
+        placed_elsewhere,
+        /// Times the queue here was worth another worker's wake-up when it was looked at.
+        surplus_found,
+        /// Times it was not.
+        surplus_missed,
+        /// Times the worker went to sleep.
+        parks,
+        /// Times it came back because it had been woken for work that others could take.
+        unparks,
+        /// Sleeping workers that this one woke for work that others could take.
+        wakes,
+        /// Fibers that had to wait for a stack.
+        stack_waits,
+        /// Runs of fibers that were timed: about one of 250.
+        run_samples,
+        /// How long they ran, from one switch to the next, in nanoseconds, together.
+        run_nanos,
+        /// Safety nets that had to act; anything but zero is a bug of the runtime.
+        rescues,
+    }
+    peaks {
+        /// How long the longest of the timed runs took, in nanoseconds.
+        run_nanos_max,
+    }
+}
+
+impl Counters {
+    /// How long a fiber runs from one switch to the next, by the runs that were timed; `None`
+    /// before the first.
+    #[must_use]
+    pub fn run_average(&self) -> Option<Duration> {
+        let average = self.run_nanos.checked_div(self.run_samples)?;
+        Some(Duration::from_nanos(average))
+    }
+}
+
+impl fmt::Display for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut result = Ok(());
+        self.each(|name, _, value| {
+            if result.is_ok() {
+                result = writeln!(f, "{name:<24}{value}");
+            }
+        });
+        result
+    }
 }

@@ -216,3 +216,11 @@ pub(super) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
 fn scope_of(header: &Header) -> usize {
     header.on_end.get().map_or(0, |hook| hook.data.addr())
 }
+
+/// What a fiber of the calling worker waits for, if it does. Not one that runs.
+pub(super) fn reason(fiber: FiberPtr) -> Option<Reason> {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: NO1: on the fiber's worker, while it does not run.
+    unsafe { notice::read(header) }.map(|seen| seen.reason)
+}

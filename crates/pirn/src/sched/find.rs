@@ -6,6 +6,7 @@
 //! `rest`.
 
 use super::config::Scheduler;
+use super::events::Kind;
 use super::injector::End;
 use super::next::NextItem;
 use super::pace::ROUND;
@@ -125,6 +126,7 @@ impl Worker {
         current::local().set_moment(now);
         self.pace.round(ROUND.min(interval), now);
         self.until_service.set(ROUND.min(interval));
+        self.count_to_sample(ROUND.min(interval));
         self.notice_phase();
         self.follow_duty();
         // A fiber that is fed here is in the ring, where the worker looks next.
@@ -154,6 +156,7 @@ impl Worker {
         let own = injector.pop_batch(shard, 1, end).pop_front();
         let fiber = own.or_else(|| injector.pop_any(shard, 1).pop_front())?;
         self.remote().counters.injector_batches.increment();
+        self.saw(Kind::Fetch, fiber);
         if self.searching.get() {
             self.pass_search_on();
         }
@@ -198,6 +201,7 @@ impl Worker {
         }
         let first = batch.pop_front()?;
         self.remote().counters.injector_batches.increment();
+        self.saw(Kind::Fetch, first);
         self.keep_batch(batch);
         Some(first)
     }

@@ -49,6 +49,7 @@ impl Worker {
         let header = header(fiber);
         let remote = self.remote();
         header.set_home(remote.mailbox);
+        stack.plant_canary();
         // SAFETY: the header holds the stack until the fiber has left it.
         unsafe { stack.set_owner(fiber.as_ptr().cast()) };
         // SAFETY: H2.
@@ -162,7 +163,7 @@ impl Worker {
         if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
             match self.draining.get() {
                 false => self.keep_fresh(fiber),
-                true => self.pool.inject_from(self.index, fiber),
+                true => drop(self.pool.inject_from(self.index, fiber)),
             }
         }
     }

@@ -8,9 +8,20 @@
 
 mod apart;
 pub(crate) mod by_hand;
+#[cfg(feature = "diagnostics")]
+#[path = "checks_on.rs"]
+#[expect(
+    unsafe_code,
+    reason = "looks at the stack of a fiber that is being left"
+)]
+mod checks;
+#[cfg(not(feature = "diagnostics"))]
+#[path = "checks_none.rs"]
+mod checks;
 pub(crate) mod config;
 pub(crate) mod counters;
 mod cycle;
+pub(crate) mod events;
 #[expect(unsafe_code, reason = "reads the headers of fibers that do not run")]
 pub(crate) mod fiber_info;
 mod fiber_text;
@@ -51,6 +62,7 @@ pub(crate) mod scale;
 pub(crate) mod seeded;
 mod share;
 mod shutdown;
+mod slow;
 mod starved;
 mod threads;
 #[expect(

@@ -10,6 +10,8 @@
 //! of them, is woken and counted as a rescue. That count stays zero, or the sleep protocol
 //! is broken.
 //!
+//! And it looks for slow fibers, if asked to (`slow`).
+//!
 //! | state | period | entered when |
 //! |---|---|---|
 //! | Attending | 500 µs, 100 µs while it sees young work | a worker spawns while another sleeps |
@@ -32,9 +34,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::events::LogMask;
 use super::pool::{Phase, Pool};
 use super::remote::Remote;
 use super::scale::{Evidence, LONG, STILL};
+use super::slow::SlowFibers;
 use super::threads::is_launched;
 use crate::base::clock;
 use crate::shim;
@@ -147,9 +151,13 @@ impl Monitor {
     /// The body of the monitor's thread.
     pub(super) fn watch(&self, pool: &Arc<Pool>) {
         let mut looks = Vec::new();
+        let mut slow = pool.config.watch.slow.map(SlowFibers::new);
         let (mut calm, mut fruitless, mut surplus) = (0, 0, 0);
         while pool.phase() != Phase::Stopped {
             let seen = self.look(pool, &mut looks);
+            if let Some(slow) = &mut slow {
+                slow.look(pool);
+            }
             let young = seen.waiting > 0;
             let suspicious = young && seen.awake > seen.advancing;
             let changed = pool.scale(&seen);
@@ -220,6 +228,7 @@ impl Monitor {
                 seen.woken |= self.rescue(pool);
             }
             if now.forgotten && last.forgotten && now.epoch == last.epoch {
+                pool.say(LogMask::SYSMON, || "a lost wake is made good".to_owned());
                 pool.rescues.increment_shared();
                 remote.mailbox.parker().unpark();
             }
@@ -241,6 +250,9 @@ impl Monitor {
         let sleeper = pool.idle.claim_any(0);
         if let Some(sleeper) = sleeper {
             pool.aged_wakes.increment_shared();
+            pool.say(LogMask::SYSMON, || {
+                format!("worker {sleeper} is woken for work that has aged")
+            });
             pool.wake(sleeper);
         }
         sleeper.is_some()

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::events::Kind;
 use super::mailbox::Mailbox;
 use super::next::NextItem;
 use super::pool::{Phase, Pool};
@@ -131,6 +132,8 @@ impl Worker {
             return Err(fiber);
         }
         self.remote().counters.spawned.increment();
+        self.saw(Kind::Spawn, fiber);
+        self.saw(Kind::Start, fiber);
         if let Some(other) = self.at_once.replace(Some(fiber)) {
             self.make_ready(other);
         }
@@ -141,8 +144,11 @@ impl Worker {
     #[inline]
     fn queue(&self, fiber: FiberPtr) {
         let remote = self.remote();
+        self.saw(Kind::Spawn, fiber);
         if self.hands_on.get() {
-            self.pool.inject_from(self.index, fiber);
+            if self.pool.inject_from(self.index, fiber) {
+                remote.counters.wakes.increment();
+            }
             return;
         }
         if self.share.is_due() {
@@ -176,6 +182,7 @@ impl Worker {
     fn overflow(&self, fiber: FiberPtr) {
         let remote = self.remote();
         remote.counters.overflows.increment();
+        self.saw(Kind::Overflow, fiber);
         let mut batch = Fifo::new();
         remote
             .ring
@@ -197,11 +204,14 @@ impl Worker {
     pub(super) fn offer_surplus(&self) {
         let queued = self.remote().ring.len() as usize
             + self.pool.injector.shard_len(self.pool.shard(self.index));
+        let counters = &self.remote().counters;
         if self.pace.is_surplus(queued) {
+            counters.surplus_found.increment();
             if self.pool.wake_one(self.index + 1) {
-                self.remote().counters.wakes.increment();
+                counters.wakes.increment();
             }
         } else {
+            counters.surplus_missed.increment();
             self.pool.monitor.attend();
         }
     }
@@ -223,6 +233,7 @@ impl Worker {
     #[cold]
     fn place_elsewhere(&self, other: usize, fiber: FiberPtr) {
         self.remote().counters.placed_elsewhere.increment();
+        self.saw_with(Kind::Place, fiber, other);
         // SAFETY: H1; nobody else has the fiber yet.
         let header = unsafe { fiber.as_ref() };
         header.guest.set(self.remote().guests.tag(self.index).0);
@@ -232,9 +243,17 @@ impl Worker {
         }
     }
 
+    /// A fiber stops running to wait. (Not inlined where nothing is: its frame would be a part
+    /// of every parked stack.)
+    #[inline]
+    fn count_park(&self) {
+        self.remote().counters.fiber_parks.increment();
+    }
+
     /// A fiber of this worker has been woken by this worker.
     #[inline]
     fn wake_here(&self, local: &Local, fiber: FiberPtr) {
+        self.remote().counters.fiber_wakes.increment();
         if local.fiber().is_none() {
             // Woken by the worker itself (a timer, the mailbox): nothing hot about it.
             self.make_ready(fiber);
@@ -253,7 +272,11 @@ impl Schedule for Mailbox<Header> {
     #[inline]
     fn schedule(&self, fiber: FiberPtr) {
         let local = current::local();
-        match Worker::of(local) {
+        let worker = Worker::of(local);
+        if let Some(worker) = worker {
+            worker.saw(Kind::Wake, fiber);
+        }
+        match worker {
             Some(worker) if std::ptr::eq(worker.remote().mailbox, self) => {
                 worker.wake_here(local, fiber);
             }
@@ -268,6 +291,7 @@ impl Schedule for Mailbox<Header> {
     #[inline]
     unsafe fn suspend(&self, local: &Local, fiber: FiberPtr) {
         let worker = Worker::of(local).expect("a fiber runs on a worker");
+        worker.count_park();
         // SAFETY: the caller's promise, passed on.
         unsafe { worker.suspend(local, fiber) };
     }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use super::config::{Config, Scheduler};
 use super::counters::{Counter, Counters};
+use super::events::{Event, LogMask, Outside, log};
 use super::idle::Idle;
 use super::injector::Injector;
 use super::monitor::Monitor;
@@ -32,7 +33,7 @@ use crate::context::StackPool;
 use crate::fiber::token::Node;
 use crate::fiber::{FiberPtr, Header};
 use crate::shim::Mutex;
-use crate::shim::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use crate::shim::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
 use crate::shim::thread::ThreadId;
 
 /// One set of workers and everything they share.
@@ -51,6 +52,11 @@ pub(crate) struct Pool {
     pub(super) refused: Counter,
     /// Workers that the monitor has woken because work had aged.
     pub(super) aged_wakes: Counter,
+    /// Workers that threads outside have woken.
+    pub(super) outside_wakes: Counter,
+    /// Fibers that were reported because others had to wait for them.
+    pub(super) slow_fibers: Counter,
+    outside_events: Outside,
     /// Wakes that had been lost, and that the monitor made good.
     pub(super) rescues: Counter,
     /// What everything that runs here is under.
@@ -63,6 +69,8 @@ pub(crate) struct Pool {
     /// The thread that drives the worker, if the pool has none.
     pub(super) driver: Mutex<Option<ThreadId>>,
     pub(super) roll: Roll,
+    /// The end has been reported.
+    end_told: AtomicBool,
 }
 
 /// How far the pool's life has gone.
@@ -84,7 +92,11 @@ impl Pool {
     pub(crate) fn start(config: Config) -> io::Result<Arc<Pool>> {
         let workers = config.workers;
         let pool = Arc::new(Pool {
-            remotes: Remotes::new(workers, config.max_threads.max(Idle::room(workers))),
+            remotes: Remotes::new(
+                workers,
+                config.max_threads.max(Idle::room(workers)),
+                config.watch,
+            ),
             injector: Injector::new(workers),
             idle: Idle::new(workers),
             stacks: StackPool::new(config.stacks)?,
@@ -95,6 +107,9 @@ impl Pool {
             outside: Counter::default(),
             refused: Counter::default(),
             aged_wakes: Counter::default(),
+            outside_wakes: Counter::default(),
+            slow_fibers: Counter::default(),
+            outside_events: Outside::new(&config.watch),
             rescues: Counter::default(),
             root: Node::below([None, None]),
             phase: AtomicU32::new(Phase::Open as u32),
@@ -103,6 +118,7 @@ impl Pool {
             threads: Threads::new(),
             driver: Mutex::new(None),
             roll: Roll::new(),
+            end_told: AtomicBool::new(false),
             config,
         });
         registry::enter(&pool);
@@ -139,7 +155,8 @@ impl Pool {
         }
         pool.warm_stacks(pool.config.prewarm.unwrap_or(0));
         watch::start(&pool);
-        let watched = workers > 1 && !pool.config.exclusive;
+        let watched =
+            (workers > 1 || pool.config.watch.slow.is_some()) && !pool.config.exclusive;
         if (watched || pool.is_elastic())
             && let Err(error) = pool.launch_monitor()
         {
@@ -232,13 +249,26 @@ impl Pool {
     pub(super) fn inject(self: &Arc<Self>, fiber: FiberPtr) {
         // ORDERING: Relaxed: spreads the load; nothing depends on the value.
         let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
-        self.inject_from(turn, fiber);
+        // SAFETY: H1; nobody else has the fiber yet.
+        let header = unsafe { fiber.as_ref() };
+        self.outside_events.saw_spawn(header);
+        self.say(LogMask::INJECT, || {
+            format!(
+                "fiber {} comes from outside, {}",
+                header.id(),
+                header.location()
+            )
+        });
+        if self.inject_from(turn, fiber) {
+            self.outside_wakes.increment_shared();
+        }
     }
 
-    /// As [`inject`](Pool::inject), into the shard that belongs to the worker `from`.
-    pub(super) fn inject_from(self: &Arc<Self>, from: usize, fiber: FiberPtr) {
+    /// Queues a fresh fiber in the shard that belongs to the worker `from`. True if a worker
+    /// was woken.
+    pub(super) fn inject_from(self: &Arc<Self>, from: usize, fiber: FiberPtr) -> bool {
         self.injector.push(self.shard(from), fiber);
-        self.wake_one(from);
+        self.wake_one(from)
     }
 
     /// Wakes a sleeping worker for work that any worker may take, unless one searches.
@@ -272,6 +302,42 @@ impl Pool {
             || self.remotes.iter().any(|remote| !remote.ring.is_empty())
     }
 
+    /// Says something about this pool on standard error, if `category` is asked for.
+    #[inline]
+    pub(super) fn say(&self, category: LogMask, what: impl FnOnce() -> String) {
+        if self.config.watch.log.intersects(category) {
+            log(category, self.name(), format_args!(": {}", what()));
+        }
+    }
+
+    /// Says what is to be said at the end; only the first call does.
+    pub(crate) fn tell_end(&self) {
+        if let Some(at_end) = &self.config.at_end
+            && !self.end_told.swap(true, Ordering::AcqRel)
+        {
+            at_end(self);
+        }
+    }
+
+    /// Whether events are kept.
+    pub(crate) fn keeps_events(&self) -> bool {
+        self.config.watch.trace
+    }
+
+    /// The events that are still there, oldest first, with the number of those that are not:
+    /// of each worker, and last of threads outside. Nothing if none are kept.
+    pub(crate) fn events(&self) -> Vec<(Vec<Event>, u64)> {
+        let rings = self.remotes.iter().map(|remote| &remote.watched.events);
+        let workers = rings.flatten().map(|ring| ring.read());
+        workers.chain([self.outside_events.read()]).collect()
+    }
+
+    /// The names of fibers that have started, by identity, if events are kept.
+    pub(crate) fn fiber_names(&self) -> Vec<(u64, String)> {
+        let names = self.remotes.iter().map(|remote| remote.watched.names());
+        names.flatten().collect()
+    }
+
     /// Counters of each worker.
     pub(crate) fn counters(&self) -> Vec<Counters> {
         self.remotes
@@ -289,6 +355,16 @@ impl Pool {
     /// Workers that were woken because work had aged.
     pub(crate) fn aged_wakes(&self) -> u64 {
         self.aged_wakes.get()
+    }
+
+    /// Workers that threads outside have woken.
+    pub(crate) fn outside_wakes(&self) -> u64 {
+        self.outside_wakes.get()
+    }
+
+    /// Fibers that were reported because others had to wait for them.
+    pub(crate) fn slow_fibers(&self) -> u64 {
+        self.slow_fibers.get()
     }
 
     /// Lost wakes that were made good. Anything but zero is a bug of the runtime.

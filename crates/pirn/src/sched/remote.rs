@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use super::apart::DEAD;
 use super::counters::{Gauge, WorkerCounters};
+use super::events::{Watch, Watched};
 use super::mailbox::Mailbox;
 use super::next::Next;
 use super::ring::Ring;
@@ -32,6 +33,8 @@ pub(crate) struct Remote {
     /// The fiber that runs now; null if the worker found none, and has not since. For reports,
     /// and to tell a worker that is stuck from one that is getting up. Written by the worker.
     pub(super) running: AtomicPtr<Header>,
+    /// What is there for whoever watches this worker.
+    pub(super) watched: Watched,
     /// What the monitor has found unchanged in `next`: free for thieves to take.
     pub(super) aged: AtomicUsize,
     /// The worker's thread exists. Written under the lock of `Threads`.
@@ -56,14 +59,17 @@ pub(super) struct Remotes {
     places: Box<[OnceLock<Box<Remote>>]>,
     /// How many places are filled; these are the first ones.
     filled: AtomicUsize,
+    /// What they are watched for.
+    watch: Watch,
 }
 
 impl Remotes {
     /// A row with `filled` workers and room for `most`.
-    pub(super) fn new(filled: usize, most: usize) -> Remotes {
+    pub(super) fn new(filled: usize, most: usize, watch: Watch) -> Remotes {
         let remotes = Remotes {
             places: (0..most.max(filled)).map(|_| OnceLock::new()).collect(),
             filled: AtomicUsize::new(0),
+            watch,
         };
         remotes.fill(filled);
         remotes
@@ -72,7 +78,7 @@ impl Remotes {
     /// Sees to it that the first `n` are there. One caller at a time.
     pub(super) fn fill(&self, n: usize) {
         for place in &self.places[..n] {
-            place.get_or_init(|| Box::new(Remote::new()));
+            place.get_or_init(|| Box::new(Remote::new(&self.watch)));
         }
         // ORDERING: SeqCst: whoever sees work published by a worker that comes later looks
         // into its queues too (the fences of `idle`).
@@ -111,7 +117,7 @@ impl Drop for Remotes {
 }
 
 impl Remote {
-    fn new() -> Remote {
+    fn new(watch: &Watch) -> Remote {
         Remote {
             ring: Ring::new(),
             next: CachePadded::new(Next::new()),
@@ -120,6 +126,7 @@ impl Remote {
             settled: Gauge::default(),
             guests: Guests::default(),
             running: AtomicPtr::new(ptr::null_mut()),
+            watched: Watched::new(watch),
             aged: AtomicUsize::new(0),
             launched: AtomicBool::new(false),
             member: AtomicBool::new(false),

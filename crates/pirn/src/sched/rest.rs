@@ -13,6 +13,7 @@ use std::ptr;
 use std::time::{Duration, Instant};
 
 use super::config::Scheduler;
+use super::events::Kind;
 use super::next::NextItem;
 use super::worker::Worker;
 use crate::base::backoff::Backoff;
@@ -122,6 +123,7 @@ impl Worker {
             if let Some((fiber, n)) = remote.ring.steal_into(&self.remote().ring) {
                 counters.steals.increment();
                 counters.stolen.add(u64::from(n));
+                self.saw_with(Kind::Steal, fiber, victim);
                 return Sweep::Found(fiber);
             }
             let seen = remote.next.look_fresh();
@@ -134,6 +136,7 @@ impl Worker {
             {
                 counters.steals.increment();
                 counters.stolen.increment();
+                self.saw_with(Kind::Steal, fiber, victim);
                 return Sweep::Found(fiber);
             }
             young = true;
@@ -244,10 +247,12 @@ impl Worker {
         self.open_mailbox();
         remote.mailbox.cancel_sleep();
         if idle.retract(self.index) {
+            remote.counters.unparks.increment();
             self.napped.set(false);
             self.searching.set(true);
             self.leaving.set(false);
         }
+        self.waking();
         self.pace.resume(clock::now());
     }
 
@@ -277,6 +282,7 @@ impl Worker {
     /// The second look has shown work: no sleep, but a search for it (S6 in `idle`).
     fn wake_searching(&self) {
         self.pool.idle.resume_search(self.index);
+        self.waking();
         self.searching.set(true);
         self.napped.set(false);
         self.open_mailbox();

@@ -109,6 +109,7 @@ impl Worker {
                 if self.searching.get() {
                     self.pass_search_on();
                 }
+                self.count_to_sample(1);
                 return Some(fiber);
             }
             // Before any time passes: who waits for the others to end may go on now.

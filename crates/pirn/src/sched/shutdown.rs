@@ -149,6 +149,7 @@ impl Pool {
         }
         if !alive {
             self.join_threads(&[]);
+            self.tell_end();
             return left;
         }
         // Only threads that have done their last are waited for: a destructor of the user's
@@ -157,6 +158,7 @@ impl Pool {
             .filter(|&worker| !self.remotes[worker].ended.load(Ordering::Acquire))
             .collect();
         self.join_threads(&stay);
+        self.tell_end();
         left
     }
 }

@@ -20,7 +20,9 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::checks;
 use super::config::Hook;
+use super::events;
 use super::pace::Pace;
 use super::pool::{Phase, Pool};
 use super::remote::Remote;
@@ -94,6 +96,12 @@ pub(crate) struct Worker {
     pub(super) seen: Cell<Phase>,
     /// The roll call that this worker has answered.
     pub(super) answered: Cell<u64>,
+    /// What this worker is watched for (`events::hooks`); zero if for nothing.
+    pub(super) watch: Cell<u8>,
+    /// What `until_service` is to be again when the fiber that is watched comes back.
+    pub(super) round_left: Cell<u32>,
+    /// Dispatches until a run is to be timed.
+    pub(super) until_sample: Cell<u32>,
     /// What a deterministic runtime's one worker goes by.
     pub(super) seeded: Option<Seeded>,
 }
@@ -123,6 +131,8 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
         .set(member && worker.pool.idle.retract(index));
     worker.set_hands_on();
     worker.follow_duty();
+    worker.searching.set(worker.pool.idle.retract(index));
+    worker.waking();
     worker.take_stock();
     worker.run(local);
     worker.give_stacks_back();
@@ -176,6 +186,9 @@ impl Worker {
             napped: Cell::new(false),
             seen: Cell::new(Phase::Open),
             answered: Cell::new(0),
+            watch: Cell::new(events::flags(&pool.config.watch)),
+            round_left: Cell::new(0),
+            until_sample: Cell::new(0),
             seeded,
             pool,
         }
@@ -240,13 +253,19 @@ impl Worker {
     /// Runs `fiber`, and whatever comes after it, until something is due that fibers do
     /// not do for each other, or nothing is ready. On the worker's own stack.
     fn dispatch(&self, local: &Local, fiber: FiberPtr) {
+        let fresh = header(fiber).is_fresh();
         let Some(context) = self.board(local, fiber) else {
             return;
         };
         // SAFETY: K1; the fiber came out of a queue and is suspended or prepared.
-        unsafe { context::switch(self.host.get(), context) };
-        local.set_fiber(None);
-        self.landed(local);
+        let switch = || unsafe { context::switch(self.host.get(), context) };
+        if self.watches() {
+            self.dispatch_watched(local, fiber, fresh, switch);
+        } else {
+            switch();
+            local.set_fiber(None);
+            self.landed(local);
+        }
     }
 
     /// Runs something else in place of `fiber`; returns when it is resumed.
@@ -255,6 +274,7 @@ impl Worker {
     /// As `Schedule::suspend`, on this worker.
     #[inline]
     pub(super) unsafe fn suspend(&self, local: &Local, fiber: FiberPtr) {
+        checks::leaving(fiber);
         let next = self.next_on_fiber();
         if next == Some(fiber) {
             self.note(local, fiber);
@@ -280,6 +300,7 @@ impl Worker {
     /// As `Schedule::ended`, on this worker.
     #[inline]
     pub(super) unsafe fn succeed(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+        checks::leaving(fiber);
         let next = self.next_on_fiber();
         if let Some(heir) = next
             && self.may_inherit(fiber, heir)
@@ -324,7 +345,9 @@ impl Worker {
     /// fresh and there is no stack for it.
     #[inline(always)]
     fn board(&self, local: &Local, fiber: FiberPtr) -> Option<*mut Context> {
-        if header(fiber).is_fresh() && !self.start(fiber) {
+        if !header(fiber).is_fresh() {
+            checks::entering(fiber);
+        } else if !self.start(fiber) {
             return None;
         }
         self.note(local, fiber);
@@ -352,6 +375,7 @@ impl Worker {
     /// Has the worker go through everything before it runs another fiber.
     pub(super) fn take_stock(&self) {
         self.until_service.set(0);
+        self.round_left.set(0);
     }
 
     /// Appends to the ready list.
@@ -384,10 +408,9 @@ impl Worker {
         let mailbox = self.remote().mailbox;
         if !mailbox.is_empty() {
             let woken = mailbox.drain();
-            self.remote()
-                .counters
-                .remote_wakes
-                .add(u64::from(woken.len()));
+            let counters = &self.remote().counters;
+            counters.fiber_wakes.add(u64::from(woken.len()));
+            counters.remote_wakes.add(u64::from(woken.len()));
             // SAFETY: K1.
             unsafe { (*self.ready.get()).append(woken) };
         }

@@ -218,7 +218,11 @@ fn park_as(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     } else if unwinds(local) {
         park_in_place(local, header, ticket, spec)
     } else {
-        park_fiber(local, header, ticket, spec)
+        // Whoever runs meanwhile finds the thread outside of this fiber's spans.
+        header.spans.leave(local);
+        let end = park_fiber(local, header, ticket, spec);
+        header.spans.resume(local);
+        end
     }
 }
 
@@ -344,9 +348,11 @@ pub(crate) fn spend_here() -> &'static Local {
 #[inline]
 fn requeue(local: &Local, fiber: FiberPtr) {
     // SAFETY: H1.
-    let home = unsafe { fiber.as_ref() }.home();
+    let header = unsafe { fiber.as_ref() };
+    header.spans.leave(local);
     // SAFETY: called by the fiber; no runtime lock is held where user code may yield.
-    unsafe { home.requeue(local, fiber) };
+    unsafe { header.home().requeue(local, fiber) };
+    header.spans.resume(local);
 }
 
 #[inline]
@@ -427,7 +433,10 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
             if header.state.unpark_self(ticket.epoch()) {
                 header.set_home(home);
                 local.set_left_unwinding(true);
-                return park_fiber(local, header, ticket, spec);
+                header.spans.leave(local);
+                let end = park_fiber(local, header, ticket, spec);
+                header.spans.resume(local);
+                return end;
             }
             // A waker has claimed the wait and will open the gate.
             header.gate.park();

@@ -58,3 +58,40 @@ pub enum Reason {
     /// A key of `wait::park_on`.
     Key,
 }
+
+/// All reasons.
+const REASONS: [Reason; 25] = [
+    Reason::Park,
+    Reason::Sleep,
+    Reason::Join,
+    Reason::Scope,
+    Reason::Token,
+    Reason::Group,
+    Reason::Run,
+    Reason::Blocking,
+    Reason::Idle,
+    Reason::Mutex,
+    Reason::Condvar,
+    Reason::WaitGroup,
+    Reason::RwLock,
+    Reason::Semaphore,
+    Reason::Barrier,
+    Reason::Once,
+    Reason::Event,
+    Reason::Send,
+    Reason::Recv,
+    Reason::Oneshot,
+    Reason::Broadcast,
+    Reason::Watch,
+    Reason::Select,
+    Reason::Waitable,
+    Reason::Key,
+];
+
+impl Reason {
+    /// The reason with this number; `None` if none has it.
+    pub(crate) fn numbered(number: u32) -> Option<Reason> {
+        let mut all = REASONS.into_iter();
+        all.find(|reason| *reason as u32 == number)
+    }
+}

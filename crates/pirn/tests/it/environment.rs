@@ -39,6 +39,17 @@ fn a_bad_value_is_named() {
         ("PIRN_SEED", "99999999999999999999"),
         ("PIRN_DEADLOCK", "maybe"),
         ("PIRN_DEADLOCK", ""),
+        ("PIRN_STATS", "yes"),
+        ("PIRN_STATS", ""),
+        ("PIRN_VERBOSE", "2"),
+        ("PIRN_ASSERT", "on"),
+        ("PIRN_LOG", "everything"),
+        ("PIRN_LOG", "wake,"),
+        ("PIRN_LOG", ""),
+        ("PIRN_SLOW_FIBER", "0"),
+        ("PIRN_SLOW_FIBER", "1s"),
+        ("PIRN_TRACE", ""),
+        ("PIRN_TRACE", "no-such-directory/file"),
     ];
     for (variable, value) in bad {
         ends_well(
@@ -116,5 +127,156 @@ fn sizes_may_have_a_unit() {
                 assert_eq!(pirn::spawn(|| 1).join().unwrap(), 1);
             },
         );
+    }
+}
+
+/// Runs a little of everything on the default runtime, and on another one that ends.
+fn a_little() {
+    pirn::run(|| {
+        let (tx, rx) = pirn::channel::bounded(0);
+        let sender = pirn::spawn(move || tx.send(1).unwrap());
+        assert_eq!(rx.recv(), Ok(1));
+        sender.join().unwrap();
+        let sleeper = || pirn::sleep(std::time::Duration::from_millis(1)).unwrap();
+        pirn::spawn(sleeper).join().unwrap();
+    });
+    drop(Runtime::builder().workers(1).name("other").build().unwrap());
+}
+
+/// P10. Each variable has an effect that can be seen, and 0 or its absence has none. (Workers
+/// and stacks: above; the seed: `deterministic`; the trace: `trace`.)
+#[test]
+fn each_variable_has_an_effect() {
+    let name = "environment::each_variable_has_an_effect";
+    let effects: [(&str, &str, &[&str]); 13] = [
+        (
+            "PIRN_STATS",
+            "1",
+            &["counters of 'pirn'", "counters of 'other'", "spawned  "],
+        ),
+        ("PIRN_STATS", "0", &[]),
+        (
+            "PIRN_VERBOSE",
+            "1",
+            &["'pirn' starts: ", "'other' ends: ", "'pirn' ends: "],
+        ),
+        ("PIRN_VERBOSE", "0", &[]),
+        ("PIRN_ASSERT", "0", &[]),
+        (
+            "PIRN_LOG",
+            "join",
+            &["[join] pirn-", " has ended", "[join,park]", " waits (Join)"],
+        ),
+        ("PIRN_LOG", "wake", &["[wake] pirn-", " is woken"]),
+        (
+            "PIRN_LOG",
+            "inject",
+            &["[inject] pirn", " comes from outside"],
+        ),
+        ("PIRN_LOG", "chan", &["[chan,park] pirn-", " waits (Recv)"]),
+        ("PIRN_LOG", "park", &["[park] pirn-", " waits (Sleep)"]),
+        ("PIRN_LOG", " park , wake ", &["[wake]", "[park]"]),
+        ("PIRN_LOG", "all", &["[inject]", "[join]", "[wake]"]),
+        ("PIRN_SLOW_FIBER", "60000", &[]),
+    ];
+    for (variable, value, said) in effects {
+        let Some(ended) = apart(name, &[(variable, value)], a_little) else {
+            return;
+        };
+        assert!(
+            ended.status.success(),
+            "{variable}={value}: {}",
+            ended.stderr
+        );
+        for text in said {
+            let stderr = &ended.stderr;
+            assert!(
+                stderr.contains(text),
+                "{variable}={value}: no `{text}`: {stderr}"
+            );
+        }
+        let quiet = said.is_empty();
+        assert!(
+            !quiet || !ended.stderr.contains("pirn:"),
+            "{}",
+            ended.stderr
+        );
+    }
+    let Some(ended) = apart(
+        name,
+        &[("PIRN_ASSERT", "1"), ("PIRN_VERBOSE", "1")],
+        a_little,
+    ) else {
+        return;
+    };
+    assert!(ended.stderr.contains("assertions on"), "{}", ended.stderr);
+}
+
+/// What the program says wins over every variable.
+#[test]
+fn the_builder_wins() {
+    let name = "environment::the_builder_wins";
+    let variables = [
+        ("PIRN_STATS", "1"),
+        ("PIRN_VERBOSE", "1"),
+        ("PIRN_LOG", "all"),
+        ("PIRN_SLOW_FIBER", "1"),
+    ];
+    let ended = apart(name, &variables, || {
+        let builder = Runtime::builder()
+            .workers(1)
+            .stats_at_exit(false)
+            .verbose(false);
+        let builder = builder.log(pirn::diag::LogMask::NONE).slow_fiber(None);
+        builder.build().unwrap().run(|| ());
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success());
+        assert!(!ended.stderr.contains("pirn:"), "{}", ended.stderr);
+    }
+}
+
+/// The names of the categories, there and back.
+#[test]
+fn categories_have_names() {
+    use pirn::diag::LogMask;
+    assert_eq!("all".parse(), Ok(LogMask::ALL));
+    assert_eq!(
+        LogMask::ALL.to_string(),
+        "join,wake,inject,chan,park,sysmon"
+    );
+    assert_eq!(LogMask::ALL.to_string().parse(), Ok(LogMask::ALL));
+    assert!(LogMask::NONE.is_empty() && !LogMask::JOIN.intersects(LogMask::PARK));
+    let said = "park,sleep".parse::<LogMask>().unwrap_err().to_string();
+    assert!(
+        said.contains("'sleep'") && said.contains("sysmon"),
+        "{said}"
+    );
+}
+
+/// P8. A transition that the table of the state word does not have ends the process: always in
+/// a debug build or with the feature `diagnostics`, by request in a release build.
+#[test]
+fn an_illegal_transition_aborts() {
+    let name = "environment::an_illegal_transition_aborts";
+    let always = cfg!(any(debug_assertions, feature = "diagnostics"));
+    for (asked, aborts) in [("0", always), ("1", true)] {
+        let ended = apart(name, &[("PIRN_ASSERT", asked)], || {
+            // A fiber's life as it should be, checked.
+            pirn::run(|| pirn::spawn(pirn::yield_now).join().unwrap());
+            pirn::spawn(|| {
+                pirn::dev::break_running_fiber();
+                pirn::yield_now();
+            })
+            .join()
+            .unwrap();
+            // Whoever joins is told before the worker has done its last for the fiber.
+            Handle::current().wait_idle().unwrap();
+            std::process::exit(0);
+        });
+        let Some(ended) = ended else { return };
+        assert_eq!(!ended.status.success(), aborts, "{asked}: {}", ended.stderr);
+        let said = ended.stderr.contains("pirn: a fiber's state is broken: ");
+        assert_eq!(said, aborts, "{asked}: {}", ended.stderr);
     }
 }

@@ -10,6 +10,8 @@
 mod crew;
 /// Runtimes of every shape, parts of tests in processes of their own, what the system says.
 mod rig;
+/// What a trace must be so that viewers show all of it.
+mod trace_format;
 
 /// Barriers: all wait for all, and one leads.
 mod barrier;
@@ -31,6 +33,12 @@ mod channel_kinds;
 mod channel_oracle;
 /// Channels under load: nothing lost, nothing twice, whatever the capacity and the crew.
 mod channel_storm;
+/// What the feature `diagnostics` looks at.
+#[cfg(feature = "diagnostics")]
+#[expect(unsafe_code, reason = "damages a stack on purpose")]
+mod checks;
+/// What is counted, and what the numbers must agree on.
+mod counters;
 /// A deadline ends the waits of the code that it was set for, and no others.
 mod deadline;
 /// One seed, one trace; time that passes is virtual and takes none.
@@ -89,6 +97,11 @@ mod select_rules;
 mod semaphore;
 /// In time, with everything ended that can be, and the rest named.
 mod shutdown;
+/// A fiber that holds others up is named, once.
+mod slow_fiber;
+/// A span of `tracing` goes with its fiber.
+#[cfg(feature = "tracing")]
+mod spans;
 /// Whatever is spawned runs once, in the right place, and leaves nothing behind.
 mod spawn;
 /// Stacks: large enough, guarded, reused, bounded without harm.
@@ -101,6 +114,8 @@ mod sync;
 mod sync_storm;
 /// No wait ends early, and none much too late.
 mod timers;
+/// The trace of a run: all of it, once, connected.
+mod trace;
 /// Reader-writer locks, semaphores, cells, events and keys under load.
 mod turns_storm;
 /// Waits in the middle of a panic: nobody is locked out, and nobody mistaken.

@@ -159,6 +159,12 @@ pub(crate) fn apart(
         "PIRN_STACK_SIZE",
         "PIRN_SEED",
         "PIRN_DEADLOCK",
+        "PIRN_STATS",
+        "PIRN_VERBOSE",
+        "PIRN_TRACE",
+        "PIRN_LOG",
+        "PIRN_SLOW_FIBER",
+        "PIRN_ASSERT",
         "RUST_BACKTRACE",
     ] {
         command.env_remove(variable);

@@ -1,6 +1,8 @@
 //! Tests of this room: `model_*` under loom, the others on the machine.
 
 #[cfg(loom)]
+mod model_events;
+#[cfg(loom)]
 mod model_idle;
 #[cfg(loom)]
 mod model_mailbox;

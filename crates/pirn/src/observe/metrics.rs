@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::runtime::Handle;
 use crate::sched::counters::Counters;
 use crate::sched::pool::Pool;
 use crate::sched::scale::ScaleReason;
@@ -13,10 +12,14 @@ use crate::sched::scale::ScaleReason;
 pub struct Metrics {
     /// Each worker's part.
     pub workers: Vec<WorkerMetrics>,
-    /// The sum over all workers; `spawned` includes fibers that other threads spawned.
+    /// The sum over all workers, and for `run_nanos_max` the largest. `spawned` includes
+    /// fibers that other threads spawned, `wakes` workers that other threads woke.
     pub total: Counters,
-    /// Workers woken because work had waited without being taken.
+    /// Workers woken because work had waited without being taken; a part of `total.wakes`.
     pub aged_wakes: u64,
+    /// Reports of fibers that others had to wait for, by the threshold of
+    /// [`Builder::slow_fiber`](crate::Runtime::builder).
+    pub slow_fibers: u64,
     /// Fibers that wait for a stack at this moment.
     pub waiting_for_stack: usize,
     /// How often the number of threads was changed, or not, and why.
@@ -44,21 +47,15 @@ impl Metrics {
         total.spawned += pool.spawned_outside();
         total.rescues += pool.rescues();
         let aged_wakes = pool.aged_wakes();
+        total.wakes += pool.outside_wakes() + aged_wakes;
         Metrics {
             workers,
             total,
             aged_wakes,
+            slow_fibers: pool.slow_fibers(),
             waiting_for_stack: pool.starved(),
             scale: pool.scale_decisions(),
         }
-    }
-}
-
-impl Handle {
-    /// What the runtime has done so far.
-    #[must_use]
-    pub fn metrics(&self) -> Metrics {
-        Metrics::of(self.pool())
     }
 }
 
@@ -67,6 +64,7 @@ impl fmt::Display for Metrics {
         writeln!(f, "{:<24}{}", "workers", self.workers.len())?;
         write!(f, "{}", self.total)?;
         writeln!(f, "{:<24}{}", "aged_wakes", self.aged_wakes)?;
+        writeln!(f, "{:<24}{}", "slow_fibers", self.slow_fibers)?;
         writeln!(f, "{:<24}{}", "waiting_for_stack", self.waiting_for_stack)?;
         for (reason, times) in &self.scale {
             writeln!(f, "{:<24}{times}", format!("scale_{reason}"))?;

@@ -1,0 +1,168 @@
+//! Spans of the crate `tracing` that a fiber is in.
+//!
+//! A subscriber keeps, for each thread, the spans that were entered and not yet exited, in
+//! stack order. A fiber that waits inside a span would leave its own on that stack, under
+//! those of its neighbors. So a fiber exits its spans, innermost first, before it waits, and
+//! enters them again, outermost first, when it goes on: whoever runs meanwhile finds the
+//! thread's stack as it was before.
+//!
+//! The subscriber is somebody else's code that runs between the publishing of a ticket and
+//! the parking, so: what it waits for, it waits for as a plain thread would (`set_fiber`), and
+//! its panics go no further.
+//!
+//! Invariant SN1: the record of an entered span lies in the frame of `in_span`, which takes it
+//! off the list before it returns or unwinds, in stack order. The list is the fiber's own.
+
+use std::cell::Cell;
+use std::fmt;
+use std::ptr::NonNull;
+
+use tracing::Span;
+
+use super::current::{self, Local};
+use crate::base::dropping::end_caught;
+
+/// The spans that a fiber is in; one in each header. Owner.
+pub(crate) struct Spans(Cell<Option<NonNull<Entered>>>);
+
+/// One span, in the frame of the code that is in it (SN1).
+struct Entered {
+    span: Span,
+    below: Option<NonNull<Entered>>,
+}
+
+impl Spans {
+    pub(super) fn new() -> Spans {
+        Spans(Cell::new(None))
+    }
+
+    /// The fiber is about to wait.
+    #[inline(always)]
+    pub(crate) fn leave(&self, local: &Local) {
+        if let Some(innermost) = self.0.get() {
+            exit_all(local, innermost);
+        }
+    }
+
+    /// It goes on.
+    #[inline(always)]
+    pub(crate) fn resume(&self, local: &Local) {
+        if let Some(innermost) = self.0.get() {
+            enter_all(local, innermost);
+        }
+    }
+}
+
+impl fmt::Debug for Spans {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spans").finish_non_exhaustive()
+    }
+}
+
+/// Runs `f` in `span`, which goes with the fiber: whenever the fiber waits or yields it exits
+/// the span, and enters it again when it goes on. So the events of `f` are in the span, and
+/// those of other fibers on the same thread are not, which the guard of [`Span::enter`] would
+/// not see to: do not keep such a guard over anything that waits. On a plain thread this is
+/// [`Span::in_scope`].
+///
+/// The span does not go to fibers that `f` spawns: clone it for those. A panic of the
+/// subscriber on such a way out or in goes no further. With the feature `tracing`.
+///
+/// # Panics
+/// With the panic of `f`, or of the subscriber at the first entrance and the last exit.
+///
+/// # Cancellation
+/// Not an interruption point; suspends only if `f` does.
+///
+/// # Blocking
+/// For as long as the subscriber takes. What that waits for, it waits for as a plain thread,
+/// and so holds up the worker: it must not wait for fibers.
+///
+/// ```
+/// use pirn::diag::in_span;
+///
+/// let span = tracing::info_span!("request", id = 7);
+/// pirn::spawn(move || {
+///     in_span(&span, || {
+///         tracing::info!("before");
+///         pirn::yield_now(); // Others run meanwhile, outside of the span.
+///         tracing::info!("after");
+///     });
+/// })
+/// .join()
+/// .unwrap();
+/// ```
+pub fn in_span<T>(span: &Span, f: impl FnOnce() -> T) -> T {
+    let Some(fiber) = current::local().fiber() else {
+        return span.in_scope(f);
+    };
+    // SAFETY: H1.
+    let spans = unsafe { &fiber.as_ref().spans };
+    let entered = Entered {
+        span: span.clone(),
+        below: spans.0.get(),
+    };
+    enter(&entered.span);
+    spans.0.set(Some(NonNull::from(&entered)));
+    let _leaving = Leaving {
+        spans,
+        entered: &entered,
+    };
+    f()
+}
+
+/// Takes a span off its fiber's list when its code is left.
+struct Leaving<'a> {
+    spans: &'a Spans,
+    entered: &'a Entered,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        self.spans.0.set(self.entered.below);
+        exit(&self.entered.span);
+    }
+}
+
+#[cold]
+fn exit_all(local: &Local, innermost: NonNull<Entered>) {
+    as_thread(local, || {
+        let mut next = Some(innermost);
+        while let Some(entered) = next {
+            // SAFETY: SN1: its frame lies below this one, on the same stack.
+            let entered = unsafe { entered.as_ref() };
+            end_caught(|| exit(&entered.span));
+            next = entered.below;
+        }
+    });
+}
+
+#[cold]
+fn enter_all(local: &Local, innermost: NonNull<Entered>) {
+    fn outermost_first(entered: NonNull<Entered>) {
+        // SAFETY: SN1, as above.
+        let entered = unsafe { entered.as_ref() };
+        if let Some(below) = entered.below {
+            outermost_first(below);
+        }
+        end_caught(|| enter(&entered.span));
+    }
+    as_thread(local, || outermost_first(innermost));
+}
+
+/// Runs `f` as code of the thread, not of the fiber. A started fiber is on the same thread
+/// all along.
+fn as_thread(local: &Local, f: impl FnOnce()) {
+    let fiber = local.fiber();
+    local.set_fiber(None);
+    f();
+    local.set_fiber(fiber);
+}
+
+fn enter(span: &Span) {
+    span.with_subscriber(|(id, dispatch)| dispatch.enter(id));
+}
+
+fn exit(span: &Span) {
+    span.with_subscriber(|(id, dispatch)| dispatch.exit(id));
+}

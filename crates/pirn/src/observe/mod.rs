@@ -1,0 +1,17 @@
+//! What a runtime tells of itself: the snapshot of its counters, the trace of its events, and
+//! what is said when it ends.
+//!
+//! Owns: [`Metrics`], the trace file, the report at the end. Does not own: the counters and
+//! the events (`sched`), nor who asks for them (`runtime`, `diag`).
+
+mod ending;
+mod metrics;
+#[cfg(feature = "prometheus")]
+mod prometheus;
+mod trace;
+mod trace_file;
+
+pub(crate) use ending::{Ending, at_process_exit};
+pub use metrics::{Metrics, WorkerMetrics};
+pub(crate) use trace::write_trace;
+pub(crate) use trace_file::TraceFile;

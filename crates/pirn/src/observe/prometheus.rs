@@ -1,0 +1,55 @@
+//! Counters in the text format that Prometheus reads.
+
+use std::io;
+
+use super::metrics::Metrics;
+
+impl Metrics {
+    /// Writes every counter of every worker in the text exposition format of Prometheus,
+    /// version 0.0.4: `pirn_NAME_total{worker="N"}` for what only grows, `pirn_NAME` for the
+    /// rest. Serve it as `text/plain; version=0.0.4`.
+    ///
+    /// What no worker counts has the label `worker="outside"`, so that the sum over `worker`
+    /// is the total.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn prometheus(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut names = Vec::new();
+        self.total
+            .each(|name, grows, total| names.push((name, grows, total)));
+        for (at, (name, grows, total)) in names.into_iter().enumerate() {
+            let (suffix, kind) = if grows {
+                ("_total", "counter")
+            } else {
+                ("", "gauge")
+            };
+            writeln!(out, "# TYPE pirn_{name}{suffix} {kind}")?;
+            let mut rest = total;
+            for worker in &self.workers {
+                let mut values = Vec::new();
+                worker.counters.each(|_, _, value| values.push(value));
+                let value = values[at];
+                rest = rest.saturating_sub(value);
+                let index = worker.index;
+                writeln!(out, "pirn_{name}{suffix}{{worker=\"{index}\"}} {value}")?;
+            }
+            if grows && rest > 0 {
+                writeln!(out, "pirn_{name}{suffix}{{worker=\"outside\"}} {rest}")?;
+            }
+        }
+        for (name, value) in [
+            ("pirn_workers", self.workers.len()),
+            ("pirn_waiting_for_stack", self.waiting_for_stack),
+        ] {
+            writeln!(out, "# TYPE {name} gauge\n{name} {value}")?;
+        }
+        for (name, value) in [
+            ("pirn_aged_wakes_total", self.aged_wakes),
+            ("pirn_slow_fibers_total", self.slow_fibers),
+        ] {
+            writeln!(out, "# TYPE {name} counter\n{name} {value}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! The file that a trace goes to: opened when the runtime is built, so that a path that
+//! cannot be written is an error then, and written once, at the end.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::trace::write_trace;
+use crate::sched::pool::Pool;
+
+/// An open, empty file.
+#[derive(Debug)]
+pub(crate) struct TraceFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl TraceFile {
+    /// Makes the file, or empties it.
+    ///
+    /// # Errors
+    /// What the system says; the message names the path, and `who` asked for it.
+    pub(crate) fn create(who: &str, path: &Path) -> io::Result<TraceFile> {
+        match File::create(path) {
+            Ok(file) => Ok(TraceFile {
+                path: path.to_owned(),
+                file,
+            }),
+            Err(error) => {
+                let said = format!("{who} is '{}': {error}", path.display());
+                Err(io::Error::new(error.kind(), said))
+            }
+        }
+    }
+
+    /// Writes the trace of `pool`. What goes wrong is said on standard error, and nothing but
+    /// the trace is lost.
+    pub(super) fn write(&self, pool: &Pool) {
+        let mut out = BufWriter::new(&self.file);
+        let written = write_trace(pool, &mut out).and_then(|()| out.flush());
+        if let Err(error) = written {
+            // What is left in the buffer is not tried again.
+            let _ = out.into_parts();
+            let _ = writeln!(
+                io::stderr(),
+                "pirn: the trace could not be written to {}: {error}",
+                self.path.display()
+            );
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What a runtime is asked to tell of itself: the part of [`Builder`] that has a `PIRN_*`
+//! variable for each method, and nothing that a program's own work depends on.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::builder::Builder;
+use super::environment::{self, Environment};
+use crate::observe::{Ending, TraceFile};
+use crate::sched::events::{LogMask, Watch};
+use crate::shim::StaticLock;
+
+/// What has been set; what has not is the environment's to say.
+#[derive(Debug, Default)]
+pub(super) struct Watching {
+    stats: Option<bool>,
+    verbose: Option<bool>,
+    trace: Option<PathBuf>,
+    log: Option<LogMask>,
+    slow: Option<Option<Duration>>,
+    assertions: Option<bool>,
+}
+
+impl Builder {
+    /// Writes the runtime's [counters](crate::diag::Metrics) to standard error when it ends,
+    /// or when the process exits before that. Overrides `PIRN_STATS`, which is 0 or 1.
+    pub fn stats_at_exit(mut self, yes: bool) -> Builder {
+        self.watching.stats = Some(yes);
+        self
+    }
+
+    /// Says on standard error what the runtime has decided when it starts (workers, stacks,
+    /// scheduler, what is watched) and how it went when it ends. Overrides `PIRN_VERBOSE`,
+    /// which is 0 or 1.
+    pub fn verbose(mut self, yes: bool) -> Builder {
+        self.watching.verbose = Some(yes);
+        self
+    }
+
+    /// Keeps the last 65,536 events of each worker and writes them to this file when the
+    /// runtime ends, or when the process exits before that: when each fiber ran, on which
+    /// worker, what it waited for and who woke it, in the trace-event format that
+    /// `about:tracing` and Perfetto open. Overrides `PIRN_TRACE`.
+    ///
+    /// The file is made when the runtime is built. If it cannot be written in full at the end,
+    /// that is said on standard error; nothing else changes. With `PIRN_TRACE`, the second
+    /// runtime of a process writes to the same name with `.2` after it, and so on.
+    ///
+    /// Each event reads the clock, and fibers no longer switch to each other but by way of
+    /// their worker: together some 50 ns for each switch, and 2.5 MiB for each worker.
+    /// [`Handle::write_trace`](super::Handle::write_trace) has the same at any time.
+    pub fn trace(mut self, path: impl Into<PathBuf>) -> Builder {
+        self.watching.trace = Some(path.into());
+        self
+    }
+
+    /// Writes a line to standard error for each event of these categories, as it happens.
+    /// Overrides `PIRN_LOG`, which has their names with commas between them, or `all`.
+    pub fn log(mut self, categories: LogMask) -> Builder {
+        self.watching.log = Some(categories);
+        self
+    }
+
+    /// Reports on standard error a fiber that has been running for longer than this while
+    /// others wait for its worker: once for each time that it does. By default nobody looks.
+    /// Overrides `PIRN_SLOW_FIBER`, which is in milliseconds.
+    ///
+    /// Such a fiber computes, or blocks its thread; see [`blocking`](crate::blocking()).
+    pub fn slow_fiber(mut self, threshold: Option<Duration>) -> Builder {
+        self.watching.slow = Some(threshold);
+        self
+    }
+
+    /// Checks at each switch that the state of the fiber is one that it may have there, and
+    /// aborts with a message if not: a bug of this library. Overrides `PIRN_ASSERT`, which is 0
+    /// or 1. Debug builds, and the feature `diagnostics`, check every step besides.
+    pub fn assertions(mut self, yes: bool) -> Builder {
+        self.watching.assertions = Some(yes);
+        self
+    }
+}
+
+impl Watching {
+    /// What is watched, and what is said at the end. Opens the file of a trace.
+    ///
+    /// # Errors
+    /// * Kind `InvalidInput`: a threshold that cannot be used.
+    /// * What the system says of the file of a trace; the message names it.
+    pub(super) fn decide(self, environment: &Environment) -> io::Result<(Watch, Ending)> {
+        let slow = match self.slow {
+            Some(slow) => slow
+                .map(|threshold| environment::check_slow("slow_fiber", threshold))
+                .transpose()?,
+            None => environment.slow_fiber,
+        };
+        let trace = match (&self.trace, &environment.trace) {
+            (Some(path), _) => Some(TraceFile::create("trace", path)?),
+            (None, Some(path)) => Some(numbered(path)?),
+            (None, None) => None,
+        };
+        let watch = Watch {
+            trace: trace.is_some(),
+            log: self.log.or(environment.log).unwrap_or_default(),
+            slow,
+            assertions: self.assertions.or(environment.assertions) == Some(true),
+        };
+        let ending = Ending {
+            stats: self.stats.or(environment.stats) == Some(true),
+            verbose: self.verbose.or(environment.verbose) == Some(true),
+            trace,
+        };
+        Ok((watch, ending))
+    }
+}
+
+/// The file of the next runtime of the process that traces by the environment.
+fn numbered(path: &Path) -> io::Result<TraceFile> {
+    static RUNTIMES: StaticLock<usize> = StaticLock::new(0);
+    let mut runtimes = RUNTIMES.lock();
+    let mut name = path.as_os_str().to_owned();
+    if *runtimes > 0 {
+        name.push(format!(".{}", *runtimes + 1));
+    }
+    let file = TraceFile::create("PIRN_TRACE", Path::new(&name))?;
+    *runtimes += 1;
+    Ok(file)
+}
+
+/// Says what a runtime that starts has decided.
+pub(super) fn say_start(name: &str, decided: &str, watch: &Watch) {
+    let log = if watch.log.is_empty() {
+        "nothing".to_owned()
+    } else {
+        watch.log.to_string()
+    };
+    let slow = watch
+        .slow
+        .map_or("off".to_owned(), |slow| format!("{slow:?}"));
+    let on = |yes| if yes { "on" } else { "off" };
+    let _ = writeln!(
+        io::stderr(),
+        "pirn: '{name}' starts: {decided}; trace {}, log {log}, slow fibers {slow}, \
+         assertions {}",
+        on(watch.trace),
+        on(watch.assertions),
+    );
+}

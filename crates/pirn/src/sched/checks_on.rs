@@ -1,0 +1,58 @@
+//! What the feature `diagnostics` looks at on each switch: that a fiber runs on its own stack,
+//! that it will go on there, and that nobody has overwritten the canary at the stack's low
+//! end. What is wrong is said with the fiber's name, and the process ends: memory is damaged.
+//!
+//! CH1. Called on the fiber's worker, which so owns the fields of its header (H2), for a fiber
+//! that has a stack.
+
+use std::fmt::Write;
+use std::ptr;
+
+use super::worker::header;
+use crate::context::SignalWriter;
+use crate::fiber::{FiberPtr, describe_owner};
+
+/// The running fiber is about to be left.
+pub(super) fn leaving(fiber: FiberPtr) {
+    let here = 0_u8;
+    look(
+        fiber,
+        ptr::from_ref(&here).addr(),
+        "runs outside of its stack",
+    );
+}
+
+/// A fiber that has started is about to be switched to.
+pub(super) fn entering(fiber: FiberPtr) {
+    // SAFETY: CH1; it is suspended.
+    let frame = unsafe { &*header(fiber).context.get() }.frame();
+    if let Some(frame) = frame {
+        look(fiber, frame.sp, "would go on outside of its stack");
+    }
+}
+
+fn look(fiber: FiberPtr, sp: usize, why: &str) {
+    // SAFETY: CH1.
+    let Some(stack) = (unsafe { &*header(fiber).stack.get() }) else {
+        return fail(fiber, "has no stack");
+    };
+    let range = stack.range();
+    // The end itself is where the first frame begins.
+    if sp < range.start || sp > range.end {
+        fail(fiber, why);
+    }
+    if !stack.canary_is_intact() {
+        fail(fiber, "has a damaged stack: its canary is gone");
+    }
+}
+
+#[cold]
+fn fail(fiber: FiberPtr, what: &str) {
+    let mut line = SignalWriter::new();
+    // What does not fit is cut off, so results need no look.
+    let _ = line.write_str("pirn: ");
+    describe_owner(fiber.cast(), &mut line);
+    let _ = write!(line, " {what}");
+    line.finish_line();
+    std::process::abort();
+}

@@ -1,0 +1,142 @@
+//! What an event is, and how it lies in three words and an address.
+
+use std::panic::Location;
+
+use super::log::LogMask;
+use crate::wait::Reason;
+
+/// Something that happened on a worker.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Nanoseconds, as `base::clock` counts.
+    pub(crate) time: u64,
+    pub(crate) kind: Kind,
+    /// What the kind says it is.
+    pub(crate) detail: u32,
+    /// The identity of the fiber that it is about; 0 if it is about none.
+    pub(crate) fiber: u64,
+    /// Where that fiber was spawned.
+    pub(crate) place: Option<&'static Location<'static>>,
+}
+
+/// What happened.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// The running fiber spawned this one.
+    Spawn = 1,
+    /// It runs for the first time, here; a `Run` follows.
+    Start,
+    /// It has been switched to.
+    Run,
+    /// It waits; the detail is the number of a [`Reason`].
+    Park,
+    /// It lets others run.
+    Yield,
+    /// Somebody on this worker has ended its wait.
+    Wake,
+    /// It was taken from another worker with others; the detail is that worker.
+    Steal,
+    /// It has ended.
+    Done,
+    /// It found the ring full; half of that went to the injector.
+    Overflow,
+    /// It came out of the injector.
+    Fetch,
+    /// It was handed to the worker that the detail names, for balance.
+    Place,
+}
+
+const KINDS: [Kind; 11] = [
+    Kind::Spawn,
+    Kind::Start,
+    Kind::Run,
+    Kind::Park,
+    Kind::Yield,
+    Kind::Wake,
+    Kind::Steal,
+    Kind::Done,
+    Kind::Overflow,
+    Kind::Fetch,
+    Kind::Place,
+];
+
+impl Event {
+    /// Kind and detail in one word.
+    pub(super) fn what(&self) -> u64 {
+        u64::from(self.detail) << 8 | self.kind as u64
+    }
+
+    /// The kind and the detail of such a word; `None` for a word that is none.
+    pub(super) fn of_what(what: u64) -> Option<(Kind, u32)> {
+        let kind = *KINDS.get((what as usize & 0xFF).checked_sub(1)?)?;
+        Some((kind, u32::try_from(what >> 8).ok()?))
+    }
+
+    /// What a parked fiber waits for.
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        match self.kind {
+            Kind::Park => Reason::numbered(self.detail),
+            _ => None,
+        }
+    }
+
+    /// The categories that ask for this event.
+    pub(super) fn categories(&self) -> LogMask {
+        match self.kind {
+            Kind::Wake => LogMask::WAKE,
+            Kind::Done => LogMask::JOIN,
+            Kind::Steal | Kind::Overflow | Kind::Fetch | Kind::Place => LogMask::INJECT,
+            Kind::Spawn | Kind::Start | Kind::Run | Kind::Yield => LogMask::NONE,
+            Kind::Park => match self.reason() {
+                Some(
+                    Reason::Join
+                    | Reason::Scope
+                    | Reason::Group
+                    | Reason::Run
+                    | Reason::Idle,
+                ) => LogMask::PARK | LogMask::JOIN,
+                Some(
+                    Reason::Send
+                    | Reason::Recv
+                    | Reason::Oneshot
+                    | Reason::Broadcast
+                    | Reason::Watch
+                    | Reason::Select,
+                ) => LogMask::PARK | LogMask::CHAN,
+                _ => LogMask::PARK,
+            },
+        }
+    }
+}
+
+impl Kind {
+    /// Whether the fiber has stopped running by it.
+    pub(crate) fn leaves(self) -> bool {
+        matches!(self, Kind::Park | Kind::Yield | Kind::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(not(any(loom, shuttle)))]
+    fn words_and_back() {
+        for kind in KINDS {
+            for detail in [0, 1, u32::MAX] {
+                let event = Event {
+                    time: 0,
+                    kind,
+                    detail,
+                    fiber: 0,
+                    place: None,
+                };
+                assert_eq!(Event::of_what(event.what()), Some((kind, detail)));
+            }
+        }
+        assert_eq!(Event::of_what(0), None);
+        assert_eq!(Event::of_what(KINDS.len() as u64 + 1), None);
+    }
+}

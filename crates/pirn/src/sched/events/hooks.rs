@@ -1,0 +1,189 @@
+//! The hooks: what a worker calls where something happens to a fiber.
+//!
+//! Where a fiber is spawned or woken, and where fibers move between workers, a hook is a test of
+//! the worker's byte `watch`; the rest is out of line. Where fibers switch to each other there
+//! is none: a worker that is watched, or is about to time a run, has every fiber come back to
+//! the worker's own stack ([`Worker::dispatch_watched`]), by the same counter that has them
+//! come back for a service. So the way from fiber to fiber costs what it costs without all
+//! this.
+
+use std::time::Duration;
+
+use super::event::{Event, Kind};
+use super::log::log_event;
+use super::watched::Watch;
+use crate::base::clock;
+use crate::fiber::FiberPtr;
+use crate::fiber::current::Local;
+use crate::sched::fiber_info;
+use crate::sched::pace::ROUND;
+use crate::sched::worker::{Worker, header};
+use crate::shim;
+
+/// Events are kept in the ring.
+const TRACE: u8 = 1;
+/// Events are told on standard error.
+const LOG: u8 = 2;
+/// The monitor wants to know who runs and how many wait behind.
+const SLOW: u8 = 4;
+/// The state words of fibers are looked at.
+const ASSERT: u8 = 8;
+
+/// One run of this many is timed: four rounds. PERF: two clock reads and a way back to the
+/// worker's stack are 300 instructions, 1 % of this many yields (bench guard).
+const SAMPLES: u32 = 4 * ROUND;
+
+/// The byte of a worker that is watched so.
+pub(in crate::sched) fn flags(watch: &Watch) -> u8 {
+    let log = if watch.log.is_empty() { 0 } else { LOG };
+    u8::from(watch.trace) * TRACE
+        + log
+        + u8::from(watch.slow.is_some()) * SLOW
+        + u8::from(watch.assertions) * ASSERT
+}
+
+impl Worker {
+    /// Something has happened to `fiber` on this worker.
+    #[inline(always)]
+    pub(in crate::sched) fn saw(&self, kind: Kind, fiber: FiberPtr) {
+        if self.watch.get() != 0 {
+            self.observe(kind, fiber, 0);
+        }
+    }
+
+    /// As [`saw`](Self::saw), where a further number belongs to it.
+    #[inline(always)]
+    pub(in crate::sched) fn saw_with(&self, kind: Kind, fiber: FiberPtr, detail: usize) {
+        if self.watch.get() != 0 {
+            self.observe(kind, fiber, detail as u32);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn observe(&self, kind: Kind, fiber: FiberPtr, detail: u32) {
+        let watch = self.watch.get();
+        if watch & ASSERT != 0 && (kind.leaves() || kind == Kind::Run) {
+            header(fiber).state.assert_sound(kind == Kind::Park);
+        }
+        if watch & SLOW != 0 {
+            self.show_behind(kind, fiber);
+        }
+        if watch & (TRACE | LOG) != 0 {
+            self.tell(kind, fiber, detail);
+        }
+    }
+
+    /// Whether the next fiber that the worker switches to is to come back here.
+    #[inline(always)]
+    pub(in crate::sched) fn watches(&self) -> bool {
+        self.watch.get() != 0 || self.until_sample.get() == 0
+    }
+
+    /// Runs `fiber`, which has just been boarded and is `fresh` if it has never run, by
+    /// `switch`, and sees it come back.
+    #[cold]
+    pub(in crate::sched) fn dispatch_watched(
+        &self,
+        local: &Local,
+        fiber: FiberPtr,
+        fresh: bool,
+        switch: impl FnOnce(),
+    ) {
+        // A fiber that finds nothing left of the round switches to the worker.
+        self.round_left.set(self.until_service.replace(0));
+        if fresh {
+            self.saw(Kind::Start, fiber);
+        }
+        self.saw(Kind::Run, fiber);
+        let timed = self.until_sample.get() == 0;
+        let began = timed.then(shim::now);
+        switch();
+        local.set_fiber(None);
+        self.until_service.set(self.round_left.get());
+        if let Some(began) = began {
+            self.keep_sample(shim::now() - began);
+        }
+        let ended = local.take_ended();
+        // LIVENESS: only this worker could resume it, so it is where it has stopped.
+        let reason = fiber_info::reason(fiber);
+        if ended.is_some() {
+            self.saw(Kind::Done, fiber);
+        } else if let Some(reason) = reason {
+            self.saw_with(Kind::Park, fiber, reason as usize);
+        } else {
+            self.saw(Kind::Yield, fiber);
+        }
+        if let Some(ended) = ended {
+            self.finish(ended);
+        }
+    }
+
+    fn keep_sample(&self, ran: Duration) {
+        let ran = u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX);
+        self.until_sample.set(SAMPLES);
+        let counters = &self.remote().counters;
+        counters.run_samples.increment();
+        counters.run_nanos.add(ran);
+        counters.run_nanos_max.raise_to(ran);
+    }
+
+    /// Counts a round of dispatches towards the next sample.
+    pub(in crate::sched) fn count_to_sample(&self, dispatches: u32) {
+        let left = self.until_sample.get().saturating_sub(dispatches);
+        self.until_sample.set(left);
+    }
+
+    fn tell(&self, kind: Kind, fiber: FiberPtr, detail: u32) {
+        let header = header(fiber);
+        let event = Event {
+            time: clock::now(),
+            kind,
+            detail,
+            fiber: header.id(),
+            place: Some(header.location()),
+        };
+        // A waker may name a fiber of another worker, whose label is not this worker's to
+        // read.
+        let name = match kind {
+            Kind::Wake => None,
+            _ => header.name(),
+        };
+        let watched = &self.remote().watched;
+        if let Some(events) = &watched.events {
+            events.record(&event);
+            if kind == Kind::Start
+                && let Some(name) = name
+            {
+                watched.keep_name(header, name);
+            }
+        }
+        let pool = &self.pool;
+        if pool.config.watch.log.intersects(event.categories()) {
+            log_event(pool.name(), self.index, &event, name);
+        }
+    }
+
+    /// Lets the monitor see how many wait behind the running fiber, and its name.
+    fn show_behind(&self, kind: Kind, fiber: FiberPtr) {
+        let watched = &self.remote().watched;
+        // A fiber that has just been woken is on its way to the list, or pushes another one
+        // there.
+        watched.set_behind(self.count_ready() + usize::from(kind == Kind::Wake));
+        if kind.leaves() {
+            watched.set_runs(false);
+        } else if kind == Kind::Run {
+            if let Some(name) = header(fiber).name() {
+                watched.set_named(header(fiber), name);
+            }
+            watched.set_runs(true);
+        }
+    }
+
+    /// The worker has woken up: has the monitor look for slow fibers, if it is to.
+    pub(in crate::sched) fn waking(&self) {
+        if self.watch.get() & SLOW != 0 {
+            self.pool.monitor.resume();
+        }
+    }
+}

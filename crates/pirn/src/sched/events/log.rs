@@ -1,0 +1,180 @@
+//! What `PIRN_LOG` asks for: lines on standard error, one for each event of a category.
+//!
+//! A line is built in a buffer on the stack and written by one system call, past `std`'s lock
+//! of standard error, which a fiber may hold while it waits. So a line never blocks a worker
+//! behind one of its own fibers, and lines of several threads do not mix.
+
+use std::fmt::{self, Write};
+use std::ops::BitOr;
+use std::str::FromStr;
+
+use super::event::{Event, Kind};
+use crate::base::clock;
+use crate::context::SignalWriter;
+
+/// Which events are written to standard error as they happen: the categories of `PIRN_LOG`.
+///
+/// ```
+/// use pirn::diag::LogMask;
+///
+/// let mask = LogMask::PARK | LogMask::WAKE;
+/// assert_eq!("wake,park".parse(), Ok(mask));
+/// assert_eq!(mask.to_string(), "wake,park");
+/// ```
+#[derive(Debug, Copy, Clone, PartialEq, Eq, Default)]
+pub struct LogMask(u8);
+
+/// A name that is no category.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownCategory(String);
+
+impl LogMask {
+    /// Nothing.
+    pub const NONE: LogMask = LogMask(0);
+    /// Waits for the end of fibers, and ends of fibers.
+    pub const JOIN: LogMask = LogMask(1);
+    /// Fibers whose wait somebody ends.
+    pub const WAKE: LogMask = LogMask(1 << 1);
+    /// Fibers that move between workers: from outside, through the injector, by stealing.
+    pub const INJECT: LogMask = LogMask(1 << 2);
+    /// Waits in channels and selects.
+    pub const CHAN: LogMask = LogMask(1 << 3);
+    /// All waits.
+    pub const PARK: LogMask = LogMask(1 << 4);
+    /// What the monitor does.
+    pub const SYSMON: LogMask = LogMask(1 << 5);
+    /// Everything.
+    pub const ALL: LogMask = LogMask((1 << 6) - 1);
+
+    /// Whether it has any of the categories of `other`.
+    #[must_use]
+    pub const fn intersects(self, other: LogMask) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether it has no category.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+const NAMES: [(&str, LogMask); 6] = [
+    ("join", LogMask::JOIN),
+    ("wake", LogMask::WAKE),
+    ("inject", LogMask::INJECT),
+    ("chan", LogMask::CHAN),
+    ("park", LogMask::PARK),
+    ("sysmon", LogMask::SYSMON),
+];
+
+impl BitOr for LogMask {
+    type Output = LogMask;
+
+    fn bitor(self, other: LogMask) -> LogMask {
+        LogMask(self.0 | other.0)
+    }
+}
+
+impl FromStr for LogMask {
+    type Err = UnknownCategory;
+
+    /// Names with commas between them, or `all`.
+    fn from_str(text: &str) -> Result<LogMask, UnknownCategory> {
+        text.split(',').try_fold(LogMask::NONE, |mask, name| {
+            let name = name.trim();
+            if name == "all" {
+                return Ok(LogMask::ALL);
+            }
+            let known = NAMES.iter().find(|(known, _)| *known == name);
+            known
+                .map(|(_, category)| mask | *category)
+                .ok_or_else(|| UnknownCategory(name.to_owned()))
+        })
+    }
+}
+
+impl fmt::Display for LogMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let chosen = NAMES
+            .iter()
+            .filter(|(_, category)| self.intersects(*category));
+        for (n, (name, _)) in chosen.enumerate() {
+            write!(f, "{}{name}", if n == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for UnknownCategory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' is no category; there are", self.0)?;
+        for (name, _) in NAMES {
+            write!(f, " {name}")?;
+        }
+        f.write_str(" and all")
+    }
+}
+
+impl std::error::Error for UnknownCategory {}
+
+/// Writes one line: when, which category, on which runtime, and `what`.
+#[cold]
+pub(crate) fn log(category: LogMask, runtime: &str, what: fmt::Arguments<'_>) {
+    let micros = clock::now() / 1_000;
+    let mut line = SignalWriter::new();
+    // What does not fit is cut off, so results need no look.
+    let _ = write!(
+        line,
+        "pirn: {}.{:06} [{category}] {runtime}{what}",
+        micros / 1_000_000,
+        micros % 1_000_000
+    );
+    line.finish_line();
+}
+
+/// Writes the line of an event on a worker.
+#[cold]
+pub(super) fn log_event(runtime: &str, worker: usize, event: &Event, name: Option<&str>) {
+    log(
+        event.categories(),
+        runtime,
+        format_args!("-{worker} {}", Told { event, name }),
+    );
+}
+
+/// An event in words.
+struct Told<'a> {
+    event: &'a Event,
+    name: Option<&'a str>,
+}
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let event = self.event;
+        write!(f, "fiber {}", event.fiber)?;
+        if let Some(name) = self.name {
+            write!(f, " '{name}'")?;
+        }
+        match event.kind {
+            Kind::Spawn => f.write_str(" is spawned")?,
+            Kind::Start => f.write_str(" starts")?,
+            Kind::Run => f.write_str(" runs")?,
+            Kind::Park => match event.reason() {
+                Some(reason) => write!(f, " waits ({reason:?})")?,
+                None => f.write_str(" waits")?,
+            },
+            Kind::Yield => f.write_str(" yields")?,
+            Kind::Wake => f.write_str(" is woken")?,
+            Kind::Steal => write!(f, " is stolen from worker {}", event.detail)?,
+            Kind::Done => f.write_str(" has ended")?,
+            Kind::Overflow => f.write_str(" overflows the ring")?,
+            Kind::Fetch => f.write_str(" comes from the injector")?,
+            Kind::Place => write!(f, " is handed to worker {}", event.detail)?,
+        }
+        match event.place {
+            Some(place) => write!(f, ", spawned at {place}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! With the feature `tracing`: a span goes with its fiber, and with no other.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pirn::channel;
+use pirn::diag::in_span;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Span, Subscriber, info, info_span};
+
+use crate::rig::{on_every_shape, scaled, shaped};
+
+thread_local! {
+    /// The spans that this thread is in, innermost last.
+    static ENTERED: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Holds every thread to stack order, and every event to the span that it says it is in.
+#[derive(Default)]
+struct Judge {
+    ids: AtomicU64,
+    events: AtomicU64,
+    wrong: Mutex<Vec<String>>,
+    /// Panics at the next exits, as many times.
+    tired: AtomicU64,
+}
+
+impl Judge {
+    fn say(&self, what: String) {
+        self.wrong.lock().unwrap().push(what);
+    }
+}
+
+#[derive(Clone, Default)]
+struct Court(Arc<Judge>);
+
+/// The number in the field `in` of an event.
+struct Claimed(Option<u64>);
+
+impl Visit for Claimed {
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if field.name() == "inside" {
+            self.0 = Some(value);
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
+}
+
+impl Subscriber for Court {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(self.0.ids.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut claimed = Claimed(None);
+        event.record(&mut claimed);
+        let top = ENTERED.with_borrow(|stack| stack.last().copied());
+        if claimed.0.filter(|id| *id > 0) != top {
+            self.0
+                .say(format!("an event in {:?} came in {top:?}", claimed.0));
+        }
+        self.0.events.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn enter(&self, span: &Id) {
+        ENTERED.with_borrow_mut(|stack| stack.push(span.into_u64()));
+    }
+
+    fn exit(&self, span: &Id) {
+        let top = ENTERED.with_borrow_mut(Vec::pop);
+        if top != Some(span.into_u64()) {
+            self.0
+                .say(format!("{span:?} is left, and {top:?} was on top"));
+        }
+        let tired = &self.0.tired;
+        let less = |n: u64| n.checked_sub(1);
+        if tired
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+            .is_ok()
+        {
+            panic!("the subscriber has had enough");
+        }
+    }
+}
+
+fn id(span: &Span) -> u64 {
+    span.id().map_or(0, |id| id.into_u64())
+}
+
+/// One judge for the process: fibers find it on every worker.
+fn judge() -> Arc<Judge> {
+    static COURT: std::sync::OnceLock<Court> = std::sync::OnceLock::new();
+    let court = COURT.get_or_init(|| {
+        let court = Court::default();
+        tracing::subscriber::set_global_default(court.clone()).expect("the first");
+        court
+    });
+    Arc::clone(&court.0)
+}
+
+/// Fibers in spans, in spans within spans, and in none take turns on the same threads,
+/// by yields, waits and sleeps: every event is where it belongs, and every thread's stack in
+/// order.
+#[test]
+fn a_span_goes_with_its_fiber() {
+    let judge = judge();
+    on_every_shape(|runtime| {
+        let (tx, rx) = channel::bounded(1);
+        runtime.scope(|s| {
+            for n in 0..scaled(60) as u64 {
+                let (tx, rx) = (tx.clone(), rx.clone());
+                s.spawn(move || {
+                    let outer = info_span!("outer", n);
+                    info!(inside = 0_u64);
+                    in_span(&outer, || {
+                        info!(inside = id(&outer));
+                        pirn::yield_now();
+                        info!(inside = id(&outer));
+                        let inner = info_span!("inner", n);
+                        in_span(&inner, || {
+                            tx.send(n).unwrap();
+                            info!(inside = id(&inner));
+                            rx.recv().unwrap();
+                            info!(inside = id(&inner));
+                        });
+                        pirn::sleep(Duration::from_micros(n % 7 * 50)).unwrap();
+                        info!(inside = id(&outer));
+                    });
+                    pirn::yield_now();
+                    info!(inside = 0_u64);
+                });
+            }
+        });
+    });
+    assert_eq!(*judge.wrong.lock().unwrap(), [""; 0]);
+    assert!(judge.events.load(Ordering::Relaxed) > 0);
+}
+
+/// A panic ends the spans that it goes through, and a thread is in a span as ever.
+#[test]
+fn a_panic_leaves_its_spans() {
+    let judge = judge();
+    let runtime = shaped(1, pirn::runtime::Scheduler::WorkStealing);
+    let failed = runtime.spawn(|| {
+        in_span(&info_span!("doomed"), || {
+            pirn::yield_now();
+            panic!("on purpose");
+        })
+    });
+    assert!(failed.join().is_err());
+    runtime.run(|| info!(inside = 0_u64));
+    let span = info_span!("thread");
+    in_span(&span, || info!(inside = id(&span)));
+    info!(inside = 0_u64);
+    assert_eq!(*judge.wrong.lock().unwrap(), [""; 0]);
+}
+
+/// A subscriber that panics while a fiber goes to wait does not break the wait.
+#[test]
+fn a_panic_of_the_subscriber_goes_no_further() {
+    // Its own process, by the name of the test: the judge's stack is not to be believed after.
+    let name = "spans::a_panic_of_the_subscriber_goes_no_further";
+    let ended = crate::rig::apart(name, &[], || {
+        let judge = judge();
+        let runtime = shaped(1, pirn::runtime::Scheduler::WorkStealing);
+        let sum = runtime.run(|| {
+            let (tx, rx) = channel::bounded(0);
+            let judge = Arc::clone(&judge);
+            let reader = pirn::spawn(move || {
+                in_span(&info_span!("tired"), || {
+                    judge.tired.store(2, Ordering::Relaxed);
+                    rx.iter().sum::<u64>()
+                })
+            });
+            (1..=10).for_each(|n| tx.send(n).unwrap());
+            drop(tx);
+            reader.join().unwrap()
+        });
+        assert_eq!(sum, 55);
+        assert_eq!(judge.tired.load(Ordering::Relaxed), 0);
+        assert_eq!(runtime.metrics().total.rescues, 0);
+        std::process::exit(7);
+    });
+    let Some(ended) = ended else { return };
+    assert_eq!(ended.status.code(), Some(7), "{}", ended.stderr);
+}

@@ -1,0 +1,202 @@
+//! The trace of a run: every run of a fiber is there, nothing is there twice, and what woke
+//! whom is connected.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pirn::Runtime;
+use pirn::channel;
+use pirn::spawn::Builder;
+
+use crate::rig::{SCHEDULERS, apart, eventually, scaled};
+use crate::trace_format::check;
+
+fn file(name: &str) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    directory.join(format!("{name}-{}.json", std::process::id()))
+}
+
+/// Something of everything: fibers that talk, yield, sleep and end.
+fn work(runtime: &Runtime) {
+    runtime.scope(|s| {
+        let (tx, rx) = channel::bounded(2);
+        for _ in 0..8 {
+            let tx = tx.clone();
+            s.spawn(move || {
+                for n in 0..10 {
+                    tx.send(n).unwrap();
+                    pirn::yield_now();
+                }
+            });
+        }
+        drop(tx);
+        s.spawn(move || {
+            assert_eq!(rx.iter().count(), 80);
+        });
+        s.spawn(|| {
+            for _ in 0..400 {
+                drop(pirn::spawn(|| ()));
+            }
+        });
+        s.spawn(|| pirn::sleep(std::time::Duration::from_millis(2)).unwrap());
+    });
+    runtime.wait_idle().unwrap();
+}
+
+/// P3. One slice for each dispatch, on its worker, and each fiber's last one ends with its
+/// end.
+#[test]
+fn every_run_of_a_fiber_is_a_slice() {
+    for scheduler in SCHEDULERS {
+        for workers in [1, 2, 4, 8] {
+            let path = file("slices");
+            let builder = Runtime::builder().workers(workers).scheduler(scheduler);
+            let runtime = builder.trace(&path).build().unwrap();
+            work(&runtime);
+            let metrics = runtime.metrics();
+            drop(runtime);
+            let mut trace = check(&fs::read_to_string(&path).unwrap());
+            fs::remove_file(&path).unwrap();
+            assert_eq!(trace.lost, 0);
+            assert_eq!(trace.threads.len(), workers + 1);
+            let outside = trace.slices.remove(&(workers as u64)).unwrap_or_default();
+            assert!(outside.iter().all(|slice| slice.until == "spawn"));
+            for worker in &metrics.workers {
+                let slices = trace.slices.get(&(worker.index as u64));
+                let slices = slices.map_or(0, Vec::len);
+                assert_eq!(slices as u64, worker.counters.dispatched, "{workers}");
+            }
+            let all = || trace.slices.values().flatten();
+            let ended = all().filter(|slice| slice.until == "end").count();
+            assert_eq!(ended as u64, metrics.total.completed);
+            let fibers: HashSet<_> = all().map(|slice| &slice.fiber).collect();
+            assert_eq!(fibers.len() as u64, metrics.total.spawned);
+            for reason in ["yield", "Sleep"] {
+                assert!(all().any(|slice| slice.until == reason), "no {reason}");
+            }
+            assert!(trace.arrows.iter().any(|(_, _, name)| name == "spawn"));
+            assert!(trace.arrows.iter().any(|(_, _, name)| name == "wake"));
+        }
+    }
+}
+
+/// A fiber that another one wakes is met by an arrow from there, and slices have the names of
+/// fibers, whatever is in them.
+#[test]
+fn names_and_arrows() {
+    let path = file("names");
+    let runtime = Runtime::builder().workers(1).trace(&path).build().unwrap();
+    let odd = "a \"fiber\"\\\n\u{1}é";
+    runtime.run(|| {
+        let sleeper = Builder::new().name(odd).spawn(pirn::park).unwrap();
+        pirn::yield_now();
+        sleeper.fiber().unpark();
+        sleeper.join().unwrap();
+    });
+    drop(runtime);
+    let trace = check(&fs::read_to_string(&path).unwrap());
+    fs::remove_file(&path).unwrap();
+    let named: Vec<_> = trace.slices[&0]
+        .iter()
+        .filter(|slice| slice.name == odd)
+        .map(|slice| slice.until.as_str())
+        .collect();
+    assert_eq!(named, ["Park", "end"]);
+    let wakes = trace.arrows.iter().filter(|(.., name)| name == "wake");
+    // The sleeper, and whoever joins it.
+    assert_eq!(wakes.count(), 2);
+}
+
+/// The trace can be asked for while the runtime runs, as often as one likes: it is whole each
+/// time, also when events are overwritten meanwhile.
+#[test]
+fn a_trace_of_a_running_runtime_is_whole() {
+    let path = file("running");
+    let runtime = Runtime::builder().workers(2).trace(&path).build().unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    for _ in 0..4 {
+        let stop = Arc::clone(&stop);
+        runtime.spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                pirn::yield_now();
+            }
+        });
+    }
+    let mut lost = 0;
+    for _ in 0..scaled(5) {
+        eventually("many events come", || {
+            runtime.metrics().total.dispatched > lost + 200_000
+        });
+        let mut out = Vec::new();
+        runtime.write_trace(&mut out).unwrap();
+        let trace = check(std::str::from_utf8(&out).unwrap());
+        assert!(trace.lost > lost, "the ring has been round once more");
+        lost = trace.lost;
+    }
+    stop.store(true, Ordering::Relaxed);
+    drop(runtime);
+    check(&fs::read_to_string(&path).unwrap());
+    fs::remove_file(&path).unwrap();
+}
+
+/// A runtime that keeps no events says so.
+#[test]
+fn no_trace_where_none_is_kept() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let refused = runtime.write_trace(&mut Vec::new()).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::Unsupported);
+}
+
+/// The default runtime ends with the process, and its trace is written then; a second runtime
+/// does not write to the same file.
+#[test]
+fn the_environment_asks_for_a_trace() {
+    let path = file("environment");
+    let name = path.to_str().unwrap().to_owned();
+    let variables = [("PIRN_TRACE", name.as_str()), ("PIRN_WORKERS", "2")];
+    let test = "trace::the_environment_asks_for_a_trace";
+    let ended = apart(test, &variables, || {
+        pirn::run(|| pirn::spawn(|| 1).join().unwrap());
+        let second = Runtime::new().unwrap();
+        second.run(|| ());
+        drop(second);
+        // As a program does that has been told to: destructors do not run.
+        std::process::exit(3);
+    });
+    let Some(ended) = ended else { return };
+    assert_eq!(ended.status.code(), Some(3), "{}", ended.stderr);
+    let second = PathBuf::from(format!("{name}.2"));
+    for path in [path, second] {
+        let trace = check(&fs::read_to_string(&path).unwrap());
+        assert!(trace.slices.values().map(Vec::len).sum::<usize>() > 0);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+/// A path that cannot be written is an error when the runtime is built; a disk that is full
+/// later costs the trace, and nothing else.
+#[test]
+fn a_trace_that_cannot_be_written() {
+    let nowhere = "no-such-directory/trace.json";
+    let refused = Runtime::builder().workers(1).trace(nowhere).build();
+    let said = refused.unwrap_err().to_string();
+    assert!(said.contains(nowhere), "{said}");
+
+    let test = "trace::a_trace_that_cannot_be_written";
+    let full = [("PIRN_TRACE", "/dev/full")];
+    let part = || {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        assert_eq!(runtime.run(|| 7), 7);
+        drop(runtime);
+        std::process::exit(5);
+    };
+    let Some(ended) = apart(test, &full, part) else {
+        return;
+    };
+    assert_eq!(ended.status.code(), Some(5), "{}", ended.stderr);
+    let said = "the trace could not be written to /dev/full";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+}
