@@ -651,3 +651,65 @@ fn a_signal_asks_for_a_dump() {
         );
     }
 }
+
+/// P4. gdb lists the fibers and shows the frames of a suspended one, by the script that comes
+/// with the library. Nothing is tested where there is no gdb.
+#[test]
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
+))]
+fn gdb_knows_fibers() {
+    const NAME: &str = "reports::gdb_knows_fibers";
+    if std::env::var_os("PIRN_TEST_GDB").is_some() {
+        let runtime = runtime(1);
+        let (_tx, rx) = channel::bounded::<u8>(0);
+        let fiber =
+            runtime.enter(|| named("seen", move || _ = three_frames_deep(&rx, 3)));
+        waiting(&runtime, "seen");
+        drop(fiber);
+        // Here the debugger takes over.
+        std::process::abort();
+    }
+    if !cfg!(debug_assertions) {
+        // Without optimization there are the variables that the script reads.
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/gdb/pirn.py");
+    let mut gdb = std::process::Command::new("gdb");
+    gdb.args([
+        "-batch",
+        "-nx",
+        "-ex",
+        "set debuginfod enabled off",
+        "-ex",
+        "run",
+    ])
+    .args([
+        "-x",
+        script,
+        "-ex",
+        "pirn fibers",
+        "-ex",
+        "pirn bt 4294967297",
+    ])
+    .arg("--args")
+    .arg(std::env::current_exe().unwrap())
+    .args(["--exact", NAME, "--nocapture", "--test-threads=1"])
+    .env("PIRN_TEST_GDB", "1")
+    .stdin(std::process::Stdio::null());
+    let Ok(ended) = gdb.output() else {
+        return;
+    };
+    let text = String::from_utf8_lossy(&ended.stdout);
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    if errors.contains("ptrace") {
+        return;
+    }
+    assert!(text.contains("1 fibers"), "{text}{errors}");
+    assert_eq!(
+        text.matches("three_frames_deep").count(),
+        4,
+        "{text}{errors}"
+    );
+}
