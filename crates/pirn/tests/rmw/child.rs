@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::io::{self, Read, Write};
 
 use pirn::Runtime;
+use pirn::runtime::Deadlock;
 
 /// Told at the start of a line of its own.
 pub(crate) const READY: &str = "ready ";
@@ -40,8 +41,12 @@ pub(crate) extern "C" fn end() {
 /// How many operations there are between the marks; an arbitrary number.
 pub(crate) const OPERATIONS: u64 = 100;
 
-/// Does `work` on a fiber of a runtime with one worker.
+/// Does `work` on a fiber of a runtime with one worker. Nobody looks for deadlocks: what that
+/// takes once a second would count, since stepping takes seconds.
 pub(crate) fn run(work: impl FnOnce() + Send) {
-    let runtime = Runtime::builder().workers(1).build();
+    let runtime = Runtime::builder()
+        .workers(1)
+        .deadlock(Deadlock::Off)
+        .build();
     runtime.expect("a runtime starts").run(work);
 }
