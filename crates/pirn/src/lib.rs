@@ -41,7 +41,9 @@
 //! is the same: thread-locals, `Rc`, lock guards and `errno` mean what they mean in ordinary
 //! code, in release builds with link-time optimization too, and [`spawn()`] is a safe function.
 //! The price: a started fiber waits while another one computes, or blocks its thread, on the
-//! same worker. For long calls of that kind there is [`blocking()`].
+//! same worker. For long calls of that kind there is [`blocking()`]; and what has not started is
+//! taken over by others, by more threads than usual if need be
+//! ([`max_threads`](runtime::Builder::max_threads)).
 //!
 //! One hole is left that no library can close: code that keeps a thread-local *in stack order*
 //! around a callback (as the crate `scoped-tls` does), when the callback waits in a fiber.
@@ -89,7 +91,8 @@
 //! | beat | – | `time.Ticker` | `interval` | [`time::interval`](time::interval()), [`channel::tick`] |
 //! | limit | – | `context.WithTimeout` | `timeout(…).await` | [`timeout`], [`cancel::with_deadline`] |
 //! | test with time | – | `synctest` | `start_paused` | [`runtime::test`] |
-//! | blocking work | – | – | `spawn_blocking` | [`blocking()`] |
+//! | blocking work | – | – | `spawn_blocking` | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
+//! | the same, here | – | – | `block_in_place` | [`block_in_place`](blocking::block_in_place) |
 //! | who runs it | the OS | GOMAXPROCS | worker threads | `PIRN_WORKERS`, [`runtime::Builder`] |
 //!
 //! More of these in [`guide`], whose chapters go through [channels](guide::channels),

@@ -22,6 +22,8 @@ pub struct Metrics {
     pub slow_fibers: u64,
     /// Fibers that wait for a stack at this moment.
     pub waiting_for_stack: usize,
+    /// Fibers that have been spawned and have not started at this moment.
+    pub pressure: u64,
     /// How often the number of threads was changed, or not, and why.
     pub scale: Vec<(ScaleReason, u64)>,
 }
@@ -54,6 +56,7 @@ impl Metrics {
             aged_wakes,
             slow_fibers: pool.slow_fibers(),
             waiting_for_stack: pool.starved(),
+            pressure: pool.pressure(),
             scale: pool.scale_decisions(),
         }
     }
@@ -66,6 +69,7 @@ impl fmt::Display for Metrics {
         writeln!(f, "{:<24}{}", "aged_wakes", self.aged_wakes)?;
         writeln!(f, "{:<24}{}", "slow_fibers", self.slow_fibers)?;
         writeln!(f, "{:<24}{}", "waiting_for_stack", self.waiting_for_stack)?;
+        writeln!(f, "{:<24}{}", "pressure", self.pressure)?;
         for (reason, times) in &self.scale {
             writeln!(f, "{:<24}{times}", format!("scale_{reason}"))?;
         }

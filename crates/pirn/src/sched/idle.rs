@@ -260,7 +260,9 @@ impl Idle {
     pub(crate) fn wake_apart(&self) {
         self.apart.fetch_add(1, Ordering::SeqCst);
         // ORDERING: as in `retract`.
-        fence(Ordering::SeqCst);
+        if !mutant!("idle_apart_unfenced") {
+            fence(Ordering::SeqCst);
+        }
     }
 
     /// A worker that stands apart is about to sleep, or gone.

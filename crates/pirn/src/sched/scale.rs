@@ -231,7 +231,7 @@ impl Pool {
     }
 
     /// Fresh fibers that have been counted in and not been started. Never too few.
-    pub(super) fn pressure(&self) -> u64 {
+    pub(crate) fn pressure(&self) -> u64 {
         let started = || self.remotes.iter().map(|r| r.counters.started.get());
         let spawned = || self.remotes.iter().map(|r| r.counters.spawned.get());
         // In this order: what has started was counted as spawned before.

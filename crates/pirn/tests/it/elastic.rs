@@ -200,9 +200,11 @@ fn never_more_threads_than_allowed() {
             eventually("as many as may block", full);
             thread::sleep(Duration::from_millis(30));
             assert_eq!(inside.load(Ordering::SeqCst), most);
+            assert_eq!(runtime.metrics().pressure, 10 - most as u64);
             gate.store(true, Ordering::SeqCst);
         });
         assert_eq!(threads.ever(), most);
+        assert_eq!(runtime.metrics().pressure, 0);
     }
 }
 

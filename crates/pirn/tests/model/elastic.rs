@@ -47,6 +47,24 @@ fn drained_against_thieves() {
     });
 }
 
+/// A worker without a thread is claimed for a fiber just when the runtime shrinks and grows: it
+/// is a member once, and whoever comes later wakes somebody.
+#[test]
+fn resized_around_a_claim() {
+    explore(|world| {
+        let runtime = world.runtime();
+        runtime.run(|| ());
+        let handle = runtime.handle();
+        let other = thread(move || handle.spawn(|| 1).join().expect("it runs"));
+        runtime.set_workers(size(1));
+        runtime.set_workers(size(2));
+        assert_eq!(other.join().expect("no panic"), 1);
+        for n in 0..2 {
+            assert_eq!(runtime.run(move || n), n);
+        }
+    });
+}
+
 /// Two threads change the size at once, back and forth.
 #[test]
 fn resized_by_two() {
@@ -92,6 +110,24 @@ fn a_stand_in_against_the_return() {
         let (one, two) = (runtime.spawn(blocks(1)), runtime.spawn(blocks(2)));
         assert_eq!(one.join().expect("no panic"), 2);
         assert_eq!(two.join().expect("no panic"), 3);
+    });
+}
+
+/// A stand-in that has found nothing any more is called back for what lies in the injector.
+#[test]
+fn a_stand_in_that_is_called_back() {
+    explore_in_time_with(&[1], |world| {
+        let runtime = world.builder().max_threads(2).build().expect("a runtime");
+        for _ in 0..3 {
+            let (tx, rx) = mpsc::channel();
+            let parent = runtime.spawn(move || {
+                let child = spawn(move || tx.send(1).expect("somebody waits"));
+                let got = block_in_place(|| rx.recv().expect("a number"));
+                child.join().expect("it has run");
+                got
+            });
+            assert_eq!(parent.join().expect("no panic"), 1);
+        }
     });
 }
 

@@ -230,3 +230,35 @@ fn model_idle_stop_while_all_sleep() {
         hub.close([wakes, sleeps]);
     });
 }
+
+/// A monitor that stops while all sleep, beside a worker that stands apart and gets up, or the
+/// last member that does. Each leaves fresh work behind and sees nobody asleep that it could
+/// wake; if the monitor has stopped, it starts it.
+#[test]
+fn model_idle_stop_beside_one_that_gets_up() {
+    for apart in [false, true] {
+        explore("idle_stop_beside_one_that_gets_up", 3, move || {
+            let hub = Hub::new(1, 0);
+            let _ = hub.idle.announce(0, false);
+            let monitor = Arc::new((AtomicBool::new(false), Parker::new()));
+            let wakes = {
+                let monitor = Arc::clone(&monitor);
+                hub.thread(move |hub| {
+                    if apart {
+                        hub.idle.wake_apart();
+                    } else {
+                        assert!(!hub.idle.retract(0));
+                    }
+                    if monitor.0.load(Ordering::Relaxed) {
+                        monitor.1.unpark();
+                    }
+                })
+            };
+            monitor.0.store(true, Ordering::Relaxed);
+            if hub.idle.all_asleep() {
+                monitor.1.park();
+            }
+            hub.close([wakes]);
+        });
+    }
+}
