@@ -268,7 +268,7 @@ impl Builder {
         let (watch, ending) = self.watching.decide(&environment)?;
         if ending.verbose {
             let decided = format!(
-                "{workers} workers, stacks of {} KiB, {:?}{}",
+                "{workers} workers, at most {max_threads} threads, stacks of {} KiB, {:?}{}",
                 size >> 10,
                 self.scheduler,
                 self.seed

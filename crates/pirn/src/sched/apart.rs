@@ -118,8 +118,8 @@ impl Worker {
         self.remote().member.store(false, Ordering::Relaxed);
         let last = self.pool.idle.part(self.searching.replace(false));
         // LIVENESS: a search does not end in silence (`idle`).
-        if last && self.pool.has_visible_work() {
-            self.pool.wake_one(self.index + 1);
+        if last && self.pool.has_visible_work() && self.pool.wake_one(self.index + 1) {
+            self.remote().counters.wakes.increment();
         }
     }
 
@@ -138,7 +138,9 @@ impl Worker {
         }
         if !batch.is_empty() {
             self.pool.injector.spill(self.pool.shard(self.index), batch);
-            self.pool.wake_one(self.index + 1);
+            if self.pool.wake_one(self.index + 1) {
+                remote.counters.wakes.increment();
+            }
         }
     }
 

@@ -163,7 +163,11 @@ impl Worker {
         if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
             match self.draining.get() {
                 false => self.keep_fresh(fiber),
-                true => drop(self.pool.inject_from(self.index, fiber)),
+                true => {
+                    if self.pool.inject_from(self.index, fiber) {
+                        self.remote().counters.wakes.increment();
+                    }
+                }
             }
         }
     }

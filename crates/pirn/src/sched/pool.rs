@@ -52,7 +52,7 @@ pub(crate) struct Pool {
     pub(super) refused: Counter,
     /// Workers that the monitor has woken because work had aged.
     pub(super) aged_wakes: Counter,
-    /// Workers that threads outside have woken.
+    /// Workers that were woken by no worker and not by age.
     pub(super) outside_wakes: Counter,
     /// Fibers that were reported because others had to wait for them.
     pub(super) slow_fibers: Counter,
@@ -357,7 +357,7 @@ impl Pool {
         self.aged_wakes.get()
     }
 
-    /// Workers that threads outside have woken.
+    /// Workers that were woken by no worker and not because work had aged.
     pub(crate) fn outside_wakes(&self) -> u64 {
         self.outside_wakes.get()
     }

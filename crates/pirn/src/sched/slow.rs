@@ -49,7 +49,8 @@ impl SlowFibers {
     /// Looks at every worker, and reports what is due.
     pub(super) fn look(&mut self, pool: &Pool) {
         let now = clock::now();
-        self.workers.resize(pool.workers(), Run::default());
+        // All that have ever had a place: those that stand in for others too.
+        self.workers.resize(pool.remotes.len(), Run::default());
         for (index, run) in self.workers.iter_mut().enumerate() {
             let remote = &pool.remotes[index];
             let epoch = remote.counters.dispatched.get();

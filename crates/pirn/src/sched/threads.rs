@@ -233,6 +233,7 @@ impl Pool {
             && self.has_visible_work()
             && let Some(sleeper) = self.idle.claim_any(worker)
         {
+            self.outside_wakes.increment_shared();
             self.wake(sleeper);
         }
         for thread in gone {
@@ -285,8 +286,8 @@ impl Pool {
             }
         }
         self.monitor.attend();
-        if self.has_visible_work() {
-            self.wake_one(0);
+        if self.has_visible_work() && self.wake_one(0) {
+            self.outside_wakes.increment_shared();
         }
     }
 

@@ -131,7 +131,6 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
         .set(member && worker.pool.idle.retract(index));
     worker.set_hands_on();
     worker.follow_duty();
-    worker.searching.set(worker.pool.idle.retract(index));
     worker.waking();
     worker.take_stock();
     worker.run(local);

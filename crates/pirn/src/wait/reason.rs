@@ -60,7 +60,7 @@ pub enum Reason {
 }
 
 /// All reasons.
-const REASONS: [Reason; 25] = [
+const REASONS: [Reason; 26] = [
     Reason::Park,
     Reason::Sleep,
     Reason::Join,
@@ -69,6 +69,7 @@ const REASONS: [Reason; 25] = [
     Reason::Group,
     Reason::Run,
     Reason::Blocking,
+    Reason::Dispatch,
     Reason::Idle,
     Reason::Mutex,
     Reason::Condvar,
