@@ -156,8 +156,9 @@ fn objects_are_told_as_they_are() {
 
     let mutex = Arc::new(Mutex::new(()));
     name_object(&*mutex, "till");
-    let guard = mutex.lock();
+    // First: a thread has an identity once it has needed one.
     let own = own_id();
+    let guard = mutex.lock();
     let theirs = Arc::clone(&mutex);
     let told = object(move || drop(theirs.lock_interruptible()));
     let held = ObjectKind::Mutex {
