@@ -51,6 +51,8 @@ use crate::shim::atomic::{AtomicPtr, Ordering};
 pub(crate) struct Region {
     pub(super) outer: Option<RegionRef>,
     pub(super) kind: Kind,
+    /// How many regions are around it.
+    depth: u32,
     /// The nearest deadline in force.
     limit: Option<LimitRef>,
     /// Whose code it is. None for what a group's children share.
@@ -102,6 +104,11 @@ unsafe impl Sync for RegionRef {}
 unsafe impl Sync for Region {}
 // SAFETY: it goes to another thread only inside what a group's children share, without a seat.
 unsafe impl Send for Region {}
+
+/// In scopes that are nested so deeply a token is made early. Arbitrary: far more than
+/// programs nest by hand, and a short walk. (Of two regions in a row, at least one is a
+/// scope's.)
+const FAR: u32 = 64;
 
 const CALM: usize = 1;
 const UNTIMED: usize = 2;
@@ -185,6 +192,7 @@ impl Region {
         Region {
             outer,
             kind,
+            depth: outer.map_or(0, |outer| outer.get().depth.wrapping_add(1)),
             limit,
             owner,
             token: AtomicPtr::new(ptr::null_mut()),
@@ -212,13 +220,22 @@ impl Region {
                 .map(Node::handle),
         };
         let limit = outer.filter(|_| limits).and_then(|outer| outer.get().limit);
-        Region::new(outer, kind, limit, Some(owner))
+        let region = Region::new(outer, kind, limit, Some(owner));
+        // So that whoever looks outwards for a token that is made need not look far.
+        if region.depth % FAR >= FAR - 2 {
+            region.token();
+        }
+        region
     }
 
     /// As [`tokened`](Region::tokened), with a token that exists.
     pub(crate) fn entered(owner: FiberPtr, node: Arc<Node>) -> Region {
         let region = Region::tokened(owner, None, true);
-        region.token.store(boxed(node), Ordering::Release);
+        let made = region.token.swap(boxed(node), Ordering::AcqRel);
+        if !made.is_null() {
+            // SAFETY: made above and not given to anybody.
+            unsafe { drop_boxed(made) };
+        }
         region.show_owner();
         region
     }

@@ -68,13 +68,19 @@ fn children_spawn_siblings() {
     });
 }
 
-/// The first panic that nobody joins comes out of the scope, after all children have ended;
-/// one that a sibling joins does not. (No panic hook: shuttle's would print a schedule.)
+/// A panic that a sibling joins is that sibling's; one that nobody can join cancels the scopes
+/// around it and comes out of them, when all that had started has ended. (No panic hook:
+/// shuttle's would print a schedule.)
 #[test]
 fn panics_come_out_of_scopes() {
     explore(|world| {
         let runtime = world.runtime();
-        let ran = AtomicU32::new(0);
+        let (started, ended) = (AtomicU32::new(0), AtomicU32::new(0));
+        let sibling = || {
+            started.fetch_add(1, Ordering::Relaxed);
+            pirn::yield_now();
+            ended.fetch_add(1, Ordering::Relaxed);
+        };
         let panic = catch_unwind(AssertUnwindSafe(|| {
             runtime.run(|| {
                 scope(|s| {
@@ -83,19 +89,102 @@ fn panics_come_out_of_scopes() {
                         let _: pirn::spawn::JoinError =
                             joined.join().map(|()| ()).expect_err("it panicked");
                     });
+                });
+                scope(|s| {
                     s.spawn(|| {
                         scope(|inner| {
                             inner.spawn(|| resume_unwind(Box::new("raised")));
-                            inner.spawn(|| ran.fetch_add(1, Ordering::Relaxed));
+                            inner.spawn(sibling);
                         });
                     });
-                    s.spawn(|| ran.fetch_add(1, Ordering::Relaxed));
+                    s.spawn(sibling);
                 });
             });
         }));
         let payload = panic.expect_err("a panic comes out");
         assert_eq!(payload.downcast_ref(), Some(&"raised"));
-        assert_eq!(ran.load(Ordering::Relaxed), 2, "a scope ended too early");
+        let started = started.load(Ordering::Relaxed);
+        assert_eq!(
+            started,
+            ended.load(Ordering::Relaxed),
+            "a scope ended too early"
+        );
+    });
+}
+
+/// Cancelling a scope while its children start, wait, and end: every wait ends, everybody who
+/// has started ends, and nobody hears of it afterwards.
+#[test]
+fn cancelling_meets_children_at_every_point() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (started, ended) = (AtomicU32::new(0), AtomicU32::new(0));
+        runtime.run(|| {
+            scope(|s| {
+                for _ in 0..2 {
+                    s.spawn(|| {
+                        started.fetch_add(1, Ordering::Relaxed);
+                        // Nothing else ends this.
+                        let end = pirn::spawn::park_interruptible();
+                        assert_eq!(end, Err(pirn::Interrupt::Cancelled));
+                        ended.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+                s.spawn(|| s.cancel());
+            });
+            assert_eq!(pirn::cancel::check(), Ok(()), "the scope is over");
+        });
+        let started = started.load(Ordering::Relaxed);
+        assert_eq!(started, ended.load(Ordering::Relaxed));
+    });
+}
+
+/// A fiber is cancelled by its handle while it opens a scope and waits for its children, who
+/// would wait for ever.
+#[test]
+fn cancelling_a_fiber_reaches_its_scopes() {
+    explore(|world| {
+        let runtime = world.runtime();
+        runtime.run(|| {
+            let fiber = pirn::spawn(|| {
+                scope(|s| {
+                    s.spawn(|| {
+                        scope(|s| drop(s.spawn(pirn::spawn::park_interruptible)));
+                    });
+                });
+            });
+            fiber.cancel();
+            match fiber.join() {
+                Ok(()) | Err(pirn::spawn::JoinError::NotRun) => {}
+                Err(other) => panic!("{other:?}"),
+            }
+        });
+    });
+}
+
+/// A token is cancelled while fibers enter and leave it, and one inside it.
+#[test]
+fn cancelling_meets_entering_and_leaving() {
+    explore(|world| {
+        let runtime = world.runtime();
+        runtime.run(|| {
+            let token = pirn::cancel::Token::new();
+            scope(|s| {
+                for _ in 0..2 {
+                    s.spawn(|| {
+                        token.enter(|| {
+                            let inner = token.child();
+                            inner.enter(|| _ = pirn::cancel::check());
+                            // Nothing else ends this.
+                            let end = pirn::spawn::park_interruptible();
+                            assert_eq!(end, Err(pirn::Interrupt::Cancelled));
+                        });
+                        assert_eq!(pirn::cancel::check(), Ok(()));
+                    });
+                }
+                s.spawn(|| token.cancel());
+            });
+        });
     });
 }
 
