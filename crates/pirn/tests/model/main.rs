@@ -42,6 +42,9 @@ mod dispatchers;
 /// Workers that come and go: stand-ins, a size that changes, a thread that drives.
 mod elastic;
 
+/// The roll: reports on fibers that go on meanwhile.
+mod reports;
+
 /// Deadlines of code against data, cancellation and the ends of fibers.
 mod deadlines;
 

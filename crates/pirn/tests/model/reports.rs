@@ -1,0 +1,33 @@
+//! Reports against everything that goes on meanwhile: the roll is called while fibers park, are
+//! woken and end, from a thread and from fibers at the same time.
+
+use pirn::{channel, spawn};
+
+use crate::rig::{explore, thread};
+
+/// A thread and a fiber ask while two others meet: everybody is told of once at most, and
+/// nobody is held up.
+#[test]
+fn a_roll_amid_a_rendezvous() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let handle = runtime.handle();
+        let asks = thread(move || {
+            let mut told: Vec<_> = handle.fibers().iter().map(|fiber| fiber.id).collect();
+            let all = told.len();
+            told.sort_unstable();
+            told.dedup();
+            assert_eq!(told.len(), all, "somebody was told twice");
+        });
+        runtime.run(|| {
+            let (tx, rx) = channel::bounded(0);
+            let sends = spawn(move || tx.send(1).expect("the other end is there"));
+            let own = spawn::current().id();
+            let told = pirn::runtime::Handle::current().fibers();
+            assert!(told.iter().any(|fiber| fiber.id == own), "who asks runs");
+            assert_eq!(rx.recv(), Ok(1));
+            sends.join().expect("it ends");
+        });
+        asks.join().expect("it ends");
+    });
+}
