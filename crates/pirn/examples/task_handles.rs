@@ -1,6 +1,6 @@
 //! Seven ways to hand work to pirn: with borrows and without, waited for and not.
 //!
-//! Run with `cargo run --release --example task_handles`.
+//! Checked: `cargo run --example task_handles` ends with `7: 1275 and 3775 make 5050`.
 
 use pirn::scope::TaskGroup;
 

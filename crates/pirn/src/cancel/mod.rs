@@ -4,7 +4,7 @@
 //! below it. A fiber's code is under the token of the scope that it was spawned in, or of the
 //! innermost [`Token::enter`]; and everything that runs is under its runtime's
 //! ([`Handle::token`](crate::runtime::Handle::token)). Deadlines ([`with_deadline`],
-//! [`timeout`](crate::timeout)) hold beside it, and [`shield`] keeps both away from a piece of
+//! [`timeout`](crate::timeout)) hold beside it, and [`shield()`] keeps both away from a piece of
 //! code that has to come to its end.
 //!
 //! To be interrupted is to have a waiting call return [`Interrupt`] in its error; nothing is

@@ -39,7 +39,7 @@ impl Token {
 
     /// The token that the caller's code is under: of the innermost [`enter`](Token::enter) or
     /// scope, else of its runtime. On a plain thread with neither, and directly in a
-    /// [`shield`](super::shield), one that nobody else has.
+    /// [`shield`](super::shield()), one that nobody else has.
     #[must_use]
     pub fn current() -> Token {
         let local = current::local();

@@ -11,7 +11,7 @@ use crate::sched::roll::Question;
 /// moment: what is told of two workers may be some microseconds apart. Of a worker that does not
 /// answer within 50 ms, because the fiber that it runs computes or sits in a system call, only
 /// that fiber is told. Fibers that have not started are not listed
-/// ([`dump`](super::dump) counts them).
+/// ([`dump`](super::dump()) counts them).
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.

@@ -6,7 +6,7 @@ use super::dump::dump;
 use crate::fiber::vigil;
 use crate::{shim, sys};
 
-/// Has the signal SIGQUIT, which Ctrl-\ sends from a terminal, write a [`dump`](super::dump) to
+/// Has the signal SIGQUIT, which Ctrl-\ sends from a terminal, write a [`dump`](super::dump()) to
 /// the standard error stream, in place of ending the process. A call after the first changes
 /// nothing.
 ///

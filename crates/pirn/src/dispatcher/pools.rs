@@ -53,7 +53,7 @@ impl Drop for Owned {
 /// The pool of the main thread, made now if need be.
 ///
 /// # Panics
-/// As [`io`].
+/// As [`io()`].
 pub(super) fn main() -> Arc<Pool> {
     let mut made = MAIN.lock();
     if let Some(pool) = &*made {
