@@ -20,7 +20,7 @@ pub struct Object {
     pub kind: ObjectKind,
     /// Where it is in memory: two fibers that wait for the same object show the same address.
     pub address: usize,
-    /// The name given by [`name_object`](crate::diag::name_object).
+    /// The name given by [`name_object`].
     pub name: Option<&'static str>,
 }
 
