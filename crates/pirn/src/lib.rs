@@ -53,11 +53,15 @@
 //!
 //! 1. Every function works on a fiber and on a plain thread, on the fibers of any runtime.
 //! 2. A function is an *interruption point* if and only if its error type can carry an
-//!    [`Interrupt`]. What returns `()`, a guard or a plain value never is. (One exception: the
-//!    iterators of a receiver end when they are interrupted, and say so when asked.)
+//!    [`Interrupt`]. What returns `()`, a guard or a plain value never is. (Exceptions: the
+//!    iterators of a receiver end when they are interrupted, and say so when asked;
+//!    [`TryJoinHandle::join`](scope::TryJoinHandle::join) returns `None`;
+//!    [`TaskGroup::spawn`](scope::TaskGroup::spawn) with a limit says
+//!    [`Rejected::Cancelled`](spawn::Rejected).)
 //! 3. An interrupt stays: until the fiber ends if it was cancelled itself, until the code is
-//!    left that the [token](cancel::Token) or the deadline holds for. An interrupted call has done nothing and gives back what it
-//!    was given; an interrupted `join` leaves the other fiber to itself.
+//!    left that the [token](cancel::Token) or the deadline holds for. An interrupted call has
+//!    done nothing and gives back what it was given; an interrupted `join` leaves the other
+//!    fiber to itself.
 //! 4. A limit of the call's own is reported as such (`Timeout`, `Elapsed`), a deadline of the
 //!    code around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest
 //!    deadline holds; a cancellation comes before any. Children of a scope are under the
@@ -93,6 +97,8 @@
 //! | test with time | – | `synctest` | `start_paused` | [`runtime::test`] |
 //! | blocking work | – | – | `spawn_blocking` | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
 //! | the same, here | – | – | `block_in_place` | [`block_in_place`](blocking::block_in_place) |
+//! | who hangs | – | SIGQUIT dump | `tokio-console` | [`diag::dump()`], [`diag::dump_on_quit`] |
+//! | counters | – | `runtime/metrics` | `RuntimeMetrics` | [`Handle::metrics`](runtime::Handle::metrics) |
 //! | who runs it | the OS | GOMAXPROCS | worker threads | `PIRN_WORKERS`, [`runtime::Builder`] |
 //!
 //! More of these in [`guide`], whose chapters go through [channels](guide::channels),
@@ -115,6 +121,12 @@
 //! | `PIRN_LOG` | some of `join,wake,inject,chan,park,sysmon`, or `all`: events as they happen | `log` |
 //! | `PIRN_SLOW_FIBER` | milliseconds after which a fiber that holds others up is reported | `slow_fiber` |
 //! | `PIRN_ASSERT` | 1: steps in a fiber's life are checked in release builds | `assertions` |
+//!
+//! # Features
+//!
+//! None is on by default. `tracing`: spans go with fibers (`diag::in_span`). `prometheus`:
+//! `Metrics::prometheus`. `diagnostics`: stacks and states are checked at each switch.
+//! `corosensei`: that crate's switch on x86-64 too.
 //!
 //! # Not here
 //!

@@ -118,7 +118,12 @@ fn stock_stacks(runtime: &Runtime) {
 
 /// A runtime whose two workers have both started, which makes their threads and stacks.
 fn started(scheduler: Scheduler) -> Runtime {
-    let runtime = Runtime::builder().workers(2).scheduler(scheduler).build();
+    let runtime = Runtime::builder()
+        .workers(2)
+        .scheduler(scheduler)
+        // Whoever looks for deadlocks does not do so without memory.
+        .deadlock(pirn::runtime::Deadlock::Off)
+        .build();
     let runtime = runtime.expect("a runtime starts");
     let arrived = AtomicU64::new(0);
     let arrive = || {

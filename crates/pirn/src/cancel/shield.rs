@@ -23,7 +23,7 @@ use crate::wait::limit;
 ///
 /// let (tx, rx) = channel::bounded(1);
 /// let fiber = pirn::spawn(move || {
-///     pirn::current().unpark();
+///     tx.send("started").unwrap();
 ///     while cancel::check().is_ok() {
 ///         pirn::yield_now();
 ///     }
@@ -31,9 +31,10 @@ use crate::wait::limit;
 ///     cancel::shield(|| tx.send("stopped")).unwrap();
 ///     assert!(tx.send("again").is_err());
 /// });
+/// assert_eq!(rx.recv(), Ok("started"));
 /// fiber.cancel();
-/// fiber.join().ok();
-/// # drop(rx);
+/// assert_eq!(rx.recv(), Ok("stopped"));
+/// fiber.join().unwrap();
 /// ```
 pub fn shield<T>(f: impl FnOnce() -> T) -> T {
     let fiber = current::identity(current::local());

@@ -83,7 +83,7 @@ impl Token {
     /// With the panic of `f`.
     ///
     /// # Cancellation
-    /// Not an interruption point itself.
+    /// Not an interruption point itself; suspends only if `f` does.
     pub fn enter<T>(&self, f: impl FnOnce() -> T) -> T {
         let fiber = current::identity(current::local());
         let outside = Token::current();
@@ -122,6 +122,9 @@ impl Token {
     /// now, if that has come already. A panic of `f` ends there.
     ///
     /// `f` holds up the cancellation of what is below, so it should be short.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends, unless `f` is called now and does.
     pub fn on_cancel(&self, f: impl FnOnce() + Send + 'static) -> Registration {
         match self.0.call_on(Box::new(f)) {
             Ok(key) => Registration(Some((Arc::clone(&self.0), key))),

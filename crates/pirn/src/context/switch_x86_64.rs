@@ -93,7 +93,8 @@ impl Context {
         let mut words = [0; SAVED + 2];
         words[CONTROL] = DEFAULT_CONTROL;
         words[RBX] = entry as *const () as Word;
-        words[IP] = first_frame as *const () as Word;
+        // Past the first byte, so that an unwinder, which looks one byte back, finds it.
+        words[IP] = first_frame as *const () as Word + 1;
         words[SAVED] = arg.expose_provenance();
         // SAFETY: as above.
         unsafe { sp.cast().write(words) };
@@ -222,6 +223,8 @@ unsafe extern "C" fn first_frame() -> ! {
     naked_asm!(
         ".cfi_startproc",
         ".cfi_undefined rip",
+        // One byte, skipped.
+        "nop",
         "mov rdi, [rsp]",
         "call rbx",
         // Keeps the return address inside this function.

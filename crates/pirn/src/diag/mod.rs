@@ -1,4 +1,7 @@
-//! Diagnostics: reads everything, changes nothing.
+//! Diagnostics: what fibers do and wait for ([`fibers()`], [`dump()`], [`dump_on_quit`],
+//! [`name_object`]), what a runtime has done ([`Metrics`], traces by
+//! [`Builder::trace`](crate::runtime::Builder::trace)), and who may still wake somebody
+//! ([`external_wait`]). Reads everything, changes nothing.
 
 mod dump;
 mod external;

@@ -62,7 +62,7 @@ impl Line {
     pub(super) fn submit(&self, fiber: FiberPtr) {
         {
             let mut places = self.places.lock();
-            if places.active == self.most {
+            if places.active >= self.most {
                 places.waiting.push_back(fiber);
                 return;
             }
@@ -104,7 +104,12 @@ impl Line {
     fn leave(&self) {
         let next = {
             let mut places = self.places.lock();
-            let next = places.waiting.pop_front();
+            // More than there may be, if one was counted in that does not run: it gives way
+            // to nobody.
+            let next = match places.active > self.most {
+                true => None,
+                false => places.waiting.pop_front(),
+            };
             places.active -= usize::from(next.is_none());
             next
         };

@@ -1,4 +1,8 @@
 //! Dispatchers: which workers a fiber runs on.
+//!
+//! [`Dispatcher::io`] for calls that block, [`single`](Dispatcher::single) for one thread,
+//! [`limited`](Dispatcher::limited) for at most so many at a time, [`main`](Dispatcher::main) for
+//! the main thread.
 
 mod line;
 mod main_thread;

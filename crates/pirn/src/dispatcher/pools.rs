@@ -33,7 +33,14 @@ impl Owned {
     /// # Errors
     /// As [`Builder::build`].
     pub(super) fn new(workers: usize, scheduler: Scheduler) -> io::Result<Owned> {
-        let builder = Builder::new().workers(workers).scheduler(scheduler);
+        if workers == 0 {
+            let why = "workers is 0; a dispatcher has at least 1";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        let builder = Builder::new()
+            .workers(workers)
+            .max_threads(workers)
+            .scheduler(scheduler);
         // ORDERING: Relaxed: a number for reports.
         let number = MADE.fetch_add(1, Ordering::Relaxed) + 1;
         Ok(Owned(builder.name(format!("pirn-d{number}")).pool()?))

@@ -21,6 +21,7 @@ use crate::runtime::{Handle, Scheduler, visit};
 use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::spawn::JoinHandle;
+use crate::spawn::Unqueued;
 use crate::wait;
 
 /// A set of workers to send fibers to. Cheap to clone.
@@ -76,7 +77,7 @@ impl Dispatcher {
     /// itself from its start to its end.
     ///
     /// At most 64 at a time, or one for each core if there are more; others wait for one of
-    /// these to end. There is one in a process. Its threads are made when they are needed and
+    /// these to end. So if all of these wait for one that has not started, they wait for ever. There is one in a process. Its threads are made when they are needed and
     /// end after 10 s without work.
     ///
     /// # Panics
@@ -91,7 +92,7 @@ impl Dispatcher {
     ///
     /// # Errors
     /// As [`Builder::build`](crate::runtime::Builder::build), also for a number of workers that
-    /// no runtime can have.
+    /// no runtime can have, and for 0.
     pub fn new(workers: usize) -> io::Result<Dispatcher> {
         let owned = Owned::new(workers, Scheduler::WorkStealing)?;
         Ok(Dispatcher::of(Place::Owned(Arc::new(owned))))
@@ -363,6 +364,11 @@ where
 fn publish_unconfined(fiber: FiberPtr) {
     match place::settle_here(current::local(), fiber) {
         Ok(()) => wait::yield_now(),
-        Err(fiber) => Handle::current().dispatcher().publish(fiber),
+        Err(fiber) => {
+            // Panics if there is no runtime and none can be made.
+            let unqueued = Unqueued::new(fiber);
+            let handle = Handle::current();
+            handle.dispatcher().publish(unqueued.take());
+        }
     }
 }

@@ -7,7 +7,8 @@
 //! own stack and before its joiners are told.
 //!
 //! The end, in order: 1. the closure has returned or panicked and its outcome lies in the
-//! payload; 2. fiber-locals are dropped; 3. under the join lock: if the handle is gone the
+//! payload; 2. fiber-locals are dropped, and what the fiber inherits of its parent's code is
+//! left (`region`); 3. under the join lock: if the handle is gone the
 //! outcome is dropped (outside the lock) first, then `done` is set and every joiner claimed;
 //! 4. the joiners are enqueued; 5. the end hook tells the scope; 6. the fiber leaves its
 //! stack, or hands it to a fresh fiber; 7. whoever runs next on this thread clears up: the
@@ -216,44 +217,46 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
 #[inline(always)]
 pub(crate) unsafe fn live(fiber: FiberPtr) {
     // SAFETY: H1, H2: the fiber's own header.
-    let inherited = unsafe { fiber.as_ref() }.region.get().region();
-    let ending = match inherited {
+    let header = unsafe { fiber.as_ref() };
+    match header.region.get().region() {
         // SAFETY: the caller's promise.
-        None => unsafe { live_through(fiber) },
+        None => unsafe { run_out(fiber) },
         // SAFETY: the caller's promise.
-        Some(outer) => unsafe { live_within(fiber, outer) },
-    };
+        Some(outer) => unsafe { run_out_within(fiber, outer) },
+    }
+    // Whoever is told may end what the fiber has inherited, so that is left behind by now.
+    let ending = publish(fiber);
     tell_scope(fiber, ending);
+    // What the user's code in the hook has made.
+    super::local::destroy(header);
 }
 
-/// As [`live_through`], for a fiber that inherits what holds for its parent's code.
+/// As [`run_out`], for a fiber that inherits what holds for its parent's code.
 ///
 /// # Safety
 /// As for [`live`].
 #[inline(never)]
-unsafe fn live_within(fiber: FiberPtr, outer: RegionRef) -> Ending {
+unsafe fn run_out_within(fiber: FiberPtr, outer: RegionRef) {
     seat::refuse_if_late(fiber, outer);
     let bottom = Region::bottom(fiber, outer);
-    // SAFETY: left below; `live_through` does not unwind.
+    // SAFETY: left below; `run_out` does not unwind.
     unsafe { seat::enter(fiber, &bottom) };
     // SAFETY: the caller's promise.
-    let ending = unsafe { live_through(fiber) };
-    seat::leave_for_good(&bottom);
-    ending
+    unsafe { run_out(fiber) };
+    seat::leave_for_good(fiber, &bottom);
 }
 
-/// Steps 1 to 4 of the end.
+/// Steps 1 and 2 of the end.
 ///
 /// # Safety
 /// As for [`live`].
 #[inline(always)]
-unsafe fn live_through(fiber: FiberPtr) -> Ending {
+unsafe fn run_out(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     // SAFETY: the caller's promise: the closure still lies in the payload.
     unsafe { (header.vtable.get().run)(fiber) };
     super::local::destroy(header);
-    publish(fiber)
 }
 
 /// Steps 3 and 4 of the end.
@@ -318,6 +321,8 @@ pub(crate) fn refuse(fiber: FiberPtr) {
     header.state.cancel();
     // SAFETY: the fiber is in no queue, so the caller owns it.
     unsafe { (header.vtable.get().run)(fiber) };
+    // What it has inherited.
+    super::local::destroy(header);
     let ending = publish(fiber);
     tell_scope(fiber, ending);
     header.state.finish();

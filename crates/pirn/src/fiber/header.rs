@@ -233,6 +233,7 @@ impl Header {
             join.detached = false;
         }
         self.on_end.set(None);
+        debug_assert!(self.locals.get().is_none(), "locals end with their fiber");
         self.location
             .store(ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
         self.label.set(None);

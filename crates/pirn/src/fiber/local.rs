@@ -59,11 +59,11 @@ impl<T: 'static> FiberLocal<T> {
     /// Calls `f` with the running fiber's value, which is made first if need be.
     ///
     /// # Panics
-    /// If the initialiser or `f` does. An initialiser that panics is tried again at the
+    /// If the initializer or `f` does. An initializer that panics is tried again at the
     /// next use.
     ///
     /// # Cancellation
-    /// Not an interruption point; suspends only if the initialiser or `f` does.
+    /// Not an interruption point; suspends only if the initializer or `f` does.
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         let key = std::ptr::from_ref(self).addr();
         let value = match find(key) {
@@ -81,10 +81,10 @@ impl<T: 'static> FiberLocal<T> {
 }
 
 impl<T: 'static> FiberLocal<Cell<T>> {
-    /// Sets the running fiber's value; the first use makes it by the initialiser all the same.
+    /// Sets the running fiber's value; the first use makes it by the initializer all the same.
     ///
     /// # Panics
-    /// If the initialiser does, or the destructor of the old value.
+    /// If the initializer does, or the destructor of the old value.
     pub fn set(&'static self, value: T) {
         self.with(|cell| cell.set(value));
     }
@@ -92,7 +92,7 @@ impl<T: 'static> FiberLocal<Cell<T>> {
     /// A copy of the running fiber's value.
     ///
     /// # Panics
-    /// If the initialiser does.
+    /// If the initializer does.
     pub fn get(&'static self) -> T
     where
         T: Copy,
@@ -103,7 +103,7 @@ impl<T: 'static> FiberLocal<Cell<T>> {
     /// Takes the running fiber's value and leaves the default.
     ///
     /// # Panics
-    /// If the initialiser does, or `T::default`.
+    /// If the initializer does, or `T::default`.
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -170,26 +170,42 @@ fn duplicate<T: Clone + Send + 'static>(value: &dyn Any) -> Box<dyn Any> {
     Box::new(value.clone())
 }
 
-/// Gives `child`, a scope's child that is not published yet, what the running fiber has that
-/// is inherited.
-///
-/// # Safety
-/// H2: the child's header is the caller's.
-#[inline]
-pub(crate) unsafe fn bequeath(local: &Local, child: FiberPtr) {
-    let Some(parent) = current::known(local) else {
-        return;
-    };
-    // SAFETY: H1, H2: the caller's own header.
-    if unsafe { parent.as_ref() }.locals.get().is_some() {
-        // SAFETY: H1; the caller's promise.
-        bequeath_all(unsafe { parent.as_ref() }, unsafe { child.as_ref() });
+/// What a child of a scope begins with.
+pub(crate) struct Inheritance(Vec<Entry>);
+
+impl Inheritance {
+    /// Copies of what the running fiber has that is inherited. Nothing is allocated if it has
+    /// nothing.
+    ///
+    /// # Panics
+    /// If a clone does.
+    #[inline]
+    pub(crate) fn copy(local: &Local) -> Inheritance {
+        // SAFETY: H1, H2: the caller's own header.
+        let locals = current::known(local).map(|fiber| unsafe { fiber.as_ref() });
+        match locals.filter(|header| header.locals.get().is_some()) {
+            None => Inheritance(Vec::new()),
+            Some(header) => Inheritance(copies(header)),
+        }
+    }
+
+    /// Gives them to `child`, which is not published yet and has none.
+    ///
+    /// # Safety
+    /// H2: the child's header is the caller's.
+    #[inline]
+    pub(crate) unsafe fn give_to(self, child: FiberPtr) {
+        if !self.0.is_empty() {
+            let locals = NonNull::from(Box::leak(Box::new(Locals(self.0))));
+            // SAFETY: H1; the caller's promise.
+            unsafe { child.as_ref() }.locals.set(Some(locals));
+        }
     }
 }
 
 #[cold]
-fn bequeath_all(parent: &Header, child: &Header) {
-    // Copied one by one: a clone is the user's, and may add values itself.
+fn copies(parent: &Header) -> Vec<Entry> {
+    // One by one: a clone is the user's, and may add values itself.
     let mut copies = Vec::new();
     let mut next = 0;
     while let Some(locals) = parent.locals.get() {
@@ -213,10 +229,7 @@ fn bequeath_all(parent: &Header, child: &Header) {
             });
         }
     }
-    if !copies.is_empty() {
-        let locals = NonNull::from(Box::leak(Box::new(Locals(copies))));
-        child.locals.set(Some(locals));
-    }
+    copies
 }
 
 /// Drops all locals of a fiber that has ended, newest first; a destructor may make new
@@ -242,7 +255,7 @@ fn destroy_all(header: &Header) {
 /// Declares fiber-local values, as [`std::thread_local!`] declares thread-local ones.
 ///
 /// A child of a scope begins without any, as every fiber. With `, inherit` behind its
-/// initialiser a value is cloned for each child that is spawned in a scope, by the fiber that
+/// initializer a value is cloned for each child that is spawned in a scope, by the fiber that
 /// spawns it, if that one has the value; `T` is `Clone + Send` then. A panic of the clone goes
 /// through the `spawn`.
 ///

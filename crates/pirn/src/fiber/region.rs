@@ -24,7 +24,8 @@
 //! Invariants:
 //! * RG1. A region outlives every pointer to it. The code that it holds for takes the
 //!   pointer out of its own header when it is left, also by unwinding; fibers that inherit
-//!   the pointer have ended by then (a scope, `run`), or share in keeping the region.
+//!   the pointer have left their own bottom by then, since that comes before anybody is told
+//!   of their end (a scope, `run`), or share in keeping the region.
 //! * RG2. Only the fiber that a region belongs to takes its seat, gives it up, and changes
 //!   its own header's pointer. A fiber has a seat in a Token or Bottom region of its own at
 //!   most, and none in regions outside a shield that it is in.
@@ -392,7 +393,9 @@ impl Region {
         // SAFETY: H1; RG1: the region is there, so its owner has not ended.
         let header = unsafe { owner.as_ref() };
         let early = mutant!("own_token_after_the_look") && header.state.is_cancelled();
-        header.join.lock().own = Some(Arc::clone(node));
+        let before = header.join.lock().own.replace(Arc::clone(node));
+        // Dropped outside the lock.
+        drop(before);
         let late = !mutant!("own_token_after_the_look") && header.state.is_cancelled();
         if early || late {
             node.cancel();

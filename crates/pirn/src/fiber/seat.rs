@@ -111,8 +111,14 @@ fn hide_from_canceller(header: &Header) {
 
 /// Gives up what a fiber that has come to its end holds by `bottom`.
 #[inline]
-pub(super) fn leave_for_good(bottom: &Region) {
+pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &Region) {
     bottom.stand_up();
+    // SAFETY: H1, H2: the caller's own header.
+    let header = unsafe { fiber.as_ref() };
+    header.region.set(InForce::NONE);
+    if header.state.is_revoked() {
+        header.state.restore();
+    }
 }
 
 /// Whether the code that the running `fiber` runs has been cancelled. Takes a seat, so that

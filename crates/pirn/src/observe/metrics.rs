@@ -18,7 +18,7 @@ pub struct Metrics {
     /// Workers woken because work had waited without being taken; a part of `total.wakes`.
     pub aged_wakes: u64,
     /// Reports of fibers that others had to wait for, by the threshold of
-    /// [`Builder::slow_fiber`](crate::Runtime::builder).
+    /// [`Builder::slow_fiber`](crate::runtime::Builder::slow_fiber).
     pub slow_fibers: u64,
     /// Fibers that wait for a stack at this moment.
     pub waiting_for_stack: usize,

@@ -109,7 +109,10 @@ impl Builder {
     /// many; those that wait in the system come on top. A thread that is
     /// needed no longer ends within two seconds after the last fiber that started there.
     ///
-    /// A number that is not more than that of the workers means that there are never more.
+    /// A number that is not more than that of the workers means that there are never more; one
+    /// above 512 counts as 512, beside what [`workers`](Self::workers) asks for.
+    /// [`Handle::set_workers`](super::Handle::set_workers) is not bound by it. Without effect on
+    /// a deterministic runtime and on one without workers.
     pub fn max_threads(mut self, threads: usize) -> Builder {
         self.max_threads = Some(threads);
         self

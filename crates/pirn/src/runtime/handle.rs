@@ -89,6 +89,9 @@ impl Handle {
     /// Runs `f` on a fiber of this runtime and returns its result. Blocks a plain thread,
     /// parks a fiber of another runtime, and on a fiber of this one calls `f` at once.
     ///
+    /// `f` is under the caller's token and deadlines (deadlines only if both go by the same
+    /// clock), but runs even if the caller has been cancelled.
+    ///
     /// # Panics
     /// With the panic of `f`, or if the runtime has been shut down before `f` could start
     /// (not on a fiber of this runtime), or in this runtime's

@@ -51,7 +51,8 @@ impl Pool {
     /// Whether the calling thread drives this pool, from now on if nobody does yet. Never a
     /// thread that runs fibers of any pool.
     pub(crate) fn bind(&self) -> bool {
-        if !current::local().worker().is_null() {
+        let local = current::local();
+        if !local.worker().is_null() || local.starting() == ptr::from_ref(self).cast() {
             return false;
         }
         let own = thread::current().id();
@@ -127,7 +128,10 @@ impl Pool {
             Some(row.swap_remove(at))
         });
         kept.unwrap_or_else(|| {
+            let local = current::local();
+            local.set_starting(Arc::as_ptr(self).cast());
             call(&self.config.on_thread_start);
+            local.set_starting(ptr::null());
             Box::new(Worker::new(Arc::clone(self), 0))
         })
     }

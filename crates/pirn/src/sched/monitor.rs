@@ -46,7 +46,8 @@ use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::sys::parker::Parker;
 
 /// The least time between two looks that may call work aged: twice what it costs to wake a
-/// thread for it (`SURPLUS` in `pace`). The three times are the design's, not measured.
+/// thread for it (`SURPLUS` in `pace`). The three times are arbitrary; no
+/// measurement yet.
 const AGE: Duration = Duration::from_micros(100);
 /// Between two looks while attending.
 const PERIOD: Duration = Duration::from_micros(500);

@@ -204,8 +204,10 @@ impl Worker {
     #[cold]
     fn enter_in_book(&self, running: Option<FiberPtr>) {
         let roll = &self.pool.roll;
-        let question = roll.book.lock().question;
-        let number = roll.number.load(Ordering::SeqCst);
+        let (question, number) = {
+            let book = roll.book.lock();
+            (book.question, roll.number.load(Ordering::SeqCst))
+        };
         self.answered.set(number);
         let (fibers, links) = match question {
             Question::Everything => (self.describe_started(running), Vec::new()),

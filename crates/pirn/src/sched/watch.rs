@@ -42,7 +42,7 @@ use crate::shim::atomic::Ordering;
 use crate::shim::{self, StaticLock};
 use crate::sys;
 
-/// Between two looks. The design's.
+/// Between two looks. Arbitrary: a report a second late harms nobody.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// Looks that are made good for ones that some worker had no time to answer. Arbitrary: a

@@ -93,6 +93,7 @@ impl Members {
 
     /// Counts one more fiber when fewer than `limit` are alive, which is waited for as `spec`
     /// says.
+    #[track_caller]
     pub(super) fn count(&self, limit: usize, spec: &Spec) -> How {
         loop {
             let admit = |state: &mut State| match state.alive < limit {
@@ -142,6 +143,7 @@ impl Members {
     }
 
     /// Waits for one more end.
+    #[track_caller]
     pub(super) fn take_next(&self, spec: &Spec) -> Result<Next, How> {
         loop {
             let attempt = |state: &mut State| {
@@ -165,6 +167,7 @@ impl Members {
     }
 
     /// Waits until no fiber is alive.
+    #[track_caller]
     pub(super) fn wait(&self, spec: &Spec) -> How {
         let attempt = |state: &mut State| match state.alive {
             0 => Attempt::Done(()),

@@ -1,4 +1,5 @@
-//! Structure: scopes, which end when all of their fibers have ended.
+//! Structure: scopes, which end when all of their fibers have ended, and groups
+//! ([`TaskGroup`]), which are values. See [the guide](crate::guide::structure).
 
 #[expect(
     unsafe_code,
@@ -9,7 +10,6 @@ mod children;
 mod group;
 #[expect(unsafe_code, reason = "a handle is made for a fiber once")]
 mod handle;
-#[expect(unsafe_code, reason = "calls that borrow from the scope's owner")]
 mod leaving;
 #[expect(unsafe_code, reason = "children share what outlives the group")]
 mod members;

@@ -111,6 +111,11 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
             children.cancel();
         }
         wait_for_all(children);
+        if !scope.leaving.is_empty() {
+            // Now, while the region is entered: what is made now is also taken out of the
+            // owner's header again when it is left (RG4).
+            children.region.token();
+        }
         result
     });
     // Children that these calls spawn are waited for, and may add calls.

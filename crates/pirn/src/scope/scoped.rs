@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +13,8 @@ use super::children::Children;
 use super::handle::ScopedJoinHandle;
 use super::leaving::Leaving;
 use crate::cancel::Token;
-use crate::fiber::{FiberPtr, Header, current, entry, local};
+use crate::fiber::local::Inheritance;
+use crate::fiber::{FiberPtr, current, entry};
 use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
@@ -23,7 +23,7 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, spend};
 /// A scope to spawn fibers in; see [`scope`](crate::scope()).
 pub struct Scope<'scope, 'env: 'scope> {
     pub(super) children: Children,
-    pub(super) leaving: Leaving,
+    pub(super) leaving: Leaving<'scope>,
     pool: Arc<Pool>,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -45,6 +45,10 @@ impl<'scope> Scope<'scope, '_> {
     /// If the scope has been cancelled before the fiber starts, or its runtime shut down, `f`
     /// is dropped and the handle joins as [`NotRun`](crate::spawn::JoinError::NotRun).
     ///
+    /// # Panics
+    /// With the panic of the `clone` of a fiber-local value that is inherited
+    /// ([`fiber_local!`](crate::fiber_local!)); `f` is dropped then.
+    ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
     #[track_caller]
@@ -53,7 +57,7 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let fiber = self.fresh(Builder::new(), f);
+        let fiber = self.fresh(Inheritance::copy(current::local()), Builder::new(), f);
         if let Err(fiber) = place::spawn(&self.pool, current::local(), fiber) {
             entry::refuse(fiber);
         }
@@ -157,8 +161,7 @@ impl<'scope> Scope<'scope, '_> {
     /// assert_eq!(rx.iter().collect::<Vec<i32>>(), [1]);
     /// ```
     pub fn on_exit<F: FnOnce() + Send + 'scope>(&'scope self, f: F) {
-        // SAFETY: called or dropped before the scope returns (SC1).
-        unsafe { self.leaving.add(f) };
+        self.leaving.add(f);
     }
 
     /// How many children have not ended. May lag behind a child's last statement.
@@ -174,7 +177,12 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     #[track_caller]
-    pub(super) fn fresh<F, T>(&'scope self, builder: Builder, f: F) -> FiberPtr
+    pub(super) fn fresh<F, T>(
+        &'scope self,
+        inherited: Inheritance,
+        builder: Builder,
+        f: F,
+    ) -> FiberPtr
     where
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
@@ -183,27 +191,12 @@ impl<'scope> Scope<'scope, '_> {
         // SAFETY: SC1: what `F` and `T` borrow lives for `'scope`, which is longer than the
         // child.
         let fiber = unsafe { builder.fresh(local, Location::caller(), f) };
-        let unborn = Unborn(fiber);
         // SAFETY: H2: not published yet.
-        unsafe { local::bequeath(local, fiber) };
-        let _born = ManuallyDrop::new(unborn);
+        unsafe { inherited.give_to(fiber) };
         self.children.count();
         // SAFETY: SC1.
         unsafe { self.children.adopt(fiber) };
         fiber
-    }
-}
-
-/// A child that is not counted yet.
-struct Unborn(FiberPtr);
-
-impl Drop for Unborn {
-    /// A fiber-local value's clone has panicked.
-    #[cold]
-    fn drop(&mut self) {
-        entry::refuse(self.0);
-        // SAFETY: the handle's reference, for which no handle was made.
-        unsafe { Header::release(self.0) };
     }
 }
 
@@ -238,7 +231,7 @@ impl Builder {
         if scope.children.region.is_cancelled() {
             return Err(SpawnError::new(f, Rejected::Cancelled));
         }
-        let fiber = scope.fresh(self, f);
+        let fiber = scope.fresh(Inheritance::copy(current::local()), self, f);
         match place::spawn(&scope.pool, current::local(), fiber) {
             // SAFETY: J1, as in `spawn`.
             Ok(()) => Ok(unsafe { ScopedJoinHandle::new(fiber) }),

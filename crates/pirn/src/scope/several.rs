@@ -4,12 +4,12 @@ use std::panic::resume_unwind;
 
 use super::open::scope;
 use super::try_scope::try_scope;
-use crate::cancel::shield;
+use crate::cancel::{reason, shield};
 use crate::join::JoinError;
 use crate::shim::Lock;
 use crate::wait::Interrupt;
 
-/// Runs all of `jobs` at once, each on a fiber, and returns what they yield, in their order. The
+/// Runs all of `jobs` at once, each on a fiber, and returns what they return, in their order. The
 /// first error cancels the others, and is returned when they have ended.
 ///
 /// # Errors
@@ -39,11 +39,11 @@ where
         let results: Option<Vec<T>> = results.collect();
         // None: somebody has failed, and the scope has the error; or the caller was
         // interrupted.
-        results.ok_or_else(|| E::from(Interrupt::Cancelled))
+        results.ok_or_else(|| E::from(reason().unwrap_or(Interrupt::Cancelled)))
     })
 }
 
-/// Runs all of `jobs` at once, each on a fiber, and returns what the first one yields that
+/// Runs all of `jobs` at once, each on a fiber, and returns the value of the first one that
 /// succeeds; that cancels the others, and is returned when they have ended.
 ///
 /// # Errors
@@ -107,7 +107,7 @@ where
     }
 }
 
-/// Runs all of `jobs` at once, each on a fiber, and returns what the first one yields that
+/// Runs all of `jobs` at once, each on a fiber, and returns the value of the first one that
 /// ends; that cancels the others, and is returned when they have ended. None if there are
 /// no jobs, or none was started, since the caller has been cancelled.
 ///

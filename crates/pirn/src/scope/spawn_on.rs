@@ -4,6 +4,8 @@
 use super::handle::ScopedJoinHandle;
 use super::scoped::Scope;
 use crate::dispatcher::Dispatcher;
+use crate::fiber::current;
+use crate::fiber::local::Inheritance;
 use crate::spawn::Builder;
 
 impl<'scope> Scope<'scope, '_> {
@@ -11,6 +13,8 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// If the scope has been cancelled, or the dispatcher takes no fibers any more, `f` is dropped and the handle joins as
     /// [`NotRun`](crate::spawn::JoinError::NotRun).
+    /// The scope's deadline does not hold for it if the dispatcher goes by another clock
+    /// than the scope's runtime (a deterministic one).
     ///
     /// # Panics
     /// As [`Dispatcher::spawn`].
@@ -27,7 +31,9 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let fiber = self.fresh(Builder::new(), dispatcher.wrap(f));
+        // First: it may panic, and what `wrap` makes has to be submitted.
+        let inherited = Inheritance::copy(current::local());
+        let fiber = self.fresh(inherited, Builder::new(), dispatcher.wrap(f));
         if !dispatcher.keeps_time_of(self.pool()) {
             // SAFETY: H1, H2: not published yet.
             let region = unsafe { &fiber.as_ref().region };

@@ -229,7 +229,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
 }
 
 impl<T> TryJoinHandle<'_, T> {
-    /// Waits for the fiber to end and returns what it has yielded. None if it has failed or
+    /// Waits for the fiber to end and returns its value. None if it has failed or
     /// panicked or not been started, or if the caller was interrupted: the error, or the panic,
     /// is the scope's.
     ///

@@ -7,9 +7,9 @@ use std::panic::Location;
 use super::error::{Rejected, SpawnError};
 use super::join::JoinHandle;
 use crate::fiber::current::{self, Local};
-use crate::fiber::entry;
 use crate::fiber::header::Label;
 use crate::fiber::{FiberPtr, Header};
+use crate::fiber::{entry, local};
 use crate::runtime::Handle;
 use crate::sched::place;
 
@@ -201,17 +201,27 @@ fn publish(local: &Local, fiber: FiberPtr) {
 
 #[cold]
 fn publish_from_outside(local: &Local, fiber: FiberPtr) {
-    let unqueued = Unqueued(fiber);
+    let unqueued = Unqueued::new(fiber);
     // Panics if there is no runtime and none can be made.
     let handle = Handle::current();
-    let fiber = mem::ManuallyDrop::new(unqueued).0;
+    let fiber = unqueued.take();
     if let Err(fiber) = place::spawn(handle.pool(), local, fiber) {
         entry::refuse(fiber);
     }
 }
 
-/// A fiber that is in no queue yet.
-struct Unqueued(FiberPtr);
+/// A fiber that is in no queue yet; dropping this refuses it.
+pub(crate) struct Unqueued(FiberPtr);
+
+impl Unqueued {
+    pub(crate) fn new(fiber: FiberPtr) -> Unqueued {
+        Unqueued(fiber)
+    }
+
+    pub(crate) fn take(self) -> FiberPtr {
+        mem::ManuallyDrop::new(self).0
+    }
+}
 
 impl Drop for Unqueued {
     fn drop(&mut self) {
@@ -226,6 +236,8 @@ impl Drop for Unqueued {
 pub(crate) unsafe fn take_back<F>(fiber: FiberPtr) -> F {
     // SAFETY: the caller's promise.
     let f = unsafe { entry::take::<F>(fiber) };
+    // SAFETY: H1, H2: in no queue.
+    local::destroy(unsafe { fiber.as_ref() });
     for _ in 0..2 {
         // SAFETY: the runtime's reference and the handle's; nobody else has one.
         unsafe { Header::release(fiber) };

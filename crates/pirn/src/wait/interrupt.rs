@@ -4,23 +4,25 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// Why a call came back before it could do its work: the calling fiber, or its runtime, was
-/// cancelled, or a deadline of the code around the call has passed.
+/// Why a call came back before it could do its work: a token that the caller is under, or the
+/// calling fiber itself, was cancelled, or a deadline of the code around the call has passed.
 ///
 /// An interrupted call did nothing and gives back what it was given. Interrupts are sticky:
-/// every later interruptible call of the same fiber reports them too. A cancellation stays
-/// until the fiber ends; a deadline until the code that it was set for is left
-/// ([`with_deadline`](crate::cancel::with_deadline), [`timeout`](crate::timeout)). Where both
+/// every later interruptible call reports them too. A cancellation of the fiber itself stays until
+/// it ends; that of a [`Token`](crate::cancel::Token), and a deadline, until the code is left that
+/// they hold for ([`Token::enter`](crate::cancel::Token::enter), a [`scope`](crate::scope()),
+/// [`with_deadline`](crate::cancel::with_deadline), [`timeout`](crate::timeout)). Where both
 /// hold, the cancellation is reported.
 ///
 /// Only a wait for an end that has come already returns `Ok` all the same: of a fiber
 /// ([`JoinHandle::join`](crate::JoinHandle::join) and its kin), of the children of a scope
-/// ([`Scope::wait`](crate::scope::Scope::wait)), of the fibers of a runtime
+/// ([`Scope::wait`](crate::scope::Scope::wait)), of the fibers of a group
+/// ([`TaskGroup::wait`](crate::scope::TaskGroup::wait)), of the fibers of a runtime
 /// ([`Handle::wait_idle`](crate::runtime::Handle::wait_idle)).
 #[non_exhaustive]
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 pub enum Interrupt {
-    /// The fiber or its runtime has been cancelled.
+    /// A token that the caller is under, or the fiber itself, has been cancelled.
     Cancelled,
     /// A deadline of the surrounding code has passed.
     TimedOut,
@@ -50,7 +52,7 @@ impl Interrupt {
 impl fmt::Display for Interrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Interrupt::Cancelled => "the fiber was cancelled",
+            Interrupt::Cancelled => "cancelled",
             Interrupt::TimedOut => "a deadline of the surrounding code has passed",
         })
     }

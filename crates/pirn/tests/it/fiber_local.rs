@@ -3,7 +3,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use crate::crew::{CREWS, Jobs, alone, runtime};
 use crate::rig::{Counted, Drops, on_every_shape, scaled};
@@ -174,9 +176,9 @@ fn a_reused_header_carries_nothing_over() {
             let named = runtime.enter(|| {
                 named.spawn(|| {
                     let start = pirn::time::now();
-                    pirn::spawn::park_timeout(std::time::Duration::from_micros(20));
+                    pirn::spawn::park_timeout(Duration::from_micros(20));
                     assert!(pirn::time::now() > start);
-                    pirn::sleep(std::time::Duration::ZERO).unwrap();
+                    pirn::sleep(Duration::ZERO).unwrap();
                 })
             });
             named.unwrap().join().unwrap();
@@ -244,4 +246,33 @@ fn a_clone_that_panics() {
     });
     assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"no copies"));
     assert_eq!(drops.count(), 1);
+}
+
+/// A child that no runtime takes leaves nothing of what it has inherited to others.
+#[test]
+fn a_refused_child_leaves_nothing_behind() {
+    pirn::fiber_local! {
+        static LENT: RefCell<Option<Arc<()>>> = RefCell::new(None), inherit;
+    }
+    let lent = Arc::new(());
+    let over = runtime(1);
+    let handle = over.handle();
+    over.shutdown(Duration::from_secs(60)).unwrap();
+    std::thread::spawn({
+        let one = Arc::clone(&lent);
+        move || {
+            LENT.with(|lent| *lent.borrow_mut() = Some(one));
+            for _ in 0..4 {
+                handle.scope(|s| {
+                    assert!(s.spawn(|| ()).join().is_err());
+                    assert!(s.try_spawn(|| ()).is_err());
+                });
+                let seen = pirn::spawn(|| LENT.with(|lent| lent.borrow().is_some()));
+                assert!(!seen.join().unwrap());
+            }
+        }
+    })
+    .join()
+    .unwrap();
+    assert_eq!(Arc::strong_count(&lent), 1, "a copy is left somewhere");
 }

@@ -618,6 +618,7 @@ fn churn(seed: u64, rounds: usize) {
 /// P4. Whoever asks for it by a signal gets a dump, as often as that comes, and the program
 /// goes on.
 #[test]
+#[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn a_signal_asks_for_a_dump() {
     let ended = crate::rig::apart("reports::a_signal_asks_for_a_dump", &[], || {
         own_id();

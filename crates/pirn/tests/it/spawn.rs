@@ -403,7 +403,7 @@ fn a_thread_has_an_identity() {
     assert_ne!(first, other);
 }
 
-/// D2 of the design, C14: a fiber that has started stays on its thread.
+/// Design note 002, C14: a fiber that has started stays on its thread.
 #[test]
 fn a_started_fiber_stays_on_its_thread() {
     let runtime = runtime(4);

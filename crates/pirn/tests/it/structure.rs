@@ -376,6 +376,48 @@ fn a_dropped_group_leaves_nothing() {
     });
 }
 
+/// Results that nobody has taken may wait, spawn and be interrupted where they are dropped,
+/// which may be on the last fiber of their group.
+#[test]
+fn results_that_wait_where_they_are_dropped() {
+    struct Waits(Arc<AtomicUsize>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            let (tx, rx) = bounded(1);
+            let sender = pirn::spawn(move || tx.send(7));
+            let _ = shield(|| rx.recv()).unwrap();
+            let _ = sender.join();
+            pirn::scope(|s| drop(s.spawn(check)));
+            let _ = timeout(Duration::from_millis(1), check);
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    for workers in [1, 2, 4, 8] {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let n = scaled(60);
+        let runtime = runtime(workers);
+        runtime.run(|| {
+            for _ in 0..n {
+                let group = TaskGroup::new();
+                for _ in 0..3 {
+                    let dropped = Arc::clone(&dropped);
+                    let job = move || {
+                        let _ = check();
+                        pirn::yield_now();
+                        Waits(dropped)
+                    };
+                    group.spawn(job).unwrap();
+                }
+                pirn::yield_now();
+                drop(group);
+            }
+        });
+        runtime.wait_idle().unwrap();
+        let started = dropped.load(Ordering::SeqCst);
+        assert!(started <= 3 * n && (started > 0 || n < 8), "{started}");
+    }
+}
+
 /// A cancelled group takes nothing any more, and says so.
 #[test]
 fn a_cancelled_group_refuses() {
