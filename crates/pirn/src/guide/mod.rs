@@ -2,6 +2,8 @@
 //!
 //! * [`channels`]: every kind, how they end, what becomes of values.
 //! * [`select`]: waiting for whichever comes first.
+//! * [`running`]: workers, dispatchers, and what blocks whom.
+//! * [`debugging`]: what fibers wait for, what hangs, what is slow.
 //! * [`structure`]: scopes, groups, tokens; what a cancellation reaches.
 //! * [`sync`]: locks and meeting points, and who goes on next.
 //! * [`time`]: sleeping, limits, deadlines, ticks, virtual time in tests.
@@ -12,10 +14,12 @@
 //! library wherever its documentation is built.
 
 pub mod channels;
+pub mod debugging;
 pub mod from_crossbeam;
 pub mod from_go;
 pub mod from_std;
 pub mod from_tokio;
+pub mod running;
 pub mod select;
 pub mod structure;
 pub mod sync;

@@ -391,14 +391,17 @@ fn refused_spawns_wake_who_waits() {
 fn channels_outlive_scopes() {
     alone(|| {
         let (tx, rx) = channel::bounded(4);
+        let begun = AtomicUsize::new(0);
         let raised = catch_unwind(AssertUnwindSafe(|| {
             pirn::scope(|s| {
-                s.spawn(|| tx.send(1).unwrap());
+                // Joined: what has not started when the scope panics does not start.
+                s.spawn(|| tx.send(1).unwrap()).join().unwrap();
                 let waiting = s.spawn(|| {
+                    begun.fetch_add(1, Ordering::SeqCst);
                     let (_quiet, never) = channel::bounded::<()>(0);
                     never.recv()
                 });
-                pirn::yield_now();
+                until(&begun, 1);
                 waiting.cancel();
                 assert!(waiting.join().unwrap().is_err());
                 panic_any("the scope's end");

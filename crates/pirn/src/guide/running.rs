@@ -1,0 +1,3 @@
+//! Workers, dispatchers, and what blocks whom.
+
+#![doc = include_str!("../../guide/running.md")]
