@@ -212,6 +212,8 @@ fn hooks_run_on_every_worker() {
     let (on_start, on_stop) = (Arc::clone(&started), Arc::clone(&stopped));
     let runtime = Runtime::builder()
         .workers(3)
+        // No stand-ins, however slow the machine is.
+        .max_threads(3)
         .on_thread_start(move || _ = on_start.fetch_add(1, Ordering::SeqCst))
         .on_thread_stop(move || _ = on_stop.fetch_add(1, Ordering::SeqCst))
         .build()
