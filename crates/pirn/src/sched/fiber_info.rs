@@ -149,7 +149,8 @@ impl FiberInfo {
 
     /// What can be said of a worker that does not answer: what it runs.
     pub(super) fn running(worker: usize, remote: &Remote) -> Option<FiberInfo> {
-        let fiber = NonNull::new(remote.running.load(Ordering::Relaxed))?;
+        // ORDERING: Acquire: pairs with the Release of its worker.
+        let fiber = NonNull::new(remote.running.load(Ordering::Acquire))?;
         // SAFETY: H1. The fiber may have ended, and another may live in its header, so only
         // what is constant or atomic is read.
         Some(FiberInfo::known(worker, unsafe { fiber.as_ref() }))

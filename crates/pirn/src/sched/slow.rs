@@ -91,7 +91,7 @@ impl Remote {
 /// Says who keeps the worker; false if that run has ended meanwhile.
 fn report(pool: &Pool, index: usize, epoch: u64, ran: u64, waiting: usize) -> bool {
     let remote = &pool.remotes[index];
-    let Some(fiber) = NonNull::new(remote.running.load(Ordering::Relaxed)) else {
+    let Some(fiber) = NonNull::new(remote.running.load(Ordering::Acquire)) else {
         return false;
     };
     let header = header(fiber);

@@ -357,7 +357,8 @@ impl Worker {
     fn note(&self, local: &Local, fiber: FiberPtr) {
         let remote = self.remote();
         remote.counters.dispatched.increment();
-        remote.running.store(fiber.as_ptr(), Ordering::Relaxed);
+        // ORDERING: Release: a report may read the header, which may have been made just now.
+        remote.running.store(fiber.as_ptr(), Ordering::Release);
         local.refill_budget(BUDGET);
         local.set_fiber(Some(fiber));
     }

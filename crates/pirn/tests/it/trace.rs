@@ -54,6 +54,8 @@ fn every_run_of_a_fiber_is_a_slice() {
         for workers in [1, 2, 4, 8] {
             let path = file("slices");
             let builder = Runtime::builder().workers(workers).scheduler(scheduler);
+            // No stand-ins, however slow the machine is: a track for each worker.
+            let builder = builder.max_threads(workers);
             let runtime = builder.trace(&path).build().unwrap();
             work(&runtime);
             let metrics = runtime.metrics();
