@@ -2,7 +2,10 @@
 //! so that the peers it measures stay out of the library's lock file.
 //!
 //! `compare` prints pirn and its peers side by side; `guard` compares instruction counts
-//! with the baseline in the repository.
+//! with the baseline in the repository; `cost` compares them with those of a build without
+//! anything that is there for reports only.
+
+use std::path::PathBuf;
 
 use crate::command;
 use crate::harness::{Build, Run, cases, run};
@@ -19,7 +22,8 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
         Some((name, args)) if matches!(name.as_str(), "compare" | "guard") => {
             (name, args)
         }
-        _ => return Err("say which: `bench compare …` or `bench guard …`".to_owned()),
+        Some((name, args)) if name == "cost" => return cost(args),
+        _ => return Err("say which: `bench compare`, `guard` or `cost …`".to_owned()),
     };
     let mut cargo = command::cargo();
     cargo.args(["run", "--quiet", "--release", "--manifest-path"]);
@@ -27,6 +31,31 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
     cargo.args(["--bin", program, "--"]).args(args);
     command::run(&mut cargo)?;
     Ok(Tally::PASS)
+}
+
+/// Builds the guard twice and has the one compare itself with the other.
+fn cost(args: &[String]) -> Result<Tally, String> {
+    let full = guard(None, "")?;
+    let bare = guard(Some("bare"), "-Awarnings --cfg pirn_bare")?;
+    let mut compare = command::program(full);
+    compare.arg("--against").arg(bare).args(args);
+    command::run(&mut compare)?;
+    Ok(Tally::PASS)
+}
+
+/// Builds the guard with these flags for every crate; returns where it lies.
+fn guard(lane: Option<&str>, rustflags: &str) -> Result<PathBuf, String> {
+    let target = repo::target(lane);
+    let mut cargo = command::cargo();
+    cargo.args(["build", "--quiet", "--release", "--bin", "guard"]);
+    cargo
+        .arg("--manifest-path")
+        .arg(repo::root().join("bench/Cargo.toml"));
+    cargo
+        .env("CARGO_TARGET_DIR", &target)
+        .env("RUSTFLAGS", rustflags);
+    command::run(&mut cargo)?;
+    Ok(target.join("release/guard"))
 }
 
 /// The benches' own tests: statistics, verdicts, the guard's judgement.

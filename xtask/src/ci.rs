@@ -27,6 +27,7 @@ const STEPS: &[Step] = &[
     ("test", || suite::unit_and_integration(&Options::default())),
     ("fat", || suite::fat(&Options::default())),
     ("portable", || suite::portable(&Options::default())),
+    ("free", || suite::free(&Options::default())),
     ("checked", || suite::checked(&Options::default())),
     ("doctest", suite::doc),
     ("rustdoc", rustdoc),

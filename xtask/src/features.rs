@@ -5,6 +5,7 @@
 //! * `` `model claim_vs_timeout` ``: a model, by the end of its name;
 //! * `` `mutant park_relaxed` ``: a seeded bug that its model catches;
 //! * `` `portable spawn::names` ``: a test under the portable switch and parker;
+//! * `` `free spawn::names` ``: a test where fibers may migrate;
 //! * `` `checked spans::goes` ``: a test with the features `diagnostics` and `tracing`;
 //! * `` `compiles aarch64-apple-darwin` ``: the library compiles for that target;
 //! * `` `bench steal` ``: a case that bench/RESULTS.md shows, or, with `::` in its name, a
@@ -26,6 +27,8 @@ pub(crate) enum Proof {
     Model(String),
     /// A seeded bug of docs/models.md.
     Mutant(String),
+    /// The end of a test's name, where fibers may migrate.
+    Free(String),
     /// The end of a test's name, under the portable switch and parker.
     Portable(String),
     /// The end of a test's name, with the features that look closer.
@@ -86,6 +89,7 @@ fn proofs(cell: &str, line: usize) -> Result<Vec<Proof>, String> {
             Some(("model", name)) => Proof::Model(name.to_owned()),
             Some(("mutant", name)) => Proof::Mutant(name.to_owned()),
             Some(("portable", name)) => Proof::Portable(name.to_owned()),
+            Some(("free", name)) => Proof::Free(name.to_owned()),
             Some(("checked", name)) => Proof::Checked(name.to_owned()),
             Some(("compiles", target)) => Proof::Compiles(target.to_owned()),
             Some(("bench", name)) => Proof::Bench(name.to_owned()),

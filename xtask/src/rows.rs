@@ -89,6 +89,7 @@ struct Stage {
     tests: Vec<Case>,
     models: Vec<Case>,
     portable: Vec<Case>,
+    free: Vec<Case>,
     checked: Vec<Case>,
     bench_tests: Vec<Case>,
     bench_cases: BTreeSet<String>,
@@ -125,6 +126,9 @@ impl Stage {
         if any(|p| matches!(p, Proof::Portable(_))) {
             stage.portable = cases(&suite::portable_build().binaries()?)?;
         }
+        if any(|p| matches!(p, Proof::Free(_))) {
+            stage.free = cases(&suite::free_build().binaries()?)?;
+        }
         if any(|p| matches!(p, Proof::Checked(_))) {
             stage.checked = cases(&suite::checked_build().binaries()?)?;
         }
@@ -149,6 +153,7 @@ impl Stage {
                 by_end(&self.portable, end).map(|at| &self.portable[at])
             }
             Proof::Checked(end) => by_end(&self.checked, end).map(|at| &self.checked[at]),
+            Proof::Free(end) => by_end(&self.free, end).map(|at| &self.free[at]),
             Proof::Bench(end) => {
                 by_end(&self.bench_tests, end).map(|at| &self.bench_tests[at])
             }

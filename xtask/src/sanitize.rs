@@ -11,6 +11,7 @@
 use crate::command;
 use crate::harness::{Build, Case, Run, cases, run};
 use crate::options::Options;
+use crate::repo;
 use crate::rust_src;
 use crate::suite;
 use crate::tally::Tally;
@@ -59,12 +60,22 @@ impl Lane {
         Ok(match self {
             Lane::Address => build
                 .lane("asan", "-Zsanitizer=address --cfg pirn_asan")
-                .env("ASAN_OPTIONS", "detect_leaks=1"),
+                // Variables stay on their stacks, or it cannot be told how much of one is left.
+                .env(
+                    "ASAN_OPTIONS",
+                    "detect_leaks=1:detect_stack_use_after_return=0",
+                )
+                .env("LSAN_OPTIONS", lsan_options()),
             Lane::Thread => build
                 .lane("tsan", "-Zsanitizer=thread --cfg pirn_tsan")
                 .env("__CARGO_TESTS_ONLY_SRC_ROOT", rust_src::library()?),
         })
     }
+}
+
+fn lsan_options() -> String {
+    let known = repo::root().join("xtask/lsan.txt");
+    format!("suppressions={}:print_suppressions=0", known.display())
 }
 
 /// The tests under AddressSanitizer, leaks included.

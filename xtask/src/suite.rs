@@ -123,6 +123,50 @@ pub(crate) fn checked_build() -> Build {
     ])
 }
 
+/// The library's tests of waiting and of its ends once more where fibers may migrate.
+///
+/// # Errors
+/// When it does not build, or nothing ran.
+pub(crate) fn free(options: &Options) -> Result<Tally, String> {
+    let mut chosen = options.clone();
+    if chosen.words.is_empty() {
+        let rooms = [
+            " cancel::",
+            " channel_storm::",
+            " deadline::",
+            " deadlock ",
+            " elastic::",
+            " idle ",
+            " join::",
+            " loans::",
+            " park::",
+            " reports::",
+            " scope::",
+            " select::",
+            " shutdown::",
+            " structure::",
+            " timers::",
+        ];
+        chosen.words = rooms.map(str::to_owned).to_vec();
+    }
+    lane("fibers that may migrate", &free_build(), &chosen)
+}
+
+/// The build that [`free`] runs.
+pub(crate) fn free_build() -> Build {
+    let args = &[
+        "--package",
+        "pirn",
+        "--test",
+        "it",
+        "--test",
+        "idle",
+        "--test",
+        "deadlock",
+    ];
+    Build::new(args).lane("free", "--cfg pirn_free")
+}
+
 /// The build that [`portable`] runs.
 pub(crate) fn portable_build() -> Build {
     let args = &[

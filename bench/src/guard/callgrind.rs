@@ -20,17 +20,33 @@ const REPETITIONS: (u64, u64) = (20_000, 120_000);
 /// # Errors
 /// Valgrind is missing, or the child failed under it; in words.
 pub fn instructions_of(operation: &Operation) -> Result<f64, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    instructions_in(&own, operation, &[])
+}
+
+/// Counts one operation of a child of `program`, another build of this one, with these
+/// variables in its environment.
+pub(super) fn instructions_in(
+    program: &Path,
+    operation: &Operation,
+    environment: &[(&str, &str)],
+) -> Result<f64, String> {
     let (few, many) = REPETITIONS;
-    let difference = count(operation, many)? as f64 - count(operation, few)? as f64;
+    let count = |times| count(program, operation, environment, times);
+    let difference = count(many)? as f64 - count(few)? as f64;
     Ok(difference / (many - few) as f64)
 }
 
 /// All instructions of the busiest thread in a run of that many repetitions.
-fn count(operation: &Operation, times: u64) -> Result<u64, String> {
+fn count(
+    program: &Path,
+    operation: &Operation,
+    environment: &[(&str, &str)],
+    times: u64,
+) -> Result<u64, String> {
     let directory = target_directory().join("guard");
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
         .args([
             "--tool=callgrind",
@@ -43,6 +59,7 @@ fn count(operation: &Operation, times: u64) -> Result<u64, String> {
         ))
         .arg(program)
         .args(["child", operation.name, &times.to_string()])
+        .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("valgrind does not start: {error}"))?;

@@ -9,6 +9,7 @@ mod baseline;
 mod callgrind;
 mod client;
 mod control;
+mod cost;
 mod history;
 mod instructions;
 mod operation;
@@ -16,6 +17,7 @@ mod pirn;
 mod wall;
 
 pub use callgrind::instructions_of;
+pub use cost::{Cost, costs};
 pub use instructions::{Verdict, bless, check};
 pub use operation::{Operation, find, operations};
 pub use wall::{WallLine, inject, wall};

@@ -57,12 +57,19 @@ def fibers():
         worker = worker_of(gdb.newest_frame())
         if worker is None:
             continue
-        at = word(place(find(worker["started"], "head")))
-        while at:
-            fiber = gdb.Value(at).cast(header).dereference()
-            number = (word_32(find(fiber["generation"], "value")) << 32) + int(fiber["index"])
-            yield number, fiber, thread
-            at = word(place(find(fiber["started"], "next")))
+        lists = [worker["started"]]
+        shared = word(place(worker["commons"]))
+        if shared:
+            # Where fibers may migrate.
+            commons = gdb.lookup_type("pirn::sched::commons::Commons").pointer()
+            lists.append(gdb.Value(shared).cast(commons).dereference()["started"])
+        for started in lists:
+            at = word(place(find(started, "head")))
+            while at:
+                fiber = gdb.Value(at).cast(header).dereference()
+                number = word_32(find(fiber["generation"], "value")) << 32
+                yield number + int(fiber["index"]), fiber, thread
+                at = word(place(find(fiber["started"], "next")))
     if before is not None:
         before.switch()
 

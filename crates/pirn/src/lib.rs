@@ -37,7 +37,8 @@
 //! # What keeps it sound
 //!
 //! A fiber that has not started may be taken by any worker. One that has started stays on the
-//! worker that started it, to its end. So between any two statements of a fiber the OS thread
+//! worker that started it, to its end, unless its runtime has been built with
+//! [`free_migration`](runtime::Builder::free_migration), which is `unsafe`. So between any two statements of a fiber the OS thread
 //! is the same: thread-locals, `Rc`, lock guards and `errno` mean what they mean in ordinary
 //! code, in release builds with link-time optimization too, and [`spawn()`] is a safe function.
 //! The price: a started fiber waits while another one computes, or blocks its thread, on the
@@ -118,6 +119,7 @@
 //! | `PIRN_STATS` | 1: the counters at the end, on standard error | `stats_at_exit` |
 //! | `PIRN_VERBOSE` | 1: what is decided at the start, how it went at the end | `verbose` |
 //! | `PIRN_TRACE` | a file for the trace | `trace` |
+//! | `PIRN_INSPECT` | path of a Unix socket that `pirn-top` looks at | `inspect` |
 //! | `PIRN_LOG` | some of `join,wake,inject,chan,park,sysmon`, or `all`: events as they happen | `log` |
 //! | `PIRN_SLOW_FIBER` | milliseconds after which a fiber that holds others up is reported | `slow_fiber` |
 //! | `PIRN_ASSERT` | 1: steps in a fiber's life are checked in release builds | `assertions` |
@@ -156,6 +158,7 @@ pub mod guide;
 pub mod runtime;
 pub mod scope;
 pub mod select;
+pub mod signal;
 pub mod spawn;
 // loom's words have no const constructors, so there only the parts without a word of their
 // own are left, to be modelled.

@@ -144,6 +144,9 @@ fn alone_a_watched_process_stays_idle() {
         for workers in [1, 4] {
             let trace = format!("{}/idle-{workers}.json", env!("CARGO_TARGET_TMPDIR"));
             let builder = Runtime::builder().trace(trace).stats_at_exit(true);
+            let socket = std::env::temp_dir();
+            let socket = socket.join(format!("pirn-idle-{}", std::process::id()));
+            let builder = builder.inspect(socket);
             let builder = builder.slow_fiber(Some(Duration::from_millis(500)));
             watch(
                 builder.log(LogMask::SYSMON),

@@ -74,7 +74,7 @@ fn look_around_a_yield(round: usize) -> usize {
         + usize::from(known != 0 && known != after.3)
 }
 
-/// Hazard 1, 3. A million suspensions of fibers of which many were stolen fresh: what a
+/// Hazard 1, 3. A million suspensions of fibers of which a hundred were stolen fresh: what a
 /// thread-local says before is what it says after.
 #[test]
 fn thread_locals_stay_on_their_thread() {
@@ -106,7 +106,7 @@ fn thread_locals_stay_on_their_thread() {
         suspensions += FIBERS * ROUNDS;
         let total = runtime.metrics().total;
         // On a machine that is busy thieves may need longer to come to their part.
-        if suspensions >= 1_000_000 && total.stolen * 100 >= total.started {
+        if suspensions >= 1_000_000 && total.stolen >= 100 {
             break;
         }
         assert!(

@@ -55,6 +55,8 @@ impl Depth {
 pub(crate) enum Engine {
     Loom,
     Shuttle,
+    /// Shuttle, where fibers may migrate.
+    Migrating,
     /// The ordinary build: a bug that a unit test catches.
     Native,
 }
@@ -65,6 +67,7 @@ impl Engine {
         match name {
             "loom" => Some(Engine::Loom),
             "shuttle" => Some(Engine::Shuttle),
+            "shuttle-free" => Some(Engine::Migrating),
             "native" => Some(Engine::Native),
             _ => None,
         }
@@ -84,6 +87,12 @@ impl Engine {
             Engine::Shuttle => build
                 .lane("shuttle", &format!("--cfg shuttle{cfgs}"))
                 .env("PIRN_MODEL_EFFORT", depth.effort()),
+            Engine::Migrating => build
+                .lane(
+                    "shuttle-free",
+                    &format!("--cfg shuttle --cfg pirn_free{cfgs}"),
+                )
+                .env("PIRN_MODEL_EFFORT", depth.effort()),
             Engine::Native => build.lane("native", cfgs.trim()),
         }
     }
@@ -92,7 +101,7 @@ impl Engine {
     fn owns(self, case: &Case) -> bool {
         match self {
             Engine::Loom => case.name.contains("model_"),
-            Engine::Shuttle => {
+            Engine::Shuttle | Engine::Migrating => {
                 case.name.contains("shuttle_") || case.binary.id == "pirn::model"
             }
             Engine::Native => false,
@@ -106,7 +115,9 @@ impl Engine {
     pub(crate) fn models(self, depth: Depth) -> Result<Vec<Case>, String> {
         let whole = repo::root().join("crates/pirn/tests/model").exists();
         let targets: &[&str] = match self {
-            Engine::Shuttle if whole => &["--release", "--lib", "--test", "model"],
+            Engine::Shuttle | Engine::Migrating if whole => {
+                &["--release", "--lib", "--test", "model"]
+            }
             _ => &["--release", "--lib"],
         };
         let mut all = cases(&self.build(depth, targets, "").binaries()?)?;
@@ -145,6 +156,7 @@ type Lane = fn(&Options) -> Result<Tally, String>;
 const ENGINES: &[(&str, Lane)] = &[
     ("loom", |options| lane(Engine::Loom, options)),
     ("shuttle", |options| lane(Engine::Shuttle, options)),
+    ("shuttle-free", |options| lane(Engine::Migrating, options)),
     ("spin", spin::spin),
 ];
 

@@ -93,7 +93,7 @@ fn build(mutant: &Mutant, depth: Depth) -> Result<Vec<Case>, String> {
     let cfg = format!("pirn_mutant=\"{}\"", mutant.name);
     let build = match mutant.engine {
         // The whole runtime is an integration test away: every crate gets the flag.
-        Engine::Shuttle => {
+        Engine::Shuttle | Engine::Migrating => {
             let targets = &["--release", "--lib", "--test", "model"];
             mutant
                 .engine

@@ -2,8 +2,8 @@
 //!
 //! Owns: intrusive lists ([`list`]), a lock-free bitmap ([`bits`]), a small random generator
 //! ([`rng`]), cache-line padding ([`pad`]), the pause between two looks at a word
-//! ([`backoff`]), and the switch by which the model checker's mutants are turned on
-//! ([`mutant`]).
+//! ([`backoff`]), and the switches by which the model checker's mutants are turned on
+//! ([`mutant`]) and everything that only reports read is left out ([`tells`]).
 //!
 //! Does not own: any policy, any thread, any system call.
 
@@ -21,6 +21,7 @@ pub(crate) mod pad;
 #[expect(unsafe_code, reason = "the prefetch instruction")]
 pub(crate) mod prefetch;
 pub(crate) mod rng;
+pub(crate) mod tells;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -9,13 +9,13 @@
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use crate::fiber::Ticket;
-use crate::fiber::entry::Panic;
+use crate::fiber::unwound::Panic;
 use crate::fiber::vigil;
 use crate::sched::seeded::outside;
 use crate::shim::atomic::{AtomicBool, Ordering};
@@ -102,7 +102,8 @@ where
     };
     match THREADS.submit(order) {
         Ok(()) => {
-            let _ = outside(|| park(job.caller, &Spec::of(Reason::Blocking)));
+            let spec = Spec::of(Reason::Blocking).at(Location::caller());
+            let _ = outside(|| park(job.caller, &spec));
         }
         // SAFETY: G1: refused, so this is the one right to run it.
         Err(order) => unsafe { (order.run)(order.job) },

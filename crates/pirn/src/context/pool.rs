@@ -96,6 +96,11 @@ impl StackPool {
         })
     }
 
+    /// Bytes that a stack of the default size was asked to have.
+    pub(crate) fn usual_size(&self) -> usize {
+        self.config.size
+    }
+
     /// Takes a stack of the default size.
     ///
     /// # Errors

@@ -130,17 +130,18 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
     let fiber = unsafe { (*to).fiber };
     if fiber.is_null() {
         // SAFETY: 4: `save` is a fiber that runs.
-        unsafe { suspend(save) };
+        let running = unsafe { (*save).fiber };
+        // SAFETY: as above.
+        unsafe { suspend(running) };
     } else {
         // SAFETY: CO1, 2.
         let coroutine = unsafe { &mut (*fiber).coroutine };
         coroutine.resume(());
         // SAFETY: CO1; the fiber is suspended again.
         if unsafe { (*fiber).left } {
-            // SAFETY: what `exit` promises: nothing on the stack is to be dropped.
+            // SAFETY: what `exit` promises: nothing on the stack is to be dropped. `to` is not
+            // looked at again: what runs on the stack may have changed hands meanwhile.
             unsafe { coroutine.force_reset() };
-            // SAFETY: 1.
-            unsafe { (*to).fiber = ptr::null_mut() };
         }
     }
     // SAFETY: 1.
@@ -156,21 +157,19 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
 pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
     // SAFETY: 1.
     unsafe { sanitizer::leave_for_good(save, to) };
-    // SAFETY: 1.
-    let fiber = unsafe { (*save).fiber };
+    // SAFETY: 1: a left context has nothing to go on with.
+    let fiber = unsafe { std::mem::replace(&mut (*save).fiber, ptr::null_mut()) };
     // SAFETY: CO1.
     unsafe { (*fiber).left = true };
     // SAFETY: 1: `save` is a fiber that runs.
-    unsafe { suspend(save) };
+    unsafe { suspend(fiber) };
     unreachable!("a context that was left has been resumed")
 }
 
 /// # Safety
-/// 1. `running` is the context of the fiber that calls.
-unsafe fn suspend(running: *mut Context) {
-    // SAFETY: 1.
-    let fiber = unsafe { (*running).fiber };
-    // SAFETY: CO1.
+/// 1. `fiber` is the record of the fiber that calls.
+unsafe fn suspend(fiber: *mut Fiber) {
+    // SAFETY: 1, CO1.
     let yielder = unsafe { (*fiber).yielder };
     // SAFETY: 1: the fiber has started, so the yielder is set and lives on its stack.
     unsafe { &*yielder }.suspend(());

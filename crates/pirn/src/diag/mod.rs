@@ -11,11 +11,13 @@ mod quit;
 
 #[cfg(feature = "tracing")]
 pub use crate::fiber::in_span;
+pub use crate::fiber::life::State;
 pub use crate::observe::{Metrics, WorkerMetrics};
 pub use crate::sched::counters::Counters;
 pub use crate::sched::events::{LogMask, UnknownCategory};
-pub use crate::sched::fiber_info::{FiberInfo, State};
+pub use crate::sched::fiber_info::FiberInfo;
 pub use crate::sched::scale::ScaleReason;
+pub use crate::sched::standing::WorkerState;
 pub use crate::wait::Reason;
 pub use crate::wait::object::{Nameable, Object, ObjectKind, name_object};
 pub use dump::dump;

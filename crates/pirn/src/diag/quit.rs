@@ -1,10 +1,10 @@
 //! A dump for whoever asks from outside.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use super::dump::dump;
-use crate::fiber::vigil;
-use crate::{shim, sys};
+use crate::shim::StaticLock;
+use crate::signal::{Reaction, Signal, Watch, watch};
 
 /// Has the signal SIGQUIT, which Ctrl-\ sends from a terminal, write a [`dump`](super::dump()) to
 /// the standard error stream, in place of ending the process. A call after the first changes
@@ -15,17 +15,19 @@ use crate::{shim, sys};
 /// # Errors
 /// What the system says when it has no pipe or no thread, or refuses the handler.
 pub fn dump_on_quit() -> io::Result<()> {
-    let Some(mut signals) = sys::on_quit()? else {
-        return Ok(());
-    };
-    let wait = move || {
-        let mut one = [0];
-        while vigil::rest(|| signals.read_exact(&mut one)).is_ok() {
-            let mut text = Vec::new();
-            // Writing to memory does not fail.
-            let _ = dump(&mut text);
-            let _ = io::stderr().write_all(&text);
-        }
-    };
-    shim::thread::spawn("pirn-quit".to_owned(), wait).map(drop)
+    let mut arranged = ARRANGED.lock();
+    if arranged.is_none() {
+        *arranged = Some(watch(Signal::QUIT, Reaction::Call(tell))?);
+    }
+    Ok(())
+}
+
+/// Kept for good.
+static ARRANGED: StaticLock<Option<Watch>> = StaticLock::new(None);
+
+fn tell() {
+    let mut text = Vec::new();
+    // Writing to memory does not fail.
+    let _ = dump(&mut text);
+    let _ = io::stderr().write_all(&text);
 }

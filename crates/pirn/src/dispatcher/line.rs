@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::base::list::Fifo;
-use crate::fiber::{FiberPtr, Header, current};
+use crate::fiber::{FiberLocal, FiberPtr, Header, current};
 use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::shim::Lock;
@@ -38,11 +38,9 @@ struct Places {
 /// The right of one fiber to be active. It lies in the fiber's closure, then in the fiber.
 pub(super) struct Turn(Arc<Line>);
 
-crate::fiber_local! {
-    /// The turn that the running fiber has. The first of its locals, so the last to go:
-    /// nothing of the fiber's runs after that.
-    static TURN: RefCell<Option<Turn>> = RefCell::new(None)
-}
+/// The turn that the running fiber has. It goes last: nothing of the fiber's runs after that.
+static TURN: FiberLocal<RefCell<Option<Turn>>> =
+    FiberLocal::lasting(|| RefCell::new(None));
 
 impl Line {
     pub(super) fn new(most: usize, pool: Arc<Pool>, further: Option<Arc<Line>>) -> Line {

@@ -18,7 +18,7 @@ use std::thread::panicking;
 use std::time::Instant;
 
 use super::header::{FiberPtr, Header};
-use super::schedule::InPerson;
+use super::schedule::{InPerson, Wish};
 use super::slab::{self, Magazines};
 use super::vigil;
 use crate::base::rng::Rng;
@@ -30,9 +30,13 @@ pub(crate) struct Local {
     fiber: Cell<Option<FiberPtr>>,
     /// The header that this thread has borrowed to wait in person.
     person: Cell<Option<FiberPtr>>,
-    /// The fiber that has ended here last and waits for somebody to clear up after it, off
-    /// its stack.
-    ended: Cell<Option<FiberPtr>>,
+    /// The fiber that has been left here last, and for which something remains to be done off
+    /// its stack: it has ended, or may migrate.
+    left: Cell<Option<FiberPtr>>,
+    /// What that fiber wants, unless it has ended.
+    wish: Cell<Option<Wish>>,
+    /// This thread is a worker whose fibers may migrate.
+    free: Cell<bool>,
     /// The worker of `sched` that this thread is; null on other threads.
     worker: Cell<*const ()>,
     /// The pool whose start hook runs on this thread, which will be one of its workers; else
@@ -74,7 +78,9 @@ impl Local {
         Local {
             fiber: Cell::new(None),
             person: Cell::new(None),
-            ended: Cell::new(None),
+            left: Cell::new(None),
+            wish: Cell::new(None),
+            free: Cell::new(false),
             worker: Cell::new(ptr::null()),
             starting: Cell::new(ptr::null()),
             budget: Cell::new(0),
@@ -118,19 +124,30 @@ impl Local {
         self.starting.set(pool);
     }
 
-    /// Leaves word that `fiber` has ended.
+    /// Whether the fibers of this thread may go on on another one.
     #[inline(always)]
-    pub(crate) fn set_ended(&self, fiber: FiberPtr) {
-        self.ended.set(Some(fiber));
+    pub(crate) fn is_free(&self) -> bool {
+        self.free.get()
+    }
+
+    pub(crate) fn set_free(&self, free: bool) {
+        self.free.set(free);
+    }
+
+    /// Leaves word that `fiber` has ended, or what it wants.
+    #[inline(always)]
+    pub(crate) fn set_left(&self, fiber: FiberPtr, wish: Option<Wish>) {
+        self.left.set(Some(fiber));
+        self.wish.set(wish);
     }
 
     #[inline(always)]
-    pub(crate) fn take_ended(&self) -> Option<FiberPtr> {
-        match self.ended.get() {
+    pub(crate) fn take_left(&self) -> Option<(FiberPtr, Option<Wish>)> {
+        match self.left.get() {
             None => None,
-            ended => {
-                self.ended.set(None);
-                ended
+            Some(fiber) => {
+                self.left.set(None);
+                Some((fiber, self.wish.get()))
             }
         }
     }
@@ -262,7 +279,9 @@ pub(crate) fn identity(local: &Local) -> FiberPtr {
 fn borrow_identity(local: &Local) -> FiberPtr {
     let header = slab::alloc(local, 0, Location::caller(), 1);
     // SAFETY: H1, H2: just allocated, so this thread owns it.
-    unsafe { header.as_ref() }.set_home(&InPerson);
+    let own = unsafe { header.as_ref() };
+    own.life.exempt();
+    own.set_home(&InPerson);
     local.person.set(Some(header));
     vigil::enter(header);
     slab::at_thread_exit();
@@ -274,7 +293,7 @@ pub(super) fn give_identity_back(local: &Local) {
     if let Some(header) = local.person.get() {
         // What the destructors make or wait for is this thread's still.
         // SAFETY: H1.
-        super::local::destroy(unsafe { header.as_ref() });
+        super::local::destroy_all(unsafe { header.as_ref() });
         local.person.set(None);
         vigil::leave(header);
         // Whatever ticket of this thread is still about ends here, not in the next life.

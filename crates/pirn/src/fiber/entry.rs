@@ -15,7 +15,6 @@
 //! state word says Done, the stack goes back to the cache, the runtime's reference is given
 //! up.
 
-use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
@@ -25,6 +24,7 @@ use super::header::{EndHook, Ending, FiberPtr, Header, Outcome};
 use super::region::{Region, RegionRef};
 use super::seat;
 use super::slab;
+use super::unwound::{Panic, Unwound};
 use crate::base::dropping::end_caught;
 use crate::base::mutant::mutant;
 
@@ -36,9 +36,6 @@ pub(crate) struct Vtable {
     /// Drops the result that lies in the payload.
     drop_value: unsafe fn(FiberPtr),
 }
-
-/// A panic as it lies in a payload.
-pub(crate) type Panic = Box<dyn Any + Send>;
 
 struct Types<F, T>(PhantomData<(F, T)>);
 
@@ -132,6 +129,15 @@ pub(crate) unsafe fn take<V>(fiber: FiberPtr) -> V {
     }
 }
 
+/// Takes the panic that the payload holds; its witness is told nothing.
+///
+/// # Safety
+/// As [`take`].
+pub(crate) unsafe fn take_panic(fiber: FiberPtr) -> Panic {
+    // SAFETY: the caller's promise; panics lie there so.
+    unsafe { take::<Unwound>(fiber) }.into_panic()
+}
+
 /// The `run` of the table for these types.
 ///
 /// # Safety
@@ -157,12 +163,15 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
         Ok(None) => Outcome::NotRun,
         Err(panic) => {
             // SAFETY: as above.
-            unsafe { put::<Panic>(fiber, panic) };
+            unsafe { put(fiber, Unwound::new(header, panic)) };
             current::unwound();
             Outcome::Panicked
         }
     };
     header.outcome.set(outcome);
+    if outcome == Outcome::NotRun {
+        header.life.unrun();
+    }
 }
 
 /// The `drop_value` of the table for this type.
@@ -174,7 +183,7 @@ unsafe fn drop_value<T>(fiber: FiberPtr) {
     drop(unsafe { take::<T>(fiber) });
 }
 
-/// Drops what the payload holds. UNWIND: a panic in the value's destructor ends it.
+/// Drops what the payload holds; of a panic its witness is told. UNWIND: a panic in the value's destructor ends it.
 ///
 /// # Safety
 /// The caller owns the outcome (H5).
@@ -186,7 +195,7 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
         // SAFETY: H5, and the outcome says what lies there.
         Outcome::Value => unsafe { (header.vtable.get().drop_value)(fiber) },
         // SAFETY: as above.
-        Outcome::Panicked => drop(unsafe { take::<Panic>(fiber) }),
+        Outcome::Panicked => unsafe { take::<Unwound>(fiber) }.tell(header),
         Outcome::Pending | Outcome::NotRun | Outcome::Taken => {}
     });
 }
@@ -227,8 +236,8 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
     // Whoever is told may end what the fiber has inherited, so that is left behind by now.
     let ending = publish(fiber);
     tell_scope(fiber, ending);
-    // What the user's code in the hook has made.
-    super::local::destroy(header);
+    // What the user's code in the hook has made, and what lasts.
+    super::local::destroy_all(header);
 }
 
 /// As [`run_out`], for a fiber that inherits what holds for its parent's code.
@@ -264,7 +273,7 @@ fn publish(fiber: FiberPtr) -> Ending {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     let panicked = header.outcome.get() == Outcome::Panicked;
-    let keep = header.keeps_panic.get() && panicked;
+    let keep = header.marks.keeps_panic() && panicked;
     let mut join = header.join.lock();
     let detached = join.detached && !mutant!("detached_unseen");
     if detached && !keep && owes_drop(header.outcome.get()) {
@@ -274,7 +283,7 @@ fn publish(fiber: FiberPtr) -> Ending {
         join = header.join.lock();
     }
     join.done = !mutant!("done_after_the_claims");
-    let first = join.waiters.claim_first(|()| {});
+    let first = join.waiters.claim_first(|_| {});
     // LIVENESS: `done` is set, so nobody joins the queue any more; whoever is in it is told
     // below, one by one, each outside the lock.
     let mut more = !join.waiters.is_empty();
@@ -284,7 +293,7 @@ fn publish(fiber: FiberPtr) -> Ending {
     }
     while more {
         let mut join = header.join.lock();
-        let next = join.waiters.claim_first(|()| {});
+        let next = join.waiters.claim_first(|_| {});
         more = !join.waiters.is_empty();
         drop(join);
         if let Some(joiner) = next {
@@ -322,10 +331,11 @@ pub(crate) fn refuse(fiber: FiberPtr) {
     // SAFETY: the fiber is in no queue, so the caller owns it.
     unsafe { (header.vtable.get().run)(fiber) };
     // What it has inherited.
-    super::local::destroy(header);
+    super::local::destroy_all(header);
     let ending = publish(fiber);
     tell_scope(fiber, ending);
     header.state.finish();
+    header.life.end();
     // SAFETY: the runtime's reference, which no runtime has taken.
     unsafe { Header::release(fiber) };
 }

@@ -15,7 +15,8 @@
 //!   ends. Any pointer to one may be dereferenced for its atomics at any time.
 //! * H2. Every plain field belongs to the *owner*: the spawner until it publishes the
 //!   fiber, then whoever took it from a queue, then the fiber and its worker, which are one
-//!   thread. Ownership moves only through a queue or a claim, both of which order it.
+//!   thread. Ownership moves only through a queue or a claim, both of which order it. (Where
+//!   fibers may migrate: also by a hold on the state word, which does too.)
 //! * H3. `home` is written before the fiber parks for the first time and read by the winner
 //!   of a claim on Parked; the park and the claim of the state word order the two.
 //! * H4. `refs` counts the runtime (one, from spawn to the end) and every handle. At zero
@@ -30,6 +31,8 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::entry::Vtable;
+use super::hunger::Joiner;
+use super::life::Life;
 use super::local::Locals;
 use super::region::InForce;
 use super::schedule::Schedule;
@@ -67,7 +70,9 @@ pub(crate) struct Join {
     pub(crate) done: bool,
     /// Nobody will ask for the outcome.
     pub(crate) detached: bool,
-    pub(crate) waiters: WaitQueue<()>,
+    /// Odd while the fiber waits for a stack (`hunger`).
+    pub(crate) hunger: u32,
+    pub(crate) waiters: WaitQueue<Joiner>,
     /// The token of the outermost part of the fiber's code that has one (RG4 in `region`).
     pub(crate) own: Option<Arc<Node>>,
 }
@@ -86,6 +91,9 @@ pub(crate) struct EndTable {
     /// A panic that is kept in the payload (`keeps_panic`) will not be joined: its handle has
     /// been dropped after the end.
     pub(crate) panic_left: unsafe fn(data: *const ()),
+    /// The fiber, which is fresh, waits for a stack, or does not any more (`hunger`). Called
+    /// under a lock; the wakes are due after it.
+    pub(crate) hunger: unsafe fn(data: *const (), hungry: bool, wakes: &mut Vec<Wake>),
 }
 
 /// How a fiber has ended. By the time the hook is told, the outcome is the joiners' (H5).
@@ -141,15 +149,60 @@ pub(crate) struct Header {
     pub(crate) class: u8,
     /// Owner, then the handle (H5).
     pub(crate) outcome: Cell<Outcome>,
-    /// A panic stays in the payload for the scope to raise, though nobody joins. Owner.
-    pub(crate) keeps_panic: Cell<bool>,
-    /// The ticket of the present epoch has been given to code of the user's. Owner.
-    pub(crate) lent: Cell<bool>,
+    /// The state that it is in, by name; in debug builds. Owner.
+    pub(crate) life: Life,
+    /// What is so of it, or of its wait. Owner, then the handle (H5).
+    pub(crate) marks: Marks,
     /// Not 0 if it was handed to another worker for the sake of balance (`sched::share`).
     /// The spawner, then the owner.
     pub(crate) guest: Cell<u32>,
     /// The spans of `tracing` that its code is in. Owner.
     pub(crate) spans: Spans,
+}
+
+/// Three things that may be so of a fiber, in one byte: a header has none to spare.
+#[derive(Debug)]
+pub(crate) struct Marks(Cell<u8>);
+
+impl Marks {
+    const LENT: u8 = 1;
+    const EARLY: u8 = 2;
+    const KEEPS_PANIC: u8 = 4;
+
+    /// A panic stays in the payload for the scope to raise, though nobody joins.
+    #[inline(always)]
+    pub(crate) fn keeps_panic(&self) -> bool {
+        self.0.get() & Marks::KEEPS_PANIC != 0
+    }
+
+    pub(crate) fn set_keeps_panic(&self, keeps: bool) {
+        let rest = self.0.get() & !Marks::KEEPS_PANIC;
+        self.0.set(rest | (u8::from(keeps) * Marks::KEEPS_PANIC));
+    }
+
+    /// The ticket of the present epoch has been given to code of the user's.
+    #[inline(always)]
+    pub(crate) fn is_lent(&self) -> bool {
+        self.0.get() & Marks::LENT != 0
+    }
+
+    pub(crate) fn set_lent(&self, lent: bool) {
+        let rest = self.0.get() & !Marks::LENT;
+        self.0.set(rest | (u8::from(lent) * Marks::LENT));
+    }
+
+    /// The wait has ended before the fiber had parked, or while somebody held it; where fibers
+    /// may migrate.
+    pub(crate) fn set_early(&self) {
+        self.0.set(self.0.get() | Marks::EARLY);
+    }
+
+    /// Whether that was so, and is not any more.
+    pub(crate) fn take_early(&self) -> bool {
+        let marks = self.0.get();
+        self.0.set(marks & !Marks::EARLY);
+        marks & Marks::EARLY != 0
+    }
 }
 
 /// Bytes from the start of a header to its payload.
@@ -194,6 +247,7 @@ impl Header {
             join: Lock::new(Join {
                 done: false,
                 detached: false,
+                hunger: 0,
                 waiters: WaitQueue::new(),
                 own: None,
             }),
@@ -208,9 +262,9 @@ impl Header {
             index,
             class,
             outcome: Cell::new(Outcome::Pending),
-            keeps_panic: Cell::new(false),
-            lent: Cell::new(false),
+            marks: Marks(Cell::new(0)),
             guest: Cell::new(0),
+            life: Life::new(),
             spans: Spans::new(),
         }
     }
@@ -220,6 +274,7 @@ impl Header {
     #[inline]
     pub(super) fn renew(&self, location: &'static Location<'static>, refs: u32) {
         self.state.recycle();
+        self.life.begin();
         self.home.set(None);
         // ORDERING: Relaxed: nobody else holds the header; publishing it is the release.
         self.refs.store(refs, Ordering::Relaxed);
@@ -238,8 +293,7 @@ impl Header {
             .store(ptr::from_ref(location).cast_mut(), Ordering::Relaxed);
         self.label.set(None);
         self.outcome.set(Outcome::Pending);
-        self.keeps_panic.set(false);
-        self.lent.set(false);
+        self.marks.0.set(0);
         self.region.set(InForce::NONE);
         self.guest.set(0);
     }

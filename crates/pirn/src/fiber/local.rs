@@ -22,6 +22,8 @@ struct Entry {
     value: Box<dyn Any>,
     /// Makes the value that a child of a scope begins with.
     inherit: Option<Inherit>,
+    /// Goes when nothing of the user's runs on the fiber any more.
+    lasting: bool,
 }
 
 type Inherit = fn(&dyn Any) -> Box<dyn Any>;
@@ -34,6 +36,7 @@ type Inherit = fn(&dyn Any) -> Box<dyn Any>;
 pub struct FiberLocal<T: 'static> {
     init: fn() -> T,
     inherit: Option<Inherit>,
+    lasting: bool,
 }
 
 impl<T: 'static> FiberLocal<T> {
@@ -42,6 +45,16 @@ impl<T: 'static> FiberLocal<T> {
         FiberLocal {
             init,
             inherit: None,
+            lasting: false,
+        }
+    }
+
+    /// A value that outlasts all others, and also what is dropped when the fiber ends: for the
+    /// runtime's own.
+    pub(crate) const fn lasting(init: fn() -> T) -> Self {
+        FiberLocal {
+            lasting: true,
+            ..FiberLocal::new(init)
         }
     }
 
@@ -53,6 +66,7 @@ impl<T: 'static> FiberLocal<T> {
         FiberLocal {
             init,
             inherit: Some(duplicate::<T>),
+            lasting: false,
         }
     }
 
@@ -72,6 +86,7 @@ impl<T: 'static> FiberLocal<T> {
                 key,
                 value: Box::new((self.init)()),
                 inherit: self.inherit,
+                lasting: self.lasting,
             }),
         };
         // SAFETY: boxed, and dropped only when its fiber ends, after every frame of it.
@@ -226,30 +241,53 @@ fn copies(parent: &Header) -> Vec<Entry> {
                 key,
                 value,
                 inherit,
+                lasting: false,
             });
         }
     }
     copies
 }
 
-/// Drops all locals of a fiber that has ended, newest first; a destructor may make new
-/// ones, which are dropped too. UNWIND: a panic in a destructor ends that destructor only.
+/// Drops all locals of a fiber that has ended, newest first, but for those that last; a
+/// destructor may make new ones, which are dropped too. UNWIND: a panic in a destructor ends
+/// that destructor only.
 #[inline]
 pub(crate) fn destroy(header: &Header) {
     if header.locals.get().is_some() {
-        destroy_all(header);
+        let lasting = destroy_own(header);
+        if !lasting.is_empty() {
+            let locals = NonNull::from(Box::leak(Box::new(Locals(lasting))));
+            header.locals.set(Some(locals));
+        }
     }
 }
 
+/// As [`destroy`], and then drops those that last, too.
+#[inline]
+pub(crate) fn destroy_all(header: &Header) {
+    if header.locals.get().is_some() {
+        let lasting = destroy_own(header);
+        lasting
+            .into_iter()
+            .for_each(|entry| drop_caught(entry.value));
+    }
+}
+
+/// Returns those that last.
 #[cold]
-fn destroy_all(header: &Header) {
+fn destroy_own(header: &Header) -> Vec<Entry> {
+    let mut lasting = Vec::new();
     while let Some(locals) = header.locals.take() {
         // SAFETY: made by `Box::leak` in `map`; taken out of the header, so it is ours.
         let mut locals = unsafe { Box::from_raw(locals.as_ptr()) };
         while let Some(entry) = locals.0.pop() {
-            drop_caught(entry.value);
+            match entry.lasting {
+                true => lasting.push(entry),
+                false => drop_caught(entry.value),
+            }
         }
     }
+    lasting
 }
 
 /// Declares fiber-local values, as [`std::thread_local!`] declares thread-local ones.

@@ -12,7 +12,10 @@ pub(crate) mod current;
 pub(crate) mod entry;
 #[expect(unsafe_code, reason = "fields owned by protocol, not by borrow")]
 pub(crate) mod header;
+#[expect(unsafe_code, reason = "calls what an end hook says")]
+pub(crate) mod hunger;
 mod id;
+pub(crate) mod life;
 pub(crate) mod limit;
 #[expect(unsafe_code, reason = "values that live as long as their fiber")]
 pub(crate) mod local;
@@ -43,6 +46,7 @@ pub(crate) mod state;
 pub(crate) mod ticket;
 #[expect(unsafe_code, reason = "seats are pointers to headers")]
 pub(crate) mod token;
+pub(crate) mod unwound;
 pub(crate) mod vigil;
 #[expect(unsafe_code, reason = "waiters live on the stacks of those who wait")]
 pub(crate) mod waiter;
@@ -50,7 +54,7 @@ pub(crate) mod waiter;
 pub(crate) use header::{FiberPtr, FiberRef, Header, Outcome, describe_owner};
 pub use id::FiberId;
 pub use local::FiberLocal;
-pub(crate) use schedule::{InPerson, Schedule};
+pub(crate) use schedule::{InPerson, Schedule, Wish};
 #[cfg(feature = "tracing")]
 pub use spans::in_span;
 pub use ticket::Ticket;

@@ -10,9 +10,22 @@ use std::time::Instant;
 
 use super::current::Local;
 use super::header::Header;
+use super::hunger::Wanted;
+use super::state::{Accepts, Epoch};
 use super::ticket::Ticket;
+use super::unwound::Witness;
 use crate::shim;
 use crate::timer::Timer;
+
+/// What a fiber that may migrate wants when it leaves its stack. Done on the stack that is
+/// switched to: as soon as it is done, another thread may be on the one that was left.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// To park, for the wait `epoch`, which what it `accepts` ends too.
+    Park { epoch: Epoch, accepts: Accepts },
+    /// To run again when everything else that is ready has run.
+    RunAgain,
+}
 
 /// Where a fiber lives once it has been started.
 pub(crate) trait Schedule: Sync {
@@ -34,6 +47,27 @@ pub(crate) trait Schedule: Sync {
     /// Called by the fiber itself, with no lock held.
     unsafe fn requeue(&self, local: &Local, fiber: NonNull<Header>);
 
+    /// Runs something else in place of `fiber`, which may migrate; returns when it is resumed,
+    /// perhaps on another thread.
+    ///
+    /// # Safety
+    /// Called by the fiber itself, with no lock held; if it is to park, somebody will end that
+    /// wait.
+    unsafe fn leave(&self, _local: &Local, _fiber: NonNull<Header>, _wish: Wish) {
+        unreachable!("a settled fiber stays on its thread");
+    }
+
+    /// Where a fiber lives that may migrate, for as long as it is to stay on this thread.
+    /// Called by the fiber itself, which says when that is over ([`unpin`](Schedule::unpin)).
+    fn pin(&self, _local: &Local) -> &'static dyn Schedule {
+        unreachable!("a settled fiber stays on its thread");
+    }
+
+    /// Ends what [`pin`](Schedule::pin) began. Called on the same thread.
+    fn unpin(&self, _local: &Local) {
+        unreachable!("a settled fiber stays on its thread");
+    }
+
     /// The first act of a fiber on its stack: what is owed to the one that ran before.
     fn landed(&self, local: &Local);
 
@@ -45,17 +79,18 @@ pub(crate) trait Schedule: Sync {
     unsafe fn ended(&self, local: &Local, fiber: NonNull<Header>) -> NonNull<Header>;
 
     /// Arms `timer` to claim its ticket at `deadline` (nanoseconds, as `base::clock` counts).
+    /// Returns the number of the wheel that it is on.
     ///
     /// # Safety
     /// Called on the thread that runs the fiber; `timer` stays pinned until it has fired or
     /// was disarmed.
-    unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64);
+    unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) -> usize;
 
-    /// Takes `timer` back; false if it has fired.
+    /// Takes `timer` back from that wheel; false if it has fired.
     ///
     /// # Safety
-    /// Called on the thread that armed it.
-    unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>) -> bool;
+    /// Called on the thread that armed it, unless the fiber may migrate.
+    unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>, wheel: usize) -> bool;
 
     /// Whether other fibers wait for the thread that runs this one. Asked by a fiber that
     /// blocks its thread in place.
@@ -63,6 +98,21 @@ pub(crate) trait Schedule: Sync {
 
     /// The present moment of the fiber's clock. Called by the fiber itself.
     fn now(&self, local: &Local) -> Instant;
+
+    /// Has a fiber that is `wanted`, and for which there is no stack, run on the stack of
+    /// `lender`, which calls; returns when it has ended. False: there was none, or too little of
+    /// the stack is left.
+    ///
+    /// # Safety
+    /// Called by the fiber itself, with no lock held and no ticket of its own out.
+    unsafe fn lend(&self, _lender: NonNull<Header>, _wanted: Wanted) -> bool {
+        false
+    }
+
+    /// Who is to be told if nobody takes the panic of the fiber, which calls.
+    fn witness(&self) -> Option<Witness> {
+        None
+    }
 
     /// Whether that clock moves only when this thread is free to let it. Asked by the fiber.
     fn time_is_virtual(&self) -> bool;
@@ -94,11 +144,11 @@ impl Schedule for InPerson {
         unreachable!("a thread is not a fiber's stack");
     }
 
-    unsafe fn arm(&self, _timer: NonNull<Timer<Ticket>>, _deadline: u64) {
+    unsafe fn arm(&self, _timer: NonNull<Timer<Ticket>>, _deadline: u64) -> usize {
         unreachable!("a thread sleeps with a timeout of its own");
     }
 
-    unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>) -> bool {
+    unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>, _wheel: usize) -> bool {
         unreachable!("a thread sleeps with a timeout of its own");
     }
 

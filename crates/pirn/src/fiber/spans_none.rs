@@ -1,7 +1,5 @@
 //! No spans go with a fiber.
 
-use super::current::Local;
-
 /// Nothing.
 #[derive(Debug)]
 pub(crate) struct Spans;
@@ -12,8 +10,8 @@ impl Spans {
     }
 
     #[inline]
-    pub(crate) fn leave(&self, _local: &Local) {}
+    pub(crate) fn leave(&self) {}
 
     #[inline]
-    pub(crate) fn resume(&self, _local: &Local) {}
+    pub(crate) fn resume(&self) {}
 }

@@ -19,7 +19,7 @@ use std::ptr::NonNull;
 
 use tracing::Span;
 
-use super::current::{self, Local};
+use super::current;
 use crate::base::dropping::end_caught;
 
 /// The spans that a fiber is in; one in each header. Owner.
@@ -38,17 +38,17 @@ impl Spans {
 
     /// The fiber is about to wait.
     #[inline(always)]
-    pub(crate) fn leave(&self, local: &Local) {
+    pub(crate) fn leave(&self) {
         if let Some(innermost) = self.0.get() {
-            exit_all(local, innermost);
+            exit_all(innermost);
         }
     }
 
     /// It goes on.
     #[inline(always)]
-    pub(crate) fn resume(&self, local: &Local) {
+    pub(crate) fn resume(&self) {
         if let Some(innermost) = self.0.get() {
-            enter_all(local, innermost);
+            enter_all(innermost);
         }
     }
 }
@@ -125,8 +125,8 @@ impl Drop for Leaving<'_> {
 }
 
 #[cold]
-fn exit_all(local: &Local, innermost: NonNull<Entered>) {
-    as_thread(local, || {
+fn exit_all(innermost: NonNull<Entered>) {
+    as_thread(|| {
         let mut next = Some(innermost);
         while let Some(entered) = next {
             // SAFETY: SN1: its frame lies below this one, on the same stack.
@@ -138,7 +138,7 @@ fn exit_all(local: &Local, innermost: NonNull<Entered>) {
 }
 
 #[cold]
-fn enter_all(local: &Local, innermost: NonNull<Entered>) {
+fn enter_all(innermost: NonNull<Entered>) {
     fn outermost_first(entered: NonNull<Entered>) {
         // SAFETY: SN1, as above.
         let entered = unsafe { entered.as_ref() };
@@ -147,12 +147,12 @@ fn enter_all(local: &Local, innermost: NonNull<Entered>) {
         }
         end_caught(|| enter(&entered.span));
     }
-    as_thread(local, || outermost_first(innermost));
+    as_thread(|| outermost_first(innermost));
 }
 
-/// Runs `f` as code of the thread, not of the fiber. A started fiber is on the same thread
-/// all along.
-fn as_thread(local: &Local, f: impl FnOnce()) {
+/// Runs `f` as code of the thread, not of the fiber, which so cannot leave it.
+fn as_thread(f: impl FnOnce()) {
+    let local = current::local();
     let fiber = local.fiber();
     local.set_fiber(None);
     f();

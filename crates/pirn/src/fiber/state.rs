@@ -20,8 +20,7 @@
 //!
 //! | state | public names | meaning |
 //! |---|---|---|
-//! | Active | Init, Ready, Running | has an owner: a queue, a worker or itself. Which one of the three it is, only the owner knows; wakers need not |
-//! | Parking | Parking | free migration only: left the fiber, not yet off its stack |
+//! | Active | Init, Ready, Running, Parking | has an owner: a queue, a worker, itself, or a visitor. Which of them it is, only the owner knows; wakers need not |
 //! | Parked | Parked | suspended; the next claim must enqueue it |
 //! | Done | Done, Cancelled | off its stack for good |
 //!
@@ -31,6 +30,7 @@
 //! | Active, e | Active, e+1 | waker with ticket e, or the owner | CAS (`claim`) | +1 |
 //! | Parked, e | Active, e+1 | waker with ticket e, canceller, unparker | CAS | +1 |
 //! | Parked, e | Active, e | owner that blocks its thread in place | CAS (`unpark_self`) | same |
+//! | Parked, e | Active, e | visitor, who parks it again or enqueues it | CAS (`hold`) | same |
 //! | Active | Done, e+1 | its worker, off the fiber's stack | store | +1 |
 //! | Done | Active | allocator, no handle left | store | same |
 //!
@@ -51,11 +51,18 @@
 //! bits live in this word. (With the state and a "wake pending" latch in two words there
 //! *is* a third order; the model `two_words_lose_a_wake` shows it.)
 //!
+//! Parking has no value of its own. A fiber that may migrate parks only when it is off its stack,
+//! and until then it is Active, owned by the worker that is about to park it: a claim that comes
+//! meanwhile enqueues nobody, as with any active fiber, and `park` finds it. A visitor is the
+//! same thing once more: it makes a parked fiber active, its own, and parks it again. A fiber
+//! that blocks its thread in place may find itself so held (`unpark_self`); it waits for that.
+//!
 //! Rejected: an epoch counted up at the start of a wait. It costs a second
 //! read-modify-write for each wait; naming the *next* wait by the current epoch is free.
 
 use std::io::{self, Write};
 
+use crate::base::backoff::Backoff;
 use crate::base::mutant::{mutant, or_relaxed};
 use crate::shim::atomic::{AtomicU64, Ordering};
 
@@ -86,6 +93,14 @@ pub(crate) enum Claim {
     Active,
     /// Somebody else ended this wait: nothing happened.
     Stale,
+}
+
+/// A parked fiber that somebody else than its wakers owns for a moment: what its wait is.
+#[must_use = "a fiber that is held and not parked again sleeps for ever"]
+#[derive(Debug, Copy, Clone)]
+pub(crate) struct Hold {
+    epoch: Epoch,
+    accepts: Accepts,
 }
 
 /// What the owner found when it tried to park.
@@ -210,16 +225,50 @@ impl StateWord {
     /// Takes the owner back from Parked without ending the wait; false if a claim won.
     /// Only for an owner that sleeps in place on its own thread.
     pub(crate) fn unpark_self(&self, epoch: Epoch) -> bool {
+        let mut backoff = Backoff::new();
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
-            if stale(word, epoch) || word & STATE != PARKED {
+            if stale(word, epoch) {
                 return false;
+            }
+            if word & STATE != PARKED && mutant!("held_taken_for_claimed") {
+                return false;
+            }
+            if word & STATE != PARKED {
+                // Held by a visitor, who is done soon.
+                backoff.pause();
+                word = self.0.load(Ordering::Relaxed);
+                continue;
             }
             match self.cas(word, word & !STATE | ACTIVE, Ordering::AcqRel) {
                 Ok(_) => return true,
                 Err(now) => word = now,
             }
         }
+    }
+
+    /// Takes a parked fiber, which is the caller's until [`put_down`](StateWord::put_down).
+    /// Any thread that keeps the fiber from ending, where fibers may migrate.
+    pub(crate) fn hold(&self) -> Option<Hold> {
+        let mut word = self.0.load(Ordering::Relaxed);
+        while word & STATE == PARKED {
+            let hold = Hold {
+                epoch: Epoch(word >> EPOCH_SHIFT),
+                accepts: Accepts(word & ACCEPTS),
+            };
+            // ORDERING: acquires what the fiber wrote before it parked, for the visitor.
+            match self.cas(word, word & !STATE | ACTIVE, park_order()) {
+                Ok(_) => return Some(hold),
+                Err(now) => word = now,
+            }
+        }
+        None
+    }
+
+    /// Parks a fiber again that the caller holds. [`Parked::Claimed`]: its wait has ended
+    /// meanwhile, and the caller enqueues it.
+    pub(crate) fn put_down(&self, hold: Hold) -> Parked {
+        self.park(hold.epoch, hold.accepts)
     }
 
     /// Gives the token. True: the fiber was parked for it and is the caller's to enqueue.

@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::ptr::NonNull;
 
 use super::header::Header;
+use super::life::State;
 use super::state::{Claim, Code, Epoch};
 use crate::base::mutant::mutant;
 
@@ -88,12 +89,18 @@ impl Wake {
         Wake(Some(fiber))
     }
 
+    /// The fiber that was parked, for whoever enqueues it later.
+    pub(crate) fn into_fiber(self) -> Option<NonNull<Header>> {
+        self.0
+    }
+
     /// Hands the fiber to its scheduler, or wakes the thread that waits in person.
     #[inline]
     pub(crate) fn enqueue(self) {
         if let Some(fiber) = self.0 {
             // SAFETY: H1: valid memory; H3: the claim ordered `home` before this read.
             let header = unsafe { fiber.as_ref() };
+            header.life.step(State::Runnable);
             header.home().schedule(fiber);
         }
     }

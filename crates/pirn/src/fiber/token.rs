@@ -154,6 +154,23 @@ impl Node {
         &self.tables
     }
 
+    /// Whether anybody waits for this node or one below it to be cancelled, or has something
+    /// called then. Not one that merely runs under it.
+    pub(crate) fn is_awaited(self: &Arc<Self>) -> bool {
+        let mut rest = vec![Arc::clone(self)];
+        // No recursion: a tree may be deeper than a stack.
+        while let Some(node) = rest.pop() {
+            let tables = node.tables.lock();
+            if !node.is_cancelled()
+                && (!tables.waiters.is_empty() || !tables.calls.is_empty())
+            {
+                return true;
+            }
+            rest.extend(tables.below.iter().filter_map(|(_, node)| node.upgrade()));
+        }
+        false
+    }
+
     fn adopt(&self, node: &Arc<Node>) -> Option<usize> {
         self.enter(|tables| tables.below.insert(Arc::downgrade(node)))
     }

@@ -3,6 +3,7 @@
 //! * [`channels`]: every kind, how they end, what becomes of values.
 //! * [`select`]: waiting for whichever comes first.
 //! * [`running`]: workers, dispatchers, and what blocks whom.
+//! * [`migration`]: fibers that may change threads, and what you promise.
 //! * [`debugging`]: what fibers wait for, what hangs, what is slow.
 //! * [`structure`]: scopes, groups, tokens; what a cancellation reaches.
 //! * [`sync`]: locks and meeting points, and who goes on next.
@@ -19,6 +20,7 @@ pub mod from_crossbeam;
 pub mod from_go;
 pub mod from_std;
 pub mod from_tokio;
+pub mod migration;
 pub mod running;
 pub mod select;
 pub mod structure;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::fiber::Fiber;
+use crate::fiber::hunger::Joiner;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::notice::Subject;
@@ -11,7 +12,7 @@ use crate::wait::notice::Subject;
 /// and its kin. Joining the fiber does not wait then.
 pub struct JoinCase<'a> {
     fiber: &'a Fiber,
-    berth: Berth<()>,
+    berth: Berth<Joiner>,
 }
 
 impl<'a> JoinCase<'a> {
@@ -38,9 +39,9 @@ impl Case for JoinCase<'_> {
     unsafe fn publish(&self, call: Call) -> bool {
         let mut join = self.fiber.header().join.lock();
         if !join.done {
-            let queue = &mut join.waiters;
+            let (queue, payload) = (&mut join.waiters, Joiner::Other);
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
-            unsafe { self.berth.join(queue, call.ticket, call.code, ()) };
+            unsafe { self.berth.join(queue, call.ticket, call.code, payload) };
         }
         !join.done
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::error::Error;
 use std::fmt;
 
-use crate::fiber::entry::Panic;
+use crate::fiber::unwound::Panic;
 use crate::shim::Lock;
 use crate::wait::Interrupt;
 

@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use super::error::{JoinError, Payload};
 use super::fiber::Fiber;
-use crate::fiber::entry::{self, Panic};
+use crate::fiber::entry;
 use crate::fiber::header::EndHook;
+use crate::fiber::hunger::{Joiner, Wanted};
 use crate::fiber::state::Code;
 use crate::fiber::{FiberPtr, FiberRef, Outcome, current};
 use crate::wait::notice::Subject;
 use crate::wait::{
-    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, spend, wait_for,
+    Attempt, How, Interrupt, Reason, Spec, Waited, deadline_in, lend, spend, wait_for,
 };
 
 /// One fiber's outcome, typed; the common part of all join handles.
@@ -76,23 +77,44 @@ impl<T> Joined<T> {
     #[inline(always)]
     #[track_caller]
     fn wait_unless(&self, spec: &Spec, refuse: impl FnOnce() -> bool) -> How {
-        let waited = wait_for(
-            Subject::end_of(self.fiber.ptr()),
-            &self.fiber.header().join,
-            |join| &mut join.waiters,
-            spec,
-            |join| {
-                if join.done || refuse() {
-                    Attempt::Done(())
-                } else {
-                    Attempt::Wait(())
+        let mut refuse = Some(refuse);
+        let mut refused = 0;
+        loop {
+            let waited = wait_for(
+                Subject::end_of(self.fiber.ptr()),
+                &self.fiber.header().join,
+                |join| &mut join.waiters,
+                spec,
+                |join| {
+                    if join.done || refuse.take().is_some_and(|refuse| refuse()) {
+                        Attempt::Done(None)
+                    } else if join.hunger % 2 == 1 && join.hunger != refused {
+                        Attempt::Done(Some(join.hunger))
+                    } else if spec.deadline.is_none() {
+                        Attempt::Wait(Joiner::Lender)
+                    } else {
+                        Attempt::Wait(Joiner::Other)
+                    }
+                },
+            );
+            match waited {
+                Waited::Done(None) => return How::Woken(Code::case(0)),
+                Waited::Done(Some(hunger)) => {
+                    refused = hunger;
+                    self.lend(spec);
                 }
-            },
-        );
-        match waited {
-            Waited::Done(()) => How::Woken(Code::case(0)),
-            Waited::Ended(how, ()) => how,
+                Waited::Ended(How::Woken(_), Joiner::Asked) => {}
+                Waited::Ended(how, _) => return how,
+            }
         }
+    }
+
+    /// Lets the fiber, which finds no stack, run on the caller's, if that can be.
+    #[cold]
+    #[track_caller]
+    fn lend(&self, spec: &Spec) {
+        let fiber = self.fiber.ptr();
+        let _ = lend(Subject::end_of(fiber), spec, Wanted::Fiber(fiber));
     }
 
     /// As `JoinHandle::wait`.
@@ -166,7 +188,7 @@ impl<T> Joined<T> {
             Outcome::Value => Ok(unsafe { entry::take::<T>(fiber) }),
             // SAFETY: H5, as above.
             Outcome::Panicked => Err(JoinError::Panicked(Payload::new(unsafe {
-                entry::take::<Panic>(fiber)
+                entry::take_panic(fiber)
             }))),
             Outcome::NotRun | Outcome::Pending | Outcome::Taken => Err(JoinError::NotRun),
         };
@@ -186,7 +208,7 @@ impl<T> Drop for Joined<T> {
         }
         drop(join);
         let raised_by_scope =
-            header.keeps_panic.get() && header.outcome.get() == Outcome::Panicked;
+            header.marks.keeps_panic() && header.outcome.get() == Outcome::Panicked;
         if !raised_by_scope {
             // SAFETY: H5: done, so the outcome is the handle's.
             unsafe { entry::drop_outcome(self.fiber.ptr()) };

@@ -1,4 +1,5 @@
-//! What a runtime says at its end: its counters, its trace, how it went.
+//! What a runtime says at its end: its counters, its trace, how it went; and that it answers
+//! nobody any more.
 //!
 //! A runtime ends when it is dropped or shut down. The default one, and any that is leaked,
 //! ends with the process: for those, what is to be said is said when the process exits
@@ -8,6 +9,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Weak};
 
+use super::inspect::Inspector;
 use super::metrics::Metrics;
 use super::trace_file::TraceFile;
 use crate::sched::config::AtEnd;
@@ -21,16 +23,22 @@ pub(crate) struct Ending {
     pub(crate) stats: bool,
     pub(crate) verbose: bool,
     pub(crate) trace: Option<TraceFile>,
+    /// To be closed.
+    pub(crate) inspector: Option<Arc<Inspector>>,
 }
 
 impl Ending {
     /// What the pool calls at its end; `None` if there is nothing to be said.
     pub(crate) fn into_hook(self) -> Option<AtEnd> {
         let silent = !self.stats && !self.verbose && self.trace.is_none();
-        (!silent).then(|| Box::new(move |pool: &Pool| self.tell(pool)) as AtEnd)
+        (!silent || self.inspector.is_some())
+            .then(|| Box::new(move |pool: &Pool| self.tell(pool)) as AtEnd)
     }
 
     fn tell(&self, pool: &Pool) {
+        if let Some(inspector) = &self.inspector {
+            inspector.close();
+        }
         if let Some(trace) = &self.trace {
             trace.write(pool);
         }

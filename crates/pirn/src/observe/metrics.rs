@@ -5,6 +5,7 @@ use std::fmt;
 use crate::sched::counters::Counters;
 use crate::sched::pool::Pool;
 use crate::sched::scale::ScaleReason;
+use crate::sched::standing::WorkerState;
 
 /// What a runtime has done since it started; not one moment in time while it runs.
 #[derive(Debug, Clone)]
@@ -34,6 +35,8 @@ pub struct Metrics {
 pub struct WorkerMetrics {
     /// The worker's number, from 0.
     pub index: usize,
+    /// What it does at this moment, or did when it last rested.
+    pub state: WorkerState,
     /// Its counters.
     pub counters: Counters,
 }
@@ -42,9 +45,16 @@ impl Metrics {
     pub(crate) fn of(pool: &Pool) -> Metrics {
         let mut total = Counters::default();
         let mut workers = Vec::new();
+        let states = pool.worker_states();
         for (index, counters) in pool.counters().into_iter().enumerate() {
             total.merge(&counters);
-            workers.push(WorkerMetrics { index, counters });
+            // One that has come since has no thread yet.
+            let state = states.get(index).copied().unwrap_or(WorkerState::Dead);
+            workers.push(WorkerMetrics {
+                index,
+                state,
+                counters,
+            });
         }
         total.spawned += pool.spawned_outside();
         total.rescues += pool.rescues();

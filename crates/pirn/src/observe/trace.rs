@@ -13,6 +13,7 @@ use std::fmt::{self, Display};
 use std::io::{self, Write};
 use std::panic::Location;
 
+use super::json::Text;
 use crate::base::clock;
 use crate::sched::events::{Event, Kind};
 use crate::sched::pool::Pool;
@@ -233,27 +234,9 @@ impl Trace<'_> {
 /// Nanoseconds, written as microseconds.
 struct Micros(u64);
 
-/// A text as JSON has it.
-struct Text<'a>(&'a str);
-
 impl Display for Micros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:03}", self.0 / 1_000, self.0 % 1_000)
-    }
-}
-
-impl Display for Text<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("\"")?;
-        for c in self.0.chars() {
-            match c {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                c if c < ' ' => write!(f, "\\u{:04x}", c as u32)?,
-                c => write!(f, "{c}")?,
-            }
-        }
-        f.write_str("\"")
     }
 }
 

@@ -12,6 +12,7 @@ use super::instance::Runtime;
 use super::overflow;
 use super::watching::{self, Watching};
 use crate::context::{self, StackConfig};
+use crate::fiber::unwound::{PanicInfo, Witness};
 use crate::observe;
 use crate::sched::config::{Config, Deadlock, Scheduler};
 use crate::sched::pool::Pool;
@@ -42,10 +43,12 @@ pub struct Builder {
     scheduler: Scheduler,
     seed: Option<u64>,
     deadlock: Option<Deadlock>,
+    free: bool,
     /// Each worker has one fiber at a time; its thread stays so long without any.
     one_fiber_each: Option<Duration>,
     on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
     on_thread_stop: Option<Arc<dyn Fn() + Send + Sync>>,
+    on_panic: Option<Witness>,
     pub(super) watching: Watching,
 }
 
@@ -74,9 +77,11 @@ impl Builder {
             scheduler: Scheduler::default(),
             seed: None,
             deadlock: None,
+            free: cfg!(pirn_free),
             one_fiber_each: None,
             on_thread_start: None,
             on_thread_stop: None,
+            on_panic: None,
             watching: Watching::default(),
         }
     }
@@ -103,7 +108,8 @@ impl Builder {
     /// How many threads of workers there may be; by default 512, or as many as there are
     /// workers, and for a runtime with one worker 1.
     ///
-    /// A started fiber stays on its thread. So while one blocks its thread, or computes for long, and others wait that
+    /// A started fiber stays on its thread, unless it may [migrate](Self::free_migration). So while
+    /// one blocks its thread, or computes for long, and others wait that
     /// have not started, the runtime starts threads beside its workers, for as long as that
     /// lasts. As many use the processor at a time as there are workers, at most twice as
     /// many; those that wait in the system come on top. A thread that is
@@ -150,7 +156,8 @@ impl Builder {
     }
 
     /// How many stacks there may be at once, which is how many fibers can have started and
-    /// not ended. Further fibers queue until a stack is free. By default unlimited.
+    /// not ended. Further fibers queue until a stack is free; one whose end somebody waits
+    /// for, in a fiber and without a limit of time, then runs on the stack of that fiber. By default unlimited.
     pub fn max_stacks(mut self, stacks: usize) -> Builder {
         self.max_stacks = stacks;
         self
@@ -201,6 +208,36 @@ impl Builder {
         self
     }
 
+    /// Lets started fibers go on on any worker, and not only on the one that has started them. So
+    /// none waits behind another one that blocks its thread or computes, as long as some worker is
+    /// free or a thread may be added that stands in ([`max_threads`](Self::max_threads); with one
+    /// worker none may by default). At most twice as many compute at a time as there are workers; behind
+    /// more of those it waits. In return a wake or a timer costs a lock or two
+    /// more, and two fibers that talk may find themselves on two processors.
+    ///
+    /// Whatever waits in this library may return on another thread than it was called on: joins,
+    /// channels, locks, sleeps, scopes, yields, and every operation that may use up a fiber's
+    /// budget. Between two such calls a fiber stays on its thread, and so it does while it
+    /// unwinds. Where a fiber is [`unconfined`](crate::dispatcher::Dispatcher::unconfined), it starts on its
+    /// caller's worker, and both may leave it. Dispatchers other than this runtime, a deterministic
+    /// runtime and one without workers are as always. See
+    /// [the guide](crate::guide::migration).
+    ///
+    /// # Safety
+    /// Code that runs on this runtime's fibers, that of libraries it calls included, keeps over
+    /// such a call
+    /// * no value that shares anything with a thread, such as an `Rc` cloned out of a thread-local
+    ///   (a fiber's own `Rc`s, which nobody else holds, may go along);
+    /// * no reference into a thread-local value, nor anything that the compiler may take from
+    ///   one call to the next, as the address of a `#[thread_local]` or `thread_local!` value
+    ///   that is read in the same function before and after it;
+    /// * no value that belongs to a thread: a guard of a lock of `std` (standard output's included),
+    ///   a `std::thread::scope`, an entered span, a handle of a system library that must be used by the thread that made it.
+    pub unsafe fn free_migration(mut self) -> Builder {
+        self.free = true;
+        self
+    }
+
     /// Called on each worker's thread before it runs its first fiber. The thread is a plain
     /// one then. The hook may spawn fibers on this runtime, but not wait for them, which may
     /// need this very thread: [`run`](super::Handle::run), scopes and
@@ -218,14 +255,44 @@ impl Builder {
         self
     }
 
+    /// Called with each panic of a fiber of this runtime that nobody will see: its handle was
+    /// dropped or detached, it was dropped with its group, or the scope raises another one. A panic
+    /// that is joined, or that its scope raises, is not told. (The panic hook of `std` is called
+    /// for each panic as it happens.)
+    ///
+    /// It is called once, by whoever drops the panic: the fiber itself, at its end, if it was
+    /// detached by then; else the fiber or thread that drops the last handle, which may belong to
+    /// no runtime, and may outlive this one. It may wait: whoever drops the panic waits then, and is
+    /// interrupted in it as in any of its own waits. A panic in it goes no further.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let runtime = pirn::Runtime::builder()
+    ///     .on_panic(move |panic| _ = tx.send(panic.message().map(str::to_owned)))
+    ///     .build()?;
+    /// drop(runtime.spawn(|| panic!("unseen")));
+    /// assert_eq!(rx.recv(), Ok(Some("unseen".to_owned())));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn on_panic(
+        mut self,
+        hook: impl Fn(&PanicInfo<'_>) + Send + Sync + 'static,
+    ) -> Builder {
+        self.on_panic = Some(Arc::new(hook));
+        self
+    }
+
     /// Makes the runtime and starts its first worker.
     ///
     /// # Errors
     /// * Kind `InvalidInput`: a value set here, or a `PIRN_*` variable, even one that is
     ///   overridden here, cannot be used; the message names it.
     /// * Kind `Unsupported`: the CPU's shadow stack is active in this process.
+    /// * Kind `Unsupported`: the system has no Unix sockets to [`inspect`](Self::inspect) by.
     /// * What the system says when it has no memory or no thread to give, or of the file of a
-    ///   [`trace`](Self::trace), which the message names.
+    ///   [`trace`](Self::trace) or the socket to [`inspect`](Self::inspect) by, which the
+    ///   message names.
     pub fn build(self) -> io::Result<Runtime> {
         self.pool().map(Runtime::of)
     }
@@ -279,6 +346,7 @@ impl Builder {
             );
             watching::say_start(&self.name, &decided, &watch);
         }
+        let inspector = ending.inspector.clone();
         let at_end = ending.into_hook();
         let speaks = at_end.is_some();
         let pool = Pool::start(Config {
@@ -290,6 +358,7 @@ impl Builder {
             exclusive: self.one_fiber_each.is_some(),
             keep: self.one_fiber_each,
             max_threads,
+            free: self.free && !fixed,
             pinned: self.pinned,
             prewarm: self.prewarm,
             by_hand,
@@ -300,9 +369,16 @@ impl Builder {
             },
             on_thread_start: self.on_thread_start,
             on_thread_stop: self.on_thread_stop,
+            on_panic: self.on_panic,
             watch,
             at_end,
         })?;
+        if let Some(inspector) = inspector
+            && let Err(error) = inspector.serve(&pool)
+        {
+            pool.drain();
+            return Err(error);
+        }
         if speaks {
             observe::at_process_exit(&pool);
         }

@@ -27,6 +27,7 @@ pub(super) struct Environment {
     pub(super) log: Option<LogMask>,
     pub(super) slow_fiber: Option<Duration>,
     pub(super) assertions: Option<bool>,
+    pub(super) inspect: Option<PathBuf>,
 }
 
 impl Environment {
@@ -48,6 +49,7 @@ impl Environment {
                 .map(|ms| check_slow("PIRN_SLOW_FIBER", Duration::from_millis(ms)))
                 .transpose()?,
             assertions: switch("PIRN_ASSERT")?,
+            inspect: path("PIRN_INSPECT")?,
         })
     }
 }

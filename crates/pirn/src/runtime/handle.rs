@@ -136,6 +136,10 @@ impl Handle {
                 drop(left);
             }
         }
+        if current::local().fiber().is_some() {
+            // Its runtime comes first, and it may leave the thread.
+            return f();
+        }
         ENTERED.with_borrow_mut(|entered| entered.push(self.clone()));
         let _leave = Leave;
         f()
@@ -190,9 +194,10 @@ where
     // SAFETY: J1: the handle's reference, of result type `T`.
     let joined = unsafe { Joined::<T>::new(fiber) };
     pool.drive_if_bound(&|| joined.is_finished());
+    let spec = Spec::of(Reason::Run).at(Location::caller());
     // What `f` borrows hangs on this wait, so it rests on the outcome, not on the wake.
     while !joined.is_finished() {
-        let _ = outside(|| joined.wait_anywhere(&Spec::of(Reason::Run)));
+        let _ = outside(|| joined.wait_anywhere(&spec));
     }
     match joined.take() {
         Ok(value) => value,

@@ -1,5 +1,6 @@
 //! Runtimes: making, naming and ending a set of workers.
 
+#[expect(unsafe_code, reason = "a method whose contract the caller keeps")]
 mod builder;
 mod by_hand;
 mod environment;
@@ -15,6 +16,7 @@ mod size;
 mod testing;
 mod watching;
 
+pub use crate::fiber::unwound::PanicInfo;
 pub use crate::sched::config::{Deadlock, Scheduler};
 pub use builder::{Builder, InstallError};
 pub use global::shutdown_default;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::builder::Builder;
 use super::environment::{self, Environment};
-use crate::observe::{Ending, TraceFile};
+use crate::observe::{Ending, Inspector, TraceFile};
 use crate::sched::events::{LogMask, Watch};
 use crate::shim::StaticLock;
 
@@ -20,6 +20,7 @@ pub(super) struct Watching {
     log: Option<LogMask>,
     slow: Option<Option<Duration>>,
     assertions: Option<bool>,
+    inspect: Option<PathBuf>,
 }
 
 impl Builder {
@@ -79,14 +80,37 @@ impl Builder {
         self.watching.assertions = Some(yes);
         self
     }
+
+    /// Answers on a Unix socket at this path, from when the runtime is built until it ends or the
+    /// process exits: what its workers and fibers do and wait for, its counters, the frames of
+    /// a fiber. `pirn-top PATH` shows it; `docs/inspect-format.md` says what can be asked.
+    /// Overrides `PIRN_INSPECT`.
+    ///
+    /// Only processes of the same user, and the administrator's, may connect: by the file's
+    /// permissions, and by what the system says of whoever has connected. They can read, and
+    /// change nothing. The socket of a process that has died without removing it is replaced. With
+    /// `PIRN_INSPECT`, the first runtime of a process listens at the path itself, the second with
+    /// `.2` after it, and so on.
+    ///
+    /// A directory of mode 0700 is made beside the socket while it is being made, so the one that it
+    /// is in must be writable, and the path some dozen bytes shorter than the system's limit.
+    ///
+    /// A thread answers, which sleeps while nobody asks. A question has each worker go
+    /// through its fibers, as for [`diag::fibers`](crate::diag::fibers()); without one it
+    /// costs nothing. On systems other than Unix, [`build`](Self::build) fails.
+    pub fn inspect(mut self, path: impl Into<PathBuf>) -> Builder {
+        self.watching.inspect = Some(path.into());
+        self
+    }
 }
 
 impl Watching {
-    /// What is watched, and what is said at the end. Opens the file of a trace.
+    /// What is watched, and what is said at the end. Opens the file of a trace, and the socket
+    /// of an inspector.
     ///
     /// # Errors
     /// * Kind `InvalidInput`: a threshold that cannot be used.
-    /// * What the system says of the file of a trace; the message names it.
+    /// * What the system says of the file of a trace, or of the socket; the message names it.
     pub(super) fn decide(self, environment: &Environment) -> io::Result<(Watch, Ending)> {
         let slow = match self.slow {
             Some(slow) => slow
@@ -96,7 +120,18 @@ impl Watching {
         };
         let trace = match (&self.trace, &environment.trace) {
             (Some(path), _) => Some(TraceFile::create("trace", path)?),
-            (None, Some(path)) => Some(numbered(path)?),
+            (None, Some(path)) => {
+                let create = |path: &Path| TraceFile::create("PIRN_TRACE", path);
+                Some(numbered(path, &TRACED, create)?)
+            }
+            (None, None) => None,
+        };
+        let inspector = match (&self.inspect, &environment.inspect) {
+            (Some(path), _) => Some(Inspector::bind("inspect", path)?),
+            (None, Some(path)) => {
+                let bind = |path: &Path| Inspector::bind("PIRN_INSPECT", path);
+                Some(numbered(path, &INSPECTED, bind)?)
+            }
             (None, None) => None,
         };
         let watch = Watch {
@@ -109,22 +144,30 @@ impl Watching {
             stats: self.stats.or(environment.stats) == Some(true),
             verbose: self.verbose.or(environment.verbose) == Some(true),
             trace,
+            inspector,
         };
         Ok((watch, ending))
     }
 }
 
-/// The file of the next runtime of the process that traces by the environment.
-fn numbered(path: &Path) -> io::Result<TraceFile> {
-    static RUNTIMES: StaticLock<usize> = StaticLock::new(0);
-    let mut runtimes = RUNTIMES.lock();
+/// Runtimes of the process that trace, and that listen, by the environment.
+static TRACED: StaticLock<usize> = StaticLock::new(0);
+static INSPECTED: StaticLock<usize> = StaticLock::new(0);
+
+/// What `open` makes of the path that the next runtime has, with its number from the second on.
+fn numbered<T>(
+    path: &Path,
+    runtimes: &StaticLock<usize>,
+    open: impl FnOnce(&Path) -> io::Result<T>,
+) -> io::Result<T> {
+    let mut runtimes = runtimes.lock();
     let mut name = path.as_os_str().to_owned();
     if *runtimes > 0 {
         name.push(format!(".{}", *runtimes + 1));
     }
-    let file = TraceFile::create("PIRN_TRACE", Path::new(&name))?;
+    let opened = open(Path::new(&name))?;
     *runtimes += 1;
-    Ok(file)
+    Ok(opened)
 }
 
 /// Says what a runtime that starts has decided.

@@ -32,9 +32,11 @@
 
 use std::time::Duration;
 
+use super::commons::Commons;
 use super::config::Scheduler;
 use super::next::NextItem;
 use super::pool::Pool;
+use super::standing::WorkerState;
 use super::worker::Worker;
 use crate::base::list::Fifo;
 use crate::shim;
@@ -59,17 +61,23 @@ impl Worker {
             // On its way out.
             return;
         }
+        if self.commons.is_some() {
+            // What began here with `begin_in_place` may have ended elsewhere.
+            self.set_hands_on();
+        }
         if duty == DRAINING {
             if self.is_member() {
                 self.part();
             }
             if !self.draining.replace(true) {
+                self.stand(WorkerState::Draining);
                 self.set_hands_on();
                 self.hand_on();
             }
             return;
         }
         if self.draining.replace(false) {
+            self.stand(WorkerState::Active);
             self.set_hands_on();
         }
         if !self.is_member() && self.index < self.pool.workers() {
@@ -136,11 +144,23 @@ impl Worker {
         while let Some(fiber) = remote.ring.pop() {
             batch.push_back(fiber);
         }
-        if !batch.is_empty() {
-            self.pool.injector.spill(self.pool.shard(self.index), batch);
-            if self.pool.wake_one(self.index + 1) {
-                remote.counters.wakes.increment();
-            }
+        let shard = self.pool.shard(self.index);
+        let mut some = !batch.is_empty();
+        if some {
+            self.pool.injector.spill(shard, batch);
+        }
+        if self.commons.is_some()
+            && let Some(fiber) = self.at_once.take()
+        {
+            self.pool.injector.push(shard, fiber);
+            some = true;
+        }
+        while let Some(fiber) = self.commons.and_then(Commons::pop) {
+            self.pool.injector.push(shard, fiber);
+            some = true;
+        }
+        if some && self.pool.wake_one(self.index + 1) {
+            remote.counters.wakes.increment();
         }
     }
 
@@ -148,25 +168,26 @@ impl Worker {
     pub(super) fn set_hands_on(&self) {
         let shared = self.pool.scheduler() == Scheduler::SingleQueue;
         self.hands_on
-            .set(shared || self.draining.get() || self.in_place.get() > 0);
+            .set(shared || self.draining.get() || self.blocks_in_place());
     }
 
     /// The running fiber is about to block this thread: what is fresh goes to others.
     pub(super) fn begin_in_place(&self) {
-        self.in_place.set(self.in_place.get() + 1);
+        self.remote().in_place.fetch_add(1, Ordering::Release);
         self.set_hands_on();
-        self.remote().in_place.store(true, Ordering::Release);
         self.hand_on();
         self.pool.stand_in();
     }
 
     /// The end of what `begin_in_place` began.
     pub(super) fn end_in_place(&self) {
-        self.in_place.set(self.in_place.get() - 1);
-        if self.in_place.get() == 0 {
-            self.set_hands_on();
-            self.remote().in_place.store(false, Ordering::Release);
-        }
+        self.remote().in_place.fetch_sub(1, Ordering::Release);
+        self.set_hands_on();
+    }
+
+    /// Whether fibers have said here that they block this thread.
+    fn blocks_in_place(&self) -> bool {
+        self.remote().in_place.load(Ordering::Relaxed) > 0
     }
 }
 

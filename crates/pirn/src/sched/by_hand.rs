@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::pool::Pool;
+use super::standing::WorkerState;
 use super::worker::{Worker, call};
 use crate::fiber::current;
 use crate::shim::thread::{self, ThreadId};
@@ -84,6 +85,7 @@ impl Pool {
                 worker.run_ready(local, over);
                 while !over() && limit.is_none_or(|limit| limit > shim::now()) {
                     worker.rest_until(limit);
+                    worker.stand(WorkerState::Active);
                     worker.run_ready(local, over);
                 }
                 // What is left is for the next drive.
@@ -148,6 +150,8 @@ fn put_away(worker: Box<Worker>) {
         Box::leak(worker);
         return;
     }
+    worker.stand(WorkerState::Active);
+    worker.stand(WorkerState::Dead);
     worker.give_stacks_back();
     call(&worker.pool.config.on_thread_stop);
     *worker.pool.driver.lock() = None;

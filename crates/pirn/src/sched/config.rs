@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::events::Watch;
 use super::pool::Pool;
 use crate::context::StackConfig;
+use crate::fiber::unwound::Witness;
 
 /// Which scheduler a runtime uses.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Default)]
@@ -57,10 +58,14 @@ pub(crate) struct Config {
     /// The most threads of workers that there may be, those included that stand in for others
     /// that are stuck; at least as many as `workers`.
     pub(crate) max_threads: usize,
+    /// Started fibers may go on on any worker. Not with `seed`, `exclusive` or `by_hand`.
+    pub(crate) free: bool,
     /// How long a worker's thread stays without fibers; for ever, if nothing is said.
     pub(crate) keep: Option<Duration>,
     pub(crate) on_thread_start: Option<Hook>,
     pub(crate) on_thread_stop: Option<Hook>,
+    /// Told of panics that nobody takes.
+    pub(crate) on_panic: Option<Witness>,
     pub(crate) watch: Watch,
     /// Called when the pool has ended, or the process ends before it.
     pub(crate) at_end: Option<AtEnd>,

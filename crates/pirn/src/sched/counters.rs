@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::base::mutant::or_relaxed;
+use crate::base::tells::TELLS;
 use crate::shim::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// One number that one thread counts and any thread may read.
@@ -47,6 +48,36 @@ impl Counter {
     }
 }
 
+/// A number that only reports read, else like [`Counter`].
+#[derive(Debug, Default)]
+pub(crate) struct Tally(Counter);
+
+impl Tally {
+    /// Adds one. Owner only.
+    #[inline(always)]
+    pub(crate) fn increment(&self) {
+        self.add(1);
+    }
+
+    /// Adds `n`. Owner only.
+    #[inline(always)]
+    pub(crate) fn add(&self, n: u64) {
+        if TELLS {
+            self.0.add(n);
+        }
+    }
+
+    /// Makes it `n` if it is less. Owner only.
+    pub(super) fn raise_to(&self, n: u64) {
+        self.0.raise_to(n);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.get()
+    }
+}
+
 /// A level that one thread raises and lowers and any thread may read.
 #[derive(Debug, Default)]
 pub(super) struct Gauge(AtomicUsize);
@@ -66,21 +97,22 @@ impl Gauge {
 
 macro_rules! counters {
     (
-        sums { $($(#[$doc:meta])* $name:ident,)* }
+        sums { $($(#[$doc:meta])* $name:ident: $kind:ty,)* }
         peaks { $($(#[$peak_doc:meta])* $peak:ident,)* }
     ) => {
         /// The live counters of one worker.
         #[derive(Debug, Default)]
         pub(crate) struct WorkerCounters {
-            $(pub(crate) $name: Counter,)*
-            $(pub(crate) $peak: Counter,)*
+            $(pub(crate) $name: $kind,)*
+            $(pub(crate) $peak: Tally,)*
         }
 
         /// What a runtime, or one of its workers, has done since it started.
         ///
         /// Each worker counts for itself, by plain stores, so a number may be old, but is
         /// never wrong. At any time `remote_wakes <= fiber_wakes <=
-        /// fiber_parks` and `steals <= steal_attempts`. In the total of a runtime without fibers, `spawned == completed`,
+        /// fiber_parks` (where fibers may migrate, of all workers together and at rest only) and
+        /// `steals <= steal_attempts`. In the total of a runtime without fibers, `spawned == completed`,
         /// `fiber_wakes == fiber_parks`, `started <= dispatched`, `next_hits <= dispatched`,
         /// `steals <= stolen`, `unparks <= wakes`.
         ///
@@ -135,51 +167,53 @@ macro_rules! counters {
 counters! {
     sums {
         /// Fibers spawned.
-        spawned,
+        spawned: Counter,
         /// Fibers that have ended.
-        completed,
+        completed: Counter,
         /// Times a fiber was switched to.
-        dispatched,
+        dispatched: Counter,
         /// Fibers run for the first time, and so settled here.
-        started,
+        started: Counter,
         /// Those of `fiber_wakes` that other threads made.
-        remote_wakes,
+        remote_wakes: Tally,
         /// Times the wait of a parked fiber was ended, as its worker has noticed.
-        fiber_wakes,
+        fiber_wakes: Tally,
         /// Times a fiber stopped running to wait.
-        fiber_parks,
+        fiber_parks: Tally,
         /// Dispatches out of the `next` slot.
-        next_hits,
+        next_hits: Tally,
         /// Sweeps over the other workers that found work.
-        steals,
+        steals: Tally,
         /// Sweeps over the other workers in search of work.
-        steal_attempts,
+        steal_attempts: Tally,
         /// Fibers taken in those sweeps, `next` slots included.
-        stolen,
+        stolen: Tally,
         /// Batches fetched from the injector.
-        injector_batches,
+        injector_batches: Tally,
         /// Times half of a full ring was moved to the injector.
-        overflows,
+        overflows: Tally,
         /// Fibers handed to the injector because this worker had more than its share.
-        placed_elsewhere,
+        placed_elsewhere: Tally,
         /// Times the queue here was worth another worker's wake-up when it was looked at.
-        surplus_found,
+        surplus_found: Tally,
         /// Times it was not.
-        surplus_missed,
+        surplus_missed: Tally,
         /// Times the worker went to sleep.
-        parks,
+        parks: Tally,
         /// Times it came back because it had been woken for work that others could take.
-        unparks,
+        unparks: Tally,
         /// Sleeping workers that this one woke for work that others could take.
-        wakes,
+        wakes: Tally,
         /// Fibers that had to wait for a stack.
-        stack_waits,
+        stack_waits: Tally,
+        /// Those of them that ran on the stack of a fiber that waited for their end.
+        loans: Tally,
         /// Runs of fibers that were timed: about one of 250.
-        run_samples,
+        run_samples: Tally,
         /// How long they ran, from one switch to the next, in nanoseconds, together.
-        run_nanos,
+        run_nanos: Tally,
         /// Safety nets that had to act; anything but zero is a bug of the runtime.
-        rescues,
+        rescues: Counter,
     }
     peaks {
         /// How long the longest of the timed runs took, in nanoseconds.

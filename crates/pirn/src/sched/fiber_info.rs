@@ -3,9 +3,10 @@
 //! Owns: what is read of a header, by whom, and what that means. Does not own: who asks whom
 //! (`roll`), the words for what is waited for (`wait::object`), or the text of a dump (`diag`).
 //!
-//! Two readers. A worker reads the headers of its own started fibers, which do not run
-//! meanwhile: everything. Of a worker that does not answer, whoever asks reads what is constant
-//! or atomic in the header of the fiber that it runs.
+//! Three readers. A worker reads the headers of its own started fibers, which do not run
+//! meanwhile: everything. Where fibers may migrate, whoever asks holds those that are parked, and
+//! reads everything of them. Of other fibers, and of the one that a worker runs which does not
+//! answer, whoever asks reads what is constant or atomic.
 
 use std::backtrace::Backtrace;
 use std::panic::Location;
@@ -16,6 +17,7 @@ use super::cycle::{Link, On};
 use super::remote::Remote;
 use crate::base::clock;
 use crate::context;
+use crate::fiber::life::State;
 use crate::fiber::{FiberId, FiberPtr, Header};
 use crate::shim::atomic::Ordering;
 use crate::wait::Reason;
@@ -30,7 +32,7 @@ pub struct FiberInfo {
     pub id: FiberId,
     /// Its name, if it has one; not known of a fiber whose worker does not answer.
     pub name: Option<String>,
-    /// Whether it runs, could run, or waits.
+    /// What it does, by name.
     pub state: State,
     /// What kind of thing it waits for; none if it does not wait.
     pub reason: Option<Reason>,
@@ -60,18 +62,6 @@ pub struct FiberInfo {
     pub(crate) wait: u64,
 }
 
-/// Whether a fiber runs.
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum State {
-    /// It runs.
-    Running,
-    /// It could run, and waits for its worker.
-    Ready,
-    /// It waits for something else.
-    Parked,
-}
-
 /// A fiber's own words for what it waits for, before anybody has looked at that.
 pub(super) struct Sighting {
     pub(super) info: FiberInfo,
@@ -82,20 +72,26 @@ impl FiberInfo {
     /// A started fiber that does not run, but for what it waits for; or the one that runs.
     ///
     /// # Safety
-    /// On the fiber's own worker, which runs no other fiber before the result is dropped.
+    /// The fiber is in `state`. On its own worker, which runs no other fiber before the result is
+    /// dropped; or the caller holds it until then.
+    /// `off_stack`: nobody is on its stack, or the caller is.
     pub(super) unsafe fn sight(
         worker: usize,
         fiber: FiberPtr,
-        running: bool,
+        state: State,
         frames: bool,
+        off_stack: bool,
     ) -> Sighting {
+        let running = state == State::Running;
         // SAFETY: H1.
         let header = unsafe { fiber.as_ref() };
         let mut info = FiberInfo::known(worker, header);
         info.name = header.name().map(str::to_owned);
         info.wait = header.state.epoch().number();
         // SAFETY: H2: its worker's own.
-        if let Some(stack) = unsafe { &*header.stack.get() } {
+        if let Some(stack) = unsafe { &*header.stack.get() }
+            && off_stack
+        {
             let range = stack.range();
             info.stack_size = stack.size();
             let here = std::ptr::from_ref(&range).addr();
@@ -118,12 +114,8 @@ impl FiberInfo {
                 unsafe { context::visit(context, range, &mut look) };
             }
         }
-        info.state = if running {
-            State::Running
-        } else {
-            State::Ready
-        };
-        if running || !header.state.is_parked() {
+        info.state = state;
+        if state != State::Parked {
             return Sighting {
                 info,
                 subject: None,
@@ -131,12 +123,12 @@ impl FiberInfo {
         }
         // SAFETY: the caller's promise.
         let Some(seen) = (unsafe { notice::read(header) }) else {
+            info.state = State::Runnable;
             return Sighting {
                 info,
                 subject: None,
             };
         };
-        info.state = State::Parked;
         info.reason = Some(seen.reason);
         info.since = Duration::from_nanos(clock::now().saturating_sub(seen.since));
         info.waits_at = Some(seen.at);
@@ -154,6 +146,29 @@ impl FiberInfo {
         // SAFETY: H1. The fiber may have ended, and another may live in its header, so only
         // what is constant or atomic is read.
         Some(FiberInfo::known(worker, unsafe { fiber.as_ref() }))
+    }
+
+    /// What can be said of a started fiber that is not parked; nothing, if its joiners have been
+    /// told of its end.
+    ///
+    /// # Safety
+    /// Something keeps it from ending.
+    pub(super) unsafe fn active(
+        worker: usize,
+        fiber: FiberPtr,
+        runs: bool,
+    ) -> Option<FiberInfo> {
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        if header.join.lock().done {
+            return None;
+        }
+        let mut info = FiberInfo::known(worker, header);
+        info.name = header.name().map(str::to_owned);
+        if !runs {
+            info.state = State::Runnable;
+        }
+        Some(info)
     }
 
     /// What any thread may read of any header.
@@ -177,16 +192,13 @@ impl FiberInfo {
     }
 }
 
-/// Whom a started fiber waits for, if that is another fiber.
+/// Whom a parked fiber waits for, if that is another fiber.
 ///
 /// # Safety
-/// As [`FiberInfo::sight`]; it does not run.
+/// As [`FiberInfo::sight`].
 pub(super) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
-    if !header.state.is_parked() {
-        return None;
-    }
     // SAFETY: the caller's promise.
     let seen = unsafe { notice::read(header) }?;
     let subject = seen.subject.filter(|_| seen.deadline.is_none())?;
@@ -213,6 +225,15 @@ pub(super) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
     })
 }
 
+/// Whether a started fiber that does not run waits: it is parked, or has lent its stack to one
+/// whose end it waits for (LE1 in `lend`). On its own worker.
+pub(super) fn waits(fiber: FiberPtr) -> bool {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: H2: its worker's own.
+    header.state.is_parked() || unsafe { &*header.stack.get() }.is_none()
+}
+
 /// The address of the scope that the fiber is a child of, or 0.
 fn scope_of(header: &Header) -> usize {
     header.on_end.get().map_or(0, |hook| hook.data.addr())
@@ -224,4 +245,21 @@ pub(super) fn reason(fiber: FiberPtr) -> Option<Reason> {
     let header = unsafe { fiber.as_ref() };
     // SAFETY: NO1: on the fiber's worker, while it does not run.
     unsafe { notice::read(header) }.map(|seen| seen.reason)
+}
+
+/// What a started fiber does, and what for.
+///
+/// # Safety
+/// As [`FiberInfo::sight`].
+pub(super) unsafe fn doing(fiber: FiberPtr, state: State) -> (State, Option<Reason>) {
+    if state != State::Parked {
+        return (state, None);
+    }
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: the caller's promise.
+    match unsafe { notice::read(header) } {
+        Some(seen) => (state, Some(seen.reason)),
+        None => (State::Runnable, None),
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::fiber_info::{FiberInfo, State};
+use super::fiber_info::FiberInfo;
 use super::frames::Frames;
+use crate::fiber::life::State;
 
 /// A paragraph: what it does since when and where, what it waits for, its frames.
 impl fmt::Display for FiberInfo {
@@ -12,8 +13,9 @@ impl fmt::Display for FiberInfo {
         write!(f, "    fiber {} '{name}' ", self.id)?;
         match self.state {
             State::Running => write!(f, "runs")?,
-            State::Ready => write!(f, "is ready")?,
+            State::Runnable => write!(f, "is ready")?,
             State::Parked => write!(f, "waits for {:.1?}", self.since)?,
+            state => write!(f, "is {state:?}")?,
         }
         if let Some(reason) = self.reason {
             write!(f, " ({reason:?})")?;
@@ -25,6 +27,8 @@ impl fmt::Display for FiberInfo {
         if self.stack_size > 0 {
             let (used, size) = (self.stack_used, self.stack_size);
             write!(f, ", {used} of {size} bytes of stack")?;
+        } else if self.state == State::Parked {
+            write!(f, ", its stack is lent")?;
         }
         writeln!(f)?;
         if let Some(object) = &self.waits_for {
@@ -37,5 +41,15 @@ impl fmt::Display for FiberInfo {
             Some(backtrace) => write!(f, "{}", Frames(backtrace)),
             None => Ok(()),
         }
+    }
+}
+
+impl FiberInfo {
+    /// The frames of [`backtrace`](FiberInfo::backtrace) that are the user's, innermost first:
+    /// function and place of each. Looks up names in the program's file.
+    pub(crate) fn frames(&self) -> Vec<String> {
+        let text = self.backtrace.as_ref().map(|it| Frames(it).to_string());
+        let text = text.unwrap_or_default();
+        text.lines().map(|line| line.trim().to_owned()).collect()
     }
 }

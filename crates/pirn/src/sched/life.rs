@@ -6,6 +6,7 @@ use super::share::Tag;
 use super::worker::{Worker, header};
 use crate::context::{OutOfStacks, Stack};
 use crate::fiber::entry::fiber_main;
+use crate::fiber::life::State;
 use crate::fiber::{FiberPtr, Header};
 
 impl Worker {
@@ -48,12 +49,17 @@ impl Worker {
     pub(super) fn settle(&self, fiber: FiberPtr, stack: Stack) {
         let header = header(fiber);
         let remote = self.remote();
-        header.set_home(remote.mailbox);
+        header.life.step(State::Runnable);
         stack.plant_canary();
         // SAFETY: the header holds the stack until the fiber has left it.
         unsafe { stack.set_owner(fiber.as_ptr().cast()) };
         // SAFETY: H2.
         unsafe { *header.stack.get() = Some(stack) };
+        if let Some(commons) = self.commons {
+            self.settle_free(commons, fiber);
+            return;
+        }
+        header.set_home(remote.mailbox);
         // SAFETY: K1.
         let started = unsafe { &mut *self.started.get() };
         // SAFETY: a header is pinned (H1), and is unlinked in `retire`.
@@ -92,7 +98,12 @@ impl Worker {
     /// Takes a fiber that has ended, and whose stack has been seen to, off the books.
     #[inline]
     pub(super) fn retire(&self, fiber: FiberPtr) {
+        if self.commons.is_some() {
+            self.retire_free(fiber);
+            return;
+        }
         header(fiber).state.finish();
+        header(fiber).life.end();
         // SAFETY: K1.
         let started = unsafe { &mut *self.started.get() };
         // SAFETY: linked in `settle`, in this list.

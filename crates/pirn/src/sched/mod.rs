@@ -18,6 +18,8 @@ mod checks;
 #[cfg(not(feature = "diagnostics"))]
 #[path = "checks_none.rs"]
 mod checks;
+#[expect(unsafe_code, reason = "timers and lists behind locks")]
+mod commons;
 pub(crate) mod config;
 pub(crate) mod counters;
 mod cycle;
@@ -27,9 +29,17 @@ pub(crate) mod fiber_info;
 mod fiber_text;
 mod find;
 mod frames;
+#[expect(unsafe_code, reason = "switches to fibers that came out of a queue")]
+mod free;
+pub(crate) mod glance;
 pub(crate) mod idle;
 #[expect(unsafe_code, reason = "hands queued headers between threads")]
 pub(crate) mod injector;
+#[expect(
+    unsafe_code,
+    reason = "fields that only the worker's own thread reaches"
+)]
+mod lend;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"
@@ -63,7 +73,11 @@ pub(crate) mod seeded;
 mod share;
 mod shutdown;
 mod slow;
+pub(crate) mod standing;
 mod starved;
+#[expect(unsafe_code, reason = "reads the headers of fibers that it holds")]
+mod survey;
+pub(crate) mod tally;
 mod threads;
 #[expect(
     unsafe_code,

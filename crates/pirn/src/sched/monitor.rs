@@ -16,7 +16,7 @@
 //! |---|---|---|
 //! | Attending | 500 µs, 100 µs while it sees young work | a worker spawns while another sleeps |
 //! | Suspicious | 500 µs to 4 ms | no worker sleeps, work waits, some worker did not dispatch |
-//! | Dozing | 20 ms, 5 ms while work waits | nothing young was seen for [`CALM`] looks, or no worker sleeps |
+//! | Dozing | 20 ms, 5 ms while work waits, or some are stuck and none sleeps | nothing young was seen for [`CALM`] looks, or no worker sleeps |
 //! | Stopped | until attended to | all workers sleep |
 //!
 //! What it has seen of all workers together goes to `scale`, which decides whether there
@@ -34,8 +34,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::commons::Commons;
 use super::events::LogMask;
-use super::pool::{Phase, Pool};
+use super::free;
+use super::pool::Pool;
 use super::remote::Remote;
 use super::scale::{Evidence, LONG, STILL};
 use super::slow::SlowFibers;
@@ -52,7 +54,8 @@ const AGE: Duration = Duration::from_micros(100);
 /// Between two looks while attending.
 const PERIOD: Duration = Duration::from_micros(500);
 /// Between two looks while dozing: the worst delay of a wake that the fenceless step to
-/// dozing has missed. A quarter of it if work waits and all workers run.
+/// dozing has missed. A quarter of it if all workers run and work waits, or may come
+/// while some are stuck.
 const DOZE: Duration = Duration::from_millis(20);
 
 /// Between two looks in vain at a worker that seems stuck the time doubles so often: to
@@ -86,6 +89,9 @@ struct Look {
     next: usize,
     head: u32,
     queued: u32,
+    /// Of the common ready list: how many were taken out of it, how many are in it.
+    taken: u32,
+    ready: usize,
     epoch: u64,
     /// Since when the epoch has been seen to be this.
     since: u64,
@@ -154,13 +160,14 @@ impl Monitor {
         let mut looks = Vec::new();
         let mut slow = pool.config.watch.slow.map(SlowFibers::new);
         let (mut calm, mut fruitless, mut surplus) = (0, 0, 0);
-        while pool.phase() != Phase::Stopped {
+        while pool.is_watched() {
             let seen = self.look(pool, &mut looks);
             if let Some(slow) = &mut slow {
                 slow.look(pool);
             }
             let young = seen.waiting > 0;
-            let suspicious = young && seen.awake > seen.advancing;
+            let stuck = seen.awake > seen.advancing;
+            let suspicious = young && stuck;
             let changed = pool.scale(&seen);
             let too_many = seen.advancing.saturating_sub(pool.workers());
             surplus = if too_many > 0 { surplus + 1 } else { 0 };
@@ -174,7 +181,7 @@ impl Monitor {
             };
             if pool.idle.all_asleep() {
                 self.state.store(STOPPED, Ordering::SeqCst);
-                if pool.idle.all_asleep() && pool.phase() != Phase::Stopped {
+                if pool.idle.all_asleep() && pool.is_watched() {
                     self.parker.park();
                 }
                 calm = 0;
@@ -185,10 +192,13 @@ impl Monitor {
                 self.wait(PERIOD * (1 << fruitless.min(LEAST_SUSPICIOUS)));
             } else {
                 self.state.store(DOZING, Ordering::SeqCst);
-                let doze = match young {
+                // What comes while nobody is free is seen by the next look, not before.
+                let nobody_is_free = stuck && !pool.idle.sleepers_hint();
+                let doze = match young || nobody_is_free {
                     true => DOZE / 4,
                     false => DOZE,
                 };
+                let doze = doze.min(seen.until_fire());
                 if self.wait(doze) {
                     calm = 0;
                 }
@@ -221,10 +231,11 @@ impl Monitor {
             let slot_aged =
                 now.next != 0 && now.next == last.next && now.epoch == last.epoch;
             let ring_aged = now.queued > 0 && last.queued > 0 && now.head == last.head;
+            let list_aged = now.ready > 0 && last.ready > 0 && now.taken == last.taken;
             let aged = if slot_aged { now.next } else { 0 };
             remote.aged.store(aged, Ordering::Relaxed);
             seen.waiting += now.waiting();
-            if slot_aged || ring_aged {
+            if slot_aged || ring_aged || list_aged {
                 seen.aged += now.waiting();
                 seen.woken |= self.rescue(pool);
             }
@@ -234,6 +245,9 @@ impl Monitor {
                 remote.mailbox.parker().unpark();
             }
             seen.woken |= now.is_getting_up(at);
+            if now.awake && now.epoch == last.epoch {
+                seen.fire_at = seen.fire_at.min(fire_for(remote, at));
+            }
             seen.awake += usize::from(now.awake);
             seen.advancing += usize::from(now.awake && now.epoch != last.epoch);
             *last = now;
@@ -260,6 +274,18 @@ impl Monitor {
     }
 }
 
+/// Fires the timers that are due of a worker that does not come to it, where fibers may
+/// migrate; returns when the next one is, as `base::clock` counts.
+fn fire_for(remote: &Remote, at: u64) -> u64 {
+    let Some(commons) = remote.commons else {
+        return u64::MAX;
+    };
+    if commons.next_timer().is_some_and(|next| next <= at) {
+        free::enqueue(commons.fire(at));
+    }
+    commons.next_timer().unwrap_or(u64::MAX)
+}
+
 impl Look {
     /// What is believed of a worker before the first look at it.
     fn first(at: u64) -> Look {
@@ -271,6 +297,7 @@ impl Look {
 
     fn at(remote: &Remote, last: &Look, at: u64, injected: bool) -> Look {
         let (head, queued) = remote.ring.look();
+        let (taken, ready) = remote.commons.map_or((0, 0), Commons::look);
         let epoch = remote.counters.dispatched.get();
         let parked = remote.mailbox.parker().is_parked();
         let awake = is_launched(remote) && !parked;
@@ -279,6 +306,8 @@ impl Look {
             next: remote.next.look_fresh(),
             head,
             queued,
+            taken,
+            ready,
             epoch,
             since: if epoch == last.epoch { last.since } else { at },
             awake,
@@ -292,9 +321,9 @@ impl Look {
         }
     }
 
-    /// Fresh fibers that others could take.
+    /// Fibers that others could take.
     fn waiting(&self) -> usize {
-        self.queued as usize + usize::from(self.next != 0)
+        self.queued as usize + self.ready + usize::from(self.next != 0)
     }
 
     /// Whether the worker is on its way to whatever waits.
@@ -308,7 +337,7 @@ impl Look {
         if !self.awake || self.up != 0 {
             return;
         }
-        let waits = remote.in_place.load(Ordering::Acquire)
+        let waits = remote.in_place.load(Ordering::Acquire) > 0
             || (still >= STILL.as_nanos() as u64 && remote.thread.waits(at));
         if waits {
             seen.wait += 1;

@@ -7,6 +7,7 @@
 //! here is worth another worker's wake-up is one woken; what is less than that and still
 //! there after a while is the monitor's to see.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,10 +15,14 @@ use super::events::Kind;
 use super::mailbox::Mailbox;
 use super::next::NextItem;
 use super::pool::{Phase, Pool};
+use super::remote::Remote;
 use super::worker::Worker;
 use crate::base::list::Fifo;
 use crate::fiber::current::{self, Local};
+use crate::fiber::hunger::Wanted;
+use crate::fiber::unwound::Witness;
 use crate::fiber::{FiberPtr, Header, Schedule, Ticket};
+use crate::shim::atomic::Ordering;
 use crate::timer::Timer;
 
 /// Queues a fresh fiber in `pool`; gives it back if the pool takes none any more.
@@ -80,28 +85,38 @@ pub(crate) fn spawn_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr>
     }
 }
 
-/// As long as this lives, the running fiber's worker takes no fresh fibers: the fiber blocks
-/// its thread.
+/// As long as this lives, the worker that the fiber runs on now takes no fresh fibers: the fiber
+/// blocks its thread.
 pub(crate) struct Absence {
-    /// None on a thread that runs no fiber.
-    fiber: Option<FiberPtr>,
+    /// That worker; none on a thread that runs no fiber.
+    remote: Option<NonNull<Remote>>,
 }
 
 impl Absence {
     pub(crate) fn begin(local: &Local) -> Absence {
-        let fiber = local.fiber();
-        if let (Some(_), Some(worker)) = (fiber, Worker::of(local)) {
+        let worker = Worker::of(local).filter(|_| local.fiber().is_some());
+        if let Some(worker) = worker {
             worker.begin_in_place();
         }
-        Absence { fiber }
+        Absence {
+            remote: worker.map(|worker| NonNull::from(worker.remote())),
+        }
     }
 }
 
 impl Drop for Absence {
     fn drop(&mut self) {
-        // A started fiber is on the same worker still.
-        if let (Some(_), Some(worker)) = (self.fiber, Worker::of(current::local())) {
-            worker.end_in_place();
+        let Some(remote) = self.remote else { return };
+        // SAFETY: part of the pool, which lives as long as the fiber.
+        let remote = unsafe { remote.as_ref() };
+        match Worker::of(current::local()) {
+            Some(worker) if std::ptr::eq(worker.remote(), remote) => {
+                worker.end_in_place();
+            }
+            // The fiber has migrated; that worker notices by itself.
+            _ => {
+                remote.in_place.fetch_sub(1, Ordering::Release);
+            }
         }
     }
 }
@@ -135,7 +150,10 @@ impl Worker {
         self.saw(Kind::Spawn, fiber);
         self.saw(Kind::Start, fiber);
         if let Some(other) = self.at_once.replace(Some(fiber)) {
-            self.make_ready(other);
+            match self.commons {
+                None => self.make_ready(other),
+                Some(_) => self.publish_ready(other),
+            }
         }
         self.take_stock();
         Ok(())
@@ -173,6 +191,9 @@ impl Worker {
     /// Puts a fresh fiber at the end of the ring.
     #[inline]
     pub(super) fn keep_fresh(&self, fiber: FiberPtr) {
+        if self.commons.is_some() && self.keep_started(fiber) {
+            return;
+        }
         if let Err(fiber) = self.remote().ring.push(fiber) {
             self.overflow(fiber);
         }
@@ -202,7 +223,7 @@ impl Worker {
     /// it.
     #[cold]
     pub(super) fn offer_surplus(&self) {
-        let queued = self.remote().ring.len() as usize
+        let queued = self.remote().queued()
             + self.pool.injector.shard_len(self.pool.shard(self.index));
         let counters = &self.remote().counters;
         if self.pace.is_surplus(queued) {
@@ -218,6 +239,10 @@ impl Worker {
 
     #[cold]
     fn compare_shares(&self) {
+        if self.commons.is_some() {
+            // Those that stay are not bound to stay here.
+            return;
+        }
         let remotes = &self.pool.remotes;
         // Of several with as little, the next one: not all who compare pick the same.
         let members = self.pool.workers();
@@ -315,16 +340,16 @@ impl Schedule for Mailbox<Header> {
         unsafe { worker.succeed(local, fiber) }
     }
 
-    unsafe fn arm(&self, timer: std::ptr::NonNull<Timer<Ticket>>, deadline: u64) {
+    unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) -> usize {
         let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.arm(timer, deadline) };
+        unsafe { worker.arm(timer, deadline) }
     }
 
-    unsafe fn disarm(&self, timer: std::ptr::NonNull<Timer<Ticket>>) -> bool {
+    unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>, wheel: usize) -> bool {
         let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.disarm(timer) }
+        unsafe { worker.disarm(timer, wheel) }
     }
 
     fn others_wait(&self) -> bool {
@@ -336,6 +361,16 @@ impl Schedule for Mailbox<Header> {
         Worker::of(local)
             .expect("a fiber runs on a worker")
             .present()
+    }
+
+    unsafe fn lend(&self, lender: FiberPtr, wanted: Wanted) -> bool {
+        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.lend(lender, wanted) }
+    }
+
+    fn witness(&self) -> Option<Witness> {
+        Worker::of(current::local())?.pool.config.on_panic.clone()
     }
 
     fn time_is_virtual(&self) -> bool {

@@ -26,6 +26,7 @@ use super::registry;
 use super::remote::Remotes;
 use super::roll::Roll;
 use super::scale::Scale;
+use super::standing::WorkerState;
 use super::starved::Starved;
 use super::threads::Threads;
 use super::watch;
@@ -96,6 +97,7 @@ impl Pool {
                 workers,
                 config.max_threads.max(Idle::room(workers)),
                 config.watch,
+                config.free,
             ),
             injector: Injector::new(workers),
             idle: Idle::new(workers),
@@ -157,7 +159,7 @@ impl Pool {
         watch::start(&pool);
         let watched =
             (workers > 1 || pool.config.watch.slow.is_some()) && !pool.config.exclusive;
-        if (watched || pool.is_elastic())
+        if (watched || pool.is_elastic() || pool.is_free())
             && let Err(error) = pool.launch_monitor()
         {
             pool.enter(Phase::Stopped);
@@ -217,6 +219,9 @@ impl Pool {
     /// Moves the pool's life forward (never back) and has every worker take notice.
     pub(super) fn enter(self: &Arc<Self>, phase: Phase) {
         self.phase.fetch_max(phase as u32, Ordering::SeqCst);
+        if phase >= Phase::Cancelled {
+            self.cancel_started();
+        }
         self.rouse();
         self.monitor.rouse();
     }
@@ -264,6 +269,14 @@ impl Pool {
         }
     }
 
+    /// Queues a started fiber, where fibers may migrate, that another thread has woken.
+    pub(super) fn inject_woken(self: &Arc<Self>, fiber: FiberPtr) {
+        let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
+        if self.inject_from(turn, fiber) {
+            self.outside_wakes.increment_shared();
+        }
+    }
+
     /// Queues a fresh fiber in the shard that belongs to the worker `from`. True if a worker
     /// was woken.
     pub(super) fn inject_from(self: &Arc<Self>, from: usize, fiber: FiberPtr) -> bool {
@@ -298,8 +311,7 @@ impl Pool {
 
     /// Whether any queue that a thief may take from holds something.
     pub(super) fn has_visible_work(&self) -> bool {
-        !self.injector.is_empty()
-            || self.remotes.iter().any(|remote| !remote.ring.is_empty())
+        !self.injector.is_empty() || self.remotes.iter().any(|remote| remote.queued() > 0)
     }
 
     /// Says something about this pool on standard error, if `category` is asked for.
@@ -343,6 +355,14 @@ impl Pool {
         self.remotes
             .iter()
             .map(|remote| remote.counters.read())
+            .collect()
+    }
+
+    /// What each worker does.
+    pub(crate) fn worker_states(&self) -> Vec<WorkerState> {
+        self.remotes
+            .iter()
+            .map(|remote| remote.standing.get())
             .collect()
     }
 

@@ -9,12 +9,15 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use super::apart::DEAD;
+use super::commons::Commons;
 use super::counters::{Gauge, WorkerCounters};
 use super::events::{Watch, Watched};
 use super::mailbox::Mailbox;
 use super::next::Next;
 use super::ring::Ring;
 use super::share::Guests;
+use super::standing::Standing;
+use crate::base::clock;
 use crate::base::pad::CachePadded;
 use crate::fiber::Header;
 use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -25,6 +28,8 @@ pub(crate) struct Remote {
     pub(super) ring: Ring<Header>,
     pub(super) next: CachePadded<Next<Header>>,
     pub(super) mailbox: &'static Mailbox<Header>,
+    /// Where fibers may migrate.
+    pub(super) commons: Option<&'static Commons>,
     pub(super) counters: CachePadded<WorkerCounters>,
     /// Started fibers that have not ended. Written by the worker, read for placement.
     pub(super) settled: Gauge,
@@ -44,12 +49,14 @@ pub(crate) struct Remote {
     pub(super) member: AtomicBool,
     /// What the worker is to do; see `apart`.
     pub(super) duty: AtomicU32,
-    /// The running fiber has said that it blocks its thread. Written by the worker.
-    pub(super) in_place: AtomicBool,
+    /// How many fibers have said, while they ran here, that they block this thread.
+    pub(super) in_place: AtomicU32,
     /// How to ask the system about the worker's thread. Written by the worker when it starts.
     pub(super) thread: ThreadProbe,
     /// Whether the worker sleeps, and for how long, as `watch` puts it. Written by the worker.
     pub(super) sleep: AtomicU32,
+    /// What the worker does, by name. Written by the worker.
+    pub(super) standing: Standing,
     /// The worker has done its last.
     pub(super) ended: AtomicBool,
 }
@@ -61,15 +68,18 @@ pub(super) struct Remotes {
     filled: AtomicUsize,
     /// What they are watched for.
     watch: Watch,
+    /// Fibers may migrate.
+    free: bool,
 }
 
 impl Remotes {
     /// A row with `filled` workers and room for `most`.
-    pub(super) fn new(filled: usize, most: usize, watch: Watch) -> Remotes {
+    pub(super) fn new(filled: usize, most: usize, watch: Watch, free: bool) -> Remotes {
         let remotes = Remotes {
             places: (0..most.max(filled)).map(|_| OnceLock::new()).collect(),
             filled: AtomicUsize::new(0),
             watch,
+            free,
         };
         remotes.fill(filled);
         remotes
@@ -78,7 +88,7 @@ impl Remotes {
     /// Sees to it that the first `n` are there. One caller at a time.
     pub(super) fn fill(&self, n: usize) {
         for place in &self.places[..n] {
-            place.get_or_init(|| Box::new(Remote::new(&self.watch)));
+            place.get_or_init(|| Box::new(Remote::new(&self.watch, self.free)));
         }
         // ORDERING: SeqCst: whoever sees work published by a worker that comes later looks
         // into its queues too (the fences of `idle`).
@@ -112,16 +122,20 @@ impl Drop for Remotes {
     fn drop(&mut self) {
         for remote in self.iter() {
             remote.mailbox.release();
+            if let Some(commons) = remote.commons {
+                commons.release();
+            }
         }
     }
 }
 
 impl Remote {
-    fn new(watch: &Watch) -> Remote {
+    fn new(watch: &Watch, free: bool) -> Remote {
         Remote {
             ring: Ring::new(),
             next: CachePadded::new(Next::new()),
             mailbox: Mailbox::acquire(),
+            commons: free.then(|| Commons::acquire(clock::now())),
             counters: CachePadded::new(WorkerCounters::default()),
             settled: Gauge::default(),
             guests: Guests::default(),
@@ -131,10 +145,16 @@ impl Remote {
             launched: AtomicBool::new(false),
             member: AtomicBool::new(false),
             duty: AtomicU32::new(DEAD),
-            in_place: AtomicBool::new(false),
+            in_place: AtomicU32::new(0),
             thread: ThreadProbe::new(),
             sleep: AtomicU32::new(0),
+            standing: Standing::new(),
             ended: AtomicBool::new(false),
         }
+    }
+
+    /// Fibers in the queues here that any worker may take from, but for the `next` slot.
+    pub(super) fn queued(&self) -> usize {
+        self.ring.len() as usize + self.commons.map_or(0, Commons::len)
     }
 }

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 use super::config::Scheduler;
 use super::events::Kind;
 use super::next::NextItem;
+use super::remote::Remote;
+use super::standing::WorkerState;
 use super::worker::Worker;
 use crate::base::backoff::Backoff;
 use crate::base::clock;
@@ -34,6 +36,9 @@ const SPIN: u64 = 10_000;
 /// A sleep shorter than this would have been better spent spinning. Nanoseconds: ten times
 /// [`SPIN`], arbitrary.
 const SHORT: u64 = 100_000;
+
+/// The most ready fibers that are stolen at once: as many as out of a ring.
+const MOST_READY: usize = 128;
 
 /// What the sweep over the other workers came to.
 enum Sweep {
@@ -69,6 +74,7 @@ impl Worker {
         if !self.searching.get() {
             self.searching.set(self.pool.idle.try_search());
         }
+        self.stand(WorkerState::Spinning);
         let (mut young, mut nap) = (false, false);
         if self.searching.get() {
             match self.sweep() {
@@ -126,6 +132,10 @@ impl Worker {
                 self.saw_with(Kind::Steal, fiber, victim);
                 return Sweep::Found(fiber);
             }
+            if let Some(fiber) = self.steal_ready(remote) {
+                self.saw_with(Kind::Steal, fiber, victim);
+                return Sweep::Found(fiber);
+            }
             let seen = remote.next.look_fresh();
             if seen == 0 {
                 continue;
@@ -142,6 +152,19 @@ impl Worker {
             young = true;
         }
         if young { Sweep::Young } else { Sweep::Nothing }
+    }
+
+    /// Half of another worker's ready fibers, where fibers may migrate: the first of them.
+    fn steal_ready(&self, victim: &Remote) -> Option<FiberPtr> {
+        let (own, theirs) = (self.commons?, victim.commons?);
+        let mut taken = theirs.take_half(MOST_READY);
+        let n = taken.len();
+        let first = taken.pop_front()?;
+        own.append(taken);
+        let counters = &self.remote().counters;
+        counters.steals.increment();
+        counters.stolen.add(u64::from(n));
+        Some(first)
     }
 
     /// A fiber of another worker's, if one can be had.
@@ -180,7 +203,7 @@ impl Worker {
             || pool
                 .remotes
                 .iter()
-                .any(|remote| self.pace.is_surplus(remote.ring.len() as usize))
+                .any(|remote| self.pace.is_surplus(remote.queued()))
     }
 
     /// Whether a look around, without taking anything, shows something to do.
@@ -301,6 +324,7 @@ impl Worker {
         let began = clock::now();
         let again = nap.then(|| shim::now() + YOUNG);
         let until = [self.alarm(), again, at_most].into_iter().flatten().min();
+        self.stand(WorkerState::Asleep);
         self.say_asleep(nap);
         match until {
             None => remote.mailbox.parker().park(),
@@ -309,6 +333,7 @@ impl Worker {
             }
         }
         self.say_awake();
+        self.stand(WorkerState::Active);
         let slept = clock::now() - began;
         if slept < SHORT && !nap {
             self.patience.set((self.patience.get() + 1).min(8));

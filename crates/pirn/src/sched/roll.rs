@@ -27,7 +27,9 @@ use std::time::Duration;
 use super::cycle::Link;
 use super::fiber_info::{self, FiberInfo, Sighting};
 use super::pool::Pool;
-use super::worker::Worker;
+use super::tally::Tally;
+use super::worker::{Worker, header};
+use crate::fiber::life::State;
 use crate::fiber::{FiberPtr, current};
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::{self, Condvar, Mutex};
@@ -68,6 +70,11 @@ pub(crate) enum Question {
     /// All there is to know of every fiber.
     #[default]
     Everything,
+    /// The same without backtraces, of so many fibers of each worker; of the others, how many
+    /// do what.
+    Fibers(usize),
+    /// Everything of the fiber with this number.
+    Fiber(u64),
     /// Who waits for whom, of so many fibers of each worker.
     Links(usize),
 }
@@ -80,6 +87,8 @@ pub(crate) struct WorkerInfo {
     pub(crate) answered: bool,
     /// The fibers that have started there and not ended; else the one that it runs.
     pub(crate) fibers: Vec<FiberInfo>,
+    /// Fibers that are not in `fibers`, since fewer were asked for.
+    pub(crate) others: Tally,
     pub(super) links: Vec<Link>,
     /// Started fibers that could run.
     pub(crate) ready: usize,
@@ -122,6 +131,9 @@ impl Pool {
     /// Asks every worker for its fibers. Blocks the calling thread, for no longer than
     /// [`BOUND`], once the askers before it are done.
     pub(crate) fn call_roll(self: &Arc<Self>, question: Question) -> RollCall {
+        if self.is_free() {
+            return self.survey(question);
+        }
         let local = current::local();
         let own = Worker::of(local).filter(|worker| Arc::ptr_eq(&worker.pool, self));
         let roll = &self.roll;
@@ -180,9 +192,80 @@ impl Pool {
             worker,
             answered: false,
             fibers: running.into_iter().collect(),
+            others: Tally::default(),
             links: Vec::new(),
             ready: 0,
             fresh: remote.ring.len() as usize,
+        }
+    }
+}
+
+/// Fibers of one worker, described one after the other, as far as they were asked for.
+pub(super) struct Descriptions {
+    question: Question,
+    pub(super) infos: Vec<FiberInfo>,
+    /// How many others do what.
+    pub(super) others: Tally,
+    /// Thousands may wait for one object, and to describe it takes its lock.
+    known: BTreeMap<usize, Object>,
+}
+
+impl Descriptions {
+    /// What answers this question.
+    pub(super) fn answering(question: Question) -> Descriptions {
+        Descriptions {
+            question,
+            infos: Vec::new(),
+            others: Tally::default(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// # Safety
+    /// As [`FiberInfo::sight`].
+    pub(super) unsafe fn add(
+        &mut self,
+        worker: usize,
+        fiber: FiberPtr,
+        state: State,
+        off_stack: bool,
+    ) {
+        let told = self.infos.len();
+        let frames = match self.question {
+            Question::Fiber(id) if header(fiber).id() != id => return,
+            Question::Fibers(most) if told >= most => {
+                // SAFETY: the caller's promise.
+                self.others
+                    .count(unsafe { fiber_info::doing(fiber, state) });
+                return;
+            }
+            Question::Everything => told < FRAMES,
+            Question::Fiber(_) => true,
+            Question::Fibers(_) | Question::Links(_) => false,
+        };
+        // SAFETY: the caller's promise.
+        let sighting =
+            unsafe { FiberInfo::sight(worker, fiber, state, frames, off_stack) };
+        let Sighting { mut info, subject } = sighting;
+        info.waits_for = subject.map(|subject| {
+            let describe = || {
+                // SAFETY: NO2: its fiber still waits.
+                unsafe { subject.describe() }
+            };
+            let known = self.known.entry(subject.address());
+            known.or_insert_with(describe).clone()
+        });
+        self.infos.push(info);
+    }
+
+    /// Adds one of which no more is known.
+    pub(super) fn add_known(&mut self, info: FiberInfo) {
+        match self.question {
+            Question::Fiber(id) if info.id.number() != id => {}
+            Question::Fibers(most) if self.infos.len() >= most => {
+                self.others.count((info.state, info.reason));
+            }
+            _ => self.infos.push(info),
         }
     }
 }
@@ -209,14 +292,17 @@ impl Worker {
             (book.question, roll.number.load(Ordering::SeqCst))
         };
         self.answered.set(number);
-        let (fibers, links) = match question {
-            Question::Everything => (self.describe_started(running), Vec::new()),
-            Question::Links(most) => (Vec::new(), self.describe_links(most)),
-        };
+        let mut fibers = Descriptions::answering(question);
+        let mut links = Vec::new();
+        match question {
+            Question::Links(most) => links = self.describe_links(most),
+            _ => self.describe_started(running, &mut fibers),
+        }
         let answer = WorkerInfo {
             worker: self.index,
             answered: true,
-            fibers,
+            fibers: fibers.infos,
+            others: fibers.others,
             links,
             ready: self.count_ready(),
             fresh: self.remote().ring.len() as usize
@@ -235,7 +321,7 @@ impl Worker {
         let mut links = Vec::new();
         let mut left = most;
         self.each_started(|fiber| {
-            if left > 0 {
+            if left > 0 && fiber_info::waits(fiber) {
                 left -= 1;
                 // SAFETY: as in `describe_started`.
                 links.extend(unsafe { fiber_info::link(fiber) });
@@ -244,26 +330,15 @@ impl Worker {
         links
     }
 
-    fn describe_started(&self, running: Option<FiberPtr>) -> Vec<FiberInfo> {
-        // Thousands may wait for one object, and to describe it takes its lock.
-        let mut known: BTreeMap<usize, Object> = BTreeMap::new();
-        let mut fibers = Vec::new();
+    fn describe_started(&self, running: Option<FiberPtr>, fibers: &mut Descriptions) {
         self.each_started(|fiber| {
-            let frames = fibers.len() < FRAMES;
-            let runs = running == Some(fiber);
+            let state = match fiber_info::waits(fiber) {
+                _ if running == Some(fiber) => State::Running,
+                true => State::Parked,
+                false => State::Runnable,
+            };
             // SAFETY: this worker's own, and it runs no other before this returns.
-            let Sighting { mut info, subject } =
-                unsafe { FiberInfo::sight(self.index, fiber, runs, frames) };
-            info.waits_for = subject.map(|subject| {
-                let describe = || {
-                    // SAFETY: NO2: its fiber still waits.
-                    unsafe { subject.describe() }
-                };
-                let known = known.entry(subject.address());
-                known.or_insert_with(describe).clone()
-            });
-            fibers.push(info);
+            unsafe { fibers.add(self.index, fiber, state, true) };
         });
-        fibers
     }
 }

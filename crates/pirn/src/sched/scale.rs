@@ -28,6 +28,7 @@ use super::apart::{ACTIVE, send_away};
 use super::counters::Counter;
 use super::pool::Pool;
 use super::threads::{Called, Roster, is_launched};
+use crate::base::clock;
 use crate::shim::atomic::Ordering;
 
 /// How long a worker has not dispatched before its thread is asked after. A thread costs about
@@ -87,7 +88,7 @@ const REASONS: [ScaleReason; 11] = [
 pub(super) struct Scale([Counter; REASONS.len()]);
 
 /// What one look of the monitor has shown of all workers together.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Evidence {
     /// Fresh fibers that others could take.
     pub(super) waiting: usize,
@@ -104,6 +105,23 @@ pub(super) struct Evidence {
     pub(super) wait: usize,
     /// Of these, such as are stuck and compute.
     pub(super) compute: usize,
+    /// When the next timer is due of a worker that may be stuck, where others may fire it.
+    pub(super) fire_at: u64,
+}
+
+impl Default for Evidence {
+    fn default() -> Evidence {
+        Evidence {
+            waiting: 0,
+            aged: 0,
+            woken: false,
+            awake: 0,
+            advancing: 0,
+            wait: 0,
+            compute: 0,
+            fire_at: u64::MAX,
+        }
+    }
 }
 
 impl Scale {
@@ -137,6 +155,11 @@ impl fmt::Display for ScaleReason {
 }
 
 impl Evidence {
+    /// How long until then.
+    pub(super) fn until_fire(&self) -> Duration {
+        Duration::from_nanos(self.fire_at.saturating_sub(clock::now()))
+    }
+
     /// How many workers to call in, if `members` should run and there are `threads`; or why
     /// none.
     pub(super) fn wanted(
@@ -176,7 +199,10 @@ impl Pool {
         let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
         let wanted = seen.wanted(self.workers(), threads);
         match wanted {
-            Ok(_) if self.pressure() == 0 => self.scale.count(ScaleReason::Nonpositive),
+            // Where fibers may migrate, what waits need not be fresh.
+            Ok(_) if self.pressure() == 0 && !self.is_free() => {
+                self.scale.count(ScaleReason::Nonpositive);
+            }
             Ok(n) => return self.grow(n),
             Err(reason) => self.scale.count(reason),
         }
@@ -208,7 +234,7 @@ impl Pool {
         let mut roster = self.threads.lock();
         let runs = |remote: &&super::remote::Remote| {
             is_launched(remote)
-                && !remote.in_place.load(Ordering::Acquire)
+                && remote.in_place.load(Ordering::Acquire) == 0
                 && !remote.mailbox.parker().is_parked()
         };
         if self.remotes.iter().filter(runs).count() < self.workers() {

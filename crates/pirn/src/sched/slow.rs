@@ -3,7 +3,8 @@
 //! The monitor looks. A worker whose count of dispatches stands still runs one fiber; if
 //! others have waited behind it for longer than the runtime's threshold, that is said on
 //! standard error, once for each run of a fiber. What waits: the ready list, as the worker
-//! shows it (`events::hooks`), its `next` slot and ring, and its mailbox.
+//! shows it (`events::hooks`), its `next` slot and ring, and its mailbox; where fibers may
+//! migrate, the injector too, unless a worker sleeps.
 //!
 //! LIVENESS: the monitor stops only while all workers sleep; a worker that wakes up starts it
 //! again, if slow fibers are looked for (`Worker::waking`). So it looks at least every 20 ms
@@ -62,7 +63,7 @@ impl SlowFibers {
                 };
                 continue;
             }
-            let waiting = remote.waiting();
+            let waiting = remote.waiting() + waiting_for_all(pool);
             if waiting == 0 || run.reported {
                 continue;
             }
@@ -76,12 +77,23 @@ impl SlowFibers {
     }
 }
 
+/// How many are seen to wait for any worker, where they wait there and none is to come.
+fn waiting_for_all(pool: &Pool) -> usize {
+    if pool.is_free() && !pool.idle.sleepers_hint() {
+        pool.injector.len()
+    } else {
+        0
+    }
+}
+
 impl Remote {
     /// How many fibers are seen to wait for this worker: never too many, but for those on
     /// their way.
     fn waiting(&self) -> usize {
         let (_, queued) = self.ring.look();
-        self.watched.behind()
+        // Where fibers may migrate the list is there for all to see, and what was in it may be gone.
+        self.commons
+            .map_or_else(|| self.watched.behind(), |commons| commons.len())
             + queued as usize
             + usize::from(!self.next.is_empty())
             + usize::from(!self.mailbox.is_empty())

@@ -301,7 +301,11 @@ impl Pool {
         };
         let working = working
             .into_iter()
-            .filter(|(worker, _)| worker.is_none_or(|worker| !except.contains(&worker)))
+            // The monitor goes on with those that may migrate.
+            .filter(|(worker, _)| match worker {
+                None => !self.is_watched(),
+                Some(worker) => !except.contains(worker),
+            })
             .map(|(_, thread)| thread);
         for thread in working.chain(leaving) {
             // A worker's panic would be a bug that has been printed by the panic hook.

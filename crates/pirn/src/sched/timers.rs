@@ -35,6 +35,10 @@ impl Worker {
 
     /// Wakes the fibers whose time has come by `now`, as the wheel counts it.
     pub(super) fn fire_timers(&self, now: u64) {
+        if let Some(commons) = self.commons {
+            self.fire_common_timers(commons, now);
+            return;
+        }
         // SAFETY: K1: firing claims tickets and fills the ready list; it does not come back
         // to the wheel.
         let wheel = unsafe { &mut *self.wheel.get() };
@@ -49,8 +53,11 @@ impl Worker {
     /// When the next timer is due, as the wheel counts it.
     #[inline]
     pub(super) fn next_timer(&self) -> Option<u64> {
-        // SAFETY: K1.
-        unsafe { &*self.wheel.get() }.next_deadline()
+        match self.commons {
+            // SAFETY: K1.
+            None => unsafe { &*self.wheel.get() }.next_deadline(),
+            Some(commons) => commons.next_timer(),
+        }
     }
 
     /// Whether a timer is due that has not fired.
@@ -69,8 +76,16 @@ impl Worker {
 
     /// # Safety
     /// As `Schedule::arm`.
-    #[inline]
-    pub(super) unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) {
+    #[inline(always)]
+    pub(super) unsafe fn arm(
+        &self,
+        timer: NonNull<Timer<Ticket>>,
+        deadline: u64,
+    ) -> usize {
+        if self.commons.is_some() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.arm_common(timer, deadline) };
+        }
         // SAFETY: K1.
         let wheel = unsafe { &mut *self.wheel.get() };
         match &self.seeded {
@@ -80,15 +95,63 @@ impl Worker {
             // SAFETY: as above.
             Some(seeded) => unsafe { wheel.arm(timer, seeded.wheel_deadline(deadline)) },
         }
+        self.index
     }
 
     /// # Safety
     /// As `Schedule::disarm`.
-    #[inline]
-    pub(super) unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>) -> bool {
+    #[inline(always)]
+    pub(super) unsafe fn disarm(
+        &self,
+        timer: NonNull<Timer<Ticket>>,
+        wheel: usize,
+    ) -> bool {
+        if self.commons.is_some() {
+            // SAFETY: the caller's promise: armed there, if it is armed.
+            return unsafe { self.disarm_common(wheel, timer) };
+        }
         // SAFETY: K1.
         let wheel = unsafe { &mut *self.wheel.get() };
         // SAFETY: the caller's promise.
         unsafe { wheel.disarm(timer) }
+    }
+
+    /// Arms a timer on the wheel that others may take it from.
+    ///
+    /// # Safety
+    /// As `Schedule::arm`.
+    #[inline(never)]
+    pub(super) unsafe fn arm_common(
+        &self,
+        timer: NonNull<Timer<Ticket>>,
+        deadline: u64,
+    ) -> usize {
+        if let Some(commons) = self.commons {
+            // SAFETY: the caller's promise.
+            unsafe { commons.arm(timer, deadline) };
+        }
+        self.index
+    }
+
+    /// Takes a timer back from the wheel of any worker, where fibers may migrate.
+    ///
+    /// # Safety
+    /// As `Schedule::disarm`.
+    #[inline(never)]
+    pub(super) unsafe fn disarm_common(
+        &self,
+        wheel: usize,
+        timer: NonNull<Timer<Ticket>>,
+    ) -> bool {
+        let commons = self.pool.remotes[wheel].commons;
+        // SAFETY: the caller's promise.
+        let armed = commons.is_some_and(|commons| unsafe { commons.disarm(timer) });
+        let apart = wheel != self.index && wheel >= self.pool.workers();
+        if armed && apart && commons.is_some_and(|commons| commons.next_timer().is_none())
+        {
+            // It may end now, and sleeps until that timer.
+            self.pool.remotes[wheel].mailbox.parker().unpark();
+        }
+        armed
     }
 }

@@ -32,11 +32,13 @@ use std::time::Duration;
 
 use super::config::Deadlock;
 use super::cycle::{Circle, circles};
-use super::fiber_info::{FiberInfo, State};
+use super::fiber_info::FiberInfo;
 use super::pool::Pool;
 use super::registry::pools;
+use super::remote::Remote;
 use super::roll::Question;
 use super::worker::Worker;
+use crate::fiber::life::State;
 use crate::fiber::vigil;
 use crate::shim::atomic::Ordering;
 use crate::shim::{self, StaticLock};
@@ -62,9 +64,9 @@ const EXIT_CODE: i32 = 124;
 /// The worker is awake.
 const AWAKE: u32 = 0;
 /// It sleeps until somebody wakes it.
-const ASLEEP: u32 = 1;
+pub(super) const ASLEEP: u32 = 1;
 /// It sleeps until some time has come.
-const TIMED: u32 = 2;
+pub(super) const TIMED: u32 = 2;
 
 /// Whether the thread has been made.
 static STARTED: StaticLock<bool> = StaticLock::new(false);
@@ -99,6 +101,22 @@ impl Worker {
     }
 }
 
+impl Remote {
+    /// Whether the worker sleeps until somebody wakes it. One that went to sleep with a timer may
+    /// have none any more, where others take them back.
+    fn sleeps_for_good(&self) -> bool {
+        let timed = || {
+            self.commons
+                .is_none_or(|commons| commons.next_timer().is_some())
+        };
+        match self.sleep.load(Ordering::SeqCst) {
+            ASLEEP => true,
+            TIMED => !timed(),
+            _ => false,
+        }
+    }
+}
+
 /// What a look at everything shows.
 #[derive(Debug, PartialEq, Eq)]
 struct Look {
@@ -123,7 +141,7 @@ impl Look {
                 remote.launched.load(Ordering::SeqCst),
             ) {
                 threads += 1;
-                asleep &= remote.sleep.load(Ordering::SeqCst) == ASLEEP;
+                asleep &= remote.sleeps_for_good();
             }
         }
         threads += pools.iter().filter(|pool| pool.is_monitored()).count();
@@ -131,7 +149,10 @@ impl Look {
         Look {
             dispatched: remotes().map(|r| r.counters.dispatched.get()).sum(),
             pools: pools.len(),
-            still: asleep && vigil::externals() == 0 && all_known(threads),
+            still: asleep
+                && vigil::externals() == 0
+                && all_known(threads)
+                && !vigil::hopes(),
         }
     }
 }

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::checks;
+use super::commons::Commons;
 use super::config::Hook;
 use super::events;
 use super::pace::Pace;
@@ -28,13 +29,15 @@ use super::pool::{Phase, Pool};
 use super::remote::Remote;
 use super::seeded::Seeded;
 use super::share::Share;
+use super::standing::WorkerState;
 use crate::base::clock;
 use crate::base::dropping::end_caught;
 use crate::base::list::{Fifo, List};
 use crate::base::rng::Rng;
 use crate::context::{self, Context, StackCache};
 use crate::fiber::current::{self, Local};
-use crate::fiber::{FiberPtr, Header, Ticket};
+use crate::fiber::life::State;
+use crate::fiber::{FiberPtr, Header, Ticket, Wish};
 use crate::shim::{self, atomic::Ordering};
 use crate::sys;
 use crate::timer::Wheel;
@@ -56,6 +59,11 @@ pub(crate) struct Worker {
     host: UnsafeCell<Context>,
     /// Settled fibers that may run.
     ready: UnsafeCell<Fifo<Header>>,
+    /// Where fibers may migrate: what is in common with the others, in place of `wheel`,
+    /// `started`, and most of `ready`.
+    pub(super) commons: Option<&'static Commons>,
+    /// Fibers that may migrate and do not at present: they stay on this thread.
+    pub(super) pins: Cell<u32>,
     pub(super) stacks: UnsafeCell<StackCache>,
     pub(super) wheel: UnsafeCell<Wheel<Ticket>>,
     /// Fibers that have started here and not ended.
@@ -78,8 +86,6 @@ pub(crate) struct Worker {
     pub(super) at_once: Cell<Option<FiberPtr>>,
     /// What this worker's duty was when it last looked.
     pub(super) draining: Cell<bool>,
-    /// Running and suspended fibers that have said that they block this thread.
-    pub(super) in_place: Cell<u32>,
     /// What fibers spawn here goes to the injector.
     pub(super) hands_on: Cell<bool>,
     /// How long this worker sleeps at most, if somebody drives it who has no more time.
@@ -124,6 +130,11 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     call(&worker.pool.config.on_thread_start);
     local.set_starting(ptr::null());
     local.set_worker((&raw const worker).cast());
+    if let Some(commons) = worker.commons {
+        commons.bind(&worker.pool, index);
+        local.set_free(true);
+    }
+    worker.stand(WorkerState::Active);
     // Whoever had this thread made has claimed the worker, as one wakes a sleeper: it owes a
     // search (S5 in `idle`).
     worker
@@ -134,7 +145,12 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     worker.waking();
     worker.take_stock();
     worker.run(local);
+    if worker.searching.get() {
+        // LIVENESS: a search does not end in silence.
+        worker.pass_search_on();
+    }
     worker.give_stacks_back();
+    worker.stand(WorkerState::Dead);
     local.set_worker(ptr::null());
     call(&worker.pool.config.on_thread_stop);
     worker.remote().ended.store(true, Ordering::Release);
@@ -160,6 +176,8 @@ impl Worker {
             remote: NonNull::from(&pool.remotes[index]),
             host: UnsafeCell::new(Context::empty()),
             ready: UnsafeCell::new(Fifo::new()),
+            commons: pool.remotes[index].commons,
+            pins: Cell::new(0),
             stacks: UnsafeCell::new(StackCache::new(STACKS)),
             wheel: UnsafeCell::new(Wheel::new(
                 seeded.as_ref().map_or(now, Seeded::wheel_time),
@@ -176,7 +194,6 @@ impl Worker {
             at_once: Cell::new(None),
             draining: Cell::new(false),
             drive_limit: Cell::new(None),
-            in_place: Cell::new(0),
             hands_on: Cell::new(false),
             leaving: Cell::new(false),
             share: Share::new(),
@@ -220,13 +237,17 @@ impl Worker {
                     self.dispatch(local, fiber);
                 }
                 None if self.may_end() => break,
-                None => self.rest(),
+                None => {
+                    self.rest();
+                    self.stand(WorkerState::Active);
+                }
             }
         }
     }
 
     /// A drive begins: this thread is the worker, and awake.
     pub(super) fn begin_drive(&self) {
+        self.stand(WorkerState::Active);
         self.set_hands_on();
         self.searching.set(self.pool.idle.retract(self.index));
         self.take_stock();
@@ -245,6 +266,7 @@ impl Worker {
     pub(super) fn end_drive(&self) -> bool {
         let idle = &self.pool.idle;
         let _ = idle.announce(self.index, self.searching.replace(false));
+        self.stand(WorkerState::Asleep);
         self.pool.look_for_quiet();
         self.has_ready() || self.sees_work()
     }
@@ -279,9 +301,7 @@ impl Worker {
             self.note(local, fiber);
             return;
         }
-        let to = next
-            .and_then(|next| self.board(local, next))
-            .unwrap_or(self.host.get());
+        let to = self.destination(local, next);
         // SAFETY: H1.
         let from = unsafe { fiber.as_ref() }.context.get();
         // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
@@ -297,7 +317,7 @@ impl Worker {
     ///
     /// # Safety
     /// As `Schedule::ended`, on this worker.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn succeed(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
         checks::leaving(fiber);
         let next = self.next_on_fiber();
@@ -311,10 +331,8 @@ impl Worker {
             self.note(local, heir);
             return heir;
         }
-        local.set_ended(fiber);
-        let to = next
-            .and_then(|next| self.board(local, next))
-            .unwrap_or(self.host.get());
+        local.set_left(fiber, None);
+        let to = self.destination(local, next);
         // SAFETY: as in `suspend`; nothing of the fiber's stack is needed any more.
         unsafe { context::exit(header(fiber).context.get(), to) }
     }
@@ -332,12 +350,27 @@ impl Worker {
 
     /// What a fiber that stops running may switch to by itself.
     #[inline(always)]
-    fn next_on_fiber(&self) -> Option<FiberPtr> {
+    pub(super) fn next_on_fiber(&self) -> Option<FiberPtr> {
         if context::DIRECT {
             self.find_hot()
         } else {
             None
         }
+    }
+
+    /// What to switch to: `next`, or the worker's own side.
+    #[inline(always)]
+    pub(super) fn destination(
+        &self,
+        local: &Local,
+        next: Option<FiberPtr>,
+    ) -> *mut Context {
+        if let Some(next) = next
+            && let Some(context) = self.board(local, next)
+        {
+            return context;
+        }
+        self.host.get()
     }
 
     /// Makes `fiber` the one that runs here, and returns what to switch to. `None` if it is
@@ -354,9 +387,10 @@ impl Worker {
     }
 
     #[inline(always)]
-    fn note(&self, local: &Local, fiber: FiberPtr) {
+    pub(super) fn note(&self, local: &Local, fiber: FiberPtr) {
         let remote = self.remote();
         remote.counters.dispatched.increment();
+        header(fiber).life.step(State::Running);
         // ORDERING: Release: a report may read the header, which may have been made just now.
         remote.running.store(fiber.as_ptr(), Ordering::Release);
         local.refill_budget(BUDGET);
@@ -367,8 +401,17 @@ impl Worker {
     /// first on every stack that is switched to.
     #[inline(always)]
     pub(super) fn landed(&self, local: &Local) {
-        if let Some(fiber) = local.take_ended() {
-            self.finish(fiber);
+        if let Some((fiber, wish)) = local.take_left() {
+            self.see_to(local, fiber, wish);
+        }
+    }
+
+    /// Does what remains to be done for a fiber that has been left: it has ended, or may migrate.
+    #[inline(always)]
+    pub(super) fn see_to(&self, local: &Local, fiber: FiberPtr, wish: Option<Wish>) {
+        match wish {
+            None => self.finish(fiber),
+            Some(wish) => self.fulfil(local, fiber, wish),
         }
     }
 
@@ -388,19 +431,24 @@ impl Worker {
     #[inline(always)]
     pub(super) fn pop_ready(&self) -> Option<FiberPtr> {
         // SAFETY: K1.
-        unsafe { (*self.ready.get()).pop_front() }
+        match unsafe { (*self.ready.get()).pop_front() } {
+            None if self.commons.is_some() => self.pop_common(),
+            own => own,
+        }
     }
 
     #[inline(always)]
     pub(super) fn has_ready(&self) -> bool {
         // SAFETY: K1.
-        !unsafe { &*self.ready.get() }.is_empty()
+        let own = !unsafe { &*self.ready.get() }.is_empty();
+        own || self.commons.is_some_and(|commons| commons.len() > 0)
     }
 
-    /// Settled fibers that may run; for reports.
+    /// Started fibers that may run; for reports.
     pub(super) fn count_ready(&self) -> usize {
         // SAFETY: K1.
-        unsafe { &*self.ready.get() }.len() as usize
+        let own = unsafe { &*self.ready.get() }.len() as usize;
+        own + self.commons.map_or(0, Commons::len)
     }
 
     /// Moves what other threads have woken to the ready list.
@@ -462,11 +510,13 @@ impl Worker {
         over && !self.has_started()
     }
 
-    /// Whether a fiber that has started here lives.
+    /// Whether a fiber lives that needs this thread: one that has started here, unless fibers
+    /// may migrate.
     #[inline]
     pub(super) fn has_started(&self) -> bool {
         // SAFETY: K1.
-        !unsafe { &*self.started.get() }.is_empty()
+        let own = !unsafe { &*self.started.get() }.is_empty();
+        own || self.commons.is_some_and(|commons| self.is_needed(commons))
     }
 
     /// Whether the worker leaves fresh fibers to others: because it has one that has started

@@ -11,17 +11,19 @@
 //!   the parent may be gone by then. The duty to wake the parent is taken along, and needs
 //!   only the parent's header. So it cancels, if it has to, before it is counted off.
 
+use std::ptr;
+
+use super::census::{Census, Counts, wait_for_none};
 use crate::base::mutant::mutant;
-use crate::fiber::entry::{self, Panic};
+use crate::fiber::entry;
 use crate::fiber::header::{EndHook, EndTable, Ending};
 use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::fiber::ticket::Wake;
-use crate::fiber::waiter::WaitQueue;
+use crate::fiber::unwound::Panic;
 use crate::fiber::{FiberPtr, FiberRef, Outcome};
 use crate::shim::Lock;
-use crate::wait::notice::Subject;
 use crate::wait::object::{Describe, ObjectKind};
-use crate::wait::{Attempt, How, Spec, Waited, wait_for};
+use crate::wait::{How, Spec};
 
 /// What a scope's children and its owner share.
 pub(super) struct Children {
@@ -33,8 +35,7 @@ pub(super) struct Children {
 }
 
 struct State {
-    alive: usize,
-    waiters: WaitQueue<()>,
+    census: Census,
     /// Children that have panicked, oldest first; the payload is still in the header unless
     /// somebody has joined them.
     panicked: Vec<FiberRef>,
@@ -43,8 +44,7 @@ struct State {
 impl Children {
     pub(super) fn new(region: Region, raises: bool) -> Children {
         let state = Lock::new(State {
-            alive: 0,
-            waiters: WaitQueue::new(),
+            census: Census::new(),
             panicked: Vec::new(),
         });
         Children {
@@ -61,12 +61,12 @@ impl Children {
 
     /// How many have not ended.
     pub(super) fn alive(&self) -> usize {
-        self.state.lock().alive
+        self.state.lock().census.alive
     }
 
     /// Counts one more child.
     pub(super) fn count(&self) {
-        self.state.lock().alive += 1;
+        self.state.lock().census.alive += 1;
     }
 
     /// Counts off a child that was not spawned after all.
@@ -82,11 +82,11 @@ impl Children {
     pub(super) unsafe fn adopt(&self, fiber: FiberPtr) {
         // SAFETY: H1; not published yet.
         let header = unsafe { fiber.as_ref() };
-        header.keeps_panic.set(self.raises);
+        header.marks.set_keeps_panic(self.raises);
         // SAFETY: RG1: the region lies in here, and the child ends before `wait` does.
         let region = unsafe { RegionRef::new(&self.region) };
         header.region.set(InForce::of(region));
-        let data = std::ptr::from_ref(self).cast();
+        let data = ptr::from_ref(self).cast();
         header.on_end.set(Some(EndHook {
             table: &TABLE,
             data,
@@ -96,21 +96,7 @@ impl Children {
     /// Waits until none is alive, or `spec` says otherwise.
     #[track_caller]
     pub(super) fn wait(&self, spec: &Spec) -> How {
-        let attempt = |state: &mut State| match state.alive {
-            0 => Attempt::Done(()),
-            _ => Attempt::Wait(()),
-        };
-        let subject = Subject::of(&self.state).part_of(self);
-        match wait_for(
-            subject,
-            &self.state,
-            |state| &mut state.waiters,
-            spec,
-            attempt,
-        ) {
-            Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
-            Waited::Ended(how, ()) => how,
-        }
+        wait_for_none(self, &self.state, spec)
     }
 
     /// Takes the oldest panic that nobody has joined; the others are dropped. Once none is
@@ -129,7 +115,7 @@ impl Children {
             }
             child.header().outcome.set(Outcome::Taken);
             // SAFETY: H5: as above, and the outcome was a panic.
-            first = Some(unsafe { entry::take::<Panic>(child.ptr()) });
+            first = Some(unsafe { entry::take_panic(child.ptr()) });
         }
         first
     }
@@ -138,17 +124,17 @@ impl Children {
     fn end_one(&self, panicked: Option<FiberRef>) {
         let mut state = self.state.lock();
         state.panicked.extend(panicked);
-        state.alive -= 1;
-        if state.alive > 0 {
+        state.census.alive -= 1;
+        if state.census.alive > 0 {
             return;
         }
         if mutant!("scope_touched_when_over") {
             drop(state);
             state = self.state.lock();
         }
-        let first = state.waiters.claim_first(|()| {});
+        let first = state.census.waiters.claim_first(|_| {});
         let mut others = Vec::new();
-        while let Some(wake) = state.waiters.claim_first(|()| {}) {
+        while let Some(wake) = state.census.waiters.claim_first(|_| {}) {
             others.push(wake);
         }
         drop(state);
@@ -156,9 +142,17 @@ impl Children {
     }
 }
 
+impl Counts for State {
+    fn census(&mut self) -> &mut Census {
+        &mut self.census
+    }
+}
+
 impl Describe for State {
     fn describe(&self) -> ObjectKind {
-        ObjectKind::Scope { alive: self.alive }
+        ObjectKind::Scope {
+            alive: self.census.alive,
+        }
     }
 }
 
@@ -166,7 +160,16 @@ impl Describe for State {
 static TABLE: EndTable = EndTable {
     ended: child_ended,
     panic_left,
+    hunger,
 };
+
+/// # Safety
+/// As for [`child_ended`], of a child that has not ended.
+unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
+    // SAFETY: SC1: the scope waits for the child.
+    let children = unsafe { &*data.cast::<Children>() };
+    children.state.lock().census.note_hunger(hungry, wakes);
+}
 
 /// # Safety
 /// `data` points to the `Children` that `fiber` was counted in.

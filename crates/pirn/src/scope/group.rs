@@ -196,13 +196,8 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// thread.
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
-        match self.members.wait(&Spec::interruptible(Reason::Group)) {
-            How::Interrupted(interrupt) => Err(interrupt),
-            _ => {
-                spend();
-                Ok(())
-            }
-        }
+        let spec = Spec::interruptible(Reason::Group);
+        self.members.wait(&spec).ended().map(drop)
     }
 
     /// As [`wait`](TaskGroup::wait), for at most `limit`; false if fibers are left then. To
@@ -216,14 +211,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
         let spec = Spec::interruptible(Reason::Group).until(deadline_in(limit));
-        match self.members.wait(&spec) {
-            How::Interrupted(interrupt) => Err(interrupt),
-            How::TimedOut => Ok(false),
-            _ => {
-                spend();
-                Ok(true)
-            }
-        }
+        self.members.wait(&spec).ended()
     }
 
     /// Cancels the group for good: its fibers are interrupted, those that have not started

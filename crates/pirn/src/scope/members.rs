@@ -13,16 +13,19 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
+use super::census::{Census, Counts, answer, wait_for_none};
 use crate::fiber::entry;
 use crate::fiber::header::{EndHook, EndTable, Ending};
 use crate::fiber::region::{InForce, Region, RegionRef};
+use crate::fiber::state::Code;
+use crate::fiber::ticket::Wake;
 use crate::fiber::token::Node;
 use crate::fiber::waiter::WaitQueue;
 use crate::fiber::{FiberPtr, FiberRef};
 use crate::shim::Lock;
 use crate::wait::notice::Subject;
 use crate::wait::object::{Describe, ObjectKind};
-use crate::wait::{Attempt, How, Spec, Waited, wait_for, wait_in, wake_all};
+use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
 /// What a group and its fibers share.
 pub(super) struct Members {
@@ -34,15 +37,13 @@ pub(super) struct Members {
 }
 
 struct State {
-    alive: usize,
+    census: Census,
     /// Oldest first.
     ended: VecDeque<FiberRef>,
     /// Results that are only counted.
     counted: usize,
     /// Those who wait for one more end.
     next: WaitQueue<()>,
-    /// Those who wait for all to have ended.
-    all: WaitQueue<()>,
     /// Those who wait for room.
     room: WaitQueue<()>,
 }
@@ -57,9 +58,31 @@ pub(super) enum Next {
     None,
 }
 
+impl State {
+    /// Claims those who wait for any of the fibers, if they are to lend their stacks.
+    fn claim_lenders(&mut self, wakes: &mut Vec<Wake>) {
+        if self.census.all_are_hungry() {
+            while let Some(wake) = self.next.claim_first(|()| {}) {
+                wakes.push(wake);
+            }
+            while let Some(wake) = self.room.claim_first(|()| {}) {
+                wakes.push(wake);
+            }
+        }
+    }
+}
+
+impl Counts for State {
+    fn census(&mut self) -> &mut Census {
+        &mut self.census
+    }
+}
+
 impl Describe for State {
     fn describe(&self) -> ObjectKind {
-        ObjectKind::Scope { alive: self.alive }
+        ObjectKind::Scope {
+            alive: self.census.alive,
+        }
     }
 }
 
@@ -67,11 +90,10 @@ impl Members {
     pub(super) fn new(node: Arc<Node>, counts: bool) -> Arc<Members> {
         Arc::new(Members {
             state: Lock::new(State {
-                alive: 0,
+                census: Census::new(),
                 ended: VecDeque::new(),
                 counted: 0,
                 next: WaitQueue::new(),
-                all: WaitQueue::new(),
                 room: WaitQueue::new(),
             }),
             region: Region::shared(node),
@@ -80,7 +102,7 @@ impl Members {
     }
 
     pub(super) fn alive(&self) -> usize {
-        self.state.lock().alive
+        self.state.lock().census.alive
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
@@ -95,18 +117,21 @@ impl Members {
     /// says.
     #[track_caller]
     pub(super) fn count(&self, limit: usize, spec: &Spec) -> How {
+        let mut refused = None;
         loop {
-            let admit = |state: &mut State| match state.alive < limit {
-                true => {
-                    state.alive += 1;
-                    Attempt::Done(())
+            let admit = |state: &mut State| {
+                if state.census.alive < limit {
+                    state.census.alive += 1;
+                    return Attempt::Done(None);
                 }
-                false => Attempt::Wait(()),
+                match state.census.asks_all(refused) {
+                    None => Attempt::Wait(()),
+                    asks => Attempt::Done(asks),
+                }
             };
             match wait_in(&self.state, |state| &mut state.room, spec, admit) {
-                Waited::Done(()) => {
-                    return How::Woken(crate::fiber::state::Code::case(0));
-                }
+                Waited::Done(None) => return How::Woken(Code::case(0)),
+                Waited::Done(asks) => refused = self.lend(spec, asks),
                 // There was room for a moment; somebody else may have taken it.
                 Waited::Ended(How::Woken(_), ()) => {}
                 Waited::Ended(how, ()) => return how,
@@ -145,21 +170,25 @@ impl Members {
     /// Waits for one more end.
     #[track_caller]
     pub(super) fn take_next(&self, spec: &Spec) -> Result<Next, How> {
+        let mut refused = None;
         loop {
             let attempt = |state: &mut State| {
                 if let Some(fiber) = state.ended.pop_front() {
-                    Attempt::Done(Next::Ended(fiber))
+                    Attempt::Done(Ok(Next::Ended(fiber)))
                 } else if state.counted > 0 {
                     state.counted -= 1;
-                    Attempt::Done(Next::Counted)
-                } else if state.alive == 0 {
-                    Attempt::Done(Next::None)
+                    Attempt::Done(Ok(Next::Counted))
+                } else if state.census.alive == 0 {
+                    Attempt::Done(Ok(Next::None))
+                } else if let Some(asks) = state.census.asks_all(refused) {
+                    Attempt::Done(Err(asks))
                 } else {
                     Attempt::Wait(())
                 }
             };
             match wait_in(&self.state, |state| &mut state.next, spec, attempt) {
-                Waited::Done(next) => return Ok(next),
+                Waited::Done(Ok(next)) => return Ok(next),
+                Waited::Done(Err(asks)) => refused = self.lend(spec, Some(asks)),
                 Waited::Ended(How::Woken(_), ()) => {}
                 Waited::Ended(how, ()) => return Err(how),
             }
@@ -169,22 +198,21 @@ impl Members {
     /// Waits until no fiber is alive.
     #[track_caller]
     pub(super) fn wait(&self, spec: &Spec) -> How {
-        let attempt = |state: &mut State| match state.alive {
-            0 => Attempt::Done(()),
-            _ => Attempt::Wait(()),
-        };
-        let subject = Subject::of(&self.state).part_of(self);
-        match wait_for(subject, &self.state, |state| &mut state.all, spec, attempt) {
-            Waited::Done(()) => How::Woken(crate::fiber::state::Code::case(0)),
-            Waited::Ended(how, ()) => how,
-        }
+        wait_for_none(self, &self.state, spec)
+    }
+
+    /// Answers an asking; returns it if in vain.
+    #[cold]
+    #[track_caller]
+    fn lend(&self, spec: &Spec, asks: Option<usize>) -> Option<usize> {
+        answer(self, Subject::of(&self.state).part_of(self), spec, asks)
     }
 
     /// Counts one fiber off, and tells whoever waits for that.
     fn end_one(&self, ended: Option<FiberRef>, counted: bool) {
         let mut state = self.state.lock();
-        state.alive -= 1;
-        let is_last = state.alive == 0;
+        state.census.alive -= 1;
+        let is_last = state.census.alive == 0;
         let has_result = ended.is_some() || counted;
         state.ended.extend(ended);
         state.counted += usize::from(counted);
@@ -193,14 +221,19 @@ impl Members {
             true => state.next.claim_first(|()| {}),
             false => None,
         };
+        let mut lenders = Vec::new();
+        state.claim_lenders(&mut lenders);
         drop(state);
+        lenders.into_iter().for_each(Wake::enqueue);
         for wake in [room, next].into_iter().flatten() {
             wake.enqueue();
         }
         if is_last {
             // Of the one that waits for all, and of the ones that wait for an end that will
             // not come. Who comes later looks for himself.
-            wake_all(&self.state, |state| state.all.claim_first(|()| {}));
+            wake_all(&self.state, |state| {
+                state.census.waiters.claim_first(|_| {})
+            });
             wake_all(&self.state, |state| state.next.claim_first(|()| {}));
         }
     }
@@ -219,7 +252,18 @@ impl Drop for Members {
 static TABLE: EndTable = EndTable {
     ended: member_ended,
     panic_left: |_| {},
+    hunger,
 };
+
+/// # Safety
+/// `data` is the reference that [`Members::adopt`] made for a fiber that has not ended.
+unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
+    // SAFETY: GR1.
+    let members = unsafe { &*data.cast::<Members>() };
+    let mut state = members.state.lock();
+    state.census.note_hunger(hungry, wakes);
+    state.claim_lenders(wakes);
+}
 
 /// # Safety
 /// `data` is the reference that [`Members::adopt`] made for `fiber`.

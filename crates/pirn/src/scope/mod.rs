@@ -1,6 +1,7 @@
 //! Structure: scopes, which end when all of their fibers have ended, and groups
 //! ([`TaskGroup`]), which are values. See [the guide](crate::guide::structure).
 
+mod census;
 #[expect(
     unsafe_code,
     reason = "children point to the frame that waits for them"

@@ -7,7 +7,7 @@
 //! * SC1. `scope` does not return, nor unwind, before every child has been counted off at its
 //!   end. So what children borrow from `'env`, and the scope itself, outlive them.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::children::Children;
@@ -104,13 +104,14 @@ pub(super) fn prepare<'scope, 'env>(
 pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
     let fiber = current::identity(current::local());
     let children = &scope.children;
+    let end = Spec::of(Reason::Scope).at(Location::caller());
     let mut result = limit::within(fiber, &children.region, || {
         // UNWIND: the body's panic is kept until its children have ended (SC1).
         let result = catch_unwind(AssertUnwindSafe(body));
         if result.is_err() {
             children.cancel();
         }
-        wait_for_all(children);
+        wait_for_all(children, &end);
         if !scope.leaving.is_empty() {
             // Now, while the region is entered: what is made now is also taken out of the
             // owner's header again when it is left (RG4).
@@ -133,7 +134,7 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
                 }
             }
         }
-        limit::within(fiber, &children.region, || wait_for_all(children));
+        limit::within(fiber, &children.region, || wait_for_all(children, &end));
     }
     match (children.take_panic(), result) {
         (None, Ok(value)) => value,
@@ -146,10 +147,10 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
     }
 }
 
-fn wait_for_all(children: &Children) {
+fn wait_for_all(children: &Children, end: &Spec) {
     // SC1 rests on the count, not on the wake.
     while children.alive() > 0 {
-        let _ = children.wait(&Spec::of(Reason::Scope));
+        let _ = children.wait(end);
     }
 }
 

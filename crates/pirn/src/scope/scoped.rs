@@ -18,7 +18,7 @@ use crate::fiber::{FiberPtr, current, entry};
 use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
-use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, spend};
+use crate::wait::{Interrupt, Reason, Spec, deadline_in};
 
 /// A scope to spawn fibers in; see [`scope`](crate::scope()).
 pub struct Scope<'scope, 'env: 'scope> {
@@ -85,6 +85,31 @@ impl<'scope> Scope<'scope, '_> {
         Builder::new().spawn_scoped(self, f)
     }
 
+    /// As [`try_spawn`](Self::try_spawn), of the closure that `wrap` makes of `f`.
+    #[track_caller]
+    pub(super) fn spawn_if_admitted<F, W, T>(
+        &'scope self,
+        f: F,
+        wrap: impl FnOnce(F) -> W,
+    ) -> Result<ScopedJoinHandle<'scope, T>, SpawnError<F>>
+    where
+        W: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        if self.children.region.is_cancelled() {
+            return Err(SpawnError::new(f, Rejected::Cancelled));
+        }
+        // First: a clone of the user's may panic.
+        let inherited = Inheritance::copy(current::local());
+        if !place::admit(&self.pool, current::local()) {
+            return Err(SpawnError::new(f, Rejected::ShutDown));
+        }
+        let fiber = self.fresh(inherited, Builder::new(), wrap(f));
+        place::queue(&self.pool, current::local(), fiber);
+        // SAFETY: J1, as in `spawn`.
+        Ok(unsafe { ScopedJoinHandle::new(fiber) })
+    }
+
     /// Waits for all children that have been spawned so far, and those they spawn.
     /// Called by one of them it ends only by an interrupt.
     ///
@@ -96,13 +121,8 @@ impl<'scope> Scope<'scope, '_> {
     /// thread.
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
-        match self.children.wait(&Spec::interruptible(Reason::Scope)) {
-            How::Interrupted(interrupt) => Err(interrupt),
-            _ => {
-                spend();
-                Ok(())
-            }
-        }
+        let spec = Spec::interruptible(Reason::Scope);
+        self.children.wait(&spec).ended().map(drop)
     }
 
     /// As [`wait`](Self::wait), for at most `limit`; false if children are left then. A limit
@@ -116,14 +136,7 @@ impl<'scope> Scope<'scope, '_> {
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
         let spec = Spec::interruptible(Reason::Scope).until(deadline_in(limit));
-        match self.children.wait(&spec) {
-            How::Interrupted(interrupt) => Err(interrupt),
-            How::TimedOut => Ok(false),
-            _ => {
-                spend();
-                Ok(true)
-            }
-        }
+        self.children.wait(&spec).ended()
     }
 
     /// Cancels the scope: every interruptible wait of its body and of its children, and of

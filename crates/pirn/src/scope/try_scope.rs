@@ -8,10 +8,12 @@ use super::handle::ScopedJoinHandle;
 use super::open::{conduct, prepare};
 use super::scoped::Scope;
 use crate::cancel::Token;
+use crate::dispatcher::Dispatcher;
 use crate::join::Fiber;
 use crate::runtime::Handle;
 use crate::sched::pool::Pool;
 use crate::shim::Lock;
+use crate::spawn::SpawnError;
 use crate::wait::Interrupt;
 
 /// A scope for fibers that may fail; see [`try_scope`].
@@ -159,8 +161,63 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         F: FnOnce() -> Result<T, E> + Send + 'scope,
         T: Send + 'scope,
     {
+        TryJoinHandle(self.scope.spawn(self.tallied(f)))
+    }
+
+    /// As [`spawn`](Self::spawn), unless the scope has been cancelled or its runtime shut down.
+    ///
+    /// # Errors
+    /// Gives `f` back.
+    ///
+    /// # Panics
+    /// As [`Scope::spawn`].
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    #[track_caller]
+    pub fn try_spawn<F, T>(
+        &'scope self,
+        f: F,
+    ) -> Result<TryJoinHandle<'scope, T>, SpawnError<F>>
+    where
+        F: FnOnce() -> Result<T, E> + Send + 'scope,
+        T: Send + 'scope,
+    {
+        let handle = self.scope.spawn_if_admitted(f, |f| self.tallied(f));
+        handle.map(TryJoinHandle)
+    }
+
+    /// As [`spawn`](Self::spawn), on `dispatcher`; as [`Scope::spawn_on`].
+    ///
+    /// # Panics
+    /// As [`Scope::spawn_on`].
+    ///
+    /// # Cancellation
+    /// As [`Scope::spawn_on`].
+    #[track_caller]
+    pub fn spawn_on<F, T>(
+        &'scope self,
+        dispatcher: &Dispatcher,
+        f: F,
+    ) -> TryJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> Result<T, E> + Send + 'scope,
+        T: Send + 'scope,
+    {
+        TryJoinHandle(self.scope.spawn_on(dispatcher, self.tallied(f)))
+    }
+
+    /// What the fiber of `f` runs: `f`, with its success or failure noted. Counts as a failure
+    /// until then.
+    fn tallied<F, T>(
+        &'scope self,
+        f: F,
+    ) -> impl FnOnce() -> Option<T> + Send + use<'scope, 'env, F, T, E>
+    where
+        F: FnOnce() -> Result<T, E> + Send + 'scope,
+    {
         self.tally.lock().wanting += 1;
-        TryJoinHandle(self.scope.spawn(move || match f() {
+        move || match f() {
             Ok(value) => {
                 self.tally.lock().wanting -= 1;
                 Some(value)
@@ -169,7 +226,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
                 drop(self.fail(error));
                 None
             }
-        }))
+        }
     }
 
     /// As [`Scope::wait`].

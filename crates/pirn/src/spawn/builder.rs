@@ -17,7 +17,7 @@ use crate::sched::place;
 /// that the thread has [entered](Handle::enter), or on the default one.
 ///
 /// The new fiber starts on any of the runtime's workers and stays on the one that started
-/// it. It inherits nothing from the caller. If the runtime has been shut down, `f` is
+/// it (unless they may [migrate](crate::guide::migration)). It inherits nothing from the caller. If the runtime has been shut down, `f` is
 /// dropped and the handle joins as [`NotRun`](super::JoinError::NotRun).
 ///
 /// # Panics

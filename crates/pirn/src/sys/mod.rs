@@ -1,26 +1,29 @@
 //! What the runtime asks of the operating system.
 //!
 //! Owns: putting a thread to sleep and waking it ([`parker`]); what the system says of a thread
-//! ([`ThreadProbe`]); what is called at the exit, and on a signal.
+//! ([`ThreadProbe`]); what is called at the exit, and on a signal; sockets for processes of the
+//! same user.
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
 #[expect(unsafe_code, reason = "the processors of a thread")]
 mod affinity;
 #[expect(unsafe_code, reason = "atexit")]
 mod exit;
+mod local;
 #[expect(unsafe_code, reason = "madvise")]
 mod memory;
 pub(crate) mod parker;
 mod probe;
 #[expect(unsafe_code, reason = "a signal handler")]
-mod quit;
+mod signals;
 mod threads;
 
 pub(crate) use affinity::pin;
 pub(crate) use exit::at_exit;
+pub(crate) use local::{Alarm, LocalClient, LocalListener};
 pub(crate) use memory::advise_huge;
 pub(crate) use probe::ThreadProbe;
-pub(crate) use quit::on_quit;
+pub(crate) use signals::{Disposition, SIGNALS, catch, raise, restore, route};
 pub(crate) use threads::threads;
 
 #[cfg(test)]

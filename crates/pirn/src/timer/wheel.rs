@@ -100,7 +100,7 @@ impl<P: Copy> Wheel<P> {
     ///
     /// # Safety
     /// As [`arm`](Wheel::arm).
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn arm_coarse(&mut self, timer: NonNull<Timer<P>>, deadline: u64) {
         let due = coarse(self.elapsed, tick_at_or_after(deadline));
         // SAFETY: as the caller promises.
@@ -124,7 +124,7 @@ impl<P: Copy> Wheel<P> {
     ///
     /// # Safety
     /// `timer` points to a live timer; if it is armed, this wheel armed it.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn disarm(&mut self, timer: NonNull<Timer<P>>) -> bool {
         // SAFETY: the caller vouches for a live timer that is only shared (E2).
         let entry = unsafe { timer.as_ref() };

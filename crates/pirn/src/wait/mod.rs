@@ -22,6 +22,8 @@ pub(crate) mod interrupt;
 // A table in static memory, which loom's words cannot be in.
 #[cfg(not(loom))]
 mod keyed;
+#[expect(unsafe_code, reason = "asks for a run on the caller's stack")]
+mod lend;
 #[expect(unsafe_code, reason = "a region lies in the frame that it holds for")]
 pub(crate) mod limit;
 pub(crate) mod linger;
@@ -34,12 +36,15 @@ pub(crate) mod prize;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]
 pub(crate) mod queue;
 pub(crate) mod reason;
+#[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
+mod suspend;
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod wait_case;
 pub(crate) mod waitable;
 
 pub(crate) use crate::fiber::release::wake_all;
 pub(crate) use clock::{deadline_in, now};
+pub(crate) use lend::lend;
 pub(crate) use limit::{begin, interrupted};
 pub(crate) use linger::{linger, lingers};
 pub(crate) use park::{How, Spec, spend, yield_now};

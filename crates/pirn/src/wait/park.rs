@@ -2,7 +2,8 @@
 //!
 //! Owns: the step from "published where wakers will look" to "not running", for fibers, for
 //! plain threads, and for fibers that must not leave their thread. Does not own: where a
-//! waiter is published (`queue`, or the room's own structure), nor who wakes.
+//! waiter is published (`queue`, or the room's own structure), who wakes, or how a fiber leaves
+//! its stack (`suspend`).
 //!
 //! A caller takes a [`ticket`], publishes it under the lock of whatever it waits for, looks
 //! once more whether it still has to wait, and calls [`park`]. Whatever `park` returns, the
@@ -13,11 +14,11 @@
 //! panic count of `std` is per thread, and another fiber on this thread would see it. Only
 //! if others have waited behind it for [`PATIENCE`] does it switch all the same. (A panic hook
 //! that waits falls under the same rule; if it has to wait longer than that behind others,
-//! and one of them panics meanwhile, `std` ends the process.)
+//! and one of them panics meanwhile, `std` ends the process.) Where fibers may migrate, one that
+//! leaves while it unwinds stays on its thread all the same: the count is there.
 
 use std::panic::Location;
-use std::pin::pin;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::thread::panicking;
 use std::time::{Duration, Instant};
 
@@ -25,16 +26,20 @@ use super::interrupt::Interrupt;
 use super::limit::{is_over, report};
 use super::notice::{Notice, Subject};
 use super::reason::Reason;
+use super::suspend::{
+    end_of, requeue, requeue_pinned, suspend, suspend_free, suspend_pinned,
+};
 use crate::base::clock;
 use crate::base::mutant::mutant;
+use crate::base::tells::TELLS;
 use crate::fiber::current::{self, Local};
+use crate::fiber::life::State;
 use crate::fiber::limit::Limit;
 use crate::fiber::seat;
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
 use crate::fiber::vigil;
 use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
 use crate::shim;
-use crate::timer::Timer;
 
 /// How long an unwinding fiber blocks its thread while others wait behind it.
 /// Arbitrary: unwinding takes microseconds, and a waiting destructor should be done by then.
@@ -47,6 +52,8 @@ pub(crate) struct Spec {
     pub(crate) deadline: Option<Instant>,
     /// Where that includes interrupts, a deadline of the code around the wait ends it too.
     pub(crate) accepts: Accepts,
+    /// The line that reports name; none: that of the wait itself.
+    pub(crate) at: Option<&'static Location<'static>>,
 }
 
 impl Spec {
@@ -56,6 +63,7 @@ impl Spec {
             reason,
             deadline: None,
             accepts: Accepts::NOTHING,
+            at: None,
         }
     }
 
@@ -69,6 +77,24 @@ impl Spec {
 
     pub(crate) const fn until(self, deadline: Option<Instant>) -> Spec {
         Spec { deadline, ..self }
+    }
+
+    /// For a wait in a closure, which does not know its caller.
+    pub(crate) const fn at(self, at: &'static Location<'static>) -> Spec {
+        Spec {
+            at: Some(at),
+            ..self
+        }
+    }
+
+    /// The line that reports name.
+    #[track_caller]
+    #[inline(always)]
+    pub(super) fn place(&self) -> &'static Location<'static> {
+        match self.at {
+            Some(at) => at,
+            None => Location::caller(),
+        }
     }
 
     /// A wait that the token of `unpark` ends too.
@@ -109,10 +135,23 @@ impl How {
             How::Woken(_) | How::TimedOut | How::Token => None,
         }
     }
+
+    /// What a wait for the end of something has come to: true if that has ended, false if the
+    /// wait's own time was up. Counts the operation if it is complete.
+    pub(crate) fn ended(self) -> Result<bool, Interrupt> {
+        match self {
+            How::Interrupted(interrupt) => Err(interrupt),
+            How::TimedOut => Ok(false),
+            How::Woken(_) | How::Token => {
+                spend();
+                Ok(true)
+            }
+        }
+    }
 }
 
 impl End {
-    fn new(code: Code, early: bool) -> End {
+    pub(super) fn new(code: Code, early: bool) -> End {
         let how = match code {
             Code::TIMED_OUT => How::TimedOut,
             Code::CANCELLED => How::Interrupted(Interrupt::Cancelled),
@@ -134,7 +173,7 @@ pub(crate) fn ticket() -> Ticket {
 pub(crate) fn ticket_on(local: &Local) -> Ticket {
     let fiber = current::identity(local);
     // SAFETY: H1.
-    if unsafe { fiber.as_ref() }.lent.get() {
+    if unsafe { fiber.as_ref() }.marks.is_lent() {
         call_in(Header::ticket(fiber));
     }
     Header::ticket(fiber)
@@ -146,7 +185,7 @@ pub(crate) fn ticket_on(local: &Local) -> Ticket {
 pub(crate) fn lend_ticket() -> Ticket {
     let ticket = ticket();
     // SAFETY: H1.
-    unsafe { ticket.fiber().as_ref() }.lent.set(true);
+    unsafe { ticket.fiber().as_ref() }.marks.set_lent(true);
     ticket
 }
 
@@ -157,7 +196,7 @@ pub(crate) fn call_in(ticket: Ticket) {
         return;
     }
     // SAFETY: H1.
-    unsafe { ticket.fiber().as_ref() }.lent.set(false);
+    unsafe { ticket.fiber().as_ref() }.marks.set_lent(false);
     // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
     // No case has won by it, so that whoever still parks with it looks again.
     if let Some(wake) = ticket.claim(Code::RETRY) {
@@ -186,6 +225,10 @@ pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
 }
 
 /// As [`park`], on the caller's own thread, and says what for.
+///
+/// PERF: inlined, so that the notice is made where its parts are, and not copied together: 18
+/// instructions less for each wait (bench guard, `rendezvous`).
+#[inline(always)]
 #[track_caller]
 pub(crate) fn park_on(
     local: &Local,
@@ -197,18 +240,30 @@ pub(crate) fn park_on(
     let header = unsafe { ticket.fiber().as_ref() };
     let notice = Notice {
         spec,
-        at: Location::caller(),
+        at: spec.place(),
         since: local.moment(),
         subject,
     };
     // NO1: cleared below; nothing in between unwinds.
-    header.notice.set((&raw const notice).cast());
-    let end = match spec.accepts.interrupts() && !header.region.get().is_calm() {
+    if TELLS {
+        header.notice.set((&raw const notice).cast());
+    } else {
+        // Callers pass their line in every build; that is part of the interface.
+        std::hint::black_box(notice.at);
+    }
+    let end = park_here(local, header, ticket, spec);
+    if TELLS {
+        header.notice.set(ptr::null());
+    }
+    end
+}
+
+#[inline(never)]
+fn park_here(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
+    match spec.accepts.interrupts() && !header.region.get().is_calm() {
         true => park_within(local, header, ticket, spec),
         false => park_as(local, header, ticket, spec),
-    };
-    header.notice.set(ptr::null());
-    end
+    }
 }
 
 #[inline]
@@ -219,9 +274,16 @@ fn park_as(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
         park_in_place(local, header, ticket, spec)
     } else {
         // Whoever runs meanwhile finds the thread outside of this fiber's spans.
-        header.spans.leave(local);
-        let end = park_fiber(local, header, ticket, spec);
-        header.spans.resume(local);
+        header.spans.leave();
+        let end = if !local.is_free() {
+            suspend(local, header, ticket, spec)
+        } else if local.left_unwinding() {
+            // It may be this one that unwinds.
+            suspend_pinned(local, header, ticket, spec)
+        } else {
+            suspend_free(local, header, ticket, spec)
+        };
+        header.spans.resume();
         end
     }
 }
@@ -313,7 +375,7 @@ fn leaves_at_once(local: &Local) -> bool {
 #[cold]
 fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     if local.left_unwinding() || leaves_at_once(local) {
-        return requeue(local, fiber);
+        return requeue_pinned(local, fiber);
     }
     let now = clock::now();
     let since = local.stalled_since(now);
@@ -321,7 +383,7 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     let home = unsafe { fiber.as_ref() }.home();
     if now - since >= PATIENCE.as_nanos() as u64 && home.others_wait() {
         local.set_left_unwinding(true);
-        requeue(local, fiber);
+        requeue_pinned(local, fiber);
     } else {
         shim::thread::yield_now();
     }
@@ -343,41 +405,6 @@ pub(crate) fn spend_here() -> &'static Local {
     }
     yield_now();
     current::local()
-}
-
-#[inline]
-fn requeue(local: &Local, fiber: FiberPtr) {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
-    header.spans.leave(local);
-    // SAFETY: called by the fiber; no runtime lock is held where user code may yield.
-    unsafe { header.home().requeue(local, fiber) };
-    header.spans.resume(local);
-}
-
-#[inline]
-fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
-    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts) {
-        return End::new(code, true);
-    }
-    // LIVENESS: from here on a claim enqueues this fiber with its own worker, which is this
-    // thread and so cannot resume it before it has left its stack.
-    let home = header.home();
-    match spec.deadline {
-        // SAFETY: parked: whoever claims the ticket makes the fiber ready again.
-        None => unsafe { home.suspend(local, ticket.fiber()) },
-        Some(deadline) => {
-            let timer = pin!(Timer::new(ticket));
-            let timer = NonNull::from(timer.as_ref().get_ref());
-            // SAFETY: on the fiber's worker; the timer stays in this frame until disarmed.
-            unsafe { home.arm(timer, clock::nanos(deadline)) };
-            // SAFETY: as above.
-            unsafe { home.suspend(local, ticket.fiber()) };
-            // SAFETY: a started fiber is still on the worker that armed the timer.
-            unsafe { home.disarm(timer) };
-        }
-    }
-    End::new(header.state.code(), false)
 }
 
 fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
@@ -412,7 +439,9 @@ fn give_up(header: &Header, ticket: Ticket) {
 fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     let home = header.home();
     header.set_home(&InPerson);
+    header.life.step(State::Parking);
     if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts) {
+        header.life.step(State::Running);
         header.set_home(home);
         return End::new(code, true);
     }
@@ -431,11 +460,12 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
         }
         if home.others_wait() {
             if header.state.unpark_self(ticket.epoch()) {
+                header.life.step(State::Running);
                 header.set_home(home);
                 local.set_left_unwinding(true);
-                header.spans.leave(local);
-                let end = park_fiber(local, header, ticket, spec);
-                header.spans.resume(local);
+                header.spans.leave();
+                let end = suspend_pinned(local, header, ticket, spec);
+                header.spans.resume();
                 return end;
             }
             // A waker has claimed the wait and will open the gate.
@@ -443,6 +473,7 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
             break;
         }
     }
+    header.life.step(State::Running);
     header.set_home(home);
-    End::new(header.state.code(), false)
+    end_of(header)
 }

@@ -6,8 +6,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pirn::cancel::Token;
 use pirn::diag::{external_wait, name_object};
 use pirn::dispatcher::Dispatcher;
+use pirn::signal::{Signal, cancel_on};
 use pirn::sync::{Mutex, RwLock};
 use pirn::{JoinHandle, Runtime, channel, spawn};
 
@@ -106,11 +108,24 @@ pub(crate) const PROGRAMS: &[Program] = &[
         parked_for_good,
     ),
     program(
+        "parked_while_looked_at",
+        Standstill(1),
+        &["(Park)"],
+        parked_while_looked_at,
+    ),
+    program(
         "locked_by_main",
         Standstill(1),
         &["(Mutex)", "held by"],
         locked_by_main,
     ),
+    program(
+        "signal_for_others",
+        Standstill(1),
+        &["(Park)"],
+        signal_for_others,
+    ),
+    program("signal_to_come", Alive, &[], signal_to_come),
     program("timer", Alive, &[], timer),
     program("socket", Alive, &[], socket),
     program("thread_outside", Alive, &[], thread_outside),
@@ -234,6 +249,14 @@ fn parked_for_good() {
     let _ = spawn(pirn::park).join();
 }
 
+/// The thread that answers whoever looks from outside has nothing to do.
+fn parked_while_looked_at() {
+    let name = format!("pirn-deadlock-{}", std::process::id());
+    let socket = std::env::temp_dir().join(name);
+    let runtime = Runtime::builder().inspect(socket).build();
+    runtime.expect("a runtime").run(pirn::park);
+}
+
 fn locked_by_main() {
     let mutex = Arc::new(Mutex::new(()));
     let _guard = mutex.lock();
@@ -295,6 +318,27 @@ fn thread_that_waits_here() {
     waits.join().unwrap();
 }
 
+/// A signal would interrupt nobody that waits here.
+fn signal_for_others() {
+    let _guard = cancel_on(&[Signal::TERM], &Token::new()).unwrap();
+    spawn(pirn::park).join().unwrap();
+}
+
+fn signal_to_come() {
+    let stop = Token::new();
+    let _guard = cancel_on(&[Signal::TERM], &stop).unwrap();
+    let (_tx, rx) = channel::bounded::<()>(0);
+    let fiber = spawn(move || _ = rx.recv());
+    let pid = std::process::id();
+    let mut shell = std::process::Command::new("sh");
+    let script = format!("sleep 4.5; kill -TERM {pid}");
+    let mut kill = shell.args(["-c", &script]).spawn().unwrap();
+    stop.wait();
+    fiber.cancel();
+    fiber.join().unwrap();
+    kill.wait().unwrap();
+}
+
 fn reader_of_a_pipe() {
     let (mut input, output) = std::io::pipe().unwrap();
     let (tx, rx) = channel::bounded(1);
@@ -312,7 +356,11 @@ fn reader_of_a_pipe() {
 fn out_of_stacks() {
     let runtime = Runtime::builder().workers(1).max_stacks(1).build().unwrap();
     let runtime = Box::leak(Box::new(runtime));
-    let first = runtime.spawn(|| drop(spawn(|| ()).join()));
+    let first = runtime.spawn(|| {
+        let (tx, rx) = channel::bounded(1);
+        drop(spawn(move || tx.send(())));
+        let _ = rx.recv();
+    });
     // The fiber waits for one that has no stack: that is told in other words.
     std::thread::sleep(Duration::from_millis(100));
     assert!(!first.is_finished());

@@ -7,17 +7,12 @@ use std::time::Duration;
 
 use pirn::cancel::{self, Token, check, shield, with_deadline};
 use pirn::channel::{RecvError, bounded};
-use pirn::spawn::{Builder, JoinError, Rejected, park_interruptible};
+use pirn::spawn::{Builder, JoinError, Rejected};
 use pirn::time::{now, sleep, timeout};
 use pirn::{Interrupt, JoinHandle};
 
-use crate::crew::{alone, runtime, until};
+use crate::crew::{alone, for_ever, runtime, until};
 use crate::rig::{Drops, LONG, eventually, on_every_shape, scaled};
-
-/// Waits for what never comes, until interrupted.
-fn for_ever() -> Interrupt {
-    park_interruptible().unwrap_err()
-}
 
 /// A scope's cancellation ends the waits of its body and its children, and what has not
 /// started does not start. Outside the scope nothing is left of it.
@@ -315,152 +310,6 @@ fn cancellation_comes_before_a_deadline() {
     });
 }
 
-/// A token that is entered adds to the ones outside: either interrupts.
-#[test]
-fn an_entered_token_holds_beside_the_outer_one() {
-    alone(|| {
-        for which in 0..2 {
-            let tokens = [Token::new(), Token::new()];
-            tokens[0].enter(|| {
-                tokens[1].enter(|| {
-                    assert_eq!(check(), Ok(()));
-                    tokens[which].cancel();
-                    assert_eq!(check(), Err(Interrupt::Cancelled));
-                });
-                let outer = check();
-                assert_eq!(outer.is_err(), which == 0);
-            });
-            assert_eq!(check(), Ok(()));
-        }
-    });
-}
-
-/// A wait under an inner token that is over hears of the outer one again, also if the outer
-/// one was cancelled in between.
-#[test]
-fn leaving_an_inner_token_keeps_the_outer_interrupt() {
-    alone(|| {
-        let (outer, inner) = (Token::new(), Token::new());
-        outer.enter(|| {
-            assert_eq!(check(), Ok(()));
-            inner.enter(|| {
-                assert_eq!(check(), Ok(()));
-                inner.cancel();
-                outer.cancel();
-                assert_eq!(check(), Err(Interrupt::Cancelled));
-            });
-            assert_eq!(sleep(LONG), Err(Interrupt::Cancelled));
-        });
-        assert_eq!(check(), Ok(()));
-    });
-}
-
-/// Tokens, callbacks and waiting: once, in any order, also too late.
-#[test]
-fn tokens_tell_everybody_once() {
-    on_every_shape(|runtime| {
-        runtime.run(|| {
-            let root = Token::new();
-            let child = root.child();
-            let called = Arc::new(AtomicUsize::new(0));
-            let call = |token: &Token| {
-                let called = Arc::clone(&called);
-                token.on_cancel(move || {
-                    called.fetch_add(1, Ordering::SeqCst);
-                })
-            };
-            let _first = call(&root);
-            let _second = call(&child);
-            drop(call(&child));
-            let _panics = child.on_cancel(|| panic_any("a callback's own affair"));
-            pirn::scope(|s| {
-                s.spawn(|| child.wait());
-                s.spawn(|| {
-                    let mut case = child.case();
-                    let mut select = pirn::select::Select::new();
-                    select.add(&mut case);
-                    assert_eq!(select.wait(), Ok(0));
-                });
-                pirn::yield_now();
-                root.cancel();
-                root.cancel();
-            });
-            assert!(child.is_cancelled() && root.child().is_cancelled());
-            assert_eq!(called.load(Ordering::SeqCst), 2);
-            let _late = call(&child);
-            assert_eq!(called.load(Ordering::SeqCst), 3);
-            child.wait();
-        });
-    });
-}
-
-/// A chain of tokens deeper than any stack is cancelled and dropped.
-#[test]
-fn a_deep_chain_of_tokens() {
-    let n = scaled(200_000);
-    alone(move || {
-        let root = Token::new();
-        let mut last = root.child();
-        for _ in 0..n {
-            last = last.child();
-        }
-        root.cancel();
-        assert!(last.is_cancelled());
-        drop(root);
-        drop(last);
-        let mut live = Token::new();
-        for _ in 0..n {
-            live = live.child();
-        }
-    });
-}
-
-/// A dropped child leaves nothing in its parent: memory stays flat.
-#[test]
-fn alone_children_of_a_token_leave_it() {
-    let root = Token::new();
-    let before = crate::rig::resident();
-    for _ in 0..scaled(300_000) {
-        drop(root.child());
-    }
-    let grown = crate::rig::resident().saturating_sub(before);
-    assert!(grown < 8 << 20, "{grown} bytes more");
-}
-
-/// The runtime's token is above everything in it, and cancelling it ends everything.
-#[test]
-fn the_runtimes_token_is_above_all() {
-    let runtime = runtime(2);
-    let waiting = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&waiting);
-    let detached = runtime.spawn(move || {
-        count.fetch_add(1, Ordering::SeqCst);
-        for_ever()
-    });
-    let count = Arc::clone(&waiting);
-    let scoped = runtime.spawn(move || {
-        let mut told = false;
-        pirn::scope(|s| {
-            let token = s.token().clone();
-            s.spawn(|| {
-                count.fetch_add(1, Ordering::SeqCst);
-                for_ever();
-            });
-            token.wait();
-            told = true;
-        });
-        told
-    });
-    eventually("all wait", || waiting.load(Ordering::SeqCst) == 2);
-    runtime.token().cancel();
-    assert_eq!(detached.join().unwrap(), Interrupt::Cancelled);
-    assert!(scoped.join().unwrap());
-    assert!(matches!(
-        runtime.spawn(|| ()).join(),
-        Err(JoinError::NotRun)
-    ));
-}
-
 /// A plain thread is under the tokens that it enters, and in the scopes that it opens.
 #[test]
 fn plain_threads_are_interrupted_too() {
@@ -483,53 +332,6 @@ fn plain_threads_are_interrupted_too() {
         assert_eq!(sleep(LONG), Err(Interrupt::Cancelled));
     });
     assert_eq!(check(), Ok(()));
-}
-
-/// What `run` runs elsewhere is under the caller's token.
-#[test]
-fn what_is_run_elsewhere_is_under_the_callers_token() {
-    let (here, there) = (runtime(1), runtime(1));
-    let ended = here.run(|| {
-        pirn::scope(|s| {
-            let fiber = s.spawn(|| there.run(for_ever));
-            while there.metrics().total.started == 0 {
-                pirn::yield_now();
-            }
-            s.cancel();
-            shield(|| fiber.join()).unwrap()
-        })
-    });
-    assert_eq!(ended, Interrupt::Cancelled);
-    // Its result is needed, so it runs though the caller has been cancelled before.
-    let ran = here.run(|| {
-        let token = Token::new();
-        token.cancel();
-        token.enter(|| there.run(check))
-    });
-    assert_eq!(ran, Err(Interrupt::Cancelled));
-}
-
-/// `Token::current` names what the code is under.
-#[test]
-fn the_current_token() {
-    alone(|| {
-        let outer = Token::current();
-        let token = Token::new();
-        token.enter(|| {
-            assert!(!Token::current().is_cancelled());
-            token.cancel();
-            assert!(Token::current().is_cancelled());
-        });
-        assert!(!outer.is_cancelled());
-        pirn::scope(|s| {
-            let child = s.spawn(Token::current).join().unwrap();
-            s.cancel();
-            assert!(child.is_cancelled());
-        });
-        let alone = shield(Token::current);
-        alone.cancel();
-        assert_eq!(check(), Ok(()));
-    });
 }
 
 /// A panic that unwinds through regions leaves them.

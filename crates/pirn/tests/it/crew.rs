@@ -74,3 +74,17 @@ pub(crate) fn until(count: &AtomicUsize, target: usize) {
         pirn::yield_now();
     }
 }
+
+/// The name of the calling thread up to its worker's number.
+pub(crate) fn prefix() -> String {
+    let name = std::thread::current().name().unwrap_or_default().to_owned();
+    let end = name
+        .rfind('-')
+        .expect("a worker's name ends with its number");
+    name[..end].to_owned()
+}
+
+/// Waits for what never comes, until interrupted.
+pub(crate) fn for_ever() -> pirn::Interrupt {
+    pirn::spawn::park_interruptible().unwrap_err()
+}

@@ -298,11 +298,20 @@ fn a_calls_own_limit_is_told_from_a_deadline() {
             assert_eq!(with_deadline(soon, || rx.recv_deadline(soon)), interrupted);
             let soon = now() + SHORT;
             assert_eq!(timeout(LONG, || rx.recv_deadline(soon)), Ok(timed_out));
-            let soon = now() + SHORT;
-            assert_eq!(with_deadline(soon, || sleep(SHORT / 3)), Ok(()));
+            // However late the sleeper comes to it, its own time is up first.
+            assert_eq!(with_deadline(far(), || sleep(SHORT / 3)), Ok(()));
         });
         jobs.run(crew, 1);
     }
+    // Where time is virtual nobody is late, so the two may be as near as they like.
+    pirn::runtime::test(|_| {
+        let soon = now() + SHORT;
+        let nearer = SHORT - Duration::from_micros(1);
+        assert_eq!(with_deadline(soon, || sleep(nearer)), Ok(()));
+        let soon = now() + SHORT;
+        let interrupted = Err(Interrupt::TimedOut);
+        assert_eq!(with_deadline(soon, || sleep(SHORT)), interrupted);
+    });
 }
 
 /// A cancellation is reported before a deadline, also when both have come, and the

@@ -332,6 +332,8 @@ fn resizing_in_a_storm() {
 }
 
 /// Larger: the new workers do start. Smaller: who has settled fibers stays until they end.
+// Settled.
+#[cfg(not(pirn_free))]
 #[test]
 fn resizing_starts_and_ends_threads() {
     let threads = Threads::default();

@@ -10,6 +10,10 @@
 mod crew;
 /// Runtimes of every shape, parts of tests in processes of their own, what the system says.
 mod rig;
+/// Games in which some of the players are cancelled at random.
+mod strike;
+/// Fibers with names, and what reports say of them.
+mod told;
 /// What a trace must be so that viewers show all of it.
 mod trace_format;
 
@@ -45,6 +49,10 @@ mod deadline;
 mod deterministic;
 /// Closures go where they are sent, within the bounds, and nothing is lost on the way.
 mod dispatcher;
+/// So many at a time and no more, each for as long as it counts.
+mod dispatcher_bounds;
+/// What a dump says, and who may ask for one.
+mod dumps;
 /// More threads while workers are stuck, and no more than that; fewer when asked for.
 mod elastic;
 /// What the environment asks for is done, what cannot be used is named.
@@ -55,14 +63,27 @@ mod event;
 mod fairness;
 /// A value belongs to its fiber and goes with it.
 mod fiber_local;
+/// Code that knows nothing of fibers waits behind a channel, and is ended in time.
+mod foreign_code;
+/// The frames of fibers that wait.
+mod frames;
+#[expect(unsafe_code, reason = "lets fibers migrate")]
+mod free;
+/// Fibers that belong to a value.
+mod groups;
 /// What runs on a worker's thread before its first fiber and after its last.
 mod hooks;
+/// What a runtime answers on its socket, whom, and until when.
+#[cfg(unix)]
+mod inspect;
 /// Ticks at equal distances, and what becomes of those that nobody took.
 mod interval;
 /// The result is there when a join returns, for however many that wait.
 mod join;
 /// Waiting on a number, which anybody may build on.
 mod keyed;
+/// A fiber that finds no stack runs on that of one that waits for its end.
+mod loans;
 /// What is done once, whoever comes first and however it goes.
 mod once;
 /// Reader-writer locks and semaphores against the simplest thing that does the same.
@@ -97,6 +118,8 @@ mod select_rules;
 mod semaphore;
 /// In time, with everything ended that can be, and the rest named.
 mod shutdown;
+/// A signal cancels, for as long as that is wanted.
+mod signals;
 /// A fiber that holds others up is named, once.
 mod slow_fiber;
 /// A span of `tracing` goes with its fiber.
@@ -106,6 +129,16 @@ mod spans;
 mod spawn;
 /// Stacks: large enough, guarded, reused, bounded without harm.
 mod stacks;
+/// What fibers and workers do, by name, and in which order.
+mod states;
+/// Channels and selects whose users are cancelled at random.
+mod storm_channels;
+/// Joins, sleeps, scopes, groups, calls elsewhere: the same.
+mod storm_ends;
+/// Locks, permits and meeting points: the same.
+mod storm_locks;
+/// Runtimes, dispatchers and scopes that end amid everything.
+mod storm_shapes;
 /// Scopes that fail, are supervised, are raced; groups that are values.
 mod structure;
 /// Mutex, condition variable and wait group: who goes on, when, and in which order.
@@ -114,10 +147,14 @@ mod sync;
 mod sync_storm;
 /// No wait ends early, and none much too late.
 mod timers;
+/// Tokens form a tree; who is under one is told of its end.
+mod tokens;
 /// The trace of a run: all of it, once, connected.
 mod trace;
 /// Reader-writer locks, semaphores, cells, events and keys under load.
 mod turns_storm;
+/// A panic that nobody sees is told.
+mod unseen_panics;
 /// Waits in the middle of a panic: nobody is locked out, and nobody mistaken.
 mod unwinding;
 /// The ways to hand work to a task system.

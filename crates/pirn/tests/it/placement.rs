@@ -15,6 +15,8 @@ use crate::rig::{
 
 /// D6 of the design. Long-lived fibers that one fiber starts, one after another, spread over
 /// all workers: each has a fair part, though the one that spawns may keep the most.
+// Where fibers may migrate, where they have started says nothing.
+#[cfg(not(pirn_free))]
 #[test]
 fn long_lived_fibers_spread() {
     const FIBERS: usize = 1_000;

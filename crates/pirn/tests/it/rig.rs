@@ -2,6 +2,7 @@
 //! own, things that count how often they are dropped, and what the system says of us.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -152,7 +153,34 @@ pub(crate) fn apart(
         part();
         return None;
     }
-    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    Some(watched(&mut again(name, environment)))
+}
+
+/// As [`apart`], in a process that belongs to nobody; only root can do so.
+#[cfg(unix)]
+pub(crate) fn apart_as_nobody(
+    name: &str,
+    environment: &[(&str, &str)],
+    part: impl FnOnce(),
+) -> Option<Ended> {
+    use std::os::unix::process::CommandExt;
+    if std::env::var_os(PART).is_some_and(|is| is == name) {
+        part();
+        return None;
+    }
+    Some(watched(
+        again(name, environment).uid(65_534).current_dir("/"),
+    ))
+}
+
+/// This binary again, to run the test of that name alone.
+fn again(name: &str, environment: &[(&str, &str)]) -> Command {
+    // By this name whoever runs it need not be able to enter the directories above it.
+    let myself = match cfg!(target_os = "linux") {
+        true => "/proc/self/exe".into(),
+        false => std::env::current_exe().expect("this binary"),
+    };
+    let mut command = Command::new(myself);
     command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
     for variable in [
         "PIRN_WORKERS",
@@ -165,12 +193,13 @@ pub(crate) fn apart(
         "PIRN_LOG",
         "PIRN_SLOW_FIBER",
         "PIRN_ASSERT",
+        "PIRN_INSPECT",
         "RUST_BACKTRACE",
     ] {
         command.env_remove(variable);
     }
     command.env(PART, name).envs(environment.iter().copied());
-    Some(watched(&mut command))
+    command
 }
 
 /// Runs `command` to its end, which must come in time.
@@ -194,6 +223,41 @@ fn watched(command: &mut Command) -> Ended {
     };
     let stderr = reader.join().expect("reads on").expect("text");
     Ended { status, stderr }
+}
+
+/// A directory of a test's own that everybody may enter, removed with what is in it.
+pub(crate) struct Directory(PathBuf);
+
+impl Directory {
+    pub(crate) fn new() -> Directory {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let number = MADE.fetch_add(1, Ordering::SeqCst);
+        let name = format!("pirn-it-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).expect("a new directory");
+        Directory(path)
+    }
+
+    /// The path of `name` in it.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// What is in it.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("is there").flatten();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// Bytes of memory that the process has in use.

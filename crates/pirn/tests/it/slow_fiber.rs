@@ -52,6 +52,8 @@ fn lines(ended: &Ended) -> Vec<&str> {
 
 /// P5. Others wait while one fiber spins for 300 ms: it is named once; when it does so again
 /// it is named once more.
+// Settled: whoever may migrate does not wait behind it.
+#[cfg(not(pirn_free))]
 #[test]
 fn a_fiber_that_holds_others_up_is_named_once() {
     let name = "slow_fiber::a_fiber_that_holds_others_up_is_named_once";

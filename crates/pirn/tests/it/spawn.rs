@@ -236,7 +236,9 @@ fn captures_and_results_of_any_size_and_alignment() {
         });
         assert_eq!(fiber.join().unwrap(), value);
     }
-    runtime(2).run(|| {
+    // All of these frames are one function's, and a sanitizer puts room around each.
+    let runtime = Runtime::builder().workers(2).stack_size(1 << 20).build();
+    runtime.unwrap().run(|| {
         there_and_back(());
         there_and_back(7_u8);
         there_and_back([1_u64; 8]);
@@ -404,6 +406,8 @@ fn a_thread_has_an_identity() {
 }
 
 /// Design note 002, C14: a fiber that has started stays on its thread.
+// Settled.
+#[cfg(not(pirn_free))]
 #[test]
 fn a_started_fiber_stays_on_its_thread() {
     let runtime = runtime(4);

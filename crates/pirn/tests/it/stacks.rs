@@ -384,3 +384,91 @@ fn a_pool_may_keep_every_stack_warm() {
         });
     }
 }
+
+/// What the process has asked the system for so far.
+#[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Asked {
+    threads: usize,
+    address_space: usize,
+    mappings: usize,
+}
+
+/// M6. After a prewarm the first burst of so many fibers, all alive at once, starts no thread,
+/// takes no address space, maps nothing, and finds the memory of its stacks in place; without
+/// one it does all of that.
+#[test]
+#[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
+fn the_first_burst_after_a_prewarm_asks_for_nothing() {
+    const FIBERS: usize = 128;
+    const WORKERS: usize = 3;
+    let asked = || Asked {
+        threads: std::fs::read_dir("/proc/self/task").unwrap().count(),
+        address_space: crate::rig::reserved(),
+        mappings: mappings(),
+    };
+    let faults = || -> usize {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+        let (_, fields) = stat.rsplit_once(')').unwrap();
+        fields.split_whitespace().nth(7).unwrap().parse().unwrap()
+    };
+    let burst = |runtime: &Runtime| {
+        let (tx, rx) = channel::bounded::<()>(0);
+        let before = runtime.metrics().total.fiber_parks as usize;
+        let fibers: Vec<_> = (0..FIBERS)
+            .map(|_| {
+                let rx = rx.clone();
+                runtime.spawn(move || assert!(rx.recv().is_err()))
+            })
+            .collect();
+        eventually("all wait", || {
+            runtime.metrics().total.fiber_parks as usize >= before + FIBERS
+        });
+        drop(tx);
+        fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+    };
+    let part = || {
+        let build = |prewarm: Option<usize>| {
+            let builder = Runtime::builder().workers(WORKERS).max_threads(WORKERS);
+            let builder = match prewarm {
+                Some(stacks) => builder.prewarm(stacks),
+                None => builder,
+            };
+            let runtime = builder.build().unwrap();
+            if prewarm.is_some() {
+                let started = || {
+                    let workers = runtime.metrics().workers.into_iter();
+                    workers.filter(|own| own.counters.parks > 0).count()
+                };
+                eventually("its threads have come and sleep", || started() == WORKERS);
+            }
+            runtime
+        };
+        // What the process needs once, whatever the runtime.
+        build(None).run(|| ());
+        burst(&build(Some(FIBERS)));
+
+        let warm = build(Some(FIBERS));
+        let (before, least) = (asked(), faults());
+        burst(&warm);
+        let warm_faults = faults() - least;
+        assert_eq!(asked(), before);
+        drop(warm);
+
+        let cold = build(None);
+        let (before, least) = (asked(), faults());
+        burst(&cold);
+        let cold_faults = faults() - least;
+        assert_ne!(asked(), before);
+        assert!(
+            warm_faults + FIBERS * 3 / 4 <= cold_faults,
+            "{warm_faults} page faults warm, {cold_faults} cold"
+        );
+    };
+    // Who looks for deadlocks has a thread, which comes when it likes.
+    let alone = [("PIRN_DEADLOCK", "off")];
+    let name = "stacks::the_first_burst_after_a_prewarm_asks_for_nothing";
+    if let Some(ended) = apart(name, &alone, part) {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}

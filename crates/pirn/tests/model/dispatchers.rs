@@ -112,6 +112,8 @@ fn a_scope_over_two_pools() {
 }
 
 /// A fiber starts on its spawner's worker, at once.
+// A caller that may migrate may go on elsewhere before.
+#[cfg(not(pirn_free))]
 #[test]
 fn unconfined_runs_at_once() {
     explore_with(&[1, 2], |world| {

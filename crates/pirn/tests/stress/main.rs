@@ -23,9 +23,14 @@ mod births;
 mod crowds;
 /// Waits and wakes that meet in every window.
 mod meetings;
+/// Beats that are kept where fibers may migrate.
+#[expect(unsafe_code, reason = "lets fibers migrate")]
+mod migrants;
 /// Scopes, nested and in sequence.
 mod scopes;
 /// One of several things, again and again.
 mod selects;
+/// Threads that are taken away, and neighbors that make noise.
+mod stalls;
 /// Reader-writer locks and semaphores, by requests that wait and that give up.
 mod turns;

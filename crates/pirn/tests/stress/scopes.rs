@@ -3,7 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::rig::{on_every_shape, scaled};
+use pirn::Runtime;
+
+use crate::rig::{SLACK, on_every_shape, resident, scaled};
 
 const MILLION: usize = 1_000_000;
 
@@ -83,7 +85,8 @@ fn scopes_from_many_threads() {
     });
 }
 
-/// Children that panic among children that do not: the first is raised, all are waited for.
+/// Children that panic among children that do not: the panic is raised, whoever has started is
+/// waited for, and the others do not start.
 #[test]
 #[ignore = "storm"]
 fn scopes_with_panics() {
@@ -92,12 +95,13 @@ fn scopes_with_panics() {
     on_every_shape(|runtime| {
         runtime.run(|| {
             for round in 0..rounds {
-                let ended = AtomicUsize::new(0);
-                let ended = &ended;
+                let (begun, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                let (begun, ended) = (&begun, &ended);
                 let raised = catch_unwind(AssertUnwindSafe(|| {
                     pirn::scope(|s| {
                         for child in 0..20_usize {
                             s.spawn(move || {
+                                begun.fetch_add(1, Ordering::Relaxed);
                                 if child % 7 == round % 7 {
                                     pirn::yield_now();
                                 }
@@ -110,9 +114,83 @@ fn scopes_with_panics() {
                     });
                 }));
                 assert_eq!(raised.unwrap_err().downcast_ref(), Some(&round));
-                assert_eq!(ended.load(Ordering::Relaxed), 20);
+                let begun = begun.load(Ordering::Relaxed);
+                assert_eq!(ended.load(Ordering::Relaxed), begun);
             }
         });
+    });
+    drop(std::panic::take_hook());
+}
+
+/// K10. Ten million children with half a KiB of captures each through one scope, as a server
+/// that never closes its scope has them: memory stays where it is.
+#[test]
+#[ignore = "storm"]
+fn alone_ten_million_large_children() {
+    let n = scaled(10 * MILLION);
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.run(|| {
+        let sum = AtomicUsize::new(0);
+        pirn::scope(|s| {
+            let wave = |wave: usize| {
+                for child in 0..1_000 {
+                    let (capture, sum) = ([wave ^ child; 64], &sum);
+                    s.spawn(move || {
+                        let one = usize::from(capture[child % 64] == wave ^ child);
+                        sum.fetch_add(one, Ordering::Relaxed);
+                    });
+                }
+                s.wait().unwrap();
+            };
+            (0..100).for_each(wave);
+            let before = resident();
+            (0..n / 1_000).for_each(wave);
+            let grown = resident().saturating_sub(before);
+            assert!(grown < SLACK as usize * (4 << 20), "grew by {grown} bytes");
+        });
+        assert_eq!(sum.into_inner(), 100_000 + n / 1_000 * 1_000);
+    });
+}
+
+/// K5. Scopes in scopes, some of whose children panic, under a token that is cancelled sooner or
+/// later: whoever has begun has ended when the outermost scope is left.
+#[test]
+#[ignore = "storm"]
+fn nested_scopes_that_panic_and_are_cancelled() {
+    fn tree(depth: usize, seed: usize, alive: &AtomicUsize) {
+        alive.fetch_add(1, Ordering::SeqCst);
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            pirn::scope(|s| {
+                for child in 0..if depth > 0 { 3 } else { 0 } {
+                    s.spawn(move || tree(depth - 1, seed * 3 + child, alive));
+                }
+                if seed % 11 == 1 {
+                    s.spawn(|| panic_any("child"));
+                }
+                if seed % 13 == 1 {
+                    s.cancel();
+                }
+                if seed % 17 == 1 {
+                    panic_any("body");
+                }
+                let _ = s.wait();
+                let _ = pirn::sleep(std::time::Duration::from_micros(seed as u64 % 50));
+            });
+        }));
+        alive.fetch_sub(1, Ordering::SeqCst);
+        if let (Err(panic), true) = (ended, seed.is_multiple_of(3)) {
+            std::panic::resume_unwind(panic);
+        }
+    }
+    std::panic::set_hook(Box::new(|_| {}));
+    on_every_shape(|runtime| {
+        for seed in 1..=scaled(2_000) {
+            let alive = AtomicUsize::new(0);
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                runtime.run(|| tree(4, seed, &alive));
+            }));
+            assert_eq!(alive.into_inner(), 0);
+        }
     });
     drop(std::panic::take_hook());
 }

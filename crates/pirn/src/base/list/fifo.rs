@@ -131,6 +131,32 @@ impl<T: Linked> Fifo<T> {
         Some(node)
     }
 
+    /// Takes out the oldest node that is `wanted`. O(n).
+    pub(crate) fn take_first(
+        &mut self,
+        wanted: impl Fn(NonNull<T>) -> bool,
+    ) -> Option<NonNull<T>> {
+        let mut before = None;
+        let mut at = self.head;
+        while let Some(node) = at {
+            let after = next(node);
+            if !wanted(node) {
+                (before, at) = (Some(node), after);
+                continue;
+            }
+            match before {
+                Some(before) => set_next(before, after),
+                None => self.head = after,
+            }
+            if after.is_none() {
+                self.tail = before;
+            }
+            self.len -= 1;
+            return Some(node);
+        }
+        None
+    }
+
     /// Moves everything in `other` to the back.
     pub(crate) fn append(&mut self, other: Fifo<T>) {
         let Some(first) = other.head else { return };
@@ -143,10 +169,6 @@ impl<T: Linked> Fifo<T> {
     }
 
     /// Takes the first `n` nodes (all, if there are fewer) out, in their order. O(n).
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the queue is whole, its tests use it")
-    )]
     pub(crate) fn split_front(&mut self, n: u32) -> Fifo<T> {
         if n >= self.len {
             return std::mem::take(self);

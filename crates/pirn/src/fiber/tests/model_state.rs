@@ -127,6 +127,82 @@ fn model_state_unpark_self_against_a_claim() {
     });
 }
 
+/// A visitor holds the parked fiber while it is claimed: one of the two enqueues it, and by the
+/// time it goes on the visitor has looked its fill.
+#[test]
+fn model_state_hold_against_a_claim() {
+    explore("state_hold_against_a_claim", 3, || {
+        let rig = Rig::new();
+        let epoch = rig.word.epoch();
+        let waker =
+            rig.thread(move |rig| assert!(rig.wake(0, epoch), "the one waker wins"));
+        let visitor = rig.thread(Rig::visit);
+        let code = rig.wait(epoch, CLAIM_ONLY);
+        assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7));
+        // Once more: nobody looks any more, and no token of the gate is left over.
+        second_wait(&rig);
+        join([waker, visitor]);
+    });
+}
+
+/// The same with a cancellation, which a fiber that is held keeps until it is put down.
+#[test]
+fn model_state_hold_against_cancel() {
+    explore("state_hold_against_cancel", 3, || {
+        let rig = Rig::new();
+        let canceller = rig.thread(|rig| {
+            rig.turn();
+            if rig.word.cancel() {
+                rig.enqueue();
+            }
+        });
+        let visitor = rig.thread(Rig::visit);
+        let code = rig.wait(rig.word.epoch(), OR_CANCEL);
+        assert_eq!(code, Code::CANCELLED);
+        rig.saved.write(2);
+        join([canceller, visitor]);
+    });
+}
+
+/// An owner that sleeps in place takes itself back though a visitor holds it, or a waker claims
+/// it, or both.
+#[test]
+fn model_state_hold_against_unpark_self() {
+    explore("state_hold_against_unpark_self", 3, || {
+        let rig = Rig::new();
+        let epoch = rig.word.epoch();
+        let waker =
+            rig.thread(move |rig| assert!(rig.wake(0, epoch), "the one waker wins"));
+        let visitor = rig.thread(Rig::visit);
+        rig.saved.write(1);
+        let code = match rig.word.park(epoch, CLAIM_ONLY) {
+            Parked::Claimed(code) => code,
+            Parked::Yes if rig.word.unpark_self(epoch) => rig.wait(epoch, CLAIM_ONLY),
+            Parked::Yes => {
+                rig.gate.park();
+                rig.word.code()
+            }
+        };
+        assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7));
+        join([waker, visitor]);
+    });
+}
+
+/// Held is not claimed: without a waker the owner does take itself back.
+#[test]
+fn model_state_hold_is_no_claim() {
+    explore("state_hold_is_no_claim", 3, || {
+        let rig = Rig::new();
+        let epoch = rig.word.epoch();
+        let visitor = rig.thread(Rig::visit);
+        rig.saved.write(1);
+        assert_eq!(rig.word.park(epoch, CLAIM_ONLY), Parked::Yes);
+        assert!(rig.word.unpark_self(epoch), "nobody has claimed it");
+        rig.saved.write(2);
+        join([visitor]);
+    });
+}
+
 /// Cancellation against a claim against the park: one of the two ends the wait, one enqueue
 /// for a parked owner, and the cancellation sticks.
 #[test]

@@ -91,6 +91,18 @@ impl Rig {
         true
     }
 
+    /// Looks at the owner if it is parked, which it stays unless somebody ends its wait.
+    pub(super) fn visit(&self) {
+        self.turn();
+        if let Some(hold) = self.word.hold() {
+            self.saved.read();
+            self.turn();
+            if let Parked::Claimed(_) = self.word.put_down(hold) {
+                self.enqueue();
+            }
+        }
+    }
+
     /// The duty of whoever ended a parked wait.
     pub(super) fn enqueue(&self) {
         self.saved.read();

@@ -148,12 +148,13 @@ impl Schedule for Home {
         unreachable!("a played fiber has no stack to leave");
     }
 
-    unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, _deadline: u64) {
+    unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, _deadline: u64) -> usize {
         // SAFETY: the caller's timer is alive.
         self.armed.set(Some(unsafe { timer.as_ref() }.payload()));
+        0
     }
 
-    unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>) -> bool {
+    unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>, _wheel: usize) -> bool {
         self.armed.take().is_some()
     }
 

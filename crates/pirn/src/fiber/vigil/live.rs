@@ -19,10 +19,12 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 // Not from `shim`: a mark is made in place, and nothing that a model drives gets here.
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use crate::fiber::FiberPtr;
 use crate::fiber::header::Header;
+use crate::fiber::token::Node;
 use crate::shim::{Condvar, Mutex, StaticLock};
 
 /// A plain thread that has waited here before.
@@ -175,6 +177,51 @@ pub(crate) fn external<T>(f: impl FnOnce() -> T) -> T {
 /// Threads in [`external`].
 pub(crate) fn externals() -> usize {
     EXTERNAL.load(Ordering::SeqCst)
+}
+
+/// Somebody outside of the process may cancel a token. Dropped, nobody may any more.
+#[derive(Debug)]
+pub(crate) struct Hope(u64);
+
+/// What outsiders may cancel.
+static HOPES: StaticLock<Hopes> = StaticLock::new(Hopes {
+    made: 0,
+    nodes: Vec::new(),
+});
+
+struct Hopes {
+    made: u64,
+    /// Each with its number.
+    nodes: Vec<(u64, Weak<Node>)>,
+}
+
+/// Says that somebody outside may cancel `node`.
+pub(crate) fn hope_for(node: &Arc<Node>) -> Hope {
+    let mut hopes = HOPES.lock();
+    hopes.made += 1;
+    let number = hopes.made;
+    hopes.nodes.push((number, Arc::downgrade(node)));
+    Hope(number)
+}
+
+impl Drop for Hope {
+    fn drop(&mut self) {
+        HOPES.lock().nodes.retain(|(number, _)| *number != self.0);
+        attend();
+    }
+}
+
+/// Whether somebody waits for such a token, so that an outsider may wake it.
+pub(crate) fn hopes() -> bool {
+    let nodes: Vec<_> = {
+        let hopes = HOPES.lock();
+        hopes
+            .nodes
+            .iter()
+            .filter_map(|(_, node)| node.upgrade())
+            .collect()
+    };
+    nodes.iter().any(Node::is_awaited)
 }
 
 /// Counts the calling thread, one of the library's own, as having nothing to do in `sleep`.

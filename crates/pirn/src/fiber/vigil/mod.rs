@@ -14,6 +14,6 @@
 mod live;
 
 pub(crate) use live::{
-    Sleep, attend, await_change, enter, external, externals, leave, persons, rest,
-    resters, stop, waiting,
+    Hope, Sleep, attend, await_change, enter, external, externals, hope_for, hopes,
+    leave, persons, rest, resters, stop, waiting,
 };

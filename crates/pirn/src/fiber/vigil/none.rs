@@ -1,9 +1,11 @@
 //! The vigil under a model checker: nobody watches.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::fiber::FiberPtr;
 use crate::fiber::header::Header;
+use crate::fiber::token::Node;
 
 /// A plain thread that has waited here before.
 #[derive(Debug)]
@@ -65,4 +67,18 @@ pub(crate) fn rest<T>(sleep: impl FnOnce() -> T) -> T {
 /// None.
 pub(crate) fn resters() -> usize {
     0
+}
+
+/// Somebody outside of the process may cancel a token.
+#[derive(Debug)]
+pub(crate) struct Hope;
+
+/// Tells nobody.
+pub(crate) fn hope_for(_node: &Arc<Node>) -> Hope {
+    Hope
+}
+
+/// None.
+pub(crate) fn hopes() -> bool {
+    false
 }

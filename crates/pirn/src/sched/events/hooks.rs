@@ -13,6 +13,7 @@ use super::event::{Event, Kind};
 use super::log::log_event;
 use super::watched::Watch;
 use crate::base::clock;
+use crate::base::tells::TELLS;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
 use crate::sched::fiber_info;
@@ -46,7 +47,7 @@ impl Worker {
     /// Something has happened to `fiber` on this worker.
     #[inline(always)]
     pub(in crate::sched) fn saw(&self, kind: Kind, fiber: FiberPtr) {
-        if self.watch.get() != 0 {
+        if TELLS && self.watch.get() != 0 {
             self.observe(kind, fiber, 0);
         }
     }
@@ -54,7 +55,7 @@ impl Worker {
     /// As [`saw`](Self::saw), where a further number belongs to it.
     #[inline(always)]
     pub(in crate::sched) fn saw_with(&self, kind: Kind, fiber: FiberPtr, detail: usize) {
-        if self.watch.get() != 0 {
+        if TELLS && self.watch.get() != 0 {
             self.observe(kind, fiber, detail as u32);
         }
     }
@@ -77,7 +78,7 @@ impl Worker {
     /// Whether the next fiber that the worker switches to is to come back here.
     #[inline(always)]
     pub(in crate::sched) fn watches(&self) -> bool {
-        self.watch.get() != 0 || self.until_sample.get() == 0
+        TELLS && (self.watch.get() != 0 || self.until_sample.get() == 0)
     }
 
     /// Runs `fiber`, which has just been boarded and is `fresh` if it has never run, by
@@ -99,23 +100,26 @@ impl Worker {
         let timed = self.until_sample.get() == 0;
         let began = timed.then(shim::now);
         switch();
+        // Another one if its stack has changed hands (`lend`).
+        let fiber = local.fiber().unwrap_or(fiber);
         local.set_fiber(None);
         self.until_service.set(self.round_left.get());
         if let Some(began) = began {
             self.keep_sample(shim::now() - began);
         }
-        let ended = local.take_ended();
-        // LIVENESS: only this worker could resume it, so it is where it has stopped.
+        let left = local.take_left();
+        // LIVENESS: only this worker could resume it, so it is where it has stopped; one that may
+        // migrate is not parked yet.
         let reason = fiber_info::reason(fiber);
-        if ended.is_some() {
+        if let Some((_, None)) = left {
             self.saw(Kind::Done, fiber);
         } else if let Some(reason) = reason {
             self.saw_with(Kind::Park, fiber, reason as usize);
         } else {
             self.saw(Kind::Yield, fiber);
         }
-        if let Some(ended) = ended {
-            self.finish(ended);
+        if let Some((fiber, wish)) = left {
+            self.see_to(local, fiber, wish);
         }
     }
 

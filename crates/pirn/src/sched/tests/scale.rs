@@ -11,6 +11,7 @@ const BLOCKED: Evidence = Evidence {
     advancing: 0,
     wait: 2,
     compute: 0,
+    fire_at: u64::MAX,
 };
 
 #[test]

@@ -29,6 +29,12 @@ fn cancels(node: &Arc<Node>) -> JoinHandle<()> {
     thread::spawn(String::new(), move || node.cancel()).expect("a modelled thread")
 }
 
+/// Runs `f` as the fiber of `block`, under the token `node`.
+fn under<R>(block: &Block, node: &Arc<Node>, f: impl FnOnce() -> R) -> R {
+    let region = Region::entered(block.pointer(), Arc::clone(node));
+    within(block.pointer(), &region, f)
+}
+
 /// Waits for what never comes.
 fn wait() -> How {
     let ticket = ticket();
@@ -43,8 +49,7 @@ fn cancel_against_a_wait(name: &'static str, looks: bool) {
         let (node, block) = (token(), fiber());
         let canceller = cancels(&node);
         block.play(|| {
-            let region = Region::entered(block.pointer(), Arc::clone(&node));
-            let how = within(block.pointer(), &region, || {
+            let how = under(&block, &node, || {
                 if looks && interrupted().is_some() {
                     return CANCELLED;
                 }
@@ -75,8 +80,7 @@ fn model_regions_cancel_against_leaving() {
         let (node, block) = (token(), fiber());
         let canceller = cancels(&node);
         block.play(|| {
-            let region = Region::entered(block.pointer(), Arc::clone(&node));
-            within(block.pointer(), &region, || {
+            under(&block, &node, || {
                 let _ = interrupted();
             });
             assert_eq!(interrupted(), None);
@@ -93,13 +97,10 @@ fn model_regions_outer_cancel_against_leaving_the_inner() {
     explore("regions_outer", 2, || {
         let (outer, inner, block) = (token(), token(), fiber());
         let canceller = cancels(&outer);
-        let region = || Region::entered(block.pointer(), Arc::clone(&outer));
         block.play(|| {
-            let region = region();
-            within(block.pointer(), &region, || {
+            under(&block, &outer, || {
                 let _ = interrupted();
-                let region = Region::entered(block.pointer(), Arc::clone(&inner));
-                within(block.pointer(), &region, || {
+                under(&block, &inner, || {
                     inner.cancel();
                     assert_eq!(interrupted(), Some(Interrupt::Cancelled));
                 });
@@ -117,8 +118,7 @@ fn model_regions_cancel_against_a_shield() {
         let (node, block) = (token(), fiber());
         let canceller = cancels(&node);
         block.play(|| {
-            let region = Region::entered(block.pointer(), Arc::clone(&node));
-            within(block.pointer(), &region, || {
+            under(&block, &node, || {
                 let _ = interrupted();
                 let shield = Region::shield(block.pointer());
                 within(block.pointer(), &shield, || {

@@ -1,0 +1,118 @@
+//! What it costs that the library can tell of itself: instructions for one operation in this
+//! build, and in one without counters, notices and hooks (`--cfg pirn_bare`).
+
+use std::path::Path;
+
+use super::Operation;
+use super::callgrind::instructions_in;
+
+/// How much more than the bare build each operation may need; of others it is told only. The
+/// last two wait: a wait leaves a notice and is counted twice, some 30 instructions (note 027).
+const CEILINGS: [(&str, f64); 6] = [
+    ("spawn-batch", 0.02),
+    ("yield", 0.02),
+    ("channel", 0.02),
+    ("buffered", 0.02),
+    ("spawn-join", 0.04),
+    ("rendezvous", 0.08),
+];
+
+/// In what mode a child is counted, and by which variable it is asked for.
+const MODES: [Mode; 2] = [
+    Mode {
+        name: "as it comes",
+        judged: true,
+        environment: &[],
+    },
+    Mode {
+        name: "slow fibers looked for",
+        judged: false,
+        environment: &[("PIRN_SLOW_FIBER", "1000")],
+    },
+];
+
+/// What is switched on.
+#[derive(Debug)]
+struct Mode {
+    name: &'static str,
+    /// Whether the ceilings hold in it.
+    judged: bool,
+    environment: &'static [(&'static str, &'static str)],
+}
+
+/// One operation in one mode, beside the bare build.
+#[derive(Debug)]
+pub struct Cost {
+    /// The name of the operation.
+    pub operation: &'static str,
+    /// What is switched on.
+    pub mode: &'static str,
+    judged: bool,
+    /// Instructions in this build.
+    pub full: f64,
+    /// Instructions in the bare one.
+    pub bare: f64,
+}
+
+impl Cost {
+    /// What is added, as a fraction.
+    pub fn added(&self) -> f64 {
+        self.full / self.bare - 1.0
+    }
+
+    /// Whether that is too much.
+    pub fn fails(&self) -> bool {
+        let ceiling = CEILINGS.iter().find(|(name, _)| *name == self.operation);
+        self.judged && ceiling.is_some_and(|(_, most)| self.added() > *most)
+    }
+}
+
+/// Counts the operations in this program and in `bare`, the other build of it.
+///
+/// # Errors
+/// A count failed; in words.
+pub fn costs(
+    operations: &[&'static Operation],
+    bare: &Path,
+) -> Result<Vec<Cost>, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut costs = Vec::new();
+    for operation in operations {
+        let bare = instructions_in(bare, operation, &[])?;
+        for mode in &MODES {
+            costs.push(Cost {
+                operation: operation.name,
+                mode: mode.name,
+                judged: mode.judged,
+                full: instructions_in(&own, operation, mode.environment)?,
+                bare,
+            });
+        }
+    }
+    Ok(costs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cost;
+
+    fn cost(operation: &'static str, full: f64) -> Cost {
+        Cost {
+            operation,
+            mode: "",
+            judged: true,
+            full,
+            bare: 100.0,
+        }
+    }
+
+    #[test]
+    fn up_to_the_ceiling_passes() {
+        assert!(!cost("yield", 101.9).fails());
+        assert!(cost("yield", 102.1).fails());
+        assert!(!cost("yield", 90.0).fails());
+        assert!(!cost("spawn-join", 103.0).fails());
+        assert!(cost("rendezvous", 109.0).fails());
+        assert!(!cost("timer", 110.0).fails());
+    }
+}

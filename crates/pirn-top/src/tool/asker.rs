@@ -1,0 +1,85 @@
+//! A thread that asks, so that keys are answered while a runtime takes its time.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a program of plain threads, which looks at others' fibers"
+)]
+
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::thread;
+
+use crate::wire::{Failure, Fiber, Snapshot, ask_fiber, ask_snapshot};
+
+/// Somebody who asks.
+pub(super) struct Asker {
+    questions: Sender<Question>,
+    answers: Receiver<Answer>,
+}
+
+/// What is to be asked.
+pub(super) enum Question {
+    /// Everything.
+    Snapshot,
+    /// One fiber.
+    Fiber(String),
+}
+
+/// What was answered.
+pub(super) enum Answer {
+    /// To [`Question::Snapshot`].
+    Snapshot(Result<Snapshot, Failure>),
+    /// To [`Question::Fiber`], about this one.
+    Fiber(String, Result<Fiber, Failure>),
+}
+
+impl Asker {
+    /// Asks on `socket`, for `most` fibers of each worker.
+    ///
+    /// # Errors
+    /// What the system says when it has no thread to give.
+    pub(super) fn start(socket: &Path, most: u64) -> io::Result<Asker> {
+        let (questions, asked) = mpsc::channel();
+        let (answered, answers) = mpsc::channel();
+        let socket = socket.to_owned();
+        let ask = move || {
+            while let Ok(question) = asked.recv() {
+                let answer = match question {
+                    Question::Snapshot => Answer::Snapshot(ask_snapshot(&socket, most)),
+                    Question::Fiber(id) => {
+                        let answer = ask_fiber(&socket, &id);
+                        Answer::Fiber(id, answer)
+                    }
+                };
+                if answered.send(answer).is_err() {
+                    return;
+                }
+            }
+        };
+        // The process ends without waiting for it.
+        thread::Builder::new().name("asker".to_owned()).spawn(ask)?;
+        Ok(Asker { questions, answers })
+    }
+
+    /// Has it ask.
+    pub(super) fn ask(&self, question: Question) {
+        // If it has panicked, `answer` says so.
+        let _ = self.questions.send(question);
+    }
+
+    /// An answer, if there is one.
+    ///
+    /// # Panics
+    /// If the thread has panicked.
+    pub(super) fn answer(&self) -> Option<Answer> {
+        match self.answers.try_recv() {
+            Ok(answer) => Some(answer),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => {
+                panic!("the thread that asks has panicked")
+            }
+        }
+    }
+}

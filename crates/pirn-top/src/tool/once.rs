@@ -1,0 +1,126 @@
+//! `--once` and `--fiber`: one answer as plain text, for scripts and for terminals that are none.
+
+use std::io::{self, BufWriter, Write};
+
+use super::args::Args;
+use crate::model::{App, Column};
+use crate::view::words::{cell, count, time};
+use crate::wire::{Failure, Fiber, ask_fiber, ask_snapshot};
+
+/// Asks once, and prints the answer.
+///
+/// # Errors
+/// Why there is no answer, or nowhere to print it.
+pub(super) fn run(args: &Args) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    if let Some(id) = args.fiber {
+        let fiber = ask_fiber(&args.socket, &id.to_string())?;
+        print_fiber(&mut out, &fiber).map_err(Failure::System)?;
+    } else {
+        let mut app = App::new(&args.socket.display().to_string());
+        app.order = args.order;
+        app.filter = args.filter.clone();
+        app.take_snapshot(Ok(ask_snapshot(&args.socket, args.most)?));
+        print(&mut out, &app).map_err(Failure::System)?;
+    }
+    out.flush().map_err(Failure::System)
+}
+
+/// Writes what `app` knows.
+///
+/// # Errors
+/// Those of `out`.
+pub fn print(out: &mut dyn Write, app: &App) -> io::Result<()> {
+    let Some(last) = &app.last else {
+        return Ok(());
+    };
+    if let Some(runtime) = &last.runtime {
+        writeln!(
+            out,
+            "runtime '{}' of process {}, up {}",
+            runtime.name,
+            runtime.pid,
+            time(runtime.uptime_ns)
+        )?;
+        let numbers = [
+            ("workers", runtime.workers),
+            ("started", last.counted()),
+            ("told", last.fibers.len() as u64),
+            ("pressure", runtime.pressure),
+            ("injected", runtime.injected),
+            ("waiting_for_stack", runtime.waiting_for_stack),
+            ("slow_fibers", runtime.slow_fibers),
+        ];
+        for (name, number) in numbers {
+            writeln!(out, "  {name:<20}{number:>12}")?;
+        }
+        writeln!(out, "counters")?;
+        for (name, number) in &runtime.counters {
+            writeln!(out, "  {name:<20}{number:>12}")?;
+        }
+    }
+    writeln!(out, "tallies")?;
+    for tally in &last.tallies {
+        let reason = tally.reason.as_deref().unwrap_or("-");
+        let state = tally.state.name();
+        writeln!(out, "  {state:<8} {reason:<11}{:>12}", tally.fibers)?;
+    }
+    writeln!(out, "decisions")?;
+    for decision in &last.scale {
+        writeln!(out, "  {:<20}{:>12}", decision.reason, decision.times)?;
+    }
+    writeln!(out, "workers")?;
+    for worker in &last.workers {
+        let runs = worker.running.as_deref().unwrap_or("-");
+        writeln!(
+            out,
+            "  {:>4} {:<7} {} fibers, {} ready, {} fresh, runs {runs}{}",
+            worker.worker,
+            worker.state,
+            count(worker.started),
+            count(worker.ready),
+            count(worker.fresh),
+            if worker.is_silent() {
+                ", does not answer"
+            } else {
+                ""
+            },
+        )?;
+    }
+    print_table(out, app)
+}
+
+/// The fibers that are shown, in order, in columns that are as wide as they must be.
+fn print_table(out: &mut dyn Write, app: &App) -> io::Result<()> {
+    writeln!(out, "fibers")?;
+    let mut rows = vec![Column::ALL.map(|column| column.title().to_owned())];
+    rows.extend(
+        app.rows()
+            .map(|fiber| Column::ALL.map(|column| shown(fiber, column))),
+    );
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max();
+    let widths: Vec<usize> = (0..Column::ALL.len()).filter_map(width).collect();
+    for row in &rows {
+        let cells = row.iter().zip(&widths);
+        let line: String = cells
+            .map(|(cell, width)| format!("  {cell:<width$}"))
+            .collect();
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn shown(fiber: &Fiber, column: Column) -> String {
+    let text = cell(fiber, column);
+    if text.is_empty() {
+        "-".to_owned()
+    } else {
+        text
+    }
+}
+
+fn print_fiber(out: &mut dyn Write, fiber: &Fiber) -> io::Result<()> {
+    crate::view::tell(fiber)
+        .iter()
+        .try_for_each(|line| writeln!(out, "{line}"))
+}

@@ -1,0 +1,166 @@
+//! Numbers and places as words that fit into columns.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::model::Column;
+use crate::wire::{Fiber, FiberState, Text};
+
+/// A time, with two or three digits: `812ns`, `4.2ms`, `59s`, `3m05s`, `2h07m`, `4d03h`.
+#[must_use]
+pub fn time(nanos: u64) -> String {
+    let seconds = nanos / 1_000_000_000;
+    match seconds {
+        0 => small(nanos),
+        1..10 => format!("{:.1}s", nanos as f64 / 1e9),
+        10..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
+fn small(nanos: u64) -> String {
+    let (value, unit) = match nanos {
+        0..1_000 => return format!("{nanos}ns"),
+        1_000..1_000_000 => (nanos as f64 / 1e3, "us"),
+        _ => (nanos as f64 / 1e6, "ms"),
+    };
+    match value {
+        0.0..9.95 => format!("{value:.1}{unit}"),
+        // Not a thousand of them.
+        _ => format!("{:.0}{unit}", value.min(999.0)),
+    }
+}
+
+/// A number of bytes: `812`, `4.2K`, `256K`, `3.0M`.
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    let mut unit = "";
+    for next in ["K", "M", "G", "T"] {
+        if value < 1_000.0 {
+            break;
+        }
+        value /= 1_024.0;
+        unit = next;
+    }
+    match unit {
+        "" => format!("{bytes}"),
+        _ if value < 9.95 => format!("{value:.1}{unit}"),
+        _ => format!("{value:.0}{unit}"),
+    }
+}
+
+/// A number with its thousands apart: `1,234,567`.
+#[must_use]
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The end of a text, in so many columns, with `…` for what is missing: of a path, the end says
+/// more.
+#[must_use]
+pub fn tail(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut start = text.len();
+    for (at, _) in text.char_indices().rev() {
+        if text[at..].width() + 1 > columns {
+            break;
+        }
+        start = at;
+    }
+    match columns {
+        0 => String::new(),
+        _ => format!("…{}", &text[start..]),
+    }
+}
+
+/// What a column says of a fiber.
+#[must_use]
+pub fn cell(fiber: &Fiber, column: Column) -> String {
+    let text = |text: &Option<Text>| text.as_deref().unwrap_or_default().to_owned();
+    match column {
+        Column::Id => fiber.id.to_string(),
+        Column::Name => text(&fiber.name),
+        Column::State => fiber.state.name().to_owned(),
+        Column::Reason => text(&fiber.reason),
+        Column::Age if fiber.state == FiberState::Parked => time(fiber.waited_ns),
+        Column::Age => String::new(),
+        Column::Worker => fiber.worker.to_string(),
+        Column::Stack => stack(fiber),
+        Column::Object => text(&fiber.object),
+        Column::WaitsAt => text(&fiber.waits_at),
+        Column::SpawnedAt => fiber.spawned_at.to_string(),
+    }
+}
+
+/// Stack in use, of how much.
+#[must_use]
+pub fn stack(fiber: &Fiber) -> String {
+    match (fiber.stack_used, fiber.stack_size) {
+        (Some(used), Some(size)) => format!("{}/{}", bytes(used), bytes(size)),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_fit_their_columns() {
+        let times = [
+            (0, "0ns"),
+            (999, "999ns"),
+            (4_200, "4.2us"),
+            (9_960, "10us"),
+            (999_999, "999us"),
+            (50_000_000, "50ms"),
+            (999_999_999, "999ms"),
+            (1_500_000_000, "1.5s"),
+            (59_900_000_000, "59s"),
+            (185_000_000_000, "3m05s"),
+            (7_620_000_000_000, "2h07m"),
+            (356_400_000_000_000, "4d03h"),
+        ];
+        for (nanos, text) in times {
+            assert_eq!(time(nanos), text);
+        }
+        assert!(time(u64::MAX).len() < 12);
+        let sizes = [(0, "0"), (999, "999"), (4_300, "4.2K"), (262_144, "256K")];
+        for (n, text) in sizes {
+            assert_eq!(bytes(n), text);
+        }
+        assert_eq!(bytes(3 << 20), "3.0M");
+        assert_eq!(bytes(u64::MAX), "16777216T");
+        let counts = [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (12_345_678, "12,345,678"),
+        ];
+        for (n, text) in counts {
+            assert_eq!(count(n), text);
+        }
+    }
+
+    #[test]
+    fn tails_have_as_many_columns_as_asked_for() {
+        assert_eq!(tail("src/main.rs:10:5", 16), "src/main.rs:10:5");
+        assert_eq!(tail("src/main.rs:10:5", 10), "…n.rs:10:5");
+        assert_eq!(tail("纤程纤程", 8), "纤程纤程");
+        assert_eq!(tail("纤程纤程", 6), "…纤程");
+        assert_eq!(tail("纤程", 1), "…");
+        assert_eq!(tail("纤程", 0), "");
+    }
+}

@@ -1,0 +1,203 @@
+//! What an answer consists of.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, ErrorKind};
+
+use serde::Deserialize;
+
+use super::failure::Failure;
+use super::text::Text;
+
+/// An answer, whole.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// The runtime as a whole; not in the answer about one fiber.
+    pub runtime: Option<Runtime>,
+    /// Its workers, by number.
+    pub workers: Vec<Worker>,
+    /// How many fibers do what.
+    pub tallies: Vec<Tally>,
+    /// Decisions about the number of threads.
+    pub scale: Vec<Scale>,
+    /// Fibers, maybe not all.
+    pub fibers: Vec<Fiber>,
+}
+
+/// The runtime as a whole.
+#[derive(Debug, Clone, Deserialize)]
+#[expect(missing_docs, reason = "docs/inspect-format.md")]
+pub struct Runtime {
+    pub version: u64,
+    pub name: Text,
+    pub pid: u32,
+    pub uptime_ns: u64,
+    pub workers: u64,
+    pub injected: u64,
+    pub waiting_for_stack: u64,
+    pub pressure: u64,
+    #[serde(default)]
+    pub aged_wakes: u64,
+    #[serde(default)]
+    pub slow_fibers: u64,
+    #[serde(default)]
+    pub counters: Counters,
+}
+
+/// Counters by their names.
+pub type Counters = BTreeMap<Text, u64>;
+
+/// One worker.
+#[derive(Debug, Clone, Deserialize)]
+#[expect(missing_docs, reason = "docs/inspect-format.md")]
+pub struct Worker {
+    pub worker: u64,
+    pub state: Text,
+    pub member: bool,
+    pub answered: bool,
+    pub started: u64,
+    pub ready: u64,
+    pub fresh: u64,
+    pub running: Option<Text>,
+    pub running_spawned_at: Option<Text>,
+    #[serde(default)]
+    pub counters: Counters,
+}
+
+/// How many fibers do one thing.
+#[derive(Debug, Clone, Deserialize)]
+#[expect(missing_docs, reason = "docs/inspect-format.md")]
+pub struct Tally {
+    pub state: FiberState,
+    pub reason: Option<Text>,
+    pub fibers: u64,
+}
+
+/// How often a decision was made.
+#[derive(Debug, Clone, Deserialize)]
+#[expect(missing_docs, reason = "docs/inspect-format.md")]
+pub struct Scale {
+    pub reason: Text,
+    pub times: u64,
+}
+
+/// One fiber.
+#[derive(Debug, Clone, Deserialize)]
+#[expect(missing_docs, reason = "docs/inspect-format.md")]
+pub struct Fiber {
+    pub id: Text,
+    pub name: Option<Text>,
+    pub state: FiberState,
+    pub reason: Option<Text>,
+    pub object: Option<Text>,
+    pub waited_ns: u64,
+    #[serde(default)]
+    pub limited: bool,
+    pub spawned_at: Text,
+    pub waits_at: Option<Text>,
+    pub worker: u64,
+    pub stack_used: Option<u64>,
+    pub stack_size: Option<u64>,
+    #[serde(default)]
+    pub frames: Vec<Text>,
+}
+
+/// What a fiber does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "docs/inspect-format.md")]
+pub enum FiberState {
+    Running,
+    Ready,
+    Parked,
+}
+
+impl FiberState {
+    /// As it is called in the format.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            FiberState::Running => "running",
+            FiberState::Ready => "ready",
+            FiberState::Parked => "parked",
+        }
+    }
+}
+
+/// One line.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Line {
+    Runtime(Runtime),
+    Worker(Worker),
+    Tally(Tally),
+    Scale(Scale),
+    Fiber(Fiber),
+    Error {
+        why: Text,
+        message: Text,
+    },
+    End,
+    /// Something that this version does not know.
+    #[serde(other)]
+    Other,
+}
+
+/// Reads an answer to its end.
+///
+/// # Errors
+/// If it is cut off, is not the format, or says that there is none.
+pub fn read(from: &mut dyn BufRead) -> Result<Snapshot, Failure> {
+    let mut snapshot = Snapshot::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match from.read_until(b'\n', &mut line) {
+            Ok(_) if line.ends_with(b"\n") => {}
+            Ok(_) => return Err(Failure::CutOff),
+            Err(error) if ended(error.kind()) => return Err(Failure::CutOff),
+            Err(error) => return Err(Failure::System(error)),
+        }
+        let parsed = serde_json::from_slice(&line);
+        match parsed.map_err(|error| Failure::Nonsense(error.to_string()))? {
+            Line::Runtime(runtime) if runtime.version != 1 => {
+                return Err(Failure::Version(runtime.version));
+            }
+            Line::Runtime(runtime) => snapshot.runtime = Some(runtime),
+            Line::Worker(worker) => snapshot.workers.push(worker),
+            Line::Tally(tally) => snapshot.tallies.push(tally),
+            Line::Scale(scale) => snapshot.scale.push(scale),
+            Line::Fiber(fiber) => snapshot.fibers.push(fiber),
+            Line::Error { why, message } if &*why == "refused" => {
+                return Err(Failure::Refused(message));
+            }
+            Line::Error { message, .. } => return Err(Failure::NoAnswer(message)),
+            Line::End => return Ok(snapshot),
+            Line::Other => {}
+        }
+    }
+}
+
+/// Whether the other end has gone.
+fn ended(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof
+    )
+}
+
+impl Worker {
+    /// It has not answered, as the fiber that it runs goes on and on: no more is known of it
+    /// than which one that is.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        !self.answered && &*self.state != "gone"
+    }
+}
+
+impl Snapshot {
+    /// All started fibers that were counted.
+    #[must_use]
+    pub fn counted(&self) -> u64 {
+        self.tallies.iter().map(|tally| tally.fibers).sum()
+    }
+}

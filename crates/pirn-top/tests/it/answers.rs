@@ -1,0 +1,104 @@
+//! What is made of answers: whole, broken, of later versions, and hostile.
+
+use pirn_top::model::App;
+use pirn_top::tool::print;
+use pirn_top::wire::{Failure, FiberState, Snapshot, read};
+
+use crate::fixture;
+
+fn reading(text: &str) -> Result<Snapshot, Failure> {
+    read(&mut text.as_bytes())
+}
+
+#[test]
+fn an_answer_is_read() {
+    let snapshot = reading(&fixture::text()).expect("an answer");
+    let runtime = snapshot.runtime.as_ref().expect("it says of which runtime");
+    assert_eq!(
+        (&*runtime.name, runtime.pid, runtime.workers),
+        ("shop", 4242, 2)
+    );
+    assert_eq!(runtime.counters.get("spawned"), Some(&2_504));
+    assert_eq!(snapshot.workers.len(), 3);
+    assert_eq!(snapshot.counted(), 1_504);
+    assert_eq!(snapshot.scale.len(), 3);
+    assert_eq!(snapshot.fibers.len(), 5);
+    let clerk = &snapshot.fibers[1];
+    assert_eq!(clerk.state, FiberState::Parked);
+    assert_eq!(
+        clerk.name.as_deref(),
+        Some(r"clerk \u{1b}[31m\u{7}\u{a}red")
+    );
+    assert_eq!(clerk.stack_used, Some(1_312));
+}
+
+#[test]
+fn what_is_cut_off_anywhere_is_no_answer() {
+    let text = fixture::text();
+    for length in 0..text.len() {
+        if !text.is_char_boundary(length) {
+            continue;
+        }
+        match reading(&text[..length]) {
+            Err(Failure::CutOff) => {}
+            other => panic!("{length} bytes: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_no_answer_is_refused() {
+    for nonsense in [
+        "HTTP/1.1 400 Bad Request\r\n",
+        "\n",
+        "{}\n",
+        "[]\n",
+        "{\"kind\":\"fiber\"}\n",
+        "{\"kind\":\"tally\",\"state\":\"flying\",\"fibers\":1}\n",
+        "{\"kind\":\"scale\",\"reason\":1,\"times\":1}\n",
+    ] {
+        let refused = reading(nonsense);
+        assert!(
+            matches!(refused, Err(Failure::Nonsense(_))),
+            "{nonsense}: {refused:?}"
+        );
+    }
+    let later = fixture::text().replace("\"version\":1", "\"version\":2");
+    assert!(matches!(reading(&later), Err(Failure::Version(2))));
+    let no = r#"{"kind":"error","why":"refused","message":"another user's \u001b[2J"}"#;
+    let failure = reading(&format!("{no}\n")).expect_err("refused");
+    assert_eq!(failure.exit_code(), 3);
+    assert!(
+        failure.to_string().ends_with(r"another user's \u{1b}[2J"),
+        "{failure}"
+    );
+    let no = r#"{"kind":"error","why":"fiber","message":"no fiber 1"}"#;
+    assert_eq!(
+        reading(&format!("{no}\n")).expect_err("none").exit_code(),
+        1
+    );
+}
+
+/// Nothing of what others have chosen reaches the output as it is.
+#[test]
+fn what_is_printed_has_no_control_characters() {
+    let mut text = Vec::new();
+    print(&mut text, &fixture::app()).expect("written to memory");
+    let text = String::from_utf8(text).expect("text");
+    assert!(text.contains(r"clerk \u{1b}[31m\u{7}\u{a}red"), "{text}");
+    assert!(text.contains(r"mixed é \u{202e} evil"), "{text}");
+    let bad = |c: &char| c.is_control() && *c != '\n';
+    assert_eq!(text.chars().find(bad), None);
+}
+
+/// A picture stays when there is no more, and says so; what is answered too late is ignored.
+#[test]
+fn the_last_picture_stays() {
+    let mut app: App = fixture::app();
+    assert_eq!(app.rows().len(), 5);
+    app.take_snapshot(Err(Failure::CutOff));
+    assert_eq!(app.rows().len(), 5);
+    assert!(app.ended.is_some());
+    app.take_fiber("4294967297", Ok(fixture::clerk()));
+    assert!(app.detail.is_none(), "nobody has asked");
+}

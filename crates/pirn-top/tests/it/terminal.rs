@@ -1,0 +1,234 @@
+//! The program on a terminal: it draws, obeys, and gives the terminal back however it ends.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+
+use crate::emulator::Emulator;
+use crate::sandbox::{Directory, LONG, PROGRAM, Shop, crowd, eventually};
+
+const COLUMNS: u16 = 120;
+const ROWS: u16 = 30;
+
+/// The program on a terminal of its own.
+struct Session {
+    user: File,
+    /// Kept open, to ask how the terminal is.
+    terminal: File,
+    child: Child,
+    seen: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Session {
+    fn start(socket: &Path, args: &[&str]) -> Session {
+        Session::run(Command::new(PROGRAM).arg(socket).args(args))
+    }
+
+    /// Runs `command` on a terminal of its own.
+    fn run(command: &mut Command) -> Session {
+        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&user).expect("granted");
+        unlockpt(&user).expect("unlocked");
+        let name = ptsname(&user, Vec::new()).expect("a name");
+        let terminal = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(OFlags::NOCTTY.bits().cast_signed())
+            .open(name.into_string().expect("text"))
+            .expect("a terminal");
+        let size = Winsize {
+            ws_row: ROWS,
+            ws_col: COLUMNS,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&terminal, size).expect("a size");
+        let end = || terminal.try_clone().expect("a descriptor");
+        let child = command
+            .env("TERM", "xterm")
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .expect("the program runs");
+        let user = File::from(user);
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (mut from, into) =
+            (user.try_clone().expect("a descriptor"), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(n @ 1..) = from.read(&mut bytes) {
+                into.lock().expect("whole").extend_from_slice(&bytes[..n]);
+            }
+        });
+        Session {
+            user,
+            terminal,
+            child,
+            seen,
+        }
+    }
+
+    /// What is on the screen.
+    fn screen(&self) -> Emulator {
+        let seen = self.seen.lock().expect("whole");
+        Emulator::after(&seen, usize::from(COLUMNS), usize::from(ROWS))
+    }
+
+    /// Waits until this is to be read on the screen.
+    #[track_caller]
+    fn shows(&self, text: &str) {
+        let start = Instant::now();
+        while !self.screen().text().contains(text) {
+            let screen = self.screen().text();
+            assert!(
+                start.elapsed() < LONG,
+                "no {text:?} on the screen:\n{screen}"
+            );
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.user.write_all(keys.as_bytes()).expect("typed");
+    }
+
+    /// Whether the terminal hands on single keys, and shows none.
+    fn is_raw(&self) -> bool {
+        let modes = tcgetattr(&self.terminal).expect("a terminal").local_modes;
+        !modes.intersects(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    /// The end, after which the terminal is as it was, but for this.
+    #[track_caller]
+    fn end(mut self, said: &str) -> ExitStatus {
+        let mut status = None;
+        eventually("it ends", || {
+            status = self.child.try_wait().expect("a child of ours");
+            status.is_some()
+        });
+        assert!(!self.is_raw());
+        eventually("the first screen is back", || !self.screen().alternate);
+        self.shows(said);
+        let screen = self.screen().text();
+        let rest = screen.lines().filter(|line| !line.is_empty());
+        assert_eq!(rest.count(), usize::from(!said.is_empty()), "{screen}");
+        status.expect("it has ended")
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // If the test has failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Keys do on the screen what they say; then it is as it was.
+#[test]
+fn it_draws_obeys_and_gives_the_terminal_back() {
+    let directory = Directory::new();
+    let socket = directory.at("socket");
+    let shop = Shop::open(2, &socket);
+    crowd(&shop);
+    let mut session = Session::start(&socket, &["--interval", "0.05", "--sort", "name"]);
+    session.shows("pirn-top shop of process");
+    session.shows("400 Recv");
+    session.shows("crowd-0");
+    assert!(session.is_raw() && session.screen().alternate);
+    session.press("/name:crowd-77\r");
+    session.shows("11 fibers of 1,000, filter 'name:crowd-77'");
+    session.press("j\r");
+    session.shows("spawned at");
+    session.shows("sandbox.rs");
+    session.press("\u{1b}");
+    session.shows("11 fibers of 1,000");
+    session.press("2");
+    session.shows("COUNTER");
+    session.press("3");
+    session.shows("unchanged: no fiber waits to be started");
+    session.press("?");
+    session.shows("one fiber, with its frames");
+    session.press("?p");
+    session.shows("PAUSED");
+    session.press("q");
+    assert!(session.end("").success());
+}
+
+/// The process ends meanwhile: the last picture stays, and it is said, then and at the end.
+#[test]
+fn the_process_ends_meanwhile() {
+    let directory = Directory::new();
+    let socket = directory.at("socket");
+    let shop = Shop::open(1, &socket);
+    let mut session = Session::start(&socket, &["--interval", "0.05"]);
+    session.shows("shop");
+    drop(shop);
+    session.shows("this is the last picture");
+    session.shows("ENDED");
+    session.shows("pirn-top shop of process");
+    session.press("q");
+    assert_eq!(session.end("pirn-top: ").code(), Some(1));
+}
+
+/// Ctrl-C ends it in an orderly way.
+#[test]
+fn an_interrupt_gives_the_terminal_back() {
+    let directory = Directory::new();
+    let socket = directory.at("socket");
+    let _shop = Shop::open(1, &socket);
+    let mut session = Session::start(&socket, &[]);
+    session.shows("shop");
+    session.press("\u{3}");
+    assert!(session.end("").success());
+}
+
+/// So does a signal, and then it ends the program.
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    let directory = Directory::new();
+    let socket = directory.at("socket");
+    let _shop = Shop::open(1, &socket);
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let session = Session::start(&socket, &[]);
+        session.shows("shop");
+        assert!(session.is_raw());
+        let child = Pid::from_child(&session.child);
+        kill_process(child, signal).expect("it is there");
+        assert_eq!(session.end("").signal(), Some(signal.as_raw()));
+    }
+}
+
+/// A panic's message is to be read on the first screen. In a process of its own, which is this test
+/// again.
+#[test]
+fn a_panic_gives_the_terminal_back() {
+    const PART: &str = "PIRN_TOP_TEST_PART";
+    if std::env::var_os(PART).is_some() {
+        let _screen = pirn_top::tool::Screen::take().expect("a terminal");
+        panic!("on purpose");
+    }
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    let name = "terminal::a_panic_gives_the_terminal_back";
+    command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
+    let mut session = Session::run(command.env(PART, "1").env("RUST_BACKTRACE", "0"));
+    let mut status = None;
+    eventually("it ends", || {
+        status = session.child.try_wait().expect("a child of ours");
+        status.is_some()
+    });
+    assert!(!session.is_raw());
+    session.shows("on purpose");
+    assert!(!session.screen().alternate);
+}

@@ -1,0 +1,262 @@
+//! What a worker has in common with the others where fibers may migrate: its started fibers, those
+//! of them that may run, and their timers.
+//!
+//! Where fibers settle these are the worker's own and need no lock. Here others take fibers from
+//! a worker's ready list, end fibers that have started on it, and fire its timers if it does
+//! not come to that.
+//!
+//! Type-stable, as mailboxes are: a started fiber's home is the `Commons` of the worker that it
+//! started on, wherever it has got to by now.
+//!
+//! Invariants:
+//! * CM1. A fiber is in `started` from its start to its end, so whoever holds that lock, or holds
+//!   the fiber (`StateWord::hold`), keeps it from ending.
+//! * CM2. A pool has a worker as long as any of its `started` has a fiber. So the pool of a fiber
+//!   that has been claimed and not been enqueued is there.
+//! * CM3. Only the worker's own thread arms timers, and pushes to `ready`.
+//!
+//! Locks: each for itself; no fiber is enqueued under one of them, and nothing else locked but a
+//! fiber's `join`, by whoever goes through `started`.
+
+use std::ptr;
+use std::sync::Arc;
+
+use super::counters::Gauge;
+use super::pool::Pool;
+use crate::base::list::{Fifo, List};
+use crate::base::pad::CachePadded;
+use crate::fiber::state::Code;
+use crate::fiber::ticket::Wake;
+use crate::fiber::{FiberPtr, Header, Ticket};
+use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use crate::shim::{Lock, StaticLock};
+use crate::timer::{Timer, Wheel};
+
+/// One worker's.
+pub(super) struct Commons {
+    ready: CachePadded<Ready>,
+    timers: CachePadded<Timers>,
+    started: Lock<List<Header>>,
+    /// The pool that the worker belongs to; null before its thread has come (CM2).
+    pool: AtomicPtr<Pool>,
+    /// Its number there.
+    worker: AtomicUsize,
+}
+
+struct Ready {
+    /// Started fibers that may run, oldest first.
+    fibers: Lock<Fifo<Header>>,
+    len: AtomicUsize,
+    /// How many have been taken out.
+    taken: AtomicU32,
+}
+
+struct Timers {
+    wheel: Lock<Wheel<Ticket>>,
+    /// What `Wheel::next_deadline` says; `NEVER` if nothing will fire.
+    next: AtomicU64,
+}
+
+const NEVER: u64 = u64::MAX;
+
+/// What nobody uses.
+static FREE: StaticLock<Vec<&'static Commons>> = StaticLock::new(Vec::new());
+
+impl Commons {
+    /// Takes one that nobody uses, or makes one that lives for ever.
+    pub(super) fn acquire(now: u64) -> &'static Commons {
+        let known = FREE.lock().pop();
+        known.unwrap_or_else(|| Box::leak(Box::new(Commons::new(now))))
+    }
+
+    fn new(now: u64) -> Commons {
+        Commons {
+            ready: CachePadded::new(Ready {
+                fibers: Lock::new(Fifo::new()),
+                len: AtomicUsize::new(0),
+                taken: AtomicU32::new(0),
+            }),
+            timers: CachePadded::new(Timers {
+                wheel: Lock::new(Wheel::new(now)),
+                next: AtomicU64::new(NEVER),
+            }),
+            started: Lock::new(List::new()),
+            pool: AtomicPtr::new(ptr::null_mut()),
+            worker: AtomicUsize::new(0),
+        }
+    }
+
+    /// Gives it back. No fiber has it as its home any more.
+    pub(super) fn release(&'static self) {
+        debug_assert!(self.started.lock().is_empty(), "fibers without a home");
+        self.pool.store(ptr::null_mut(), Ordering::Relaxed);
+        FREE.lock().push(self);
+    }
+
+    /// Belongs to this worker from now on.
+    pub(super) fn bind(&self, pool: &Arc<Pool>, worker: usize) {
+        self.worker.store(worker, Ordering::Relaxed);
+        // ORDERING: Release: with the number, for whoever has a fiber of the worker's.
+        self.pool
+            .store(Arc::as_ptr(pool).cast_mut(), Ordering::Release);
+    }
+
+    pub(super) fn worker(&self) -> usize {
+        self.worker.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_of(&self, pool: &Arc<Pool>) -> bool {
+        ptr::eq(self.pool.load(Ordering::Relaxed), Arc::as_ptr(pool))
+    }
+
+    /// The pool of a fiber whose home this is.
+    ///
+    /// # Safety
+    /// The caller has claimed such a fiber, and not enqueued it.
+    pub(super) unsafe fn pool(&self) -> Arc<Pool> {
+        let pool = self.pool.load(Ordering::Acquire);
+        // SAFETY: CM2: a worker is there, and holds a reference.
+        unsafe { Arc::increment_strong_count(pool) };
+        // SAFETY: the reference just made.
+        unsafe { Arc::from_raw(pool) }
+    }
+
+    /// Queues a started fiber. On the worker's own thread.
+    pub(super) fn push(&self, fiber: FiberPtr) {
+        let mut fibers = self.ready.fibers.lock();
+        fibers.push_back(fiber);
+        self.ready.set_len(&fibers);
+    }
+
+    /// Queues started fibers. On the worker's own thread.
+    pub(super) fn append(&self, more: Fifo<Header>) {
+        let mut fibers = self.ready.fibers.lock();
+        fibers.append(more);
+        self.ready.set_len(&fibers);
+    }
+
+    /// Takes the oldest ready fiber.
+    #[inline]
+    pub(super) fn pop(&self) -> Option<FiberPtr> {
+        if self.len() == 0 {
+            return None;
+        }
+        self.take(1).pop_front()
+    }
+
+    /// Takes half of the ready fibers, at most `most`, oldest first.
+    pub(super) fn take_half(&self, most: usize) -> Fifo<Header> {
+        match self.len() {
+            0 => Fifo::new(),
+            len => self.take(len.div_ceil(2).min(most)),
+        }
+    }
+
+    fn take(&self, n: usize) -> Fifo<Header> {
+        let mut fibers = self.ready.fibers.lock();
+        let taken = fibers.split_front(n as u32);
+        self.ready.set_len(&fibers);
+        let before = self.ready.taken.load(Ordering::Relaxed);
+        let after = before.wrapping_add(taken.len());
+        self.ready.taken.store(after, Ordering::Relaxed);
+        taken
+    }
+
+    /// How many fibers may run here; approximate unless the worker's own thread asks.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.ready.len.load(Ordering::Relaxed)
+    }
+
+    /// How many have been taken so far, and how many may run.
+    pub(super) fn look(&self) -> (u32, usize) {
+        (self.ready.taken.load(Ordering::Relaxed), self.len())
+    }
+
+    /// Arms a timer. On the worker's own thread.
+    ///
+    /// # Safety
+    /// As `Wheel::arm`, but any thread may fire it or take it back.
+    pub(super) unsafe fn arm(&self, timer: ptr::NonNull<Timer<Ticket>>, deadline: u64) {
+        let mut wheel = self.timers.wheel.lock();
+        // SAFETY: the caller's promise; the lock makes it this thread's.
+        unsafe { wheel.arm_coarse(timer, deadline) };
+        self.timers.set_next(&wheel);
+    }
+
+    /// Takes a timer back. Any thread.
+    ///
+    /// # Safety
+    /// As `Wheel::disarm`.
+    pub(super) unsafe fn disarm(&self, timer: ptr::NonNull<Timer<Ticket>>) -> bool {
+        let mut wheel = self.timers.wheel.lock();
+        // SAFETY: the caller's promise.
+        let armed = unsafe { wheel.disarm(timer) };
+        if armed {
+            self.timers.set_next(&wheel);
+        }
+        armed
+    }
+
+    /// When the next timer is due, as the wheel counts it.
+    #[inline]
+    pub(super) fn next_timer(&self) -> Option<u64> {
+        let next = self.timers.next.load(Ordering::Relaxed);
+        (next != NEVER).then_some(next)
+    }
+
+    /// Ends the waits whose time has come by `now`, and returns the fibers, which the caller
+    /// enqueues. Any thread.
+    pub(super) fn fire(&self, now: u64) -> Fifo<Header> {
+        let mut woken = Fifo::new();
+        let mut wheel = self.timers.wheel.lock();
+        wheel.advance(now, |ticket| {
+            if let Some(fiber) = ticket.claim(Code::TIMED_OUT).and_then(Wake::into_fiber)
+            {
+                // Claimed and not enqueued: its link is the caller's.
+                woken.push_back(fiber);
+            }
+        });
+        self.timers.set_next(&wheel);
+        woken
+    }
+
+    /// A fiber has started on this worker. On its own thread.
+    pub(super) fn enter(&self, fiber: FiberPtr, settled: &Gauge) {
+        let mut started = self.started.lock();
+        // SAFETY: a header is pinned (H1), and unlinked in `leave`.
+        unsafe { started.push_back(fiber) };
+        settled.add(1);
+    }
+
+    /// A fiber that has started on this worker has ended.
+    pub(super) fn leave(&self, fiber: FiberPtr, settled: &Gauge) {
+        let mut started = self.started.lock();
+        // SAFETY: linked in `enter`, in this list.
+        unsafe { started.remove(fiber) };
+        settled.add(-1);
+    }
+
+    /// Whether a fiber that has started on this worker lives.
+    pub(super) fn has_started(&self) -> bool {
+        !self.started.lock().is_empty()
+    }
+
+    /// Calls `f` for each of them, under the lock (CM1).
+    pub(super) fn each_started(&self, f: impl FnMut(FiberPtr)) {
+        self.started.lock().iter().for_each(f);
+    }
+}
+
+impl Ready {
+    fn set_len(&self, fibers: &Fifo<Header>) {
+        self.len.store(fibers.len() as usize, Ordering::Relaxed);
+    }
+}
+
+impl Timers {
+    fn set_next(&self, wheel: &Wheel<Ticket>) {
+        let next = wheel.next_deadline().unwrap_or(NEVER);
+        self.next.store(next, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,339 @@
+//! Fibers that may migrate: how they leave a stack, and where they are put when they are woken.
+//!
+//! Owns: what a worker does differently where fibers are free. Does not own: what workers have in
+//! common there (`commons`), who takes from whom (`rest`, as for fresh fibers), what the
+//! monitor does for a worker that is stuck (`monitor`), or reports (`survey`).
+//!
+//! A free fiber that may run lies where a fresh one could: in a `next` slot, a ring, a worker's
+//! common ready list, or the injector. From each of them any worker may take it, so a worker that
+//! blocks or computes holds nobody back but the fiber that it runs.
+//!
+//! 1. The fiber finds its successor, leaves word of itself and its [`Wish`], and switches.
+//! 2. Whoever runs next on this thread, first thing, fulfils the wish: parks the fiber, or queues
+//!    it. From then on another thread may be on the stack that was left.
+//! 3. Whoever wakes it puts it where it is itself, if that is a worker of the pool; else into
+//!    the injector, and wakes a worker.
+//! 4. The fiber goes on, and asks the thread that it is on now what it needs to know of that.
+//!
+//! LIVENESS: a claim before step 2's `park` enqueues nobody and is found by it; a claim after it
+//! enqueues the fiber (ST3). In between there is nothing: both are read-modify-writes of one word.
+//!
+//! Wakes are published as spawns are: a surplus wakes a sleeper, what is less is the monitor's to
+//! see, from outside always somebody is woken.
+
+use std::ptr::{self, NonNull};
+use std::time::Instant;
+
+use super::commons::Commons;
+use super::events::Kind;
+use super::mailbox::Mailbox;
+use super::next::NextItem;
+use super::pool::{Phase, Pool};
+use super::worker::{Worker, header};
+use crate::base::list::Fifo;
+use crate::context;
+use crate::fiber::current::{self, Local};
+use crate::fiber::hunger::Wanted;
+use crate::fiber::life::State;
+use crate::fiber::state::Parked;
+use crate::fiber::ticket::Wake;
+use crate::fiber::unwound::Witness;
+use crate::fiber::{FiberPtr, Header, Schedule, Ticket, Wish};
+use crate::timer::Timer;
+
+impl Worker {
+    /// Runs something else in place of `fiber`; returns when it is resumed, on any worker.
+    ///
+    /// # Safety
+    /// As `Schedule::leave`, on this worker.
+    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
+        super::checks::leaving(fiber);
+        let due = self.until_service.get() == 0;
+        let next = self.next_on_fiber();
+        if next.is_none() && !due && context::DIRECT && wish == Wish::RunAgain {
+            self.note(local, fiber);
+            return;
+        }
+        let to = self.destination(local, next);
+        // SAFETY: H1.
+        let from = unsafe { fiber.as_ref() }.context.get();
+        local.set_left(fiber, Some(wish));
+        if wish != Wish::RunAgain {
+            self.remote().counters.fiber_parks.increment();
+        }
+        // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
+        // a queue and so is suspended or prepared. Nothing of this thread is used after it.
+        unsafe { context::switch(from, to) };
+        let local = current::local();
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        worker.landed(local);
+        if wish != Wish::RunAgain {
+            worker.remote().counters.fiber_wakes.increment();
+        }
+    }
+
+    /// As `succeed`, not part of it.
+    ///
+    /// # Safety
+    /// As `Schedule::ended`, on this worker.
+    #[inline(never)]
+    unsafe fn succeed_free(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.succeed(local, fiber) }
+    }
+
+    /// Step 2: does what a fiber wanted that has just been left here.
+    #[inline(never)]
+    pub(super) fn fulfil(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
+        match wish {
+            Wish::RunAgain => self.publish_ready(fiber),
+            Wish::Park { epoch, accepts } => {
+                let header = header(fiber);
+                if let Parked::Claimed(_) = header.state.park(epoch, accepts) {
+                    header.life.step(State::Runnable);
+                    header.marks.set_early();
+                    self.saw(Kind::Wake, fiber);
+                    self.wake_free(local, fiber);
+                } else {
+                    header.life.parked();
+                }
+            }
+        }
+    }
+
+    /// Queues a fiber of this pool that may run, for this worker or whoever takes it.
+    fn wake_free(&self, local: &Local, fiber: FiberPtr) {
+        if self.hands_on.get() || local.fiber().is_none() {
+            self.publish_ready(fiber);
+            return;
+        }
+        if let Some(item) = self.remote().next.put(NextItem::Fresh(fiber)) {
+            self.put_back(item);
+        }
+        self.offer();
+    }
+
+    /// Queues `fiber` behind others of its kind, if it has started: a ring is short, and what
+    /// spills from it is a stack.
+    #[inline(never)]
+    pub(super) fn keep_started(&self, fiber: FiberPtr) -> bool {
+        let commons = self.commons.filter(|_| !header(fiber).is_fresh());
+        commons.inspect(|commons| commons.push(fiber)).is_some()
+    }
+
+    /// The rest of a free fiber's start.
+    #[inline(never)]
+    pub(super) fn settle_free(&self, commons: &'static Commons, fiber: FiberPtr) {
+        let remote = self.remote();
+        header(fiber).set_home(commons);
+        commons.enter(fiber, &remote.settled);
+        remote.counters.started.increment();
+        // After that: see `Pool::cancel_started`.
+        if self.pool.phase() >= Phase::Cancelled {
+            // An active fiber: there is nothing to enqueue.
+            header(fiber).state.cancel();
+        }
+    }
+
+    /// Takes a free fiber that has ended off the books, of the worker that it started on too.
+    #[inline(never)]
+    pub(super) fn retire_free(&self, fiber: FiberPtr) {
+        let home = home_of(fiber);
+        header(fiber).state.finish();
+        header(fiber).life.end();
+        home.leave(fiber, &self.pool.remotes[home.worker()].settled);
+        self.remote().counters.completed.increment();
+        // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
+        unsafe { Header::release(fiber) };
+        self.pool.look_for_quiet();
+        if self.pool.phase() == Phase::Stopped {
+            // LIVENESS: they stay for the last fiber only.
+            self.pool.rouse();
+            self.pool.monitor.rouse();
+        }
+    }
+
+    /// Queues a fiber of this pool behind all others.
+    pub(super) fn publish_ready(&self, fiber: FiberPtr) {
+        match self.commons {
+            Some(commons) if !self.hands_on.get() => {
+                commons.push(fiber);
+                self.offer();
+            }
+            _ => {
+                if self.pool.inject_from(self.index, fiber) {
+                    self.remote().counters.wakes.increment();
+                }
+            }
+        }
+    }
+
+    /// What is queued here is there for others too.
+    fn offer(&self) {
+        if self.pool.idle.sleepers_hint() {
+            self.offer_surplus();
+        } else {
+            self.pool.monitor.resume_if_stopped();
+        }
+    }
+
+    /// Takes the oldest free fiber that may run here.
+    #[inline(never)]
+    pub(super) fn pop_common(&self) -> Option<FiberPtr> {
+        self.commons?.pop()
+    }
+
+    /// Wakes the free fibers whose time has come by `now`.
+    pub(super) fn fire_common_timers(&self, commons: &Commons, now: u64) {
+        if commons.next_timer().is_some_and(|next| next <= now) {
+            enqueue(commons.fire(now));
+        }
+    }
+
+    /// Whether this thread cannot end, since it has timers or fibers that wait for it alone; or,
+    /// if the pool has stopped, since some fiber lives that only a worker could run.
+    pub(super) fn is_needed(&self, commons: &Commons) -> bool {
+        self.pins.get() > 0
+            || commons.len() > 0
+            || commons.next_timer().is_some()
+            || (self.pool.phase() == Phase::Stopped && self.pool.has_started())
+    }
+}
+
+impl Pool {
+    /// Whether fibers may migrate here.
+    pub(super) fn is_free(&self) -> bool {
+        self.config.free
+    }
+
+    /// Whether the monitor has something to look after: until the pool stops, and where fibers may
+    /// migrate until the last of them has ended, which may be behind one that blocks.
+    pub(super) fn is_watched(&self) -> bool {
+        self.phase() != Phase::Stopped || (self.is_free() && self.has_started())
+    }
+
+    /// Whether a fiber lives that has started, where fibers may migrate.
+    pub(super) fn has_started(&self) -> bool {
+        let mut commons = self.remotes.iter().filter_map(|remote| remote.commons);
+        commons.any(Commons::has_started)
+    }
+
+    /// Cancels every started fiber, where they may migrate: its worker may be stuck.
+    ///
+    /// A fiber that starts meanwhile is entered before its worker looks at the phase, which was
+    /// set before this: one of the two sees the other.
+    pub(super) fn cancel_started(&self) {
+        for commons in self.remotes.iter().filter_map(|remote| remote.commons) {
+            let mut woken = Fifo::new();
+            commons.each_started(|fiber| {
+                if header(fiber).state.cancel() {
+                    // Claimed and not enqueued: its link is the caller's.
+                    woken.push_back(fiber);
+                }
+            });
+            enqueue(woken);
+        }
+    }
+}
+
+/// Enqueues fibers that the caller has claimed.
+pub(super) fn enqueue(mut woken: Fifo<Header>) {
+    while let Some(fiber) = woken.pop_front() {
+        Wake::of(fiber).enqueue();
+    }
+}
+
+/// The home that `fiber`, which has started and is not pinned, has where fibers may migrate.
+pub(super) fn home_of(fiber: FiberPtr) -> &'static Commons {
+    // SAFETY: set in `settle`, to one of those; a pinned fiber has it back when it ends.
+    unsafe { &*ptr::from_ref(header(fiber).home()).cast::<Commons>() }
+}
+
+/// The home of a free fiber: the commons of the worker that it started on.
+impl Schedule for Commons {
+    fn schedule(&self, fiber: FiberPtr) {
+        let local = current::local();
+        if let Some(worker) = Worker::of(local) {
+            worker.saw(Kind::Wake, fiber);
+            if self.is_of(&worker.pool) {
+                worker.wake_free(local, fiber);
+                return;
+            }
+        }
+        // SAFETY: CM2: the caller has claimed the fiber.
+        unsafe { self.pool() }.inject_woken(fiber);
+    }
+
+    unsafe fn suspend(&self, _local: &Local, _fiber: FiberPtr) {
+        unreachable!("a free fiber parks off its stack");
+    }
+
+    unsafe fn requeue(&self, _local: &Local, _fiber: FiberPtr) {
+        unreachable!("a free fiber is queued off its stack");
+    }
+
+    unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.leave(local, fiber, wish) };
+    }
+
+    fn pin(&self, local: &Local) -> &'static dyn Schedule {
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        worker.pins.set(worker.pins.get() + 1);
+        let mailbox: &'static Mailbox<Header> = worker.remote().mailbox;
+        mailbox
+    }
+
+    fn unpin(&self, local: &Local) {
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        worker.pins.set(worker.pins.get() - 1);
+    }
+
+    fn landed(&self, local: &Local) {
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        worker.landed(local);
+    }
+
+    unsafe fn ended(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
+        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.succeed_free(local, fiber) }
+    }
+
+    unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) -> usize {
+        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.arm_common(timer, deadline) }
+    }
+
+    unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>, wheel: usize) -> bool {
+        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.disarm_common(wheel, timer) }
+    }
+
+    fn others_wait(&self) -> bool {
+        Worker::of(current::local()).is_some_and(Worker::others_wait)
+    }
+
+    fn now(&self, local: &Local) -> Instant {
+        Worker::of(local)
+            .expect("a fiber runs on a worker")
+            .present()
+    }
+
+    unsafe fn lend(&self, lender: FiberPtr, wanted: Wanted) -> bool {
+        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
+        // SAFETY: the caller's promise, passed on.
+        unsafe { worker.lend(lender, wanted) }
+    }
+
+    fn witness(&self) -> Option<Witness> {
+        Worker::of(current::local())?.pool.config.on_panic.clone()
+    }
+
+    fn time_is_virtual(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,99 @@
+//! What a worker does, by name.
+//!
+//! Owns: the names, and the one word of each worker's that says which is so. Does not own: any
+//! decision; nobody goes by it but reports. Written by the worker when it rests and when it comes
+//! back, never between two fibers.
+
+use super::worker::Worker;
+use crate::shim::atomic::{AtomicU32, Ordering};
+
+/// What a worker does.
+///
+/// ```text
+///             thread made                 finds nothing
+///   Dead ───────────────────▶ Active ───────────────────▶ Spinning
+///    ▲                        ▲ │ ▲ ◀──── finds something ─── │
+///    │ no fiber of its own    │ │ │                           │ nothing to be seen
+///    │ lives          called in │ └──────── woken ──── Asleep ◀┘
+///    │                        │ │ sent away
+///    └──────────────── Draining ◀
+/// ```
+///
+/// A worker that has been sent away is `Draining` whatever it does besides. In debug builds each
+/// change is looked at, and one that is not in the picture ends the process with a message.
+#[derive(Debug, Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum WorkerState {
+    /// It has no thread: not yet, or not any more.
+    Dead,
+    /// It runs fibers, or is about to.
+    Active,
+    /// It looks for something to run, at the other workers' or by waiting for a little.
+    Spinning,
+    /// It sleeps, until it is woken or a timer is due.
+    Asleep,
+    /// It runs those that have started on it to their ends, and takes nothing new.
+    Draining,
+}
+
+impl WorkerState {
+    /// All of them.
+    pub const ALL: [WorkerState; 5] = [
+        WorkerState::Dead,
+        WorkerState::Active,
+        WorkerState::Spinning,
+        WorkerState::Asleep,
+        WorkerState::Draining,
+    ];
+
+    /// Whether a worker in this state may be in `next` after one change.
+    #[must_use]
+    pub const fn may_become(self, next: WorkerState) -> bool {
+        use WorkerState::{Active, Asleep, Dead, Draining, Spinning};
+        match self {
+            Dead => matches!(next, Active),
+            Active => matches!(next, Spinning | Asleep | Draining | Dead),
+            Spinning => matches!(next, Active | Asleep | Draining),
+            Asleep => matches!(next, Active),
+            Draining => matches!(next, Active | Dead),
+        }
+    }
+}
+
+/// The word of one worker.
+#[derive(Debug)]
+pub(super) struct Standing(AtomicU32);
+
+impl Standing {
+    pub(super) fn new() -> Standing {
+        Standing(AtomicU32::new(WorkerState::Dead as u32))
+    }
+
+    pub(super) fn get(&self) -> WorkerState {
+        WorkerState::ALL[self.0.load(Ordering::Relaxed) as usize]
+    }
+
+    /// Its worker only.
+    fn set(&self, next: WorkerState) {
+        let before = self.get();
+        if before == next {
+            return;
+        }
+        if cfg!(debug_assertions) && !before.may_become(next) {
+            eprintln!("pirn: a worker that is {before:?} cannot become {next:?}");
+            std::process::abort();
+        }
+        self.0.store(next as u32, Ordering::Relaxed);
+    }
+}
+
+impl Worker {
+    /// Says what this worker does from now on.
+    pub(super) fn stand(&self, state: WorkerState) {
+        let state = match self.draining.get() && state != WorkerState::Dead {
+            true => WorkerState::Draining,
+            false => state,
+        };
+        self.remote().standing.set(state);
+    }
+}

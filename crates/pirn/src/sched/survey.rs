@@ -1,0 +1,183 @@
+//! The roll of a pool whose fibers may migrate: whoever asks looks for itself.
+//!
+//! No worker has fibers of its own there that it could speak of. The asker goes through the lists of
+//! started fibers. Those that are parked it holds (`StateWord::hold`), all of one list at a time,
+//! reads what they wait for, and puts them down again; one whose wait has ended meanwhile it
+//! enqueues, as the waker found it active and did not. Of the others it reads what is constant.
+//!
+//! A fiber that waits while it unwinds is parked and on its stack: in place, or pinned and about to
+//! leave. Its home is not the list that it is in, which the hold has ordered (H3). Of such a
+//! one the stack is let alone; what it waits for is in its notice, which stays while it is held.
+//!
+//! LIVENESS: a hold ends: the asker describes things that are waited for, which takes their locks,
+//! and nobody keeps such a lock and waits for a fiber.
+
+use std::ptr;
+
+use super::fiber_info::{self, FiberInfo};
+use super::pool::Pool;
+use super::remote::Remote;
+use super::roll::{Descriptions, Question, RollCall, WorkerInfo};
+use super::tally::Tally;
+use super::worker::header;
+use crate::fiber::life::State;
+use crate::fiber::state::{Hold, Parked};
+use crate::fiber::ticket::Wake;
+use crate::fiber::{FiberPtr, Header, current};
+use crate::shim::atomic::Ordering;
+
+/// A parked fiber that the asker holds.
+struct Held {
+    fiber: FiberPtr,
+    hold: Hold,
+    /// Nobody is on its stack.
+    off_stack: bool,
+}
+
+/// The fibers that have started on one worker.
+struct Found {
+    held: Vec<Held>,
+    others: Vec<FiberInfo>,
+    /// The asker is one of them.
+    asker: bool,
+}
+
+impl Pool {
+    /// Answers for all workers.
+    pub(super) fn survey(&self, question: Question) -> RollCall {
+        let asker = current::local().fiber();
+        let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
+        let running: Vec<*mut Header> = self.remotes.iter().map(running).collect();
+        let workers = self.remotes.iter().enumerate();
+        let workers = workers.filter_map(|(worker, remote)| {
+            let there = remote.launched.load(Ordering::Acquire)
+                && !remote.ended.load(Ordering::Acquire);
+            let most = match question {
+                Question::Links(most) => most,
+                _ => usize::MAX,
+            };
+            let wanted = match question {
+                Question::Fiber(id) => Some(id),
+                _ => None,
+            };
+            let found = find(worker, remote, &running, asker, (most, wanted));
+            if !there && found.is_empty() {
+                return None;
+            }
+            let mut info = WorkerInfo {
+                worker,
+                answered: true,
+                fibers: Vec::new(),
+                others: Tally::default(),
+                links: Vec::new(),
+                ready: remote.commons.map_or(0, |commons| commons.len()),
+                fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
+            };
+            match question {
+                Question::Links(_) => info.links = found.links(),
+                _ => {
+                    let fibers = found.describe(worker, asker, question);
+                    info.fibers = fibers.infos;
+                    info.others = fibers.others;
+                }
+            }
+            Some(info)
+        });
+        RollCall {
+            workers: workers.collect(),
+        }
+    }
+}
+
+/// Takes hold of the parked ones of the first so many fibers of a worker, or of one that is
+/// wanted.
+fn find(
+    worker: usize,
+    remote: &Remote,
+    running: &[*mut Header],
+    asker: Option<FiberPtr>,
+    (most, wanted): (usize, Option<u64>),
+) -> Found {
+    let mut found = Found {
+        held: Vec::new(),
+        others: Vec::new(),
+        asker: false,
+    };
+    let Some(home) = remote.commons else {
+        return found;
+    };
+    found.held.reserve(
+        remote
+            .settled
+            .get()
+            .min(if wanted.is_some() { 1 } else { most }),
+    );
+    let mut left = most;
+    let look = |fiber: FiberPtr| {
+        if left == 0 || wanted.is_some_and(|id| header(fiber).id() != id) {
+            return;
+        }
+        left -= 1;
+        if asker == Some(fiber) {
+            found.asker = true;
+        } else if let Some(hold) = header(fiber).state.hold() {
+            found.held.push(Held {
+                fiber,
+                hold,
+                off_stack: ptr::addr_eq(header(fiber).home(), home),
+            });
+        } else {
+            let runs = running.iter().any(|other| ptr::eq(*other, fiber.as_ptr()));
+            // SAFETY: CM1 of `commons`: under the lock.
+            let info = unsafe { FiberInfo::active(worker, fiber, runs) };
+            found.others.extend(info);
+        }
+    };
+    home.each_started(look);
+    found
+}
+
+impl Found {
+    fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.others.is_empty() && !self.asker
+    }
+
+    fn describe(
+        self,
+        worker: usize,
+        asker: Option<FiberPtr>,
+        question: Question,
+    ) -> Descriptions {
+        let mut fibers = Descriptions::answering(question);
+        if let Some(asker) = asker.filter(|_| self.asker) {
+            // SAFETY: it runs here.
+            unsafe { fibers.add(worker, asker, State::Running, true) };
+        }
+        for held in &self.held {
+            // SAFETY: held until `self` is dropped.
+            unsafe { fibers.add(worker, held.fiber, State::Parked, held.off_stack) };
+        }
+        self.others
+            .into_iter()
+            .for_each(|info| fibers.add_known(info));
+        fibers
+    }
+
+    fn links(self) -> Vec<super::cycle::Link> {
+        let held = self.held.iter();
+        // SAFETY: held until `self` is dropped.
+        let links = held.filter_map(|held| unsafe { fiber_info::link(held.fiber) });
+        links.collect()
+    }
+}
+
+/// Puts the fiber down.
+impl Drop for Held {
+    fn drop(&mut self) {
+        let header = header(self.fiber);
+        if let Parked::Claimed(_) = header.state.put_down(self.hold) {
+            header.marks.set_early();
+            Wake::of(self.fiber).enqueue();
+        }
+    }
+}

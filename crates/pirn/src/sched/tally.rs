@@ -1,0 +1,56 @@
+//! How many fibers do what: a report on more fibers than anybody wants to read.
+
+use crate::fiber::life::State;
+use crate::wait::Reason;
+
+/// Numbers of fibers by state and reason. There are so few of both that a list does.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Tally(Vec<((State, Option<Reason>), usize)>);
+
+impl Tally {
+    /// Counts one fiber that does this.
+    pub(crate) fn count(&mut self, doing: (State, Option<Reason>)) {
+        self.add(doing, 1);
+    }
+
+    /// Adds what another tally has.
+    pub(crate) fn merge(&mut self, other: &Tally) {
+        for &(doing, fibers) in &other.0 {
+            self.add(doing, fibers);
+        }
+    }
+
+    /// What fibers do, and how many do it, in the order of the first of each.
+    pub(crate) fn iter(
+        &self,
+    ) -> impl Iterator<Item = (State, Option<Reason>, usize)> + '_ {
+        let flat = |&((state, reason), fibers): &_| (state, reason, fibers);
+        self.0.iter().map(flat)
+    }
+
+    fn add(&mut self, doing: (State, Option<Reason>), fibers: usize) {
+        match self.0.iter_mut().find(|(known, _)| *known == doing) {
+            Some((_, number)) => *number += fibers,
+            None => self.0.push((doing, fibers)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reason, State, Tally};
+
+    #[test]
+    fn adds_up() {
+        let recv = (State::Parked, Some(Reason::Recv));
+        let mut one = Tally::default();
+        one.count(recv);
+        one.count((State::Runnable, None));
+        let mut two = one.clone();
+        two.merge(&one);
+        two.count(recv);
+        let all: Vec<_> = two.iter().collect();
+        let ready = (State::Runnable, None, 2);
+        assert_eq!(all, [(State::Parked, Some(Reason::Recv), 3), ready]);
+    }
+}

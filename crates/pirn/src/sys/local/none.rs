@@ -1,0 +1,68 @@
+//! No such sockets.
+
+use std::convert::Infallible;
+use std::io::{self, Error, ErrorKind, Read, Write};
+use std::marker::PhantomData;
+use std::path::Path;
+use std::time::Duration;
+
+/// There is none.
+#[derive(Debug)]
+pub(crate) struct LocalListener(Infallible);
+
+/// There is none.
+#[derive(Debug)]
+pub(crate) struct Alarm;
+
+/// There is none.
+#[derive(Debug)]
+pub(crate) struct LocalClient<'a>(Infallible, PhantomData<&'a ()>);
+
+impl LocalListener {
+    /// Listens nowhere.
+    ///
+    /// # Errors
+    /// Kind `Unsupported`, always.
+    pub(crate) fn bind(_path: &Path) -> io::Result<(LocalListener, Alarm)> {
+        let said = "there are no Unix sockets on this system";
+        Err(Error::new(ErrorKind::Unsupported, said))
+    }
+
+    /// Not called.
+    pub(crate) fn accept(&self, _limit: Duration) -> io::Result<Option<LocalClient<'_>>> {
+        match self.0 {}
+    }
+
+    /// Not called.
+    pub(crate) fn pause(&self, _length: Duration) -> bool {
+        match self.0 {}
+    }
+}
+
+impl LocalClient<'_> {
+    /// Not called.
+    pub(crate) fn is_friend(&self) -> io::Result<bool> {
+        match self.0 {}
+    }
+
+    /// Not called.
+    pub(crate) fn limit(&mut self, _limit: Duration) {
+        match self.0 {}
+    }
+}
+
+impl Read for LocalClient<'_> {
+    fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0 {}
+    }
+}
+
+impl Write for LocalClient<'_> {
+    fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+        match self.0 {}
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,152 @@
+//! Where in the file system a Unix socket is: how it gets there, and how it goes.
+//!
+//! A socket is made in a directory of its own that only this user may enter, given its
+//! permissions there, and linked to its place when it listens. So nobody can connect before
+//! the permissions are what they should be, whatever the process's mask is (which belongs to
+//! all of its threads, so it is not changed); and a file at the place that refuses connections
+//! is a dead process's, never one that does not listen yet.
+//!
+//! Such a file is taken away to that directory first and looked at again there: of two processes
+//! that find it at the same time one takes it. If it turns out that another one's living
+//! socket has been taken, it is put back.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io::{self, Error, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use crate::shim::StaticLock;
+
+/// A socket's file. Dropped, it is removed, unless another one is there by then.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    /// Device and number of the file.
+    identity: (u64, u64),
+}
+
+impl Place {
+    /// Makes a socket that listens at `path`, for this user alone.
+    ///
+    /// # Errors
+    /// * Kind `AddrInUse`: somebody listens there.
+    /// * Kind `AlreadyExists`: there is something that is no socket, or another user's.
+    /// * What the system says of the path or the socket.
+    pub(super) fn take(path: &Path) -> io::Result<(UnixListener, Place)> {
+        // Else nobody could connect.
+        SocketAddr::from_pathname(path)?;
+        // Where it is does not change with the process's directory.
+        let absolute = std::path::absolute(path)?;
+        let room = Room::make(&absolute)?;
+        let new = room.0.join("s");
+        let listener = UnixListener::bind(&new)?;
+        fs::set_permissions(&new, Permissions::from_mode(0o600))?;
+        let file = fs::symlink_metadata(&new)?;
+        room.link(&new, file.uid(), &absolute)?;
+        let identity = (file.dev(), file.ino());
+        let path = absolute;
+        Ok((listener, Place { path, identity }))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let there = fs::symlink_metadata(&self.path);
+        if there.is_ok_and(|file| (file.dev(), file.ino()) == self.identity) {
+            // If it stays, the next process takes it away.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A directory that only this user may enter, beside the place of a socket. Removed with what
+/// is in it when dropped.
+struct Room(PathBuf);
+
+impl Room {
+    fn make(path: &Path) -> io::Result<Room> {
+        static ROOMS: StaticLock<u64> = StaticLock::new(0);
+        let parent = path.parent();
+        let parent = parent.filter(|_| path.file_name().is_some());
+        let Some(parent) = parent else {
+            return Err(Error::new(ErrorKind::InvalidInput, "names no file"));
+        };
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        loop {
+            let number = {
+                let mut rooms = ROOMS.lock();
+                *rooms += 1;
+                *rooms
+            };
+            // Short: the path of a socket has about a hundred bytes.
+            let dir = parent.join(format!(".p{}-{number}", process::id()));
+            match builder.create(&dir) {
+                Ok(()) => return Ok(Room(dir)),
+                // Left by a process that had this number before.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Links the socket `new` to `path`, from which one of a dead process of the same user is
+    /// taken away.
+    fn link(&self, new: &Path, user: u32, path: &Path) -> io::Result<()> {
+        loop {
+            match fs::hard_link(new, path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                done => return done,
+            }
+            match fs::symlink_metadata(path) {
+                Ok(file) if !file.file_type().is_socket() => {
+                    let said = "something that is no socket is there";
+                    return Err(Error::new(ErrorKind::AlreadyExists, said));
+                }
+                Ok(file) if file.uid() != user => {
+                    let said = "another user's socket is there";
+                    return Err(Error::new(ErrorKind::AlreadyExists, said));
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+                Ok(_) => {}
+            }
+            refuse_living(path)?;
+            let old = self.0.join("o");
+            match fs::rename(path, &old) {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                moved => moved?,
+            }
+            if let Err(living) = refuse_living(&old) {
+                // It came between the two looks. If another one is there again, so be it.
+                let _ = fs::hard_link(&old, path);
+                return Err(living);
+            }
+            fs::remove_file(&old)?;
+        }
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        for name in ["s", "o"] {
+            let _ = fs::remove_file(self.0.join(name));
+        }
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// An error if somebody listens at `path`, or may.
+fn refuse_living(path: &Path) -> io::Result<()> {
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(_) => {
+            let said = "another runtime listens there";
+            Err(Error::new(ErrorKind::AddrInUse, said))
+        }
+    }
+}

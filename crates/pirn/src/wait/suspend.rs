@@ -1,0 +1,169 @@
+//! How a fiber leaves its stack in order to wait or to give way, and what it comes back with.
+//!
+//! Owns: the two ways, with the timer that may end the wait. Does not own: when a fiber leaves
+//! (`park`), nor what runs instead (`fiber::Schedule`).
+//!
+//! *Settled*: only its own thread can resume it, and is still under it. So it parks on its own
+//! stack, and a claim after that enqueues it behind whatever this thread does next.
+//!
+//! *Free*: any thread may resume it, so it parks when it is off its stack: it leaves with a
+//! [`Wish`], which is fulfilled on the stack that is switched to. A claim that comes first is
+//! found there, and the fiber enqueued by whoever finds it; the fiber reads in its header that it
+//! was early. The timer is on the wheel of the thread that was left,
+//! which is locked, and is taken back from there.
+//!
+//! *Pinned*: a free fiber that unwinds. `std` counts panics by thread, so it parks and wakes as
+//! if it had settled on this one.
+
+use std::pin::pin;
+use std::ptr::NonNull;
+
+use super::park::{End, Spec};
+use crate::base::clock;
+use crate::fiber::current::Local;
+use crate::fiber::life::State;
+use crate::fiber::state::Parked;
+use crate::fiber::{FiberPtr, Header, Schedule, Ticket, Wish};
+use crate::timer::Timer;
+
+/// Suspends a fiber that has settled on this thread.
+#[inline]
+pub(super) fn suspend(
+    local: &Local,
+    header: &Header,
+    ticket: Ticket,
+    spec: &Spec,
+) -> End {
+    header.life.step(State::Parking);
+    if let Parked::Claimed(code) = header.state.park(ticket.epoch(), spec.accepts) {
+        header.life.step(State::Running);
+        return End::new(code, true);
+    }
+    header.life.parked();
+    // LIVENESS: from here on a claim enqueues this fiber with its own worker, which is this
+    // thread and so cannot resume it before it has left its stack.
+    let home = header.home();
+    // SAFETY: parked: whoever claims the ticket makes the fiber ready again.
+    let leave = || unsafe { home.suspend(local, ticket.fiber()) };
+    under_timer(home, ticket, spec, leave);
+    End::new(header.state.code(), false)
+}
+
+/// Suspends a fiber that may go on elsewhere.
+#[inline(never)]
+pub(super) fn suspend_free(
+    local: &Local,
+    header: &Header,
+    ticket: Ticket,
+    spec: &Spec,
+) -> End {
+    if header.state.epoch() != ticket.epoch() {
+        // Over already, perhaps with others since: that is told apart here only.
+        return match header.state.park(ticket.epoch(), spec.accepts) {
+            Parked::Claimed(code) => End::new(code, true),
+            Parked::Yes => unreachable!("a spent ticket parks nobody"),
+        };
+    }
+    let home = header.home();
+    header.life.step(State::Parking);
+    let wish = Wish::Park {
+        epoch: ticket.epoch(),
+        accepts: spec.accepts,
+    };
+    // SAFETY: whoever claims the ticket makes the fiber ready again.
+    let leave = || unsafe { home.leave(local, ticket.fiber(), wish) };
+    under_timer(home, ticket, spec, leave);
+    end_of(header)
+}
+
+/// Suspends a fiber that may go on elsewhere, but not now.
+#[cold]
+pub(super) fn suspend_pinned(
+    local: &Local,
+    header: &Header,
+    ticket: Ticket,
+    spec: &Spec,
+) -> End {
+    if !local.is_free() {
+        return suspend(local, header, ticket, spec);
+    }
+    let end = pinned(local, header, || suspend(local, header, ticket, spec));
+    End {
+        early: header.marks.take_early() || end.early,
+        ..end
+    }
+}
+
+/// Calls `leave` with the timer armed that the wait has a deadline for.
+#[inline(always)]
+fn under_timer(home: &dyn Schedule, ticket: Ticket, spec: &Spec, leave: impl FnOnce()) {
+    let Some(deadline) = spec.deadline else {
+        return leave();
+    };
+    let timer = pin!(Timer::new(ticket));
+    let timer = NonNull::from(timer.as_ref().get_ref());
+    // SAFETY: on the thread that runs the fiber; the timer stays in this frame until disarmed.
+    let wheel = unsafe { home.arm(timer, clock::nanos(deadline)) };
+    leave();
+    // SAFETY: a settled fiber is still on the worker that armed the timer.
+    unsafe { home.disarm(timer, wheel) };
+}
+
+/// Lets everything else that is ready run first.
+#[inline]
+pub(super) fn requeue(local: &Local, fiber: FiberPtr) {
+    if local.is_free() {
+        return requeue_free(local, fiber);
+    }
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    header.spans.leave();
+    header.life.step(State::Runnable);
+    // SAFETY: called by the fiber; no runtime lock is held where user code may yield.
+    unsafe { header.home().requeue(local, fiber) };
+    header.spans.resume();
+}
+
+/// As [`requeue`], for a fiber that may go on elsewhere.
+#[inline(never)]
+fn requeue_free(local: &Local, fiber: FiberPtr) {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    header.spans.leave();
+    header.life.step(State::Runnable);
+    // SAFETY: as in `requeue`.
+    unsafe { header.home().leave(local, fiber, Wish::RunAgain) };
+    header.spans.resume();
+}
+
+/// As [`requeue`], for a fiber that goes on on this thread.
+#[cold]
+pub(super) fn requeue_pinned(local: &Local, fiber: FiberPtr) {
+    if !local.is_free() {
+        return requeue(local, fiber);
+    }
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    header.spans.leave();
+    header.life.step(State::Runnable);
+    // SAFETY: as in `requeue`.
+    pinned(local, header, || unsafe {
+        header.home().requeue(local, fiber);
+    });
+    header.spans.resume();
+}
+
+fn pinned<T>(local: &Local, header: &Header, f: impl FnOnce() -> T) -> T {
+    let home = header.home();
+    header.set_home(home.pin(local));
+    let result = f();
+    header.set_home(home);
+    home.unpin(local);
+    result
+}
+
+/// How a wait ended, for a fiber that may have been claimed before it had parked or while it
+/// was held.
+pub(super) fn end_of(header: &Header) -> End {
+    End::new(header.state.code(), header.marks.take_early())
+}

@@ -1,0 +1,245 @@
+//! The bounds of dispatchers: how many wait, how many are under way, and who is counted how long.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use pirn::channel;
+use pirn::dispatcher::Dispatcher;
+use pirn::spawn::JoinError;
+
+use crate::crew::{alone, prefix, runtime, until};
+
+/// Whoever fills a bounded queue waits without its worker, which runs others meanwhile;
+/// nothing is lost.
+#[test]
+fn a_full_queue_parks_its_submitter() {
+    alone(|| {
+        let single = Dispatcher::single().unwrap().queue_limit(2);
+        let done = Arc::new(AtomicUsize::new(0));
+        let submitted = Arc::new(AtomicUsize::new(0));
+        let submitter = {
+            let (single, done) = (single.clone(), Arc::clone(&done));
+            let submitted = Arc::clone(&submitted);
+            pirn::spawn(move || {
+                // Until the queue is full nothing of it starts.
+                let blocker = single.spawn({
+                    let submitted = Arc::clone(&submitted);
+                    move || {
+                        while submitted.load(Ordering::SeqCst) < 2 {
+                            thread::sleep(Duration::from_millis(1));
+                        }
+                        thread::sleep(Duration::from_millis(20));
+                    }
+                });
+                let fibers: Vec<_> = (0..100)
+                    .map(|_| {
+                        let done = Arc::clone(&done);
+                        let fiber =
+                            single.spawn(move || done.fetch_add(1, Ordering::SeqCst));
+                        submitted.fetch_add(1, Ordering::SeqCst);
+                        fiber
+                    })
+                    .collect();
+                for fiber in fibers {
+                    fiber.join().unwrap();
+                }
+                blocker.join().unwrap();
+            })
+        };
+        // The submitter waits for room; this fiber, on the same worker, goes on.
+        until(&submitted, 2);
+        let mut turns = 0;
+        while done.load(Ordering::SeqCst) == 0 {
+            turns += 1;
+            pirn::yield_now();
+        }
+        assert!(turns > 0);
+        submitter.join().unwrap();
+        assert_eq!(done.load(Ordering::SeqCst), 100);
+    });
+}
+
+/// Never more than so many wait in a bounded queue, whoever submits.
+#[test]
+fn a_queue_holds_as_many_as_it_may() {
+    let bounded = Dispatcher::new(2).unwrap().limited(1).queue_limit(3);
+    let (submitted, started) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let total = AtomicUsize::new(0);
+    thread::scope(|s| {
+        for _ in 0..4 {
+            s.spawn(|| {
+                pirn::scope(|fibers| {
+                    for _ in 0..250 {
+                        fibers.spawn_on(&bounded, || {
+                            let begun = started.fetch_add(1, Ordering::SeqCst);
+                            // Submitters count after the fact, so this is no more than there are.
+                            let queued = submitted.load(Ordering::SeqCst);
+                            assert!(queued.saturating_sub(begun) <= 3 + 1);
+                            total.fetch_add(1, Ordering::SeqCst);
+                        });
+                        submitted.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            });
+        }
+    });
+    assert_eq!(total.into_inner(), 1_000);
+}
+
+/// At most so many fibers of a limited dispatcher are under way at a time, parked ones
+/// included; they start in order, and all have their turn.
+#[test]
+fn a_limit_counts_from_start_to_end() {
+    let whole = Dispatcher::new(4).unwrap();
+    for most in [1, 2, 5] {
+        for place in [whole.limited(most), whole.limited(most).limited(7)] {
+            let now = Arc::new(AtomicUsize::new(0));
+            let peak = Arc::new(AtomicUsize::new(0));
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let fibers: Vec<_> = (0..200)
+                .map(|n| {
+                    let (now, peak) = (Arc::clone(&now), Arc::clone(&peak));
+                    let order = Arc::clone(&order);
+                    place.spawn(move || {
+                        let inside = now.fetch_add(1, Ordering::SeqCst) + 1;
+                        peak.fetch_max(inside, Ordering::SeqCst);
+                        order.lock().unwrap().push(n);
+                        pirn::yield_now();
+                        pirn::sleep(Duration::from_micros(10)).unwrap();
+                        now.fetch_sub(1, Ordering::SeqCst);
+                        assert!(n % 50 != 7, "a panic gives its turn up too");
+                    })
+                })
+                .collect();
+            for (n, fiber) in fibers.into_iter().enumerate() {
+                assert_eq!(fiber.join().is_err(), n % 50 == 7);
+            }
+            assert!(peak.load(Ordering::SeqCst) <= most);
+            if most == 1 {
+                assert_eq!(*order.lock().unwrap(), (0..200).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+/// A fiber that is cancelled while it waits for its turn never runs, and the next ones do.
+#[test]
+fn a_cancelled_fiber_gives_its_turn_up() {
+    let line = Dispatcher::new(1).unwrap().limited(1);
+    let (tx, rx) = channel::bounded::<()>(0);
+    let first = line.spawn(move || _ = rx.recv());
+    let second = line.spawn(|| ());
+    let third = line.spawn(|| 3);
+    second.cancel();
+    drop(tx);
+    first.join().unwrap();
+    assert!(matches!(second.join(), Err(JoinError::NotRun)));
+    assert_eq!(third.join().unwrap(), 3);
+}
+
+/// Two fibers under different limits are under way together; the pool is one.
+#[test]
+fn limits_are_apart() {
+    let whole = Dispatcher::new(2).unwrap();
+    let (one, other) = (whole.limited(1), whole.limited(1));
+    let (tx, rx) = channel::bounded(0);
+    let sends = one.spawn(move || tx.send(prefix()).unwrap());
+    let received = other.run(|| rx.recv().unwrap());
+    sends.join().unwrap();
+    assert_eq!(received, whole.run(prefix));
+}
+
+/// A copy of a fiber-local value that panics leaves the turns of a limited dispatcher as they
+/// were.
+#[test]
+fn a_spawn_that_panics_takes_no_turn() {
+    struct Fragile;
+    impl Clone for Fragile {
+        fn clone(&self) -> Self {
+            panic!("no copies")
+        }
+    }
+    pirn::fiber_local! {
+        static FRAGILE: Fragile = Fragile, inherit;
+    }
+    let one = Dispatcher::new(4).unwrap().limited(1);
+    pirn::run(|| {
+        FRAGILE.with(|_| ());
+        let raised = catch_unwind(AssertUnwindSafe(|| {
+            pirn::scope(|s| drop(s.spawn_on(&one, || ())));
+        }));
+        assert!(raised.is_err());
+    });
+    let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    pirn::scope(|s| {
+        for _ in 0..20 {
+            s.spawn_on(&one, || {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                pirn::yield_now();
+                now.fetch_sub(1, Ordering::SeqCst);
+            });
+        }
+    });
+    assert_eq!(most.into_inner(), 1);
+}
+
+/// A turn lasts as long as anything of its fiber runs: destructors of fiber-locals, its own and
+/// inherited ones, and of a result that nobody takes.
+#[test]
+fn a_turn_is_given_up_last() {
+    static INSIDE: AtomicUsize = AtomicUsize::new(0);
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+    /// Fails if two are inside, wherever the fiber waits meanwhile.
+    fn alone_inside() {
+        assert_eq!(INSIDE.fetch_add(1, Ordering::SeqCst), 0);
+        pirn::yield_now();
+        pirn::sleep(Duration::from_micros(50)).unwrap();
+        INSIDE.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    struct Guarded(bool);
+    impl Clone for Guarded {
+        fn clone(&self) -> Guarded {
+            Guarded(true)
+        }
+    }
+    impl Drop for Guarded {
+        fn drop(&mut self) {
+            if self.0 {
+                alone_inside();
+                DROPPED.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    }
+    pirn::fiber_local! {
+        static INHERITED: Guarded = Guarded(false), inherit;
+        static OWN: Guarded = Guarded(true)
+    }
+
+    for workers in [1, 2, 4, 8] {
+        let before = DROPPED.load(Ordering::SeqCst);
+        let whole = Dispatcher::new(workers).unwrap();
+        let one = whole.limited(1);
+        runtime(2).run(|| {
+            INHERITED.with(|_| ());
+            pirn::scope(|s| {
+                for _ in 0..20 {
+                    s.spawn_on(&one, || OWN.with(|_| alone_inside()));
+                    // Detached.
+                    drop(one.spawn(|| {
+                        alone_inside();
+                        Guarded(true)
+                    }));
+                }
+            });
+        });
+        drop(one);
+        drop(whole);
+        assert_eq!(DROPPED.load(Ordering::SeqCst) - before, 60);
+    }
+    assert_eq!(INSIDE.load(Ordering::SeqCst), 0);
+}

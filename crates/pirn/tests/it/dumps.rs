@@ -1,0 +1,252 @@
+//! Dumps: what they say, who may ask for one and when.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use pirn::diag::{Reason, State, name_object};
+use pirn::sync::{Event, Mutex};
+use pirn::{channel, select, spawn};
+
+use crate::crew::{alone, runtime};
+use crate::rig::{SCHEDULERS, eventually, on_every_shape, shaped};
+use crate::told::{named, own_id, waiting};
+
+/// P4. Of a worker that computes, the fiber that it runs is told, and that there is no more;
+/// fibers that have not started are counted.
+// Where fibers may migrate nobody needs the worker's answer.
+#[cfg(not(pirn_free))]
+#[test]
+fn a_worker_that_computes_is_told_from_outside() {
+    let runtime = runtime(2);
+    let stop = Arc::new(AtomicBool::new(false));
+    let theirs = Arc::clone(&stop);
+    let started = Arc::new(AtomicBool::new(false));
+    let begun = Arc::clone(&started);
+    let busy = runtime.spawn(move || {
+        begun.store(true, Ordering::SeqCst);
+        while !theirs.load(Ordering::SeqCst) {
+            std::hint::spin_loop();
+        }
+    });
+    eventually("it computes", || started.load(Ordering::SeqCst));
+    let fibers = runtime.fibers();
+    assert_eq!(fibers.len(), 1, "{fibers:?}");
+    assert_eq!(fibers[0].id, busy.fiber().id());
+    assert_eq!(fibers[0].state, State::Running);
+    let mut text = Vec::new();
+    runtime.dump(&mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("does not answer; 1 fibers"), "{text}");
+    stop.store(true, Ordering::SeqCst);
+    busy.join().unwrap();
+}
+
+/// P4. The text of a dump has the shape that it is documented to have.
+#[test]
+fn a_dump_has_its_shape() {
+    alone(|| {
+        let (tx, rx) = channel::bounded::<u8>(1);
+        name_object(&tx, "letters");
+        let fiber = named("reader", move || _ = rx.recv());
+        pirn::yield_now();
+        let mut text = Vec::new();
+        pirn::runtime::Handle::current().dump(&mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let head = "runtime 'pirn': 1 of 1 workers started, 2 fibers started, 0 in the \
+                    injector, 0 without a stack";
+        assert_eq!(lines[0], head);
+        assert_eq!(lines[1], "  worker 0: 2 fibers, 0 ready, 0 fresh");
+        assert!(lines[2].contains("'unnamed' runs, spawned at"), "{text}");
+        let reader = lines
+            .iter()
+            .position(|line| line.contains("'reader' waits for"));
+        let reader = reader.expect("the reader");
+        assert!(lines[reader].contains("(Recv) at "), "{text}");
+        assert!(lines[reader].contains("dumps.rs"), "{text}");
+        assert!(lines[reader].ends_with("bytes of stack"), "{text}");
+        let object = lines[reader + 1];
+        assert!(
+            object.starts_with("      for channel 'letters' at 0x"),
+            "{text}"
+        );
+        assert!(
+            object.ends_with(": 0 of 1 values, 0 send, 1 receive"),
+            "{text}"
+        );
+        drop(tx);
+        fiber.join().unwrap();
+    });
+}
+
+/// P4. What a shutdown had to leave is told with what it waits for.
+#[test]
+fn what_a_shutdown_leaves_is_told() {
+    for (scheduler, workers) in
+        SCHEDULERS.into_iter().flat_map(|s| [1, 4].map(|n| (s, n)))
+    {
+        let runtime = shaped(workers, scheduler);
+        let mutex = Arc::new(Mutex::new(()));
+        name_object(&*mutex, "vault");
+        let guard = mutex.lock();
+        let theirs = Arc::clone(&mutex);
+        let fiber = runtime.enter(|| named("stuck", move || drop(theirs.lock())));
+        waiting(&runtime, "stuck");
+        let left = runtime.shutdown(Duration::from_millis(1)).unwrap_err();
+        let [stuck] = left.fibers() else {
+            panic!("{left}");
+        };
+        assert_eq!(stuck.name.as_deref(), Some("stuck"));
+        assert_eq!(stuck.reason, Some(Reason::Mutex));
+        assert_eq!(stuck.waits_for.as_ref().unwrap().name, Some("vault"));
+        assert!(left.to_string().contains("mutex 'vault'"), "{left}");
+        drop(guard);
+        fiber.join().unwrap();
+    }
+}
+
+/// P4. Reports are as good from inside as from outside, from many fibers at once, and leave
+/// everybody as they were.
+#[test]
+fn reports_from_everywhere_at_once() {
+    on_every_shape(|runtime| {
+        let (tx, rx) = channel::bounded::<u8>(0);
+        let parked: Vec<_> = (0..10)
+            .map(|_| {
+                let rx = rx.clone();
+                runtime.spawn(move || _ = rx.recv())
+            })
+            .collect();
+        eventually("they wait", || {
+            let fibers = runtime.fibers();
+            fibers
+                .iter()
+                .filter(|fiber| fiber.state == State::Parked)
+                .count()
+                == 10
+        });
+        runtime.scope(|s| {
+            for _ in 0..4 {
+                s.spawn(|| {
+                    for _ in 0..5 {
+                        let fibers = pirn::runtime::Handle::current().fibers();
+                        let own = spawn::current().id();
+                        let found = fibers.iter().find(|fiber| fiber.id == own);
+                        assert_eq!(found.expect("itself").state, State::Running);
+                        pirn::yield_now();
+                    }
+                });
+            }
+        });
+        drop(tx);
+        for fiber in parked {
+            fiber.join().unwrap();
+        }
+    });
+}
+
+/// Objects come and go, locks are taken and freed, fibers wait and go on, while reports are
+/// made all the time: nothing is read that has gone.
+#[test]
+fn reports_amid_a_storm() {
+    let runtime = runtime(3);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    let fibers = runtime.fibers();
+                    fibers.iter().for_each(|fiber| drop(format!("{fiber:?}")));
+                    drop(runtime.dump(&mut std::io::sink()));
+                }
+            });
+        }
+        runtime.scope(|s| {
+            for seed in 0..12_u64 {
+                s.spawn(move || churn(seed, crate::rig::scaled(300)));
+            }
+        });
+        stop.store(true, Ordering::SeqCst);
+    });
+}
+
+/// Waits for things that live on the stack or the heap for one wait only.
+fn churn(seed: u64, rounds: usize) {
+    for round in 0..rounds {
+        match (seed as usize + round) % 4 {
+            0 => {
+                let (tx, rx) = channel::bounded(0);
+                let sender = spawn(move || _ = tx.send(Box::new(round)));
+                _ = rx.recv();
+                sender.join().unwrap();
+            }
+            1 => {
+                let mutex = Box::new(Mutex::new(0));
+                pirn::scope(|s| {
+                    let guard = mutex.lock();
+                    s.spawn(|| *mutex.lock() += 1);
+                    pirn::yield_now();
+                    drop(guard);
+                });
+            }
+            2 => {
+                let (tx, rx) = channel::oneshot::channel();
+                let (_quiet, never) = channel::bounded::<u8>(1);
+                let sender = spawn(move || _ = tx.send(1));
+                select! {
+                    recv(rx) -> value => _ = value,
+                    recv(never) -> value => _ = value,
+                };
+                sender.join().unwrap();
+            }
+            _ => {
+                let event = Event::manual();
+                pirn::scope(|s| {
+                    s.spawn(|| _ = event.wait());
+                    pirn::yield_now();
+                    event.set();
+                });
+            }
+        }
+    }
+}
+
+/// P4. Whoever asks for it by a signal gets a dump, as often as that comes, and the program
+/// goes on.
+#[test]
+#[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
+fn a_signal_asks_for_a_dump() {
+    let ended = crate::rig::apart("dumps::a_signal_asks_for_a_dump", &[], || {
+        own_id();
+        pirn::diag::dump_on_quit().unwrap();
+        pirn::diag::dump_on_quit().unwrap();
+        let runtime = runtime(2);
+        let fiber = runtime.enter(|| named("patient", pirn::park));
+        waiting(&runtime, "patient");
+        let pid = std::process::id().to_string();
+        for _ in 0..2 {
+            let kill = std::process::Command::new("kill")
+                .args(["-QUIT", &pid])
+                .status();
+            assert!(kill.unwrap().success());
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        fiber.fiber().unpark();
+        fiber.join().unwrap();
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("'patient' waits for"),
+            "{}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains("(Park) at "), "{}", ended.stderr);
+        assert!(
+            ended.stderr.contains("does not wait here"),
+            "{}",
+            ended.stderr
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! Code of others that reads from an `Iterator` or a `Read` and knows nothing of fibers: when
+//! our channel is behind it, deadlines and cancellations end it all the same, in time.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::time::{Duration, Instant};
+
+use pirn::Interrupt;
+use pirn::channel::{Receiver, RecvError, bounded, unbounded};
+use pirn::runtime::test;
+use pirn::time::{Elapsed, now, sleep, timeout};
+
+use crate::crew::runtime;
+use crate::rig::LONG;
+use crate::strike::Dice;
+
+/// What somebody else wrote: adds up what an iterator yields.
+fn sum_of(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.sum()
+}
+
+/// What somebody else wrote: counts the lines of a text, and passes errors on.
+fn lines_of(text: impl Read) -> io::Result<usize> {
+    let mut lines = 0;
+    for line in BufReader::new(text).lines() {
+        line?;
+        lines += 1;
+    }
+    Ok(lines)
+}
+
+/// The reading end of a channel of blocks, as a `Read`.
+struct Blocks {
+    source: Receiver<Vec<u8>>,
+    rest: io::Cursor<Vec<u8>>,
+}
+
+impl Blocks {
+    fn of(source: Receiver<Vec<u8>>) -> Blocks {
+        let rest = io::Cursor::default();
+        Blocks { source, rest }
+    }
+}
+
+impl Read for Blocks {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.rest.read(into)? {
+                0 if !into.is_empty() => {}
+                n => return Ok(n),
+            }
+            match self.source.recv() {
+                Ok(block) => self.rest = io::Cursor::new(block),
+                Err(RecvError::Disconnected) => return Ok(0),
+                Err(RecvError::Interrupted(interrupt)) => return Err(interrupt.into()),
+            }
+        }
+    }
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// N9. In virtual time: to the nanosecond, whatever had come before, and whichever of the two
+/// interfaces the wait is behind.
+#[test]
+fn a_deadline_ends_it_exactly() {
+    test(|_| {
+        for (limit, heard) in [(0, 0), (1, 0), (2_500, 2), (9_999, 9), (60_000, 10)] {
+            let limit = Duration::from_millis(limit);
+            let (tx, rx) = bounded(0);
+            let (text, blocks) = unbounded();
+            pirn::scope(|s| {
+                s.spawn(move || {
+                    for number in 0..10 {
+                        sleep(SECOND)?;
+                        let _ = tx.send(number);
+                        let _ = text.send(b"one line\nand ".to_vec());
+                    }
+                    // Open, and silent, until nobody listens.
+                    sleep(LONG * 60)
+                });
+                let start = now();
+                let mut taken = 0;
+                let counted = rx.iter().inspect(|_| taken += 1);
+                assert_eq!(timeout(limit, || sum_of(counted)).ok(), None);
+                assert_eq!(now() - start, limit);
+                assert_eq!(taken, heard);
+                let spent = timeout(limit, || lines_of(Blocks::of(blocks.clone())));
+                assert!(spent.is_err());
+                assert_eq!(now() - start, 2 * limit);
+                s.cancel();
+            });
+        }
+    });
+}
+
+/// Rule 4. What ends by itself, or fails by itself, is no `Elapsed`; an outer deadline and a
+/// cancellation come back through the code in between as its own kind of error.
+#[test]
+fn what_comes_back_through_it() {
+    test(|_| {
+        let (tx, rx) = bounded(8);
+        (1..=4).for_each(|number| tx.send(number).unwrap());
+        drop(tx);
+        assert_eq!(timeout(SECOND, || sum_of(rx.iter())), Ok(10));
+        let (_text, blocks) = bounded(1);
+        let start = now();
+        // The inner limit is far away, so the outer one is what the code is told of.
+        let spent: Result<Result<io::Result<usize>, Elapsed>, Elapsed> =
+            timeout(SECOND, || {
+                timeout(LONG, || lines_of(Blocks::of(blocks.clone())))
+            });
+        assert!(spent.is_err());
+        assert_eq!(now() - start, SECOND);
+        let error = pirn::cancel::with_deadline(now() + SECOND, || {
+            lines_of(Blocks::of(blocks.clone())).unwrap_err()
+        });
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(Interrupt::of(&error), Some(Interrupt::TimedOut));
+        let error = pirn::scope(|s| {
+            s.spawn(|| {
+                sleep(SECOND).unwrap();
+                s.cancel();
+            });
+            lines_of(Blocks::of(blocks)).unwrap_err()
+        });
+        assert_eq!(Interrupt::of(&error), Some(Interrupt::Cancelled));
+        assert_eq!(now() - start, 3 * SECOND);
+    });
+}
+
+/// A thousand of them in real time: none early, none forgotten. (How late they are is measured
+/// by the storm `stalls::limits_around_foreign_code`.)
+#[test]
+fn a_thousand_end_in_time() {
+    for workers in [1, 2, 4, 8] {
+        let runtime = runtime(workers);
+        runtime.run(|| {
+            let (_tx, rx) = bounded::<u64>(0);
+            pirn::scope(|s| {
+                for i in 0..1_000 {
+                    let rx = rx.clone();
+                    let limit = Duration::from_micros(Dice::new(i).below(50_000) as u64);
+                    s.spawn(move || {
+                        let start = Instant::now();
+                        assert!(timeout(limit, || sum_of(rx.iter())).is_err());
+                        let over = start.elapsed().checked_sub(limit);
+                        assert!(over.expect("none is early") < LONG / 2);
+                    });
+                }
+            });
+        });
+    }
+}

@@ -1,0 +1,219 @@
+//! Groups: fibers that belong to a value.
+
+use std::panic::panic_any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::cancel::{Token, check, shield};
+use pirn::channel::bounded;
+use pirn::scope::TaskGroup;
+use pirn::spawn::{JoinError, Rejected};
+use pirn::time::{sleep, timeout};
+
+use crate::crew::{alone, runtime};
+use crate::rig::{Drops, LONG, eventually, on_every_shape, scaled};
+
+/// O2. A group gives results in the order of the ends, counts, and can be used again.
+#[test]
+fn a_group_yields_results_and_goes_on() {
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            let group = TaskGroup::new();
+            for round in 0..3 {
+                for n in 0..10_u64 {
+                    group.spawn(move || n + 100 * round).unwrap();
+                }
+                group.wait().unwrap();
+                assert!(group.is_empty());
+                let mut results = Vec::new();
+                while let Some(result) = group.join_next().unwrap() {
+                    results.push(result.unwrap());
+                }
+                results.sort_unstable();
+                let expected: Vec<u64> = (0..10).map(|n| n + 100 * round).collect();
+                assert_eq!(results, expected);
+            }
+            group.spawn(|| panic_any("member")).unwrap();
+            let panicked = group.join_next().unwrap().unwrap();
+            assert!(matches!(panicked, Err(JoinError::Panicked(_))));
+            assert!(group.join_next().unwrap().is_none());
+        });
+    });
+}
+
+/// Results come in the order in which the fibers end.
+#[test]
+fn a_group_yields_in_the_order_of_the_ends() {
+    pirn::runtime::test(|handle| {
+        handle.run(|| {
+            let group = TaskGroup::new();
+            for n in [30, 10, 20] {
+                let job = move || {
+                    sleep(Duration::from_millis(n)).unwrap();
+                    n
+                };
+                group.spawn(job).unwrap();
+            }
+            let mut order = Vec::new();
+            while let Some(ended) = group.join_next().unwrap() {
+                order.push(ended.unwrap());
+            }
+            assert_eq!(order, [10, 20, 30]);
+            let held = timeout(Duration::from_millis(5), || {
+                group.spawn(|| sleep(LONG).map_or(0, |()| 1)).unwrap();
+                group.join_next().map(drop)
+            });
+            assert!(held.is_err());
+            assert_eq!(group.wait_timeout(Duration::from_millis(5)), Ok(false));
+            group.cancel();
+            assert_eq!(group.wait_timeout(LONG), Ok(true));
+        });
+    });
+}
+
+/// A group with a limit has that many alive and not one more; who spawns waits, and can be
+/// interrupted.
+#[test]
+fn a_group_keeps_its_limit() {
+    for workers in [1, 2, 4, 8] {
+        let runtime = runtime(workers);
+        let (alive, most) =
+            (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        runtime.run(|| {
+            let group = TaskGroup::new().limit(3);
+            for _ in 0..scaled(300) {
+                let (alive, most) = (Arc::clone(&alive), Arc::clone(&most));
+                let job = move || {
+                    let now = alive.fetch_add(1, Ordering::SeqCst) + 1;
+                    most.fetch_max(now, Ordering::SeqCst);
+                    pirn::yield_now();
+                    alive.fetch_sub(1, Ordering::SeqCst);
+                };
+                group.spawn(job).unwrap();
+            }
+            group.wait().unwrap();
+            assert!(most.load(Ordering::SeqCst) <= 3);
+            let blocked = TaskGroup::new().limit(1);
+            blocked.spawn(|| sleep(LONG).unwrap_or(())).unwrap();
+            let refused = timeout(Duration::from_millis(2), || {
+                blocked.spawn(|| ()).unwrap_err().reason()
+            });
+            assert!(refused.is_err());
+        });
+    }
+}
+
+/// Dropping a group cancels it and waits for nobody; what it captured and what it yielded is
+/// dropped, once.
+#[test]
+fn a_dropped_group_leaves_nothing() {
+    on_every_shape(|runtime| {
+        let (captures, results) = (Drops::default(), Drops::default());
+        let n = scaled(100);
+        runtime.run(|| {
+            let group = TaskGroup::new();
+            for i in 0..n {
+                let (capture, result) = (captures.one(), results.one());
+                let job = move || {
+                    let _capture = capture;
+                    if i % 2 == 0 {
+                        let _ = sleep(LONG);
+                    }
+                    result
+                };
+                group.spawn(job).unwrap();
+            }
+            for _ in 0..n / 4 {
+                pirn::yield_now();
+            }
+            drop(group);
+            runtime.wait_idle().unwrap();
+        });
+        assert_eq!(captures.count(), n);
+        eventually("all results are dropped", || results.count() == n);
+    });
+}
+
+/// Results that nobody has taken may wait, spawn and be interrupted where they are dropped,
+/// which may be on the last fiber of their group.
+#[test]
+fn results_that_wait_where_they_are_dropped() {
+    struct Waits(Arc<AtomicUsize>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            let (tx, rx) = bounded(1);
+            let sender = pirn::spawn(move || tx.send(7));
+            let _ = shield(|| rx.recv()).unwrap();
+            let _ = sender.join();
+            pirn::scope(|s| drop(s.spawn(check)));
+            let _ = timeout(Duration::from_millis(1), check);
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    for workers in [1, 2, 4, 8] {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let n = scaled(60);
+        let runtime = runtime(workers);
+        runtime.run(|| {
+            for _ in 0..n {
+                let group = TaskGroup::new();
+                for _ in 0..3 {
+                    let dropped = Arc::clone(&dropped);
+                    let job = move || {
+                        let _ = check();
+                        pirn::yield_now();
+                        Waits(dropped)
+                    };
+                    group.spawn(job).unwrap();
+                }
+                pirn::yield_now();
+                drop(group);
+            }
+        });
+        runtime.wait_idle().unwrap();
+        let started = dropped.load(Ordering::SeqCst);
+        assert!(started <= 3 * n && (started > 0 || n < 8), "{started}");
+    }
+}
+
+/// A cancelled group takes nothing any more, and says so.
+#[test]
+fn a_cancelled_group_refuses() {
+    alone(|| {
+        let parent = Token::new();
+        let group = TaskGroup::<u8>::under(&parent);
+        parent.cancel();
+        let refused = group.spawn(|| 5).unwrap_err();
+        assert_eq!(refused.reason(), Rejected::Cancelled);
+        assert_eq!(refused.into_inner()(), 5);
+        assert!(group.token().is_cancelled());
+    });
+}
+
+/// A group whose fibers yield nothing keeps nothing: memory stays flat though nobody joins.
+#[test]
+fn alone_a_group_of_units_keeps_nothing() {
+    let runtime = runtime(2);
+    runtime.run(|| {
+        let group = TaskGroup::new().limit(100);
+        for _ in 0..1_000 {
+            group.spawn(|| ()).unwrap();
+        }
+        group.wait().unwrap();
+        let before = crate::rig::resident();
+        let n = scaled(300_000);
+        for _ in 0..n {
+            group.spawn(|| ()).unwrap();
+        }
+        group.wait().unwrap();
+        let grown = crate::rig::resident().saturating_sub(before);
+        assert!(grown < 8 << 20, "{grown} bytes more");
+        let mut ended = 0;
+        while let Some(result) = group.join_next().unwrap() {
+            result.unwrap();
+            ended += 1;
+        }
+        assert_eq!(ended, n + 1_000);
+    });
+}

@@ -1,0 +1,707 @@
+//! What a runtime answers on its socket: as much as a report has, to its own user, until it ends.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::Shutdown;
+use std::ops::Deref;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use pirn::diag::State;
+use pirn::runtime::Builder;
+use pirn::sync::{Event, Mutex, Semaphore};
+use pirn::{Runtime, channel, spawn};
+use serde_json::Value;
+
+use crate::rig::{
+    Directory, LONG, apart, apart_as_nobody, compute_until, eventually, scaled,
+};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Everything that is sent in answer to `request`.
+fn raw(path: &Path, request: &[u8]) -> io::Result<String> {
+    let mut socket = UnixStream::connect(path)?;
+    socket.set_read_timeout(Some(LONG))?;
+    // Who is refused unheard may not even be able to ask.
+    let _ = socket.write_all(request);
+    let mut text = String::new();
+    match socket.read_to_string(&mut text) {
+        // How a connection ends of which not all was read.
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(text),
+        read => read.map(|_| text),
+    }
+}
+
+/// The lines of the answer to `request`, which is complete.
+#[track_caller]
+fn ask(path: &Path, request: &str) -> Vec<Value> {
+    let text = raw(path, format!("{request}\n").as_bytes()).expect("an answer");
+    let parse = |line: &str| serde_json::from_str(line).expect(line);
+    let lines: Vec<Value> = text.lines().map(parse).collect();
+    let last = lines.last().map(|line| line["kind"].clone());
+    assert!(
+        [Some("end".into()), Some("error".into())].contains(&last),
+        "{text}"
+    );
+    lines
+}
+
+/// As [`ask`], once every worker has answered in time.
+#[track_caller]
+fn ask_all(path: &Path, request: &str) -> Vec<Value> {
+    let mut lines = Vec::new();
+    eventually("all answer", || {
+        lines = ask(path, request);
+        let workers = of_kind(&lines, "worker");
+        workers
+            .iter()
+            .all(|worker| worker["answered"] == true || worker["state"] == "gone")
+    });
+    lines
+}
+
+/// The lines of one kind.
+fn of_kind(lines: &[Value], kind: &str) -> Vec<Value> {
+    let lines = lines.iter().filter(|line| line["kind"] == kind);
+    lines.cloned().collect()
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+type Doing = (String, Option<String>);
+
+/// How many fibers do what, by the library's own report.
+fn reported(runtime: &Runtime) -> BTreeMap<Doing, u64> {
+    let mut counts = BTreeMap::new();
+    for fiber in runtime.fibers() {
+        let state = match fiber.state {
+            State::Running => "running",
+            State::Runnable => "ready",
+            State::Parked => "parked",
+            other => panic!("{other:?} is new"),
+        };
+        let reason = fiber.reason.map(|reason| format!("{reason:?}"));
+        *counts.entry((state.to_owned(), reason)).or_default() += 1;
+    }
+    counts
+}
+
+/// The same by the tally, and by the fibers themselves.
+fn counted(lines: &[Value]) -> [BTreeMap<Doing, u64>; 2] {
+    let doing = |line: &Value| {
+        let state = text(&line["state"]).expect("a state");
+        (state, text(&line["reason"]))
+    };
+    let mut tallied = BTreeMap::new();
+    for line in of_kind(lines, "tally") {
+        let fibers = line["fibers"].as_u64().expect("a number");
+        *tallied.entry(doing(&line)).or_default() += fibers;
+    }
+    let mut listed = BTreeMap::new();
+    for line in of_kind(lines, "fiber") {
+        *listed.entry(doing(&line)).or_default() += 1;
+    }
+    [tallied, listed]
+}
+
+/// A runtime whose fibers are interrupted at its end, also when a test has failed.
+struct Ends(Option<Runtime>);
+
+impl Ends {
+    /// The end, in time.
+    fn now(mut self) {
+        let runtime = self.0.take().expect("ends once");
+        runtime.shutdown(LONG).expect("all are interrupted");
+    }
+}
+
+impl Deref for Ends {
+    type Target = Runtime;
+
+    fn deref(&self) -> &Runtime {
+        self.0.as_ref().expect("has not ended")
+    }
+}
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let _ = self.0.take().map(|runtime| runtime.shutdown(LONG));
+    }
+}
+
+/// Has `n` fibers wait, for six different reasons.
+fn crowd(runtime: &Runtime, n: usize) {
+    let (tx, rx) = channel::bounded::<u8>(0);
+    let mutex = Arc::new(Mutex::new(()));
+    let semaphore = Arc::new(Semaphore::new(0));
+    let event = Arc::new(Event::manual());
+    let theirs = Arc::clone(&mutex);
+    let holder = runtime.spawn(move || {
+        let _guard = theirs.lock();
+        let _ = spawn::park_interruptible();
+    });
+    eventually("it has the mutex", || mutex.try_lock().is_none());
+    drop(holder);
+    for i in 1..n {
+        let (tx, rx) = (tx.clone(), rx.clone());
+        let (mutex, semaphore) = (Arc::clone(&mutex), Arc::clone(&semaphore));
+        let event = Arc::clone(&event);
+        runtime.enter(|| {
+            // Such names must not break the lines.
+            let name = format!("fiber\n\u{1b}[31m \"{i}\\\" 纤程");
+            let builder = spawn::Builder::new().name(name);
+            let spawned = builder.spawn(move || match i % 6 {
+                0 => drop(rx.recv()),
+                1 => drop(mutex.lock_interruptible()),
+                2 => drop(semaphore.acquire(1)),
+                3 => drop(event.wait()),
+                4 => drop(pirn::sleep(HOUR)),
+                // Keeps the other receivers waiting.
+                _ => drop((tx, spawn::park_interruptible())),
+            });
+            drop(spawned.expect("a fiber"));
+        });
+    }
+    eventually("all wait", || {
+        let fibers = runtime.fibers();
+        let parked = fibers.iter().filter(|fiber| fiber.state == State::Parked);
+        parked.count() == n
+    });
+}
+
+/// P15. A thousand parked fibers: who looks from outside counts as many of each kind as a
+/// report does, and finds the same of each.
+#[test]
+fn a_snapshot_has_what_a_report_has() {
+    let directory = Directory::new();
+    for workers in [1, 2, 4, 8] {
+        let path = directory.at("socket");
+        let builder = Runtime::builder().name("looked-at").workers(workers);
+        let runtime = Ends(Some(builder.inspect(&path).build().unwrap()));
+        crowd(&runtime, 1_000);
+        let mut counts = BTreeMap::new();
+        eventually("all workers answer", || {
+            counts = reported(&runtime);
+            counts.values().sum::<u64>() == 1_000
+        });
+        assert_eq!(counts.len(), 6, "{counts:?}");
+        let lines = ask_all(&path, "snapshot");
+        assert_eq!(counted(&lines), [counts.clone(), counts.clone()]);
+
+        let head = &lines[0];
+        assert_eq!(head["kind"], "runtime");
+        assert_eq!(head["version"], 1);
+        assert_eq!(head["name"], "looked-at");
+        assert_eq!(head["pid"], std::process::id());
+        assert_eq!(head["workers"], workers);
+        let uptime = Duration::from_nanos(head["uptime_ns"].as_u64().unwrap());
+        assert!(uptime > Duration::ZERO && uptime < 10 * LONG, "{uptime:?}");
+        assert_eq!(head["counters"]["spawned"], 1_000);
+        assert_eq!(head["counters"]["started"], 1_000);
+        assert_eq!(head["pressure"], 0);
+
+        let told = of_kind(&lines, "worker");
+        assert!(told.len() >= workers);
+        let sum = |field: &str| -> u64 {
+            told.iter()
+                .map(|worker| worker[field].as_u64().unwrap())
+                .sum()
+        };
+        assert_eq!((sum("started"), sum("ready"), sum("fresh")), (1_000, 0, 0));
+        assert_eq!(of_kind(&lines, "scale").len(), 11);
+
+        let mut fibers = of_kind(&lines, "fiber");
+        let id = |line: &Value| line["id"].as_str().unwrap().parse::<u64>().unwrap();
+        fibers.sort_by_key(id);
+        let mut reports = Vec::new();
+        eventually("all workers answer", || {
+            reports = runtime.fibers();
+            reports.len() == 1_000
+        });
+        reports.sort_by_key(|fiber| fiber.id);
+        for (line, fiber) in fibers.iter().zip(&reports) {
+            assert_eq!(text(&line["id"]), Some(fiber.id.to_string()));
+            assert_eq!(text(&line["name"]), fiber.name);
+            assert_eq!(line["worker"], fiber.worker);
+            assert_eq!(line["limited"], fiber.deadline.is_some());
+            let place =
+                |at: Option<&std::panic::Location<'_>>| at.map(|it| it.to_string());
+            assert_eq!(text(&line["spawned_at"]), place(Some(fiber.spawned_at)));
+            assert_eq!(text(&line["waits_at"]), place(fiber.waits_at));
+            let object = fiber.waits_for.as_ref().map(ToString::to_string);
+            // Two workers that look at the same thing at once may be in each other's way.
+            let busy = |it: &Option<String>| {
+                it.as_ref()
+                    .is_some_and(|it| it.starts_with("something busy"))
+            };
+            let told = text(&line["object"]);
+            assert!(told == object || busy(&told) || busy(&object), "{line}");
+            assert_eq!(line["stack_size"], fiber.stack_size);
+            assert_eq!(line["stack_used"], fiber.stack_used);
+            assert!(line.get("frames").is_none());
+        }
+
+        let few = ask_all(&path, "snapshot 10");
+        let [tallied, listed] = counted(&few);
+        assert_eq!(tallied, counts, "all are counted");
+        let listed: u64 = listed.values().sum();
+        let workers = of_kind(&few, "worker").len() as u64;
+        assert!(listed <= 10 * workers, "{listed} are told");
+        assert!(listed >= 10, "{listed} are told");
+        runtime.now();
+    }
+}
+
+#[inline(never)]
+fn waits_deep_down(depth: u32) {
+    if depth > 0 {
+        return waits_deep_down(std::hint::black_box(depth) - 1);
+    }
+    let _ = spawn::park_interruptible();
+}
+
+/// P15. One fiber is told with its frames, where a report has them; one that is not there is an
+/// error that says so.
+#[test]
+fn one_fiber_is_told() {
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let runtime = Runtime::builder()
+        .workers(2)
+        .inspect(&path)
+        .build()
+        .unwrap();
+    let fiber = runtime.spawn(|| waits_deep_down(3));
+    eventually("it waits", || {
+        runtime
+            .fibers()
+            .iter()
+            .any(|fiber| fiber.state == State::Parked)
+    });
+    let id = fiber.fiber().id();
+    let mut lines = Vec::new();
+    eventually("its worker answers", || {
+        lines = ask(&path, &format!("fiber {id}"));
+        lines.len() == 2
+    });
+    assert_eq!(lines[0]["kind"], "fiber");
+    assert_eq!(text(&lines[0]["id"]), Some(id.to_string()));
+    assert_eq!(lines[0]["reason"], "Park");
+    let frames = lines[0]["frames"].as_array().expect("a list");
+    let mut reports = Vec::new();
+    eventually("its worker answers", || {
+        reports = runtime.fibers();
+        reports.len() == 1
+    });
+    if reports[0].backtrace.is_some() {
+        let deep = |frame: &&Value| {
+            frame
+                .as_str()
+                .is_some_and(|it| it.contains("waits_deep_down"))
+        };
+        assert!(frames.iter().any(|frame| deep(&frame)), "{frames:?}");
+    }
+    let gone = ask(&path, "fiber 4294967295");
+    assert_eq!(gone.len(), 1);
+    assert_eq!(gone[0]["kind"], "error");
+    assert_eq!(gone[0]["why"], "fiber");
+    assert!(
+        text(&gone[0]["message"])
+            .unwrap()
+            .contains("no fiber 4294967295")
+    );
+    fiber.cancel();
+    fiber.join().unwrap();
+}
+
+/// P15. A fiber that computes is told as the one that its worker runs, and the others wait for
+/// no longer than a report does.
+#[test]
+fn a_busy_worker_is_told_from_outside() {
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let runtime = Runtime::builder()
+        .workers(1)
+        .inspect(&path)
+        .build()
+        .unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let theirs = Arc::clone(&stop);
+    let fiber = runtime.spawn(move || {
+        compute_until("it is told", || theirs.load(Ordering::SeqCst));
+    });
+    let id = fiber.fiber().id().to_string();
+    eventually("it is told", || {
+        let lines = ask(&path, "snapshot");
+        let workers = of_kind(&lines, "worker");
+        let fibers = of_kind(&lines, "fiber");
+        let running = text(&workers[0]["running"]) == Some(id.clone());
+        let told = fibers.iter().any(|it| text(&it["id"]) == Some(id.clone()));
+        // Where fibers may migrate, nobody needs the worker's answer.
+        let answered = workers[0]["answered"] == cfg!(pirn_free);
+        let silent = answered && workers[0]["state"] == "awake";
+        running && told && silent && fibers[0]["state"] == "running"
+    });
+    stop.store(true, Ordering::SeqCst);
+    fiber.join().unwrap();
+}
+
+/// P15. The socket is its owner's: by its mode whatever the process's mask, and by who connects,
+/// should the mode be changed.
+#[test]
+fn another_user_is_refused() {
+    const ASKED: &str = "PIRN_TEST_SOCKET";
+    let name = "inspect::another_user_is_refused";
+    let as_nobody = || {
+        let path = std::env::var_os(ASKED).expect("set for this process");
+        match raw(Path::new(&path), b"snapshot\n") {
+            Ok(answer) => eprintln!("answered: {answer}"),
+            Err(error) => eprintln!("error: {:?}", error.kind()),
+        }
+        std::process::exit(0);
+    };
+    if std::env::var_os(ASKED).is_some() {
+        as_nobody();
+    }
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let runtime = Runtime::builder()
+        .workers(1)
+        .inspect(&path)
+        .build()
+        .unwrap();
+    let file = fs::symlink_metadata(&path).unwrap();
+    assert_eq!(file.permissions().mode() & 0o777, 0o600);
+    assert_eq!(directory.names(), ["socket"], "nothing else is left there");
+    let own = fs::metadata("/proc/self").map_or(0, |own| own.uid());
+    if own != 0 {
+        eprintln!("skipped: only root can be somebody else");
+        return;
+    }
+    let asked = path.to_str().expect("text");
+    let ended = apart_as_nobody(name, &[(ASKED, asked)], as_nobody).expect("the parent");
+    assert!(
+        ended.stderr.contains("error: PermissionDenied"),
+        "{}",
+        ended.stderr
+    );
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    let ended = apart_as_nobody(name, &[(ASKED, asked)], as_nobody).expect("the parent");
+    assert!(ended.stderr.contains("answered: "), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("refused: another user"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!ended.stderr.contains("runtime"), "{}", ended.stderr);
+    // Its own user is still welcome.
+    assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime");
+    drop(runtime);
+}
+
+/// What `build` says of the socket's path.
+#[track_caller]
+fn refused(path: &Path) -> io::Error {
+    let built = Runtime::builder().workers(1).inspect(path).build();
+    let error = built.expect_err("refused");
+    let said = error.to_string();
+    let begins = format!("inspect is '{}': ", path.display());
+    assert!(said.starts_with(&begins), "{said}");
+    error
+}
+
+/// P15. A path that cannot be used is an error of `build` that names it; the socket of a dead process
+/// is replaced, that of a living one is not.
+#[test]
+fn what_is_at_the_path() {
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    // A socket that nobody listens on any more.
+    drop(UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    let first = Runtime::builder()
+        .workers(1)
+        .inspect(&path)
+        .build()
+        .unwrap();
+    assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime");
+
+    assert_eq!(refused(&path).kind(), ErrorKind::AddrInUse);
+    assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime", "it goes on");
+    // By another way to the same place, too.
+    symlink(&path, directory.at("link")).unwrap();
+    assert_eq!(
+        refused(&directory.at("link")).kind(),
+        ErrorKind::AlreadyExists
+    );
+    fs::remove_file(directory.at("link")).unwrap();
+
+    fs::write(directory.at("file"), "precious").unwrap();
+    assert_eq!(
+        refused(&directory.at("file")).kind(),
+        ErrorKind::AlreadyExists
+    );
+    assert_eq!(
+        fs::read_to_string(directory.at("file")).unwrap(),
+        "precious"
+    );
+    assert_eq!(refused(&directory.at("")).kind(), ErrorKind::AlreadyExists);
+    assert_eq!(
+        refused(&directory.at("no/such")).kind(),
+        ErrorKind::NotFound
+    );
+    assert_eq!(refused(Path::new("")).kind(), ErrorKind::InvalidInput);
+    assert_eq!(refused(Path::new("/")).kind(), ErrorKind::InvalidInput);
+    let long = directory.at(&"x".repeat(200));
+    refused(&long);
+    assert_eq!(
+        directory.names(),
+        ["file", "socket"],
+        "nothing is left behind"
+    );
+
+    drop(first);
+    assert_eq!(
+        directory.names(),
+        ["file"],
+        "the socket goes with its runtime"
+    );
+    let second = Runtime::builder()
+        .workers(1)
+        .inspect(&path)
+        .build()
+        .unwrap();
+    // Somebody else's by now: it stays.
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "precious").unwrap();
+    drop(second);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+}
+
+/// P15. Of runtimes that start at the same time at the same place, beside a dead socket, one gets it
+/// and can be asked.
+#[test]
+fn one_of_many_gets_the_place() {
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    for _ in 0..scaled(20) {
+        drop(UnixListener::bind(&path).unwrap());
+        let build = || Runtime::builder().workers(1).inspect(&path).build();
+        let built: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(build)).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
+        });
+        let winners = built.iter().filter(|built| built.is_ok()).count();
+        assert_eq!(winners, 1, "{built:?}");
+        assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime");
+        drop(built);
+        assert!(directory.names().is_empty(), "{:?}", directory.names());
+    }
+}
+
+/// P15. Requests that make no sense are refused, and whoever says nothing, or takes nothing, holds
+/// neither the others up for long nor the runtime.
+#[test]
+fn clients_that_misbehave() {
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let built = Runtime::builder()
+        .workers(2)
+        .inspect(&path)
+        .build()
+        .unwrap();
+    let runtime = Ends(Some(built));
+    crowd(&runtime, 2_000);
+    let garbage: [&[u8]; 5] = [
+        b"\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\xff\xfe\x00snapshot\n",
+        &[b'x'; 100_000],
+        b"fiber 99999999999999999999\n",
+    ];
+    for bytes in garbage {
+        // What was written too late for anybody to read it may be an error there.
+        if let Ok(answer) = raw(&path, bytes) {
+            let line: Value = serde_json::from_str(&answer).expect("one line");
+            assert_eq!(line["kind"], "error", "{answer}");
+            assert_eq!(line["why"], "request", "{answer}");
+        }
+    }
+    // Says nothing; says half of something; hangs up.
+    let silent = UnixStream::connect(&path).unwrap();
+    let mut half = UnixStream::connect(&path).unwrap();
+    half.write_all(b"snap").unwrap();
+    drop(UnixStream::connect(&path).unwrap());
+    // Asks, and is gone when the answer comes: far more than the socket's buffer has room for.
+    let mut gone = UnixStream::connect(&path).unwrap();
+    gone.write_all(b"snapshot\n").unwrap();
+    drop(gone);
+    assert_eq!(of_kind(&ask_all(&path, "snapshot"), "fiber").len(), 2_000);
+    drop((silent, half));
+    // Has nothing more to say, and reads.
+    let mut shut = UnixStream::connect(&path).unwrap();
+    shut.write_all(b"snapshot 1").unwrap();
+    shut.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    shut.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("line feed"), "{answer}");
+    // Asks and does not read: the runtime's end does not wait for it.
+    let mut stuck = UnixStream::connect(&path).unwrap();
+    stuck.write_all(b"snapshot\n").unwrap();
+    let mut one = [0];
+    stuck.read_exact(&mut one).unwrap();
+    let start = Instant::now();
+    runtime.now();
+    assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
+    assert!(directory.names().is_empty());
+    // And it sees that there is no more.
+    let mut rest = Vec::new();
+    let _ = stuck.read_to_end(&mut rest);
+    assert!(!rest.ends_with(b"{\"kind\":\"end\"}\n"), "it was cut off");
+}
+
+/// P15. Whatever way a runtime ends, its socket is gone, and whoever has connected sees the end.
+#[test]
+fn it_ends_with_its_runtime() {
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let build = || {
+        Runtime::builder()
+            .workers(2)
+            .inspect(&path)
+            .build()
+            .unwrap()
+    };
+    let connected = || {
+        let client = UnixStream::connect(&path).unwrap();
+        client.set_read_timeout(Some(LONG)).unwrap();
+        client
+    };
+    let ended = |mut client: UnixStream| {
+        assert_eq!(client.read(&mut [0]).unwrap_or(0), 0);
+        assert!(directory.names().is_empty(), "{:?}", directory.names());
+    };
+
+    let runtime = build();
+    let client = connected();
+    drop(runtime);
+    ended(client);
+
+    // With fibers that do not end.
+    let runtime = build();
+    let fiber = runtime.spawn(pirn::park);
+    eventually("it waits", || runtime.fibers().len() == 1);
+    let client = connected();
+    let left = runtime.shutdown(Duration::ZERO).expect_err("it parks on");
+    assert_eq!(left.fibers().len(), 1);
+    ended(client);
+    fiber.fiber().unpark();
+    fiber.join().unwrap();
+
+    // By one of its own fibers, which cannot wait for it.
+    let runtime = build();
+    let handle = runtime.handle();
+    let client = connected();
+    handle.run(move || drop(runtime));
+    eventually("its end", || directory.names().is_empty());
+    ended(client);
+}
+
+/// The process that comes and goes: aborts the first time, exits the second.
+fn come_and_go() {
+    let path = std::env::var_os("PIRN_INSPECT").expect("set");
+    let path = Path::new(&path);
+    assert_eq!(
+        pirn::run(|| ask(path, "snapshot")[0]["name"].clone()),
+        "pirn"
+    );
+    let aside = path.with_file_name("killed");
+    if !aside.exists() {
+        fs::write(aside, "").unwrap();
+        std::process::abort();
+    }
+    // The second runtime that the environment makes listen has a number.
+    let second = Builder::new().name("second").workers(1).build().unwrap();
+    let numbered = path.with_file_name("socket.2");
+    assert_eq!(ask(&numbered, "snapshot")[0]["name"], "second");
+    // What the program says comes first.
+    let other = path.with_file_name("other");
+    let third = Builder::new().workers(1).inspect(&other).build().unwrap();
+    assert!(other.exists() && !path.with_file_name("socket.3").exists());
+    drop((second, third));
+    assert!(!other.exists() && !numbered.exists());
+    std::process::exit(0);
+}
+
+/// P15. A process that exits removes its socket, though its default runtime does not end; one
+/// that is killed leaves it, and the next one takes its place.
+#[test]
+fn processes_come_and_go() {
+    let name = "inspect::processes_come_and_go";
+    if std::env::var_os("PIRN_INSPECT").is_some() {
+        come_and_go();
+    }
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let text = path.to_str().expect("text");
+    for killed in [true, false] {
+        let ended = apart(name, &[("PIRN_INSPECT", text)], come_and_go);
+        let ended = ended.expect("the parent");
+        assert_eq!(ended.status.success(), !killed, "{}", ended.stderr);
+        let left = directory.names();
+        match killed {
+            true => assert_eq!(left, ["killed", "socket"]),
+            false => assert_eq!(left, ["killed"]),
+        }
+    }
+}
+
+/// P15. Many ask at once while fibers come and go: each gets a whole answer.
+#[test]
+fn many_ask_amid_a_storm() {
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let runtime = Runtime::builder()
+        .workers(4)
+        .inspect(&path)
+        .build()
+        .unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let theirs = Arc::clone(&stop);
+    let churn = runtime.spawn(move || {
+        while !theirs.load(Ordering::SeqCst) {
+            pirn::scope(|s| {
+                for _ in 0..50 {
+                    s.spawn(pirn::yield_now);
+                }
+            });
+        }
+    });
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..scaled(50) {
+                    let lines = ask(&path, "snapshot 20");
+                    assert_eq!(lines[0]["kind"], "runtime");
+                    for fiber in of_kind(&lines, "fiber").iter().take(2) {
+                        let id = fiber["id"].as_str().unwrap();
+                        assert!(!ask(&path, &format!("fiber {id}")).is_empty());
+                    }
+                }
+            });
+        }
+    });
+    stop.store(true, Ordering::SeqCst);
+    churn.join().unwrap();
+}

@@ -1,0 +1,284 @@
+//! Threads that are taken away, and neighbors that make noise: what still starts, when, and
+//! who keeps its beat. What was measured is printed (`cargo xtask stress --verbose`).
+//!
+//! Each workload is given a [`Builder`], so that it can be had in every mode of a runtime.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pirn::Runtime;
+use pirn::channel::bounded;
+use pirn::runtime::Builder;
+use pirn::time::{interval, sleep, timeout};
+
+use crate::rig::{LONG, eventually};
+
+/// What some of a thousand took: the median, what 99 of 100 took at most, the longest.
+#[derive(Debug)]
+struct Took {
+    median: Duration,
+    most: Duration,
+    longest: Duration,
+}
+
+impl fmt::Display for Took {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (median, most) = (self.median, self.most);
+        write!(f, "p50 {median:?}, p99 {most:?}, max {:?}", self.longest)
+    }
+}
+
+fn took(mut all: Vec<Duration>) -> Took {
+    all.sort_unstable();
+    let at = |percent: usize| all[(all.len() - 1) * percent / 100];
+    Took {
+        median: at(50),
+        most: at(99),
+        longest: at(100),
+    }
+}
+
+/// A runtime's threads, counted.
+#[derive(Clone, Default)]
+struct Threads(Arc<AtomicUsize>);
+
+impl Threads {
+    fn of(&self, builder: Builder) -> Builder {
+        let (started, stopped) = (Arc::clone(&self.0), Arc::clone(&self.0));
+        builder
+            .on_thread_start(move || _ = started.fetch_add(1, Ordering::SeqCst))
+            .on_thread_stop(move || _ = stopped.fetch_sub(1, Ordering::SeqCst))
+    }
+
+    fn now(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// What came of a wave of fibers that block their threads.
+#[derive(Debug)]
+struct Wave {
+    /// How long fibers that were spawned meanwhile took to start.
+    fresh: Took,
+    /// How many of those were measured.
+    measured: usize,
+    /// Of the beats that fibers which had settled before should have had, how many they had.
+    beats: (u64, u64),
+    /// How many of the blocked fibers a report named by their line.
+    named: usize,
+}
+
+const BLOCKED: usize = 100;
+const ASLEEP: Duration = Duration::from_secs(2);
+const BEAT: Duration = Duration::from_millis(10);
+
+/// A hundred fibers block their threads for two seconds, all at once; one fiber each four
+/// milliseconds is spawned beside them.
+fn wave(builder: Builder, workers: usize) -> Wave {
+    let threads = Threads::default();
+    let runtime = threads.of(builder.workers(workers)).build().unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let beats = Arc::new(AtomicU64::new(0));
+    let hearts: Vec<_> = (0..workers)
+        .map(|_| {
+            let (over, beats) = (Arc::clone(&over), Arc::clone(&beats));
+            runtime.spawn(move || {
+                while !over.load(Ordering::SeqCst) {
+                    sleep(BEAT).unwrap();
+                    beats.fetch_add(1, Ordering::SeqCst);
+                }
+            })
+        })
+        .collect();
+    eventually("they beat", || {
+        beats.load(Ordering::SeqCst) >= workers as u64
+    });
+    let line = line!() + 2;
+    let blocked: Vec<_> = (0..BLOCKED)
+        .map(|_| runtime.spawn(|| thread::sleep(ASLEEP)))
+        .collect();
+    let (start, before) = (Instant::now(), beats.load(Ordering::SeqCst));
+    let (tx, rx) = bounded(1_024);
+    let mut measured = 0;
+    let mut named = 0;
+    while start.elapsed() < ASLEEP - Duration::from_millis(100) {
+        let (tx, spawned) = (tx.clone(), Instant::now());
+        runtime.spawn(move || tx.send(spawned.elapsed()).unwrap());
+        measured += 1;
+        thread::sleep(Duration::from_millis(4));
+        if named == 0 && start.elapsed() > ASLEEP / 2 {
+            let told = runtime.fibers();
+            named = told.iter().filter(|f| f.spawned_at.line() == line).count();
+        }
+    }
+    let due = start.elapsed().as_millis() / BEAT.as_millis() * workers as u128;
+    let had = beats.load(Ordering::SeqCst) - before;
+    drop(tx);
+    let fresh: Vec<Duration> = rx.iter().collect();
+    assert_eq!(fresh.len(), measured, "every one of them starts");
+    blocked.into_iter().for_each(|fiber| fiber.join().unwrap());
+    over.store(true, Ordering::SeqCst);
+    hearts.into_iter().for_each(|fiber| fiber.join().unwrap());
+    eventually("the threads go", || threads.now() <= workers);
+    assert_eq!(runtime.metrics().total.rescues, 0);
+    Wave {
+        fresh: took(fresh),
+        measured,
+        beats: (had, due as u64),
+        named,
+    }
+}
+
+/// E2, E12. What is fresh starts soon though a hundred fibers block their threads, who are
+/// named by a report, and the threads go when the wave is over.
+#[test]
+#[ignore = "storm"]
+fn a_wave_of_blocking_fibers() {
+    let wave = wave(Runtime::builder(), 16);
+    println!(
+        "settled: {} fresh fibers started after {}; {} of {} beats; {} named",
+        wave.measured, wave.fresh, wave.beats.0, wave.beats.1, wave.named
+    );
+    assert_eq!(wave.named, BLOCKED);
+    assert!(wave.fresh.median <= Duration::from_millis(20), "{wave:?}");
+    assert!(wave.fresh.most < LONG / 60, "{wave:?}");
+}
+
+/// How a heart that should beat thirty times did beside hogs.
+#[derive(Debug)]
+struct Beats {
+    /// Beats of a fiber that had settled before the hogs came.
+    settled: u64,
+    /// Fibers that a thread spawned for each beat and that ran before the next.
+    fresh: u64,
+    /// How long those took to run.
+    took: Took,
+}
+
+const HOGS: usize = 15;
+const PULSE: Duration = Duration::from_millis(100);
+const PULSES: u32 = 30;
+
+/// Fifteen fibers compute for three seconds on four workers; `polite` ones yield each
+/// millisecond.
+fn noise(builder: Builder, polite: bool) -> Beats {
+    let runtime = builder.workers(4).build().unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let (ended, settled) = (Arc::clone(&over), Arc::new(AtomicU64::new(0)));
+    let count = Arc::clone(&settled);
+    let heart = runtime.spawn(move || {
+        let mut ticks = interval(PULSE).missed(pirn::time::MissedTick::Skip);
+        while !ended.load(Ordering::SeqCst) {
+            ticks.tick().unwrap();
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    eventually("it beats", || settled.load(Ordering::SeqCst) > 0);
+    let hogs: Vec<_> = (0..HOGS)
+        .map(|_| {
+            let over = Arc::clone(&over);
+            runtime.spawn(move || {
+                let mut last = Instant::now();
+                while !over.load(Ordering::SeqCst) {
+                    std::hint::spin_loop();
+                    if polite && last.elapsed() > Duration::from_millis(1) {
+                        pirn::yield_now();
+                        last = Instant::now();
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut before = settled.load(Ordering::SeqCst);
+    if polite {
+        // A worker looks at its timers after so many runs, until it has seen how long they are.
+        let so_far = before;
+        eventually("it beats on", || {
+            before = settled.load(Ordering::SeqCst);
+            before >= so_far + 2
+        });
+    }
+    let (start, mut fresh) = (Instant::now(), 0);
+    let (tx, rx) = bounded(PULSES as usize);
+    for pulse in 1..=PULSES {
+        let (tx, spawned) = (tx.clone(), Instant::now());
+        let beat = runtime.spawn(move || tx.send(spawned.elapsed()).unwrap());
+        let next = start + PULSE * pulse;
+        thread::sleep(next.saturating_duration_since(Instant::now()));
+        fresh += u64::from(beat.is_finished());
+    }
+    let settled = settled.load(Ordering::SeqCst) - before;
+    over.store(true, Ordering::SeqCst);
+    hogs.into_iter().for_each(|fiber| fiber.join().unwrap());
+    heart.join().unwrap();
+    drop(tx);
+    let all: Vec<Duration> = rx.iter().collect();
+    assert_eq!(all.len(), PULSES as usize);
+    Beats {
+        settled,
+        fresh,
+        took: took(all),
+    }
+}
+
+fn tell(hogs: &str, beats: &Beats) {
+    println!(
+        "settled, hogs that {hogs}: {} beats of {PULSES} where it had been, {} of fresh \
+         fibers, which ran after {}",
+        beats.settled, beats.fresh, beats.took
+    );
+}
+
+/// N3. A beat is kept beside fibers that compute and yield now and then. Beside those that do
+/// not, what has not started waits for one of them, and starts in the end.
+#[test]
+#[ignore = "storm"]
+fn noisy_neighbors() {
+    tell("do not", &noise(Runtime::builder(), false));
+    // Somebody else may have the processors for a while.
+    let third = u64::from(PULSES / 3);
+    let kept = (0..3).any(|_| {
+        let polite = noise(Runtime::builder(), true);
+        tell("yield", &polite);
+        polite.settled >= third && polite.fresh >= third
+    });
+    assert!(kept, "in none of three attempts");
+}
+
+/// N9. How late a limit around code that knows nothing of fibers ends it: a thousand of them,
+/// a few at a time.
+#[test]
+#[ignore = "storm"]
+fn limits_around_foreign_code() {
+    for workers in [1, 2, 4] {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        let (_open, silent) = bounded::<u64>(0);
+        let (tx, rx) = bounded(1_000);
+        runtime.run(|| {
+            pirn::scope(|s| {
+                for first in 0..20 {
+                    let (silent, tx) = (silent.clone(), tx.clone());
+                    s.spawn(move || {
+                        for i in 0..50_u64 {
+                            let limit = 1 + (first * 7 + i * 13) % 20;
+                            let limit = Duration::from_millis(limit);
+                            let start = Instant::now();
+                            // The iterator's `sum` is `std`'s own.
+                            let ended = timeout(limit, || silent.iter().sum::<u64>());
+                            let late = start.elapsed().checked_sub(limit);
+                            assert!(ended.is_err());
+                            tx.send(late.expect("none is early")).unwrap();
+                        }
+                    });
+                }
+            });
+        });
+        drop(tx);
+        let late = took(rx.iter().collect());
+        println!("{workers} workers, a thousand limits, late by {late}");
+        assert!(late.most < LONG / 60, "{late:?}");
+    }
+}
