@@ -165,7 +165,7 @@ fn what_is_run_elsewhere_is_under_the_callers_token() {
     let ended = here.run(|| {
         pirn::scope(|s| {
             let fiber = s.spawn(|| there.run(for_ever));
-            while there.metrics().total.started == 0 {
+            while there.metrics().total.fiber_parks == 0 {
                 pirn::yield_now();
             }
             s.cancel();
