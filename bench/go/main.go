@@ -22,6 +22,10 @@ type job struct {
 }
 
 func main() {
+	if len(os.Args) > 2 && os.Args[1] == "serve" {
+		serve(os.Args[3:])
+		return
+	}
 	if len(os.Args) != 7 {
 		fmt.Println("skip wrong arguments")
 		return

@@ -15,6 +15,7 @@ pub mod floors;
 pub mod guard;
 pub mod gzip;
 pub mod harness;
+pub mod net;
 pub mod peers;
 pub mod report;
 pub mod tools;

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: hands over to the programs in bench/, which is a workspace of its own
 //! so that the peers it measures stay out of the library's lock file.
 //!
-//! `compare` prints pirn and its peers side by side; `guard` compares instruction counts
+//! `compare` prints pirn and its peers side by side, `echo` only their servers; `guard` compares instruction counts
 //! with the baseline in the repository; `cost` compares them with those of a build without
 //! anything that is there for reports only.
 
@@ -13,17 +13,21 @@ use crate::options::Options;
 use crate::repo;
 use crate::tally::Tally;
 
-/// Runs `compare` or `guard` with the arguments that follow.
+/// Runs `compare`, its cases of servers, or `guard` with the arguments that follow.
 ///
 /// # Errors
 /// When the program is not named, or fails.
 pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
     let (program, args) = match options.words.split_first() {
         Some((name, args)) if matches!(name.as_str(), "compare" | "guard") => {
-            (name, args)
+            (name.as_str(), args.to_vec())
         }
+        Some((name, args)) if name == "echo" => ("compare", echo(args)),
         Some((name, args)) if name == "cost" => return cost(args),
-        _ => return Err("say which: `bench compare`, `guard` or `cost …`".to_owned()),
+        _ => {
+            let which = "say which: `bench compare`, `echo`, `guard` or `cost …`";
+            return Err(which.to_owned());
+        }
     };
     let mut cargo = command::cargo();
     cargo.args(["run", "--quiet", "--release", "--manifest-path"]);
@@ -31,6 +35,17 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
     cargo.args(["--bin", program, "--"]).args(args);
     command::run(&mut cargo)?;
     Ok(Tally::PASS)
+}
+
+/// The arguments with which `compare` runs the cases of servers, ten times unless it is told
+/// otherwise.
+fn echo(args: &[String]) -> Vec<String> {
+    let mut all = vec!["--only".to_owned(), "echo-*,http-*,idle".to_owned()];
+    if !args.iter().any(|arg| arg.starts_with("--reps")) {
+        all.extend(["--reps".to_owned(), "10".to_owned()]);
+    }
+    all.extend_from_slice(args);
+    all
 }
 
 /// Builds the guard twice and has the one compare itself with the other.

@@ -102,7 +102,7 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         options: None,
         run: bench::bench,
-        help: "compare|guard|cost …: against peers, the baseline, a build that tells nothing",
+        help: "compare|echo|guard|cost …: against peers, the baseline, a build that tells nothing",
     },
 ];
 

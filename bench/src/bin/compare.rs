@@ -14,6 +14,7 @@ use pirn_bench::child::{Job, Skip};
 use pirn_bench::floors;
 use pirn_bench::gzip;
 use pirn_bench::harness::{self, Machine, Plan, Programs};
+use pirn_bench::net;
 use pirn_bench::peers::{self, Peer, Program};
 use pirn_bench::report::{self, Sheet};
 use pirn_bench::tools;
@@ -149,14 +150,28 @@ fn list() {
     }
 }
 
+/// How a child ends that says in words what went wrong.
+fn spoken(name: &str, outcome: Result<(), String>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{name}: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn child(arguments: &[String]) -> ExitCode {
     match arguments {
         [what] if what == "floors" => floors::run(),
         [what, rest @ ..] if what == "gzip" => {
-            if let Err(message) = gzip::child(rest) {
-                eprintln!("gzip: {message}");
-                return ExitCode::FAILURE;
-            }
+            return spoken("gzip", gzip::child(rest));
+        }
+        [what, rest @ ..] if what == "serve" => {
+            return spoken("serve", net::serve_child(rest));
+        }
+        [what, rest @ ..] if what == "load" => {
+            return spoken("load", net::load_child(rest));
         }
         [name, job @ ..] => {
             let peer = peers::all().iter().find(|peer| peer.name == name);

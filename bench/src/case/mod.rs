@@ -5,6 +5,9 @@
 
 mod bound;
 mod kind;
+mod net;
+mod net_rows;
+mod net_table;
 mod row;
 mod rows;
 mod table;
@@ -14,6 +17,7 @@ mod talk_table;
 
 pub use bound::{Bound, Stat};
 pub use kind::{Case, Kind};
+pub use net::Net;
 pub use row::{Row, Unit};
 pub use table::{find, table};
 pub use talk::{Place, Shape, Talk};

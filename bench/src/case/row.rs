@@ -7,6 +7,8 @@ use super::Bound;
 pub enum Unit {
     /// Nanoseconds for one operation.
     Ns,
+    /// Microseconds from a beginning to its end.
+    Us,
     /// Milliseconds for the whole work.
     Ms,
     /// Bytes for one fiber.
@@ -19,6 +21,12 @@ pub enum Unit {
     MbPerS,
     /// Percent of the input.
     Percent,
+    /// Requests in a second.
+    PerS,
+    /// System calls of a request.
+    Calls,
+    /// A number of things.
+    Count,
 }
 
 impl Unit {
@@ -26,18 +34,25 @@ impl Unit {
     pub fn name(self) -> &'static str {
         match self {
             Unit::Ns => "ns",
+            Unit::Us => "µs",
             Unit::Ms => "ms",
             Unit::Bytes => "B",
             Unit::MiB => "MiB",
             Unit::MopsPerS => "M/s",
             Unit::MbPerS => "MB/s",
             Unit::Percent => "%",
+            Unit::PerS => "/s",
+            Unit::Calls => "calls",
+            Unit::Count => "",
         }
     }
 
     /// Whether a larger number is the better one.
     pub fn more_is_better(self) -> bool {
-        matches!(self, Unit::MopsPerS | Unit::MbPerS)
+        matches!(
+            self,
+            Unit::MopsPerS | Unit::MbPerS | Unit::PerS | Unit::Count
+        )
     }
 }
 

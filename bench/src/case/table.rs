@@ -1,5 +1,6 @@
 //! The list of cases: sizes, processors, rows.
 
+use super::net_table::NET;
 use super::rows::{
     BUSY_CHILD, GUNZIP_INDEXED, GUNZIP_PLAIN, HAND_OVER, PARKED_SMALL, PARKED_WIDE, PGZ,
     SKYNET, SPAWN_JOIN, SPAWN_JOIN_YIELD, SPAWN_MANY, STEAL, THROUGHPUT, WAKE, YIELD,
@@ -18,13 +19,15 @@ pub fn table() -> &'static [Case] {
 }
 
 const TABLE: &[Case] = &{
-    let mut all = [BASE; LABOR.len() + TALK.len()];
+    let mut all = [BASE; LABOR.len() + TALK.len() + NET.len()];
     let mut at = 0;
     while at < all.len() {
         all[at] = if at < LABOR.len() {
             LABOR[at]
-        } else {
+        } else if at < LABOR.len() + TALK.len() {
             TALK[at - LABOR.len()]
+        } else {
+            NET[at - LABOR.len() - TALK.len()]
         };
         at += 1;
     }

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::harness::{Limits, Status, Summary, launch};
+use crate::harness::{Limits, Processors, Status, Summary, launch};
 
 use super::Operation;
 use super::history::History;
@@ -88,7 +88,7 @@ fn child(operation: &Operation, injected: Duration) -> Result<Vec<f64>, String> 
     let answer = launch(
         command,
         Limits {
-            processors: 1,
+            processors: Processors::Last(1),
             time: Duration::from_secs(60),
         },
     );

@@ -1,22 +1,18 @@
 //! One child: pinned, limited in time, read to its end.
 
-use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::AsRawFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::tools::target_directory;
-
-use super::{Answer, Status};
+use super::{Answer, Complaint, Processors, Status, pin};
 
 /// What a child may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Processors, taken from the end of those that this process may use.
-    pub processors: usize,
+    /// Where it may run.
+    pub processors: Processors,
     /// Time until it is killed.
     pub time: Duration,
 }
@@ -24,23 +20,13 @@ pub struct Limits {
 /// Runs `command` and reads its answer. What it says on standard error is kept for the
 /// reason when it fails.
 pub fn launch(mut command: Command, limits: Limits) -> Answer {
-    let mask = last_processors(limits.processors);
-    let pin = move || {
-        // SAFETY: pid 0 is the calling process, the mask is alive and of the size told.
-        let failed = unsafe { libc::sched_setaffinity(0, size_of_val(&mask), &mask) };
-        if failed == 0 {
-            Ok(())
-        } else {
-            Err(std::io::Error::last_os_error())
+    pin(&mut command, limits.processors);
+    let (complaint, said) = match Complaint::new() {
+        Ok(complaint) => complaint,
+        Err(error) => {
+            let what = format!("no room for what it may say: {error}");
+            return Answer::empty(Status::Failed(what));
         }
-    };
-    // SAFETY: between fork and exec `pin` makes one system call on its own copy of the mask
-    // and takes no lock.
-    unsafe { command.pre_exec(pin) };
-    let errors = target_directory().join("child-errors");
-    let Ok(said) = File::create(&errors) else {
-        let what = format!("cannot write {}", errors.display());
-        return Answer::empty(Status::Failed(what));
     };
     command.env("RUST_BACKTRACE", "0");
     let child = command
@@ -68,7 +54,7 @@ pub fn launch(mut command: Command, limits: Limits) -> Answer {
             Answer::empty(Status::Failed(what))
         }
         Some(_) if !status.success() => {
-            let what = format!("{}{}", describe(status), first_line(&errors));
+            let what = format!("{}{}", describe(status), complaint.first_line());
             Answer::empty(Status::Failed(what))
         }
         Some(output) => Answer::parse(&output),
@@ -101,39 +87,9 @@ fn read_until(child: &mut Child, deadline: Instant) -> Option<String> {
     }
 }
 
-/// The first line that is a message, after a colon.
-fn first_line(errors: &Path) -> String {
-    let said = fs::read_to_string(errors).unwrap_or_default();
-    let boring = |line: &&str| line.is_empty() || line.starts_with("thread '");
-    let line = said
-        .lines()
-        .find(|line| !boring(line))
-        .map(|line| format!(": {line}"));
-    line.unwrap_or_default()
-}
-
 fn describe(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("died of signal {signal}"),
         (None, code) => format!("ended with code {}", code.unwrap_or(-1)),
     }
-}
-
-/// The last `count` of the processors that this process may use: the first one serves
-/// most interrupts.
-fn last_processors(count: usize) -> libc::cpu_set_t {
-    // SAFETY: a set of processors is a plain array of bits; all zeros is the empty one.
-    let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: pid 0 is the calling thread, the set is alive and of the size told.
-    unsafe { libc::sched_getaffinity(0, size_of_val(&allowed), &mut allowed) };
-    // SAFETY: as above.
-    let mut chosen: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    let total = libc::CPU_SETSIZE as usize;
-    // SAFETY: every index is below the size of the set.
-    let is_allowed = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &allowed) };
-    for cpu in (0..total).rev().filter(is_allowed).take(count) {
-        // SAFETY: as above.
-        unsafe { libc::CPU_SET(cpu, &mut chosen) };
-    }
-    chosen
 }

@@ -4,16 +4,22 @@
 //! the start, the peers rotated by one. So a slow minute of the machine hits all alike.
 
 mod answer;
+mod bootstrap;
+mod complaint;
 mod launch;
 mod machine;
+mod pin;
 mod plan;
 mod results;
 mod rounds;
 mod stats;
 
 pub use answer::{Answer, Status};
+pub use bootstrap::sure_ratio;
+pub use complaint::Complaint;
 pub use launch::{Limits, launch};
 pub use machine::Machine;
+pub use pin::{Processors, pin};
 pub use plan::Plan;
 pub use results::{Cell, Results};
 pub use rounds::{Programs, run};

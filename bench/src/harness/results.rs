@@ -34,6 +34,11 @@ impl Cell {
         matches!(self.status, None | Some(Status::Done))
     }
 
+    /// The samples of one series, in the order of the repetitions.
+    pub fn samples(&self, series: &str) -> &[f64] {
+        self.series.get(series).map_or(&[], Vec::as_slice)
+    }
+
     /// The distribution of one series.
     pub fn summary(&self, series: &str) -> Option<Summary> {
         self.series

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::case::Case;
+use crate::case::{Case, Kind};
 use crate::gzip;
+use crate::net;
 use crate::peers::{Peer, Program};
 
-use super::{Answer, Limits, Plan, Results, Status, launch};
+use super::{Answer, Limits, Plan, Processors, Results, Status, launch};
 
 /// The programs of peers that are not in this one: where they are, or why they are not.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ fn floors(programs: &Programs) -> Answer {
     launch(
         command,
         Limits {
-            processors: 2,
+            processors: Processors::Last(2),
             time: Duration::from_secs(120),
         },
     )
@@ -67,12 +68,18 @@ fn one(plan: &Plan, programs: &Programs, case: &Case, peer: &Peer) -> Answer {
             Err(reason) => Answer::empty(Status::Skipped(reason.clone())),
         };
     }
+    if let Kind::Net(net) = case.kind {
+        return net::measure(programs, peer.name, net, &plan.job(case), plan.patience());
+    }
     let (program, name) = match &peer.program {
         Program::Here(_) => (Ok(&programs.here), Some(peer.name)),
         Program::Go => (programs.go.as_ref(), None),
         Program::Boost => (programs.boost.as_ref(), None),
         Program::Gzip => {
             return Answer::empty(Status::Skipped(gzip::ONLY_GZIP.to_owned()));
+        }
+        Program::Server => {
+            return Answer::empty(Status::Skipped("serves only".to_owned()));
         }
     };
     let program = match program {
@@ -87,7 +94,7 @@ fn one(plan: &Plan, programs: &Programs, case: &Case, peer: &Peer) -> Answer {
     launch(
         command,
         Limits {
-            processors: case.workers,
+            processors: Processors::Last(case.workers),
             time: plan.patience(),
         },
     )

@@ -1,7 +1,8 @@
 //! The list of peers.
 
-use crate::case::Case;
+use crate::case::{Case, Kind};
 use crate::child::{Job, Outcome};
+use crate::net;
 
 use super::pirn;
 use super::talk::{flume, kanal};
@@ -18,6 +19,8 @@ pub enum Program {
     Boost,
     /// A gzip program, for those cases alone.
     Gzip,
+    /// A server, for those cases alone.
+    Server,
 }
 
 /// One column of the comparison.
@@ -34,17 +37,25 @@ pub struct Peer {
 impl Peer {
     /// Whether the case is of the kind that this peer is for.
     pub fn fits(&self, case: &Case) -> bool {
+        if let Kind::Net(net) = case.kind {
+            return net::serves(self.name, net);
+        }
         let gzip = case.kind.is_gzip();
         match self.program {
             Program::Gzip => gzip,
             Program::Here(_) => !gzip || self.name == OURS,
             Program::Go | Program::Boost => !gzip,
+            Program::Server => false,
         }
     }
 }
 
 /// The name of the runtime that the limits speak of.
 pub const OURS: &str = "pirn";
+
+/// Peers without a scheduler: in the cases of servers they are shown beside the others, and
+/// are none to be beaten.
+pub const BARE: &[&str] = &["epoll", "threads"];
 
 /// All peers in the order of the tables.
 pub fn all() -> &'static [Peer] {
@@ -97,6 +108,11 @@ const PEERS: &[Peer] = &[
         name: "boost",
         program: Program::Boost,
         note: "Boost.Fiber: round robin on one worker, work stealing on two",
+    },
+    Peer {
+        name: "epoll",
+        program: Program::Server,
+        note: "one thread and one epoll set, nothing else: the floor of servers",
     },
     gzip(
         "pgz-fibers",

@@ -49,7 +49,9 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Throughput => root(move || throughput(&job.smaller(20))),
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
         Kind::Talk(work) => return talk::may::run(&job, work),
-        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
+        Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+            return Err(Skip("no such case"));
+        }
     }
     Ok(())
 }

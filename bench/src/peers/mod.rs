@@ -16,4 +16,4 @@ mod talk;
 mod threads;
 mod tokio;
 
-pub use list::{OURS, Peer, Program, all};
+pub use list::{BARE, OURS, Peer, Program, all};

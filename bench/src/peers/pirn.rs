@@ -63,7 +63,9 @@ fn run(job: &Job, scheduler: Scheduler) -> Outcome {
         Kind::Wake => wake(job, &runtime),
         Kind::Throughput => runtime.run(|| throughput(job)),
         Kind::Talk(work) => return talk::pirn::run(job, work, &runtime),
-        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
+        Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+            return Err(Skip("no such case"));
+        }
     }
     Ok(())
 }

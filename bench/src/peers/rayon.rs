@@ -29,7 +29,9 @@ pub(super) fn run(job: &Job) -> Outcome {
         }
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
         Kind::Talk(_) => return Err(Skip("a job cannot wait")),
-        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
+        Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+            return Err(Skip("no such case"));
+        }
     }
     Ok(())
 }

@@ -31,7 +31,9 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Throughput => throughput(&job.smaller(100)),
         Kind::Steal | Kind::HandOver => return Err(Skip("nothing to steal")),
         Kind::Talk(work) => return talk::threads::run(job, work),
-        Kind::Pgz { .. } | Kind::Gunzip { .. } => return Err(Skip("no such case")),
+        Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+            return Err(Skip("no such case"));
+        }
     }
     Ok(())
 }

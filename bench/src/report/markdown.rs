@@ -83,13 +83,26 @@ fn section(block: &Block) -> String {
         "\n### {}: {}\n\n{}, {}; workers: {}, warm-up rounds: {}\n\n",
         block.case, block.title, block.row, block.unit, block.workers, block.warmups,
     );
-    page.push_str("| peer | median | p95 | p99 | samples | × best |\n");
-    page.push_str("|---|---:|---:|---:|---:|---:|\n");
+    let surely = block.lines.iter().any(|line| line.surely.is_some());
+    let (name, rule) = match surely {
+        true => (" surely |", "---:|"),
+        false => ("", ""),
+    };
+    let _ = writeln!(
+        page,
+        "| peer | median | p95 | p99 | samples | × best |{name}"
+    );
+    let _ = writeln!(page, "|---|---:|---:|---:|---:|---:|{rule}");
     for line in &block.lines {
         let summary = line.summary;
+        let sure = match (surely, line.surely) {
+            (false, _) => String::new(),
+            (true, None) => " |".to_owned(),
+            (true, Some(ratio)) => format!(" {} {ratio:.2} |", block.sign()),
+        };
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} |{sure}",
             line.peer,
             number(summary.median),
             number(summary.p95),

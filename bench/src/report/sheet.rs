@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::case::{Case, Row, Unit};
+use crate::case::{Case, Kind, Row};
 use crate::floors::FLOORS;
-use crate::harness::{Machine, Plan, Results, Status, Summary};
-use crate::peers::OURS;
+use crate::harness::{Machine, Plan, Results, Status, Summary, sure_ratio};
+use crate::peers::{BARE, OURS};
 
 use super::verdict::{Limit, limits};
 
@@ -48,6 +48,8 @@ pub struct Block {
     pub row: &'static str,
     /// The unit of all numbers.
     pub unit: &'static str,
+    /// Whether a larger number is the better one.
+    pub more_is_better: bool,
     /// How many workers every peer had.
     pub workers: usize,
     /// Rounds before the first sample, in every child.
@@ -69,8 +71,14 @@ pub struct Line {
     pub peer: &'static str,
     /// Its numbers.
     pub summary: Summary,
-    /// The median as a multiple of the best peer's, pirn not counted among them.
+    /// The median as a multiple of the best peer's, pirn, and servers without a scheduler, not
+    /// counted among them.
     pub times_best: Option<f64>,
+    /// What that multiple surely keeps: at least so much where more is better, else at most.
+    /// For servers only, whose repetitions give one sample each.
+    pub surely: Option<f64>,
+    /// The samples, for servers only.
+    pub samples: Vec<f64>,
 }
 
 impl Sheet {
@@ -120,6 +128,11 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
                     peer: peer.name,
                     summary,
                     times_best: None,
+                    surely: None,
+                    samples: match case.kind {
+                        Kind::Net(_) => cell.samples(row.series).to_vec(),
+                        _ => Vec::new(),
+                    },
                 });
             }
             (None, Some(Status::Skipped(reason) | Status::Failed(reason))) => {
@@ -128,12 +141,17 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
             (None, _) => absent.push((peer.name, "no samples".to_owned())),
         }
     }
-    rank(&mut lines, row.unit);
+    let bare: &[&str] = match case.kind {
+        Kind::Net(_) => BARE,
+        _ => &[],
+    };
+    rank(&mut lines, row.unit.more_is_better(), bare);
     Block {
         case: case.name,
         title: case.title,
         row: row.title,
         unit: row.unit.name(),
+        more_is_better: row.unit.more_is_better(),
         workers: case.workers,
         warmups: case.warmups,
         limits: limits(row, &lines, &results.floors),
@@ -143,18 +161,34 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
     }
 }
 
+impl Block {
+    /// Where what is better lies, seen from a bound.
+    pub fn sign(&self) -> &'static str {
+        if self.more_is_better { "≥" } else { "≤" }
+    }
+}
+
 /// Sorts the best first and fills in the ratios.
-fn rank(lines: &mut [Line], unit: Unit) {
+fn rank(lines: &mut [Line], more_is_better: bool, bare: &[&str]) {
     lines.sort_by(|a, b| a.summary.median.total_cmp(&b.summary.median));
-    if unit.more_is_better() {
+    if more_is_better {
         lines.reverse();
     }
     let best = lines
         .iter()
-        .find(|line| !is_ours(line.peer))
-        .map(|line| line.summary.median);
+        .find(|line| !is_ours(line.peer) && !bare.contains(&line.peer))
+        .map(|line| (line.peer, line.summary.median, line.samples.clone()));
+    let Some((best, median, samples)) = best else {
+        return;
+    };
+    if median <= 0.0 {
+        return;
+    }
     for line in lines {
-        line.times_best = best.map(|best| line.summary.median / best);
+        line.times_best = Some(line.summary.median / median);
+        if line.peer != best {
+            line.surely = sure_ratio(&line.samples, &samples, more_is_better);
+        }
     }
 }
 

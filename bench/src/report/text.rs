@@ -71,9 +71,12 @@ fn section(block: &Block) -> String {
         let times = line
             .times_best
             .map_or(String::new(), |times| format!("{times:.2}"));
+        let surely = line.surely.map_or(String::new(), |ratio| {
+            format!(", surely {} {ratio:.2}", block.sign())
+        });
         let _ = writeln!(
             page,
-            "  {:<12} {:>10} {:>10} {:>10}  {:<5} {:>7} {times:>8}",
+            "  {:<12} {:>10} {:>10} {:>10}  {:<5} {:>7} {times:>8}{surely}",
             line.peer,
             number(summary.median),
             number(summary.p95),

@@ -115,6 +115,8 @@ mod tests {
             peer,
             summary,
             times_best: None,
+            surely: None,
+            samples: Vec::new(),
         }
     }
 

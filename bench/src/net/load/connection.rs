@@ -1,0 +1,196 @@
+//! One connection of a load.
+//!
+//! `asked` counts the requests that it may have made by now; their bytes go out as far as the
+//! socket takes them, and the rest when it takes more. A request's time runs from the moment
+//! at which it might first be asked: what waits in this process for room counts as well.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
+use std::ptr;
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
+
+use super::Failure;
+use super::dialect::Dialect;
+
+/// One connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    /// Which it is, for messages.
+    number: usize,
+    pub(super) stream: TcpStream,
+    dialect: Dialect,
+    /// Bytes that have gone out.
+    said: u64,
+    /// Bytes that may go out.
+    due: u64,
+    /// When each request that has no answer yet was asked, the oldest first.
+    open: VecDeque<u64>,
+}
+
+/// What a connection waits for after it has said what it could.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// All that it may say has gone out.
+    All,
+    /// The socket takes no more for now.
+    Part,
+}
+
+impl Connection {
+    /// Connects from `local` to `server`. It blocks until [`Connection::ready`].
+    pub(super) fn open(
+        number: usize,
+        local: SocketAddr,
+        server: SocketAddr,
+        dialect: Dialect,
+    ) -> Result<Connection, Failure> {
+        let connect = || {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+            choose_port_late(&socket)?;
+            socket.bind(&local.into())?;
+            socket.connect(&server.into())?;
+            socket.set_tcp_nodelay(true)?;
+            Ok(TcpStream::from(socket))
+        };
+        Ok(Connection {
+            number,
+            stream: connect().map_err(Failure::at(place(number)))?,
+            dialect,
+            said: 0,
+            due: 0,
+            open: VecDeque::new(),
+        })
+    }
+
+    /// Asks once and waits for the answer, at most that long: from here on the server has
+    /// taken the connection in.
+    pub(super) fn greet(
+        &mut self,
+        patience: Duration,
+        buffer: &mut [u8],
+    ) -> Result<(), Failure> {
+        self.stream
+            .set_read_timeout(Some(patience))
+            .map_err(Failure::at(place(self.number)))?;
+        self.ask(1, 0)?;
+        let asked = Instant::now();
+        while !self.open.is_empty() {
+            if self.hear(buffer, |_| {})? == 0 && asked.elapsed() >= patience {
+                return Err(Failure::Silent { awaited: 1 });
+            }
+        }
+        self.stream
+            .set_nonblocking(true)
+            .map_err(Failure::at(place(self.number)))
+    }
+
+    /// Asks `count` more, at this time.
+    pub(super) fn ask(&mut self, count: u64, now: u64) -> Result<Said, Failure> {
+        self.due += count * self.dialect.size() as u64;
+        self.open.extend((0..count).map(|_| now));
+        self.flush()
+    }
+
+    /// Says what it may and has not said yet.
+    pub(super) fn flush(&mut self) -> Result<Said, Failure> {
+        while self.said < self.due {
+            let words = self.dialect.say(self.said, (self.due - self.said) as usize);
+            match (&self.stream).write(words) {
+                Ok(count) => self.said += count as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(Said::Part);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failure::at(place(self.number))(error)),
+            }
+        }
+        Ok(Said::All)
+    }
+
+    /// Reads once, and tells `answered` for each answer that is complete when it was asked.
+    pub(super) fn hear(
+        &mut self,
+        buffer: &mut [u8],
+        mut answered: impl FnMut(u64),
+    ) -> Result<u64, Failure> {
+        let count = match (&self.stream).read(buffer) {
+            Ok(0) => return Err(self.wrong("the server has closed it".to_owned())),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(0),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return Ok(0);
+            }
+            Err(error) => return Err(Failure::at(place(self.number))(error)),
+        };
+        let answers = self
+            .dialect
+            .hear(&buffer[..count])
+            .map_err(|what| self.wrong(what))?;
+        for _ in 0..answers {
+            let asked = self.open.pop_front();
+            let asked = asked
+                .ok_or_else(|| self.wrong("an answer that nobody asked for".into()))?;
+            answered(asked);
+        }
+        Ok(answers)
+    }
+
+    /// Whether something that may be said has not gone out.
+    pub(super) fn is_behind(&self) -> bool {
+        self.said < self.due
+    }
+
+    /// Says that no more is asked; the server must end the connection without another word.
+    pub(super) fn close(
+        self,
+        patience: Duration,
+        buffer: &mut [u8],
+    ) -> Result<(), Failure> {
+        let mut end = || {
+            self.stream.set_nonblocking(false)?;
+            self.stream.set_read_timeout(Some(patience))?;
+            self.stream.shutdown(Shutdown::Write)?;
+            (&self.stream).read(buffer)
+        };
+        match end() {
+            Ok(0) => Ok(()),
+            Ok(count) => Err(self.wrong(format!("{count} bytes after the last answer"))),
+            Err(error) => Err(Failure::at(place(self.number))(error)),
+        }
+    }
+
+    fn wrong(&self, what: String) -> Failure {
+        Failure::Wrong {
+            connection: self.number,
+            what,
+        }
+    }
+}
+
+/// Has the port chosen by connecting, which knows both ends, instead of by binding, which needs
+/// one that nobody else has.
+fn choose_port_late(socket: &Socket) -> io::Result<()> {
+    let yes = 1;
+    // SAFETY: the socket is open, and the call reads the four bytes of `yes`.
+    let failed = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            ptr::from_ref::<i32>(&yes).cast(),
+            size_of::<i32>() as u32,
+        )
+    };
+    match failed {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn place(number: usize) -> String {
+    format!("connection {number}")
+}

@@ -1,0 +1,201 @@
+//! The loop: one thread, one epoll set, one read for each event, one look at the clock for
+//! each read.
+//!
+//! Phases: connect and greet one by one; warm up; the window, from one look at the server's
+//! processor clock to the next; drain, in which nothing new is asked and all that was is still
+//! checked; close. By number of requests there is no warm-up, and the window ends when the
+//! last answer is there.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use crate::net::limits::raise_descriptors;
+use crate::net::poll::{Interest, Poll};
+
+use super::clock::{Clocks, Used};
+use super::connection::{Connection, Said};
+use super::dialect::{Dialect, LARGEST};
+use super::tally::Tally;
+use super::{Failure, Load, Report, Until};
+
+/// Connections from one local address at most: fewer than it has ports.
+const FROM_ONE_ADDRESS: usize = 20_000;
+
+/// Events that are told at once; arbitrary.
+const EVENTS: usize = 1024;
+
+/// Runs the load to its end.
+///
+/// # Errors
+/// The first thing that was wrong.
+pub fn load(load: &Load) -> Result<Report, Failure> {
+    raise_descriptors().map_err(Failure::at("limit on descriptors"))?;
+    let mut drive = Drive::new(load)?;
+    let clocks = Clocks::of(load.server)?;
+    let report = match load.until {
+        Until::Time { warmup, window } => {
+            drive.left = u64::MAX;
+            drive.begin(load.depth)?;
+            drive.run(Some(warmup))?;
+            drive.tally.begin();
+            let (used, from) = (clocks.now()?, drive.now());
+            drive.run(Some(window))?;
+            let used = clocks.now()?.since(used);
+            let report = drive.report(from, used);
+            drive.left = 0;
+            drive.run(None)?;
+            report
+        }
+        Until::Requests(requests) => {
+            drive.left = requests;
+            let (used, from) = (clocks.now()?, drive.now());
+            drive.begin(load.depth)?;
+            drive.run(None)?;
+            let used = clocks.now()?.since(used);
+            drive.report(from, used)
+        }
+    };
+    drive.close()?;
+    Ok(report)
+}
+
+/// Connects `count` times, each greeted before the next.
+pub(super) fn connect(load: &Load, count: usize) -> Result<Vec<Connection>, Failure> {
+    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, load.port));
+    let mut buffer = vec![0; LARGEST];
+    let open = |number| {
+        let dialect = match load.http {
+            true => Dialect::http(),
+            false => Dialect::echo(number, load.size),
+        };
+        let last = 1 + number / FROM_ONE_ADDRESS;
+        let local = SocketAddr::from((Ipv4Addr::new(127, 0, 0, last as u8), 0));
+        let mut connection = Connection::open(number, local, server, dialect)?;
+        connection.greet(load.patience, &mut buffer)?;
+        Ok(connection)
+    };
+    (0..count).map(open).collect()
+}
+
+/// A load under way.
+#[derive(Debug)]
+struct Drive {
+    connections: Vec<Connection>,
+    poll: Poll,
+    tally: Tally,
+    buffer: Vec<u8>,
+    /// Requests that may still be asked.
+    left: u64,
+    /// Requests without an answer, on all connections.
+    awaited: u64,
+    patience: Duration,
+    started: Instant,
+}
+
+impl Drive {
+    fn new(load: &Load) -> Result<Drive, Failure> {
+        let connections = connect(load, load.connections)?;
+        let poll = Poll::new(EVENTS).map_err(Failure::at("epoll"))?;
+        for (number, connection) in connections.iter().enumerate() {
+            poll.add(&connection.stream, number)
+                .map_err(Failure::at("epoll"))?;
+        }
+        Ok(Drive {
+            connections,
+            poll,
+            tally: Tally::new(),
+            buffer: vec![0; LARGEST],
+            left: 0,
+            awaited: 0,
+            patience: load.patience,
+            started: Instant::now(),
+        })
+    }
+
+    /// Nanoseconds since the start.
+    fn now(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    /// Puts `depth` requests in flight on each connection, as long as any are left.
+    fn begin(&mut self, depth: usize) -> Result<(), Failure> {
+        for number in 0..self.connections.len() {
+            let now = self.now();
+            self.ask(number, depth as u64, now)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on for a time, or until nothing is awaited.
+    fn run(&mut self, time: Option<Duration>) -> Result<(), Failure> {
+        let end = time.map(|time| self.now() + time.as_nanos() as u64);
+        let mut ready = Vec::with_capacity(EVENTS);
+        let mut now = self.now();
+        while self.awaited > 0 && end.is_none_or(|end| now < end) {
+            self.poll
+                .wait(Some(self.patience), &mut ready)
+                .map_err(Failure::at("epoll"))?;
+            if ready.is_empty() && self.now() - now >= self.patience.as_nanos() as u64 {
+                return Err(Failure::Silent {
+                    awaited: self.awaited,
+                });
+            }
+            now = self.now();
+            for number in &ready {
+                now = self.serve(*number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what a connection is ready for; returns the time after it.
+    fn serve(&mut self, number: usize) -> Result<u64, Failure> {
+        let connection = &mut self.connections[number];
+        if connection.is_behind() && connection.flush()? == Said::All {
+            self.poll
+                .change(&connection.stream, number, Interest::Read)
+                .map_err(Failure::at("epoll"))?;
+        }
+        let (tally, started) = (&mut self.tally, self.started);
+        let mut now = None;
+        let answers = connection.hear(&mut self.buffer, |asked| {
+            let now = *now.get_or_insert_with(|| started.elapsed().as_nanos() as u64);
+            tally.answered(now - asked);
+        })?;
+        let now = now.unwrap_or_else(|| self.now());
+        self.awaited -= answers;
+        self.ask(number, answers, now)?;
+        Ok(now)
+    }
+
+    /// Asks at most `count` more on a connection.
+    fn ask(&mut self, number: usize, count: u64, now: u64) -> Result<(), Failure> {
+        let count = count.min(self.left);
+        if count == 0 {
+            return Ok(());
+        }
+        self.left -= count;
+        self.awaited += count;
+        let connection = &mut self.connections[number];
+        let was_behind = connection.is_behind();
+        if connection.ask(count, now)? == Said::Part && !was_behind {
+            self.poll
+                .change(&connection.stream, number, Interest::ReadAndWrite)
+                .map_err(Failure::at("epoll"))?;
+        }
+        Ok(())
+    }
+
+    /// What was found since `from`.
+    fn report(&self, from: u64, used: Used) -> Report {
+        let window = Duration::from_nanos(self.now() - from);
+        self.tally.report(window, used)
+    }
+
+    fn close(self) -> Result<(), Failure> {
+        let mut buffer = self.buffer;
+        self.connections
+            .into_iter()
+            .try_for_each(|connection| connection.close(self.patience, &mut buffer))
+    }
+}

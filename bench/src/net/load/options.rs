@@ -1,0 +1,142 @@
+//! What a load is told, by a parent or by hand.
+
+use std::iter;
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::drive::load;
+use super::hold::hold;
+
+/// A load on one server.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// Where the server listens, on 127.0.0.1.
+    pub port: u16,
+    /// The server's process, for its processor time and its memory.
+    pub server: Option<u32>,
+    /// How many connections.
+    pub connections: usize,
+    /// Requests in flight on each.
+    pub depth: usize,
+    /// Bytes of a request of echo, at most 65,536.
+    pub size: usize,
+    /// HTTP instead of echo.
+    pub http: bool,
+    /// When it ends.
+    pub until: Until,
+    /// How long nothing may come before the server counts as silent.
+    pub patience: Duration,
+}
+
+/// When a load ends.
+#[derive(Clone, Copy, Debug)]
+pub enum Until {
+    /// After a time that does not count, and a time that does.
+    Time {
+        /// Nothing is counted meanwhile.
+        warmup: Duration,
+        /// All that is answered meanwhile counts.
+        window: Duration,
+    },
+    /// After so many requests, all of which count.
+    Requests(u64),
+}
+
+impl Default for Load {
+    fn default() -> Load {
+        Load {
+            port: 0,
+            server: None,
+            connections: 1,
+            depth: 1,
+            size: 64,
+            http: false,
+            until: Until::Requests(1),
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Puts a load on a server, checks every answer and prints one `SERIES NUMBER` a line: rate
+/// (requests a second), p50, p99, p999 and max (microseconds), load (percent of the time in
+/// which it computed itself), requests, and with --pid cpu (nanoseconds of the server's processor
+/// time for a request).
+#[derive(Debug, Parser)]
+#[command(name = "load")]
+struct Arguments {
+    /// Where the server listens, on 127.0.0.1.
+    #[arg(long)]
+    port: u16,
+    /// The server's process, for its processor time and memory.
+    #[arg(long)]
+    pid: Option<u32>,
+    /// How many connections.
+    #[arg(long, default_value_t = 64)]
+    connections: usize,
+    /// Requests in flight on each connection.
+    #[arg(long, default_value_t = 1)]
+    depth: usize,
+    /// Bytes of a request.
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    size: u32,
+    /// HTTP/1.1 instead of echo.
+    #[arg(long)]
+    http: bool,
+    /// Milliseconds that count.
+    #[arg(long, default_value_t = 2000)]
+    time: u64,
+    /// Milliseconds before them that do not.
+    #[arg(long, default_value_t = 500)]
+    warmup: u64,
+    /// So many requests instead of a time.
+    #[arg(long, conflicts_with_all = ["time", "warmup"])]
+    requests: Option<u64>,
+    /// One request on each connection, as many of them as the limit on descriptors allows;
+    /// prints how many there are and what each takes of the server's memory.
+    #[arg(long, requires = "pid", conflicts_with_all = ["requests", "depth", "time", "warmup"])]
+    idle: bool,
+}
+
+/// Does what `compare child load …` asks for.
+///
+/// # Errors
+/// What was wrong with the arguments or with the server; in words.
+pub fn load_child(arguments: &[String]) -> Result<(), String> {
+    let words = iter::once("load").chain(arguments.iter().map(String::as_str));
+    let given = Arguments::try_parse_from(words).map_err(|error| error.to_string())?;
+    let idle = given.idle;
+    let load_options = Load::from(given);
+    let samples = if idle {
+        hold(&load_options).map_err(|failure| failure.to_string())?
+    } else {
+        load(&load_options)
+            .map_err(|failure| failure.to_string())?
+            .samples()
+    };
+    for (series, value) in samples {
+        println!("{series} {value}");
+    }
+    Ok(())
+}
+
+impl From<Arguments> for Load {
+    fn from(given: Arguments) -> Load {
+        Load {
+            port: given.port,
+            server: given.pid,
+            connections: given.connections,
+            depth: given.depth,
+            size: given.size as usize,
+            http: given.http,
+            until: match given.requests {
+                Some(requests) => Until::Requests(requests),
+                None => Until::Time {
+                    warmup: Duration::from_millis(given.warmup),
+                    window: Duration::from_millis(given.time),
+                },
+            },
+            ..Load::default()
+        }
+    }
+}

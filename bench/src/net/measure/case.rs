@@ -1,0 +1,131 @@
+//! What a case comes to: which server, which load, which answer.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::case::Net;
+use crate::child::Job;
+use crate::harness::{Answer, Limits, Processors, Programs, Status, launch};
+use crate::net::server::Settings;
+
+use super::calls;
+use super::server::Server;
+
+/// One repetition: a server, a load on it, and what they say. A server that answers wrongly,
+/// dies, or does not end with its input has failed, whatever the load has found.
+pub fn measure(
+    programs: &Programs,
+    peer: &str,
+    net: Net,
+    job: &Job,
+    patience: Duration,
+) -> Answer {
+    let http = matches!(net, Net::Http { .. });
+    let arguments = Settings::arguments(peer, job.workers, job.stack, http);
+    let mut server = match (peer, &programs.go) {
+        ("go", Ok(program)) => Command::new(program),
+        ("go", Err(reason)) => {
+            return Answer::empty(Status::Skipped(reason.clone()));
+        }
+        _ => {
+            let mut command = Command::new(&programs.here);
+            command.arg("child");
+            command
+        }
+    };
+    server.args(arguments);
+    let bench = Bench {
+        here: &programs.here,
+        workers: job.workers,
+        patience,
+    };
+    let answer = match net {
+        Net::Calls { connections } => {
+            let load = |requests| asked(connections, requests);
+            calls::count(&bench, &server, job.n, &load)
+        }
+        Net::Echo { connections, depth } => {
+            bench.run(server, Whose::Its, &timed(job, connections, depth))
+        }
+        Net::Http { connections } => {
+            let mut load = timed(job, connections, 1);
+            load.push("--http".to_owned());
+            bench.run(server, Whose::Its, &load)
+        }
+        Net::Idle => {
+            let load = words(&format!("--idle --connections {}", job.n));
+            bench.run(server, Whose::Its, &load)
+        }
+    };
+    answer.unwrap_or_else(|what| Answer::empty(Status::Failed(what)))
+}
+
+/// What every run of a case shares.
+#[derive(Debug)]
+pub(super) struct Bench<'a> {
+    /// The program that has the loads.
+    here: &'a Path,
+    workers: usize,
+    patience: Duration,
+}
+
+/// Whose process the one is that was started for a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The server's: its processor time and memory can be read.
+    Its,
+    /// A tracer's, whose child the server is.
+    Tracers,
+}
+
+impl Bench<'_> {
+    /// Starts the server, puts the load on it, ends the server.
+    ///
+    /// # Errors
+    /// What was wrong with the server, in words.
+    pub(super) fn run(
+        &self,
+        server: Command,
+        whose: Whose,
+        load: &[String],
+    ) -> Result<Answer, String> {
+        let server = Server::start(server, self.workers)?;
+        let mut command = Command::new(self.here);
+        command.args(["child", "load", "--port", &server.port().to_string()]);
+        if whose == Whose::Its {
+            command.args(["--pid", &server.process().to_string()]);
+        }
+        command.args(load);
+        let limits = Limits {
+            processors: Processors::First(1),
+            time: self.patience,
+        };
+        let answer = launch(command, limits);
+        if let Status::Failed(what) = &answer.status {
+            return Err(format!("{what}{}", server.complaint()));
+        }
+        server.end()?;
+        Ok(answer)
+    }
+}
+
+/// The arguments of a load by the clock.
+fn timed(job: &Job, connections: usize, depth: usize) -> Vec<String> {
+    let warmup = job.warmups * job.n / 4;
+    words(&format!(
+        "--connections {connections} --depth {depth} --time {} --warmup {warmup}",
+        job.n
+    ))
+}
+
+/// The arguments of a load by number.
+fn asked(connections: usize, requests: u64) -> Vec<String> {
+    words(&format!(
+        "--connections {connections} --requests {requests}"
+    ))
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}

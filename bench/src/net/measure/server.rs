@@ -1,0 +1,93 @@
+//! A server as a child: started, asked for its port, ended.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Complaint, Processors, pin};
+
+/// How long a server may take to end; arbitrary.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A server that listens. Dropped, it is killed.
+#[derive(Debug)]
+pub(super) struct Server {
+    child: Child,
+    port: u16,
+    complaint: Complaint,
+}
+
+impl Server {
+    /// Starts `command` on the last `workers` processors and waits for its port.
+    pub(super) fn start(mut command: Command, workers: usize) -> Result<Server, String> {
+        pin(&mut command, Processors::Last(workers));
+        let (complaint, said) = Complaint::new()
+            .map_err(|error| format!("no room for what the server may say: {error}"))?;
+        let child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(said)
+            .spawn()
+            .map_err(|error| format!("the server does not start: {error}"))?;
+        let mut server = Server {
+            child,
+            port: 0,
+            complaint,
+        };
+        let stdout = server
+            .child
+            .stdout
+            .take()
+            .expect("standard output is a pipe");
+        let mut line = String::new();
+        // A server that dies before it has a port ends this line, too.
+        let _ = BufReader::new(stdout).read_line(&mut line);
+        let port = line.trim().strip_prefix("port ");
+        server.port = port
+            .and_then(|port| port.parse().ok())
+            .ok_or_else(|| format!("the server has no port{}", server.complaint()))?;
+        Ok(server)
+    }
+
+    /// Where it listens.
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its process.
+    pub(super) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it said on standard error, after a colon; nothing if it said nothing.
+    pub(super) fn complaint(&self) -> String {
+        self.complaint.first_line()
+    }
+
+    /// Ends its standard input and waits for its end.
+    pub(super) fn end(mut self) -> Result<(), String> {
+        drop(self.child.stdin.take());
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
+            match self.child.try_wait() {
+                Ok(None) => thread::sleep(Duration::from_millis(1)),
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => {
+                    let complaint = self.complaint();
+                    return Err(format!("the server ended with {status}{complaint}"));
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Err("the server does not end with its input".to_owned())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One that has ended already can neither be killed nor waited for again.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,109 @@
+//! epoll, level-triggered, for one thread: what the load and the floor among the servers
+//! stand on.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+/// A set of descriptors, each with a number that its events carry.
+#[derive(Debug)]
+pub(super) struct Poll {
+    epoll: OwnedFd,
+    ready: Vec<libc::epoll_event>,
+}
+
+/// What is waited for on a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interest {
+    /// That there is something to read.
+    Read,
+    /// That, or room to write.
+    ReadAndWrite,
+    /// Room to write.
+    Write,
+}
+
+impl Poll {
+    /// An empty set that tells at most `capacity` events at once.
+    pub(super) fn new(capacity: usize) -> io::Result<Poll> {
+        // SAFETY: makes a new descriptor and touches no memory.
+        let epoll = checked(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        Ok(Poll {
+            // SAFETY: the descriptor is new and nobody else's.
+            epoll: unsafe { OwnedFd::from_raw_fd(epoll) },
+            ready: vec![libc::epoll_event { events: 0, u64: 0 }; capacity],
+        })
+    }
+
+    /// Takes a descriptor in. It leaves the set when it is closed.
+    pub(super) fn add(&self, what: impl AsFd, number: usize) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_ADD, what, number, Interest::Read)
+    }
+
+    /// Changes what is waited for.
+    pub(super) fn change(
+        &self,
+        what: impl AsFd,
+        number: usize,
+        interest: Interest,
+    ) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_MOD, what, number, interest)
+    }
+
+    /// Waits, at most that long, and puts the numbers of all that is ready into `numbers`.
+    pub(super) fn wait(
+        &mut self,
+        limit: Option<Duration>,
+        numbers: &mut Vec<usize>,
+    ) -> io::Result<()> {
+        numbers.clear();
+        let capacity = self.ready.len() as i32;
+        let limit = limit.map_or(-1, |limit| limit.as_millis() as i32 + 1);
+        // SAFETY: `ready` has room for as many events as the call is told.
+        let count = unsafe {
+            libc::epoll_wait(
+                self.epoll.as_raw_fd(),
+                self.ready.as_mut_ptr(),
+                capacity,
+                limit,
+            )
+        };
+        let count = match checked(count) {
+            Ok(count) => count as usize,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) => return Err(error),
+        };
+        numbers.extend(self.ready[..count].iter().map(|event| event.u64 as usize));
+        Ok(())
+    }
+
+    fn control(
+        &self,
+        operation: i32,
+        what: impl AsFd,
+        number: usize,
+        interest: Interest,
+    ) -> io::Result<()> {
+        let events = match interest {
+            Interest::Read => libc::EPOLLIN,
+            Interest::Write => libc::EPOLLOUT,
+            Interest::ReadAndWrite => libc::EPOLLIN | libc::EPOLLOUT,
+        };
+        let mut event = libc::epoll_event {
+            events: events as u32,
+            u64: number as u64,
+        };
+        let what = what.as_fd().as_raw_fd();
+        let epoll = self.epoll.as_raw_fd();
+        // SAFETY: both descriptors are open, `event` is alive for the call.
+        checked(unsafe { libc::epoll_ctl(epoll, operation, what, &mut event) }).map(drop)
+    }
+}
+
+fn checked(result: i32) -> io::Result<i32> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}

@@ -1,0 +1,121 @@
+//! The floor: one thread goes round its epoll set, without a scheduler, a fiber or a task.
+//!
+//! What a socket does not take at once is kept, and nothing more is read from it until that
+//! is gone.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+use crate::net::poll::{Interest, Poll};
+
+use super::text::BUFFER;
+use super::{Settings, start};
+
+/// The number of the listener; a connection's is one more than its place.
+const LISTENER: usize = 0;
+
+/// Events that are told at once; arbitrary.
+const EVENTS: usize = 1024;
+
+pub(super) fn echo(settings: &Settings) -> io::Result<()> {
+    let listener = start::listen(settings)?;
+    listener.set_nonblocking(true)?;
+    let mut poll = Poll::new(EVENTS)?;
+    poll.add(&listener, LISTENER)?;
+    let mut connections = Connections::default();
+    let mut ready = Vec::with_capacity(EVENTS);
+    let mut buffer = [0; BUFFER];
+    loop {
+        poll.wait(None, &mut ready)?;
+        for number in &ready {
+            match number.checked_sub(1) {
+                None => connections.accept(&listener, &poll)?,
+                Some(place) => connections.serve(place, &mut buffer, &poll)?,
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Connections {
+    open: Vec<Option<Connection>>,
+    free: Vec<usize>,
+}
+
+struct Connection {
+    stream: TcpStream,
+    /// Bytes that were read and not said yet.
+    rest: Vec<u8>,
+}
+
+impl Connections {
+    fn accept(&mut self, listener: &TcpListener, poll: &Poll) -> io::Result<()> {
+        let (stream, _) = match listener.accept() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            accepted => accepted?,
+        };
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.open.push(None);
+            self.open.len() - 1
+        });
+        poll.add(&stream, place + 1)?;
+        let rest = Vec::new();
+        self.open[place] = Some(Connection { stream, rest });
+        Ok(())
+    }
+
+    fn serve(&mut self, place: usize, buffer: &mut [u8], poll: &Poll) -> io::Result<()> {
+        let Some(connection) = &mut self.open[place] else {
+            return Ok(());
+        };
+        let was_full = !connection.rest.is_empty();
+        if connection.serve(buffer).is_err() {
+            // It has ended or broken; the load at its other end says so.
+            self.open[place] = None;
+            self.free.push(place);
+            return Ok(());
+        }
+        let is_full = !connection.rest.is_empty();
+        let interest = if is_full {
+            Interest::Write
+        } else {
+            Interest::Read
+        };
+        match is_full == was_full {
+            true => Ok(()),
+            false => poll.change(&connection.stream, place + 1, interest),
+        }
+    }
+}
+
+impl Connection {
+    /// Reads once and says it, or goes on with what the socket did not take before.
+    fn serve(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        let words = if self.rest.is_empty() {
+            match self.stream.read(buffer) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Err(error) if is_for_now(&error) => return Ok(()),
+                read => &buffer[..read?],
+            }
+        } else {
+            self.rest.as_slice()
+        };
+        let said = match self.stream.write(words) {
+            Err(error) if is_for_now(&error) => 0,
+            said => said?,
+        };
+        if said < words.len() {
+            self.rest = words[said..].to_vec();
+        } else if !self.rest.is_empty() {
+            self.rest.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Whether the same call may do better later.
+fn is_for_now(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}

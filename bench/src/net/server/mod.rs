@@ -1,0 +1,21 @@
+//! The servers that a load is put on, each a child of its own.
+//!
+//! `compare child serve NAME --workers N --port 0` prints `port NUMBER` and serves until its
+//! standard input ends; the Go program's `serve go …` does the same. Each connection has a
+//! fiber, task, goroutine or thread of its own, which reads into 4 KiB and says back what it
+//! read; TCP_NODELAY is set. `epoll` is the floor: one thread, no scheduler. `wrong` answers
+//! wrongly, for the tests of the harness.
+
+mod epoll;
+mod hyper;
+mod list;
+mod may;
+mod options;
+mod start;
+mod text;
+mod threads;
+mod tokio;
+mod wrong;
+
+pub use list::{serve_child, serves};
+pub(super) use options::Settings;

@@ -1,0 +1,58 @@
+//! tokio: a task for each connection, on either runtime.
+
+use std::io;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+
+use super::text::BUFFER;
+use super::{Settings, start};
+
+pub(super) fn echo_multi_thread(settings: &Settings) -> io::Result<()> {
+    multi_thread(settings)?.block_on(serve(settings, echo))
+}
+
+pub(super) fn echo_current_thread(settings: &Settings) -> io::Result<()> {
+    current_thread()?.block_on(serve(settings, echo))
+}
+
+pub(super) fn multi_thread(settings: &Settings) -> io::Result<Runtime> {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(settings.workers).enable_io().build()
+}
+
+pub(super) fn current_thread() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_io().build()
+}
+
+/// Takes connections in on a task, and gives each one to a task of its own.
+pub(super) async fn serve<F>(
+    settings: &Settings,
+    mut answer: impl FnMut(TcpStream) -> F + Send + 'static,
+) -> io::Result<()>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = start::listen(settings)?;
+    listener.set_nonblocking(true)?;
+    let listener = TcpListener::from_std(listener)?;
+    let accepting = tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            tokio::spawn(answer(stream));
+        }
+    });
+    accepting.await.map_err(io::Error::other)?
+}
+
+async fn echo(mut stream: TcpStream) {
+    let mut buffer = [0; BUFFER];
+    // A connection that breaks ends its task; the load at its other end says so.
+    while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+        if stream.write_all(&buffer[..count]).await.is_err() {
+            return;
+        }
+    }
+}

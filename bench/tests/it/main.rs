@@ -1,0 +1,3 @@
+//! What holds of `compare` as a whole.
+
+mod servers;

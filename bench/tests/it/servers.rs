@@ -1,0 +1,90 @@
+//! The cases of servers from end to end: a server and a load as children, as `compare` has them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pirn_bench::case::{self, Case, Kind, Net};
+use pirn_bench::child::Job;
+use pirn_bench::harness::{Answer, Programs, Status};
+use pirn_bench::net;
+
+/// One repetition of a case with the server of that name, a fiftieth the size.
+fn one(server: &str, case: &str) -> Answer {
+    let missing = || Err("not built for this test".to_owned());
+    let programs = Programs {
+        here: PathBuf::from(env!("CARGO_BIN_EXE_compare")),
+        go: missing(),
+        boost: missing(),
+        pgz: Err("not built for this test".to_owned()),
+    };
+    let case: &Case = case::find(case).unwrap();
+    let Kind::Net(net) = case.kind else {
+        panic!("{} is no case of servers", case.name);
+    };
+    let job = Job::from(case).smaller(50);
+    net::measure(&programs, server, net, &job, Duration::from_secs(120))
+}
+
+fn value(answer: &Answer, series: &str) -> f64 {
+    assert_eq!(answer.status, Status::Done);
+    let found = answer.samples.iter().find(|(name, _)| name == series);
+    found
+        .unwrap_or_else(|| panic!("no {series} in {answer:?}"))
+        .1
+}
+
+#[test]
+fn every_server_answers_every_case_that_it_is_for() {
+    let servers = ["epoll", "threads", "tokio", "tokio-ct", "may"];
+    for server in servers {
+        for case in ["echo-64", "echo-64-deep", "echo-64-2w", "http-64", "idle"] {
+            let Kind::Net(net) = case::find(case).unwrap().kind else {
+                unreachable!("all of these are cases of servers");
+            };
+            if !net::serves(server, net) {
+                continue;
+            }
+            let answer = one(server, case);
+            match net {
+                Net::Idle => assert!(value(&answer, "connections") >= 1.0),
+                _ => {
+                    assert!(value(&answer, "rate") > 0.0, "{server} {case}");
+                    assert!(value(&answer, "cpu") > 0.0, "{server} {case}");
+                    assert!(value(&answer, "p50") <= value(&answer, "p99"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_changes_one_byte_has_no_figures() {
+    for case in ["echo-64", "echo-64-deep", "echo-1k-2w"] {
+        let answer = one("wrong", case);
+        let Status::Failed(what) = &answer.status else {
+            panic!("{case}: {answer:?}");
+        };
+        assert!(what.contains("should be 0x"), "{what}");
+        assert!(answer.samples.is_empty());
+    }
+}
+
+#[test]
+fn a_server_that_there_is_not_has_no_figures() {
+    let answer = one("nobody", "echo-64");
+    let Status::Failed(what) = &answer.status else {
+        panic!("{answer:?}");
+    };
+    assert!(what.contains("there is no server `nobody`"), "{what}");
+}
+
+#[test]
+fn calls_are_counted_where_strace_is() {
+    let answer = one("tokio-ct", "echo-64-calls");
+    if let Status::Skipped(reason) = &answer.status {
+        assert_eq!(reason, "strace is not there");
+        return;
+    }
+    assert!(value(&answer, "reads") >= 0.9, "{answer:?}");
+    assert!(value(&answer, "writes") >= 0.9, "{answer:?}");
+}
