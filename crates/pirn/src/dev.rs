@@ -4,6 +4,12 @@
 use std::ops::Range;
 use std::ptr::NonNull;
 
+#[cfg(shuttle)]
+mod wire;
+
+#[cfg(shuttle)]
+pub use wire::Wire;
+
 use crate::fiber::current;
 use crate::sched::ring::Ring;
 

@@ -142,6 +142,9 @@ mod context;
 mod fiber;
 mod join;
 mod observe;
+// loom's words cannot be in a static table.
+#[cfg_attr(loom, path = "readiness/none.rs")]
+mod readiness;
 mod sched;
 mod sys;
 mod timer;
@@ -155,6 +158,9 @@ pub mod dev;
 pub mod diag;
 pub mod dispatcher;
 pub mod guide;
+// Sockets are the system's: nothing that a model could interleave.
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub mod net;
 pub mod runtime;
 pub mod scope;
 pub mod select;

@@ -23,6 +23,7 @@ use super::slab::{self, Magazines};
 use super::vigil;
 use crate::base::rng::Rng;
 use crate::shim::{self, thread_local_const};
+use crate::sys::poller::Driver;
 
 /// What a thread knows about itself.
 pub(crate) struct Local {
@@ -42,6 +43,8 @@ pub(crate) struct Local {
     /// The pool whose start hook runs on this thread, which will be one of its workers; else
     /// null.
     starting: Cell<*const ()>,
+    /// Where this thread, a worker, asks for what its fibers wait for outside of the process.
+    driver: Cell<Option<&'static Driver>>,
     /// Operations that the running fiber may still complete before it must yield.
     budget: Cell<u32>,
     /// A fiber of this thread has been suspended in the middle of unwinding.
@@ -83,6 +86,7 @@ impl Local {
             free: Cell::new(false),
             worker: Cell::new(ptr::null()),
             starting: Cell::new(ptr::null()),
+            driver: Cell::new(None),
             budget: Cell::new(0),
             left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
@@ -110,9 +114,15 @@ impl Local {
         self.worker.get()
     }
 
-    /// Makes this thread a worker, or with null a plain thread again.
-    pub(crate) fn set_worker(&self, worker: *const ()) {
+    /// Makes this thread a worker, or with null a plain thread again, with its driver.
+    pub(crate) fn set_worker(&self, worker: *const (), driver: Option<&'static Driver>) {
         self.worker.set(worker);
+        self.driver.set(driver);
+    }
+
+    #[inline(always)]
+    pub(crate) fn driver(&self) -> Option<&'static Driver> {
+        self.driver.get()
     }
 
     pub(crate) fn starting(&self) -> *const () {

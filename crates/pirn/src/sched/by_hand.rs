@@ -71,7 +71,7 @@ impl Pool {
         debug_assert!(self.is_bound_here(), "another thread drives this pool");
         let worker = self.take_worker();
         let local = current::local();
-        local.set_worker(ptr::from_ref(&*worker).cast());
+        local.set_worker(ptr::from_ref(&*worker).cast(), worker.driver());
         worker.begin_drive();
         match how {
             Drive::UntilIdle => {
@@ -92,7 +92,7 @@ impl Pool {
                 let _ = worker.end_drive();
             }
         }
-        local.set_worker(ptr::null());
+        local.set_worker(ptr::null(), None);
         DRIVEN.with(|driven| driven.borrow_mut().0.push(worker));
     }
 
@@ -153,6 +153,7 @@ fn put_away(worker: Box<Worker>) {
     worker.stand(WorkerState::Active);
     worker.stand(WorkerState::Dead);
     worker.give_stacks_back();
+    worker.leave_driver();
     call(&worker.pool.config.on_thread_stop);
     *worker.pool.driver.lock() = None;
 }

@@ -133,6 +133,7 @@ impl Worker {
         let _ = self.relieve();
         self.open_mailbox();
         self.fire_timers(now);
+        self.ask_driver();
         let since = self.since_injector.get() + ROUND.min(interval);
         if since < interval {
             self.since_injector.set(since);
@@ -171,6 +172,7 @@ impl Worker {
         let now = clock::now();
         current::local().set_moment(now);
         self.fire_timers(now);
+        self.ask_driver();
         let found = match self.pop_ready() {
             Some(fiber) => Some(fiber),
             None => self.fetch(),

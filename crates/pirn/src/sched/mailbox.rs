@@ -17,7 +17,7 @@
 //! until the owner swaps it out whole, so a push that finds the newest it saw still there
 //! needs to know nothing else (no ABA).
 //!
-//! Owner's protocol: `prepare_sleep`; if true look everywhere else; then `parker().park()`
+//! Owner's protocol: `prepare_sleep`; if true look everywhere else; then `sleep`
 //! or not; then `drain` (or `cancel_sleep`). A push that came in between has left a token in
 //! the parker: the next park may return at once.
 //!
@@ -29,6 +29,7 @@
 use std::any::Any;
 use std::fmt;
 use std::ptr::{self, NonNull};
+use std::time::Instant;
 
 use crate::base::list::{Fifo, Linked, set_next};
 use crate::base::mutant::{mutant, or_relaxed};
@@ -36,6 +37,7 @@ use crate::base::pad::CachePadded;
 use crate::shim::StaticLock;
 use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::sys::parker::Parker;
+use crate::sys::poller::{Driver, Events};
 
 /// One worker's inbox, sleep word and dispatch count.
 pub(crate) struct Mailbox<T> {
@@ -49,6 +51,9 @@ struct Door<T> {
     /// See the table.
     inbox: AtomicPtr<T>,
     parker: Parker,
+    /// What the owner's fibers wait for outside of the process. The owner sleeps in it while it
+    /// has sources.
+    driver: Driver,
 }
 
 impl<T: Linked + 'static> Mailbox<T> {
@@ -81,6 +86,7 @@ impl<T: Linked> Mailbox<T> {
             door: CachePadded::new(Door {
                 inbox: AtomicPtr::new(ptr::null_mut()),
                 parker: Parker::new(),
+                driver: Driver::new(),
             }),
             epoch: CachePadded::new(AtomicU64::new(0)),
         }
@@ -158,8 +164,34 @@ impl<T: Linked> Mailbox<T> {
         );
     }
 
-    pub(crate) fn parker(&self) -> &Parker {
-        &self.door.parker
+    /// *Owner.* Sleeps until there is a token, which it takes, or the deadline has passed. While
+    /// the driver has sources, also until one of them changes, and then with `events` of them.
+    pub(crate) fn sleep(&self, until: Option<Instant>, events: &mut Events) {
+        let Door { parker, driver, .. } = &*self.door;
+        match until {
+            _ if driver.is_used() => {
+                parker.sleep_in(|| driver.wait(events, until));
+            }
+            None => parker.park(),
+            Some(until) => {
+                parker.park_until(until);
+            }
+        }
+    }
+
+    /// Leaves a token for the owner, and wakes it if it sleeps.
+    pub(crate) fn unpark(&self) {
+        let Door { parker, driver, .. } = &*self.door;
+        parker.unpark_or(|| driver.wake());
+    }
+
+    /// Whether the owner sleeps and nobody has left a token. Stale when it returns.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.door.parker.is_parked()
+    }
+
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.door.driver
     }
 }
 

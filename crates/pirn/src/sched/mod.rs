@@ -23,6 +23,11 @@ mod commons;
 pub(crate) mod config;
 pub(crate) mod counters;
 mod cycle;
+#[expect(
+    unsafe_code,
+    reason = "fields that only the worker's own thread reaches"
+)]
+mod driver;
 pub(crate) mod events;
 #[expect(unsafe_code, reason = "reads the headers of fibers that do not run")]
 pub(crate) mod fiber_info;

@@ -35,6 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::commons::Commons;
+use super::driver::ask_for;
 use super::events::LogMask;
 use super::free;
 use super::pool::Pool;
@@ -46,6 +47,7 @@ use crate::base::clock;
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::sys::parker::Parker;
+use crate::sys::poller::Events;
 
 /// The least time between two looks that may call work aged: twice what it costs to wake a
 /// thread for it (`SURPLUS` in `pace`). The three times are arbitrary; no
@@ -159,9 +161,10 @@ impl Monitor {
     pub(super) fn watch(&self, pool: &Arc<Pool>) {
         let mut looks = Vec::new();
         let mut slow = pool.config.watch.slow.map(SlowFibers::new);
+        let mut events = Events::new();
         let (mut calm, mut fruitless, mut surplus) = (0, 0, 0);
         while pool.is_watched() {
-            let seen = self.look(pool, &mut looks);
+            let seen = self.look(pool, &mut looks, &mut events);
             if let Some(slow) = &mut slow {
                 slow.look(pool);
             }
@@ -212,7 +215,12 @@ impl Monitor {
     }
 
     /// Looks at every worker; wakes a sleeper for each that has aged work.
-    fn look(&self, pool: &Arc<Pool>, looks: &mut Vec<Look>) -> Evidence {
+    fn look(
+        &self,
+        pool: &Arc<Pool>,
+        looks: &mut Vec<Look>,
+        events: &mut Events,
+    ) -> Evidence {
         let at = clock::now();
         looks.resize_with(pool.remotes.len(), || Look::first(at));
         let mut seen = Evidence {
@@ -242,11 +250,12 @@ impl Monitor {
             if now.forgotten && last.forgotten && now.epoch == last.epoch {
                 pool.say(LogMask::SYSMON, || "a lost wake is made good".to_owned());
                 pool.rescues.increment_shared();
-                remote.mailbox.parker().unpark();
+                remote.mailbox.unpark();
             }
             seen.woken |= now.is_getting_up(at);
             if now.awake && now.epoch == last.epoch {
                 seen.fire_at = seen.fire_at.min(fire_for(remote, at));
+                ask_for(remote, events);
             }
             seen.awake += usize::from(now.awake);
             seen.advancing += usize::from(now.awake && now.epoch != last.epoch);
@@ -299,7 +308,7 @@ impl Look {
         let (head, queued) = remote.ring.look();
         let (taken, ready) = remote.commons.map_or((0, 0), Commons::look);
         let epoch = remote.counters.dispatched.get();
-        let parked = remote.mailbox.parker().is_parked();
+        let parked = remote.mailbox.is_parked();
         let awake = is_launched(remote) && !parked;
         let idle = remote.running.load(Ordering::Relaxed).is_null();
         Look {

@@ -307,7 +307,7 @@ impl Schedule for Mailbox<Header> {
             }
             _ => {
                 if self.push(fiber) {
-                    self.parker().unpark();
+                    self.unpark();
                 }
             }
         }

@@ -229,7 +229,7 @@ impl Pool {
     /// Has every worker that sleeps look around once.
     pub(super) fn rouse(&self) {
         for remote in self.remotes.iter() {
-            remote.mailbox.parker().unpark();
+            remote.mailbox.unpark();
         }
     }
 

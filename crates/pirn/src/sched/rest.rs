@@ -276,6 +276,7 @@ impl Worker {
             self.leaving.set(false);
         }
         self.waking();
+        self.tell_events();
         self.pace.resume(clock::now());
     }
 
@@ -299,6 +300,7 @@ impl Worker {
         }
         self.open_mailbox();
         mailbox.cancel_sleep();
+        self.tell_events();
         self.pace.resume(clock::now());
     }
 
@@ -326,12 +328,10 @@ impl Worker {
         let until = [self.alarm(), again, at_most].into_iter().flatten().min();
         self.stand(WorkerState::Asleep);
         self.say_asleep(nap);
-        match until {
-            None => remote.mailbox.parker().park(),
-            Some(until) => {
-                remote.mailbox.parker().park_until(until);
-            }
-        }
+        // SAFETY: K1: nothing of this worker's runs meanwhile.
+        remote
+            .mailbox
+            .sleep(until, unsafe { &mut *self.events.get() });
         self.say_awake();
         self.stand(WorkerState::Active);
         let slept = clock::now() - began;

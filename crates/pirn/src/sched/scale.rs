@@ -235,7 +235,7 @@ impl Pool {
         let runs = |remote: &&super::remote::Remote| {
             is_launched(remote)
                 && remote.in_place.load(Ordering::Acquire) == 0
-                && !remote.mailbox.parker().is_parked()
+                && !remote.mailbox.is_parked()
         };
         if self.remotes.iter().filter(runs).count() < self.workers() {
             self.call_one_in(&mut roster);

@@ -112,6 +112,7 @@ impl Worker {
                 self.count_to_sample(1);
                 return Some(fiber);
             }
+            self.ask_driver();
             // Before any time passes: who waits for the others to end may go on now.
             self.pool.look_for_quiet();
             if self.has_ready() {

@@ -87,7 +87,7 @@ impl Pool {
     pub(super) fn wake(self: &Arc<Self>, worker: usize) {
         let remote = &self.remotes[worker];
         if remote.launched.load(Ordering::Acquire) {
-            remote.mailbox.parker().unpark();
+            remote.mailbox.unpark();
         } else if self.launch(worker).is_err() {
             // No thread to be had: the others go on without it. It sleeps again, to be
             // tried another time.
@@ -105,7 +105,7 @@ impl Pool {
         let mut roster = self.threads.lock();
         let remote = &self.remotes[worker];
         if remote.launched.load(Ordering::Relaxed) {
-            remote.mailbox.parker().unpark();
+            remote.mailbox.unpark();
             return Ok(());
         }
         // It may have been claimed just before the pool was made smaller.
@@ -146,7 +146,7 @@ impl Pool {
         let members = self.workers();
         for remote in self.remotes.iter().skip(members) {
             let called = is_launched(remote)
-                && remote.mailbox.parker().is_parked()
+                && remote.mailbox.is_parked()
                 && remote
                     .duty
                     .compare_exchange(
@@ -157,7 +157,7 @@ impl Pool {
                     )
                     .is_ok();
             if called {
-                remote.mailbox.parker().unpark();
+                remote.mailbox.unpark();
                 return Called::Recalled;
             }
         }
@@ -272,7 +272,7 @@ impl Pool {
                     Ordering::AcqRel,
                     Ordering::Relaxed,
                 );
-                remote.mailbox.parker().unpark();
+                remote.mailbox.unpark();
             }
             for worker in members..before {
                 let remote = &self.remotes[worker];
@@ -281,7 +281,7 @@ impl Pool {
                     remote.member.store(!removed, Ordering::Relaxed);
                 } else {
                     send_away(&remote.duty);
-                    remote.mailbox.parker().unpark();
+                    remote.mailbox.unpark();
                 }
             }
         }

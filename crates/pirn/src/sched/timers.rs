@@ -150,7 +150,7 @@ impl Worker {
         if armed && apart && commons.is_some_and(|commons| commons.next_timer().is_none())
         {
             // It may end now, and sleeps until that timer.
-            self.pool.remotes[wheel].mailbox.parker().unpark();
+            self.pool.remotes[wheel].mailbox.unpark();
         }
         armed
     }

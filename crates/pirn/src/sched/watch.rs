@@ -40,6 +40,7 @@ use super::roll::Question;
 use super::worker::Worker;
 use crate::fiber::life::State;
 use crate::fiber::vigil;
+use crate::readiness;
 use crate::shim::atomic::Ordering;
 use crate::shim::{self, StaticLock};
 use crate::sys;
@@ -151,6 +152,7 @@ impl Look {
             pools: pools.len(),
             still: asleep
                 && vigil::externals() == 0
+                && !readiness::anybody_waits()
                 && all_known(threads)
                 && !vigil::hopes(),
         }

@@ -40,6 +40,7 @@ use crate::fiber::life::State;
 use crate::fiber::{FiberPtr, Header, Ticket, Wish};
 use crate::shim::{self, atomic::Ordering};
 use crate::sys;
+use crate::sys::poller::Events;
 use crate::timer::Wheel;
 
 /// Operations that a fiber may complete in one run before it must yield. The same as Tokio's.
@@ -69,6 +70,8 @@ pub(crate) struct Worker {
     /// Fibers that have started here and not ended.
     pub(super) started: UnsafeCell<List<Header>>,
     pub(super) rng: UnsafeCell<Rng>,
+    /// Room for what the driver says.
+    pub(super) events: UnsafeCell<Events>,
     pub(super) pace: Pace,
     /// Dispatches until the next service.
     pub(super) until_service: Cell<u32>,
@@ -129,7 +132,7 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     local.set_starting(Arc::as_ptr(&worker.pool).cast());
     call(&worker.pool.config.on_thread_start);
     local.set_starting(ptr::null());
-    local.set_worker((&raw const worker).cast());
+    local.set_worker((&raw const worker).cast(), worker.driver());
     if let Some(commons) = worker.commons {
         commons.bind(&worker.pool, index);
         local.set_free(true);
@@ -151,7 +154,8 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     }
     worker.give_stacks_back();
     worker.stand(WorkerState::Dead);
-    local.set_worker(ptr::null());
+    local.set_worker(ptr::null(), None);
+    worker.leave_driver();
     call(&worker.pool.config.on_thread_stop);
     worker.remote().ended.store(true, Ordering::Release);
     if worker.leaving.get() {
@@ -184,6 +188,7 @@ impl Worker {
             )),
             started: UnsafeCell::new(List::new()),
             rng: UnsafeCell::new(Rng::new(shim::seed())),
+            events: UnsafeCell::new(Events::new()),
             pace: Pace::new(now),
             until_service: Cell::new(0),
             since_injector: Cell::new(0),

@@ -1,7 +1,8 @@
 //! What the runtime asks of the operating system.
 //!
 //! Owns: putting a thread to sleep and waking it ([`parker`]); what the system says of a thread
-//! ([`ThreadProbe`]); what is called at the exit, and on a signal; sockets for processes of the
+//! ([`ThreadProbe`]); what is called at the exit, and on a signal; which sockets are
+//! ready ([`poller`]); sockets for processes of the
 //! same user.
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
@@ -13,6 +14,7 @@ mod local;
 #[expect(unsafe_code, reason = "madvise")]
 mod memory;
 pub(crate) mod parker;
+pub(crate) mod poller;
 mod probe;
 #[expect(unsafe_code, reason = "a signal handler")]
 mod signals;

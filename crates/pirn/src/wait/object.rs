@@ -150,6 +150,13 @@ pub enum ObjectKind {
     Token,
     /// A runtime without fibers.
     Runtime,
+    /// A socket, or the like.
+    Socket {
+        /// Those who wait to read, or for a connection.
+        reading: usize,
+        /// Those who wait to write, or to be connected.
+        writing: usize,
+    },
 }
 
 /// What a room's lock guards, as a report tells it.
@@ -257,6 +264,7 @@ impl ObjectKind {
             ObjectKind::Token => "token",
             ObjectKind::Dispatcher { .. } => "dispatcher",
             ObjectKind::Runtime => "runtime",
+            ObjectKind::Socket { .. } => "socket",
         }
     }
 
@@ -327,6 +335,9 @@ impl ObjectKind {
             ObjectKind::Broadcast { senders, waiting }
             | ObjectKind::Watch { senders, waiting } => {
                 write!(f, ": {senders} senders, {waiting} wait")
+            }
+            ObjectKind::Socket { reading, writing } => {
+                write!(f, ": {reading} read, {writing} write")
             }
             ObjectKind::Select { cases, of } => {
                 write!(f, " of {cases} cases")?;

@@ -57,10 +57,14 @@ pub enum Reason {
     Waitable,
     /// A key of `wait::park_on`.
     Key,
+    /// Something to read, or a connection, from outside of the process.
+    Readable,
+    /// Room for more to write, or the end of connecting.
+    Writable,
 }
 
 /// All reasons.
-const REASONS: [Reason; 26] = [
+const REASONS: [Reason; 28] = [
     Reason::Park,
     Reason::Sleep,
     Reason::Join,
@@ -87,6 +91,8 @@ const REASONS: [Reason; 26] = [
     Reason::Select,
     Reason::Waitable,
     Reason::Key,
+    Reason::Readable,
+    Reason::Writable,
 ];
 
 impl Reason {

@@ -16,6 +16,9 @@ mod strike;
 mod told;
 /// What a trace must be so that viewers show all of it.
 mod trace_format;
+/// Connections over the loopback, and what goes through them.
+#[cfg(unix)]
+mod wires;
 
 /// Barriers: all wait for all, and one leads.
 mod barrier;
@@ -122,6 +125,12 @@ mod shutdown;
 mod signals;
 /// A fiber that holds others up is named, once.
 mod slow_fiber;
+/// Who waits for a socket is told of what comes, and of nothing else; interrupts lose nothing.
+#[cfg(unix)]
+mod socket_waits;
+/// Sockets do what `std`'s do, and park.
+#[cfg(unix)]
+mod sockets;
 /// A span of `tracing` goes with its fiber.
 #[cfg(feature = "tracing")]
 mod spans;

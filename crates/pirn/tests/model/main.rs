@@ -33,6 +33,9 @@ mod sync;
 /// Reader-writer locks and semaphores.
 mod turns;
 
+/// Sources that the system tells of.
+mod wires;
+
 /// Bounded channels: exact values, and what a close does to whoever waits.
 mod channels;
 

@@ -7,6 +7,7 @@ use crate::base::tests::explore::explore;
 use crate::base::tests::node::{Node, Nodes};
 use crate::sched::mailbox::Mailbox;
 use crate::shim::thread;
+use crate::sys::poller::Events;
 
 /// `pushers` threads push `each` fibers; the owner sleeps whenever there are none, until it
 /// has all. A lost wake leaves it parked for ever, which loom reports.
@@ -19,7 +20,7 @@ fn push_against_sleep(pushers: usize, each: usize) {
             let push = move || {
                 for id in me * each..(me + 1) * each {
                     if mailbox.push(nodes.ready(id)) {
-                        mailbox.parker().unpark();
+                        mailbox.unpark();
                     }
                 }
             };
@@ -36,7 +37,7 @@ fn push_against_sleep(pushers: usize, each: usize) {
             left -= 1;
         }
         if left > 0 && mailbox.prepare_sleep() {
-            mailbox.parker().park();
+            mailbox.sleep(None, &mut Events::new());
         }
     }
     threads
@@ -65,7 +66,7 @@ fn model_mailbox_sleep_is_cancelled() {
             let (nodes, mailbox) = (Arc::clone(&nodes), Arc::clone(&mailbox));
             thread::spawn(String::new(), move || {
                 if mailbox.push(nodes.ready(0)) {
-                    mailbox.parker().unpark();
+                    mailbox.unpark();
                 }
             })
             .expect("a modelled thread")
@@ -81,7 +82,7 @@ fn model_mailbox_sleep_is_cancelled() {
                 taken += 1;
             }
             if taken == 0 && mailbox.prepare_sleep() {
-                mailbox.parker().park();
+                mailbox.sleep(None, &mut Events::new());
             }
         }
         pusher.join().expect("push returns");

@@ -9,6 +9,9 @@
 //! | PARKED, NOTIFIED | `park_until`, at its deadline | EMPTY | swap |
 //! | EMPTY, NOTIFIED | `unpark` | NOTIFIED | swap |
 //! | PARKED | `unpark` | NOTIFIED | swap, then wake the sleeper |
+//! | EMPTY | `sleep_in` | ELSEWHERE | compare-exchange, then the sleep that was given |
+//! | any | `sleep_in`, after it | EMPTY | swap: a token that was there is taken |
+//! | ELSEWHERE | `unpark_or` | NOTIFIED | swap, then the waking that was given |
 //!
 //! Only the owner parks; any thread unparks. A token may be left over from an earlier
 //! reason, so who parks re-checks what it waits for.
@@ -22,7 +25,7 @@ use crate::sys::parker::bed::Bed;
 /// Where one thread sleeps. Four bytes with a futex.
 #[derive(Debug)]
 pub(crate) struct Parker {
-    /// EMPTY, PARKED or NOTIFIED; see the table.
+    /// EMPTY, PARKED, ELSEWHERE or NOTIFIED; see the table.
     word: AtomicU32,
     bed: Bed,
 }
@@ -66,13 +69,35 @@ impl Parker {
         }
     }
 
-    /// Whether the owner sleeps and nobody has left a token. Stale when it returns.
-    pub(crate) fn is_parked(&self) -> bool {
-        self.word.load(Ordering::Relaxed) == PARKED
+    /// Sleeps by `sleep` unless there is a token, and takes that. Whoever leaves a token meanwhile
+    /// does so by [`unpark_or`](Self::unpark_or), with what ends that sleep, or the next one.
+    pub(crate) fn sleep_in(&self, sleep: impl FnOnce()) {
+        // ORDERING: as in `lie_down` and `take`: Acquire wherever a token is taken.
+        let empty = self.word.compare_exchange(
+            EMPTY,
+            ELSEWHERE,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        if empty.is_ok() || mutant!("parker_sleeps_over_token") {
+            sleep();
+        }
+        self.word.swap(EMPTY, Ordering::Acquire);
     }
 
-    /// Leaves a token, and wakes the owner if it sleeps.
+    /// Whether the owner sleeps and nobody has left a token. Stale when it returns.
+    pub(crate) fn is_parked(&self) -> bool {
+        matches!(self.word.load(Ordering::Relaxed), PARKED | ELSEWHERE)
+    }
+
+    /// Leaves a token, and wakes the owner if it sleeps; never in `sleep_in`.
     pub(crate) fn unpark(&self) {
+        self.unpark_or(|| debug_assert!(false, "an owner that sleeps elsewhere"));
+    }
+
+    /// As [`unpark`](Self::unpark), for an owner that may be in [`sleep_in`](Self::sleep_in), which
+    /// `wake` ends.
+    pub(crate) fn unpark_or(&self, wake: impl FnOnce()) {
         if mutant!("parker_skip_if_notified")
             && self.word.load(Ordering::Relaxed) == NOTIFIED
         {
@@ -81,8 +106,10 @@ impl Parker {
         // ORDERING: Release pairs with the Acquire in `lie_down` and `take`. The swap is made
         // even if a token is there already: the owner that takes it must see what was done
         // before this call too.
-        if self.word.swap(NOTIFIED, Ordering::Release) == PARKED {
-            self.bed.wake(&self.word);
+        match self.word.swap(NOTIFIED, Ordering::Release) {
+            PARKED => self.bed.wake(&self.word),
+            ELSEWHERE => wake(),
+            _ => {}
         }
     }
 
@@ -105,3 +132,4 @@ const NOTIFIED: u32 = 1;
 const EMPTY: u32 = 0;
 /// One less than EMPTY, so that lying down is one subtraction.
 const PARKED: u32 = u32::MAX;
+const ELSEWHERE: u32 = u32::MAX - 1;

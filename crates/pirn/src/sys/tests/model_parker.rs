@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::base::tests::explore::explore;
 use crate::shim::atomic::{AtomicU32, Ordering};
-use crate::shim::{self, thread};
+use crate::shim::{self, Condvar, Mutex, thread};
 use crate::sys::parker::Parker;
 
 /// One owner and `unparkers` threads that each raise a flag, then unpark. Flags are relaxed:
@@ -67,5 +67,60 @@ fn model_parker_past_the_deadline() {
                 parker.park();
             }
         });
+    });
+}
+
+/// The owner sleeps elsewhere: in a bed that whoever leaves a token has to open.
+fn flags_arrive_elsewhere(unparkers: usize) {
+    struct Elsewhere {
+        parker: Parker,
+        open: Mutex<bool>,
+        opened: Condvar,
+    }
+    let owner = Arc::new(Elsewhere {
+        parker: Parker::new(),
+        open: Mutex::new(false),
+        opened: Condvar::new(),
+    });
+    let flags: Arc<Vec<AtomicU32>> =
+        Arc::new((0..unparkers).map(|_| AtomicU32::new(0)).collect());
+    let threads: Vec<_> = (0..unparkers)
+        .map(|i| {
+            let (owner, flags) = (Arc::clone(&owner), Arc::clone(&flags));
+            let raise = move || {
+                flags[i].store(1, Ordering::Relaxed);
+                owner.parker.unpark_or(|| {
+                    *owner.open.lock() = true;
+                    owner.opened.notify_one();
+                });
+            };
+            thread::spawn(String::new(), raise).expect("a modelled thread")
+        })
+        .collect();
+    while flags.iter().any(|flag| flag.load(Ordering::Relaxed) == 0) {
+        owner.parker.sleep_in(|| {
+            let mut open = owner.open.lock();
+            while !*open {
+                open = owner.opened.wait(open);
+            }
+            *open = false;
+        });
+    }
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().expect("unpark returns"));
+}
+
+#[test]
+fn model_parker_that_sleeps_elsewhere() {
+    explore("parker_that_sleeps_elsewhere", 3, || {
+        flags_arrive_elsewhere(1);
+    });
+}
+
+#[test]
+fn model_parker_that_sleeps_elsewhere_two_unparkers() {
+    explore("parker_that_sleeps_elsewhere_two_unparkers", 3, || {
+        flags_arrive_elsewhere(2);
     });
 }

@@ -1,0 +1,132 @@
+//! Where connections come in.
+
+use std::fmt;
+use std::io;
+use std::net::{self, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+use super::address::{ToSocketAddrs, first_of, resolve};
+use super::incoming::Incoming;
+use super::options::ListenOptions;
+use super::socket::{Socket, handle};
+use super::tcp_stream::TcpStream;
+
+/// Accepts TCP connections; `std::net::TcpListener` that parks its fiber.
+///
+/// Several fibers and threads may accept from one listener at once. A server is a loop over
+/// [`incoming`](Self::incoming) that spawns a fiber for each connection:
+///
+/// ```no_run
+/// use std::io;
+///
+/// use pirn::net::TcpListener;
+///
+/// fn serve() -> io::Result<()> {
+///     let listener = TcpListener::bind("127.0.0.1:8000")?;
+///     pirn::scope::supervise(|s| {
+///         for stream in listener.incoming() {
+///             let stream = stream?;
+///             // `&TcpStream` reads and writes too: everything comes back to where it came from.
+///             drop(s.spawn(move || io::copy(&mut &stream, &mut &stream)));
+///         }
+///         Ok(())
+///     })
+/// }
+/// ```
+pub struct TcpListener {
+    socket: Arc<Socket<net::TcpListener>>,
+}
+
+handle!(TcpListener, net::TcpListener);
+
+impl TcpListener {
+    /// Listens on the first of the addresses that can be had; port 0 stands for any that is
+    /// free.
+    ///
+    /// # Errors
+    /// What the system says of the last address that was tried, or of the name.
+    ///
+    /// # Cancellation
+    /// An interruption point only if a name has to be looked up.
+    pub fn bind<A: ToSocketAddrs>(address: A) -> io::Result<TcpListener> {
+        TcpListener::bind_with(address, &ListenOptions::default())
+    }
+
+    /// As [`bind`](Self::bind), with options.
+    ///
+    /// # Errors
+    /// As for `bind`.
+    ///
+    /// # Cancellation
+    /// An interruption point only if a name has to be looked up.
+    pub fn bind_with<A: ToSocketAddrs>(
+        address: A,
+        options: &ListenOptions,
+    ) -> io::Result<TcpListener> {
+        let opened = first_of(&resolve(&address)?, |address| options.open(address))?;
+        Ok(TcpListener {
+            socket: Socket::new(opened)?,
+        })
+    }
+
+    /// Accepts a connection, and tells where it comes from.
+    ///
+    /// # Errors
+    /// What the system says: too many descriptors, for instance, which loops of one's own should
+    /// not answer by trying again at once ([`incoming`](Self::incoming) does not).
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let accept = |inner: &net::TcpListener| inner.accept();
+        let (stream, from) = self.socket.read_by(accept, |_| false)?;
+        Ok((TcpStream::try_from(stream)?, from))
+    }
+
+    /// Returns the connections that come in, one after the other, without end.
+    ///
+    /// Connections that have ended before they could be accepted are passed over. While
+    /// descriptors or memory have run out it waits, and tries 200 times a second. An interrupt is
+    /// yielded once, as an error, and ends it.
+    ///
+    /// # Cancellation
+    /// Each step is an interruption point.
+    pub fn incoming(&self) -> Incoming<'_> {
+        Incoming::new(self)
+    }
+
+    /// The address that is listened on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.inner().local_addr()
+    }
+
+    /// Sets how many hops a packet may take.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
+        self.socket.inner().set_ttl(hops)
+    }
+
+    /// How many hops a packet may take.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.socket.inner().ttl()
+    }
+}
+
+impl<'a> IntoIterator for &'a TcpListener {
+    type Item = io::Result<TcpStream>;
+    type IntoIter = Incoming<'a>;
+
+    fn into_iter(self) -> Incoming<'a> {
+        self.incoming()
+    }
+}

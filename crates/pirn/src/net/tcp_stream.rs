@@ -1,0 +1,174 @@
+//! A connection.
+
+use std::fmt;
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net::{self, Shutdown, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, SockRef, Type};
+
+use super::address::{ToSocketAddrs, first_of, resolve};
+use super::socket::{Socket, handle, limits, stream, total};
+use crate::wait::begin;
+
+/// A TCP connection; `std::net::TcpStream` that parks its fiber.
+///
+/// Reads and writes go through [`Read`] and [`Write`], also of `&TcpStream`. It is closed when its
+/// last handle is dropped.
+pub struct TcpStream {
+    pub(super) socket: Arc<Socket<net::TcpStream>>,
+}
+
+handle!(TcpStream, net::TcpStream);
+limits!(TcpStream);
+stream!(TcpStream);
+
+impl TcpStream {
+    /// Connects to the first of the addresses that answers.
+    ///
+    /// # Errors
+    /// What the system says of the last address that was tried, or of the name.
+    ///
+    /// # Cancellation
+    /// An interruption point: the attempt is given up. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn connect<A: ToSocketAddrs>(address: A) -> io::Result<TcpStream> {
+        first_of(&resolve(&address)?, |address| connect(address, None))
+    }
+
+    /// As [`connect`](Self::connect), to one address, and within `limit`.
+    ///
+    /// # Errors
+    /// As for `connect`; of kind `TimedOut`: the time was up. Of kind `InvalidInput`: the
+    /// limit is zero.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn connect_timeout(
+        address: &SocketAddr,
+        limit: Duration,
+    ) -> io::Result<TcpStream> {
+        if limit.is_zero() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a time limit of zero",
+            ));
+        }
+        connect(*address, Some(limit))
+    }
+
+    /// Receives into `buffer` what stays there to be read again; returns how many bytes.
+    ///
+    /// # Errors
+    /// What the system says.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.socket.read_by(|inner| inner.peek(buffer), |_| false)
+    }
+
+    /// Shuts down one direction or both. Whoever waits for it goes on, and finds the end.
+    ///
+    /// # Errors
+    /// What the system says: not connected any more, for instance.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.socket.inner().shutdown(how)
+    }
+
+    /// The address of this end.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.inner().local_addr()
+    }
+
+    /// The address of the other end.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.inner().peer_addr()
+    }
+
+    /// Sends small writes at once, if true, and not together with later ones.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_nodelay(&self, yes: bool) -> io::Result<()> {
+        self.socket.inner().set_nodelay(yes)
+    }
+
+    /// Whether small writes are sent at once.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn nodelay(&self) -> io::Result<bool> {
+        self.socket.inner().nodelay()
+    }
+
+    /// Sets how many hops a packet may take.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
+        self.socket.inner().set_ttl(hops)
+    }
+
+    /// How many hops a packet may take.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.socket.inner().ttl()
+    }
+
+    /// How long what has been written is kept when the connection is closed: with `Some` of zero it
+    /// is thrown away and the other end sees a reset. `None` leaves it to the system.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
+        SockRef::from(self.socket.inner()).set_linger(linger)
+    }
+}
+
+#[track_caller]
+fn connect(address: SocketAddr, limit: Option<Duration>) -> io::Result<TcpStream> {
+    begin()?;
+    let domain = Domain::for_address(address);
+    let opened = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
+    opened.set_nonblocking(true)?;
+    let under_way = match opened.connect(&address.into()) {
+        Ok(()) => false,
+        Err(error) if is_under_way(&error) => true,
+        Err(error) => return Err(error),
+    };
+    let stream = TcpStream {
+        socket: Socket::new(opened.into())?,
+    };
+    if under_way {
+        stream
+            .socket
+            .await_connection(limit, |inner| match inner.peer_addr() {
+                Ok(_) => Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
+                Err(error) => Err(error),
+            })?;
+    }
+    Ok(stream)
+}
+
+fn is_under_way(error: &io::Error) -> bool {
+    // EINPROGRESS; after a signal the same.
+    error.raw_os_error() == Some(libc::EINPROGRESS)
+        || error.kind() == io::ErrorKind::Interrupted
+}

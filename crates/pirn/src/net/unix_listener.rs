@@ -1,0 +1,73 @@
+//! Where connections within the machine come in.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::net::{self, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::incoming::UnixIncoming;
+use super::socket::{Socket, handle};
+use super::unix_stream::UnixStream;
+
+/// Accepts connections through a socket in the file system; `std::os::unix::net::UnixListener`
+/// that parks its fiber. The file stays when the listener is dropped.
+pub struct UnixListener {
+    socket: Arc<Socket<net::UnixListener>>,
+}
+
+handle!(UnixListener, net::UnixListener);
+
+impl UnixListener {
+    /// Makes a socket at `path` and listens on it.
+    ///
+    /// # Errors
+    /// What the system says: there is a file already, for instance.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
+        UnixListener::try_from(net::UnixListener::bind(path)?)
+    }
+
+    /// Accepts a connection, and tells where it comes from.
+    ///
+    /// # Errors
+    /// As for [`TcpListener::accept`](super::TcpListener::accept).
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        let accept = |inner: &net::UnixListener| inner.accept();
+        let (stream, from) = self.socket.read_by(accept, |_| false)?;
+        Ok((UnixStream::try_from(stream)?, from))
+    }
+
+    /// Returns the connections that come in, as
+    /// [`TcpListener::incoming`](super::TcpListener::incoming) does.
+    ///
+    /// # Cancellation
+    /// Each step is an interruption point.
+    pub fn incoming(&self) -> UnixIncoming<'_> {
+        UnixIncoming::new(self)
+    }
+
+    /// The address that is listened on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.inner().local_addr()
+    }
+}
+
+impl<'a> IntoIterator for &'a UnixListener {
+    type Item = io::Result<UnixStream>;
+    type IntoIter = UnixIncoming<'a>;
+
+    fn into_iter(self) -> UnixIncoming<'a> {
+        self.incoming()
+    }
+}

@@ -1,0 +1,98 @@
+//! A connection within the machine.
+
+use std::fmt;
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::net::{self, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use socket2::{Domain, SockAddr, Type};
+
+use super::socket::{Socket, handle, limits, stream, total};
+use crate::time::sleep;
+use crate::wait::begin;
+
+/// A connection through a socket in the file system; `std::os::unix::net::UnixStream` that parks
+/// its fiber.
+pub struct UnixStream {
+    socket: Arc<Socket<net::UnixStream>>,
+}
+
+handle!(UnixStream, net::UnixStream);
+limits!(UnixStream);
+stream!(UnixStream);
+
+/// Between two attempts to connect to a listener whose queue is full, which the system tells
+/// nobody the end of. Arbitrary.
+const AGAIN: Duration = Duration::from_millis(1);
+
+impl UnixStream {
+    /// Connects to the socket at `path`.
+    ///
+    /// # Errors
+    /// What the system says: there is none, for instance.
+    ///
+    /// # Cancellation
+    /// An interruption point. While the other end has no room for another connection it parks a
+    /// fiber, or blocks a plain thread, and tries once a millisecond.
+    #[track_caller]
+    pub fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
+        begin()?;
+        let address = SockAddr::unix(path)?;
+        loop {
+            let opened = socket2::Socket::new(Domain::UNIX, Type::STREAM, None)?;
+            opened.set_nonblocking(true)?;
+            match opened.connect(&address) {
+                Ok(()) => {
+                    let socket = Socket::new(opened.into())?;
+                    return Ok(UnixStream { socket });
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(AGAIN)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Makes two ends of a connection.
+    ///
+    /// # Errors
+    /// What the system says.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
+        let (one, other) = net::UnixStream::pair()?;
+        Ok((UnixStream::try_from(one)?, UnixStream::try_from(other)?))
+    }
+
+    /// Shuts down one direction or both. Whoever waits for it goes on, and finds the end.
+    ///
+    /// # Errors
+    /// What the system says.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.socket.inner().shutdown(how)
+    }
+
+    /// The address of this end.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.inner().local_addr()
+    }
+
+    /// The address of the other end.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.inner().peer_addr()
+    }
+}

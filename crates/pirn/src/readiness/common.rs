@@ -1,0 +1,36 @@
+//! The driver of everybody who has no worker to ask for them: plain threads, fibers that block
+//! their thread in place, and workers that have ended.
+
+use std::io;
+
+use super::table::tell_all;
+use crate::fiber::vigil;
+use crate::shim::{self, StaticLock};
+use crate::sys::poller::{Driver, Events};
+
+pub(super) static DRIVER: Driver = Driver::new();
+
+/// Whether its thread has been made.
+static STARTED: StaticLock<bool> = StaticLock::new(false);
+
+/// Sees to it that a thread asks the common driver, as long as the process lives.
+///
+/// # Errors
+/// There is no thread to be had, or no poller.
+pub(super) fn start() -> io::Result<()> {
+    let mut started = STARTED.lock();
+    if !*started {
+        DRIVER.made()?;
+        shim::thread::spawn("pirn-io".to_owned(), serve)?;
+        *started = true;
+    }
+    Ok(())
+}
+
+fn serve() {
+    let mut events = Events::new();
+    loop {
+        vigil::rest(|| DRIVER.wait(&mut events, None));
+        tell_all(&events);
+    }
+}

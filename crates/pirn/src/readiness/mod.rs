@@ -1,0 +1,58 @@
+//! Which sockets are ready, and who waits for them.
+//!
+//! Owns: what is known of each source, the queues of those who wait for it, and in whose driver
+//! it is. Does not own: how the system is asked (`sys::poller`), when a worker asks (`sched`), or
+//! what is done with a socket (`net`).
+//!
+//! The life of an operation: if the source is thought to be ready, it is tried. If it would
+//! have to wait, or has taken all there was, the source is noted to be not ready, unless an event
+//! has come since before the attempt; and whoever has to wait sees to it that the source is in
+//! the driver of its own worker, joins a queue, and parks. The worker asks the system between
+//! dispatches and instead of sleeping, and wakes whoever an event is for.
+//!
+//! # The word of a source
+//!
+//! | bits | meaning |
+//! |---|---|
+//! | READ, WRITE | trying may be of use |
+//! | READ_CLOSED, WRITE_CLOSED | it will be for ever: no further event comes of it |
+//! | the rest | how many events have come |
+//!
+//! | change | by | how |
+//! |---|---|---|
+//! | set bits, count one up | who has fetched an event | under the lock of the queues |
+//! | clear READ or WRITE | who has tried in vain, or emptied it | compare-exchange with the word as it was *before* the attempt |
+//! | back to READ and WRITE | who gives the site back, or takes it | under the lock, with a new generation |
+//!
+//! # Why no wake is lost
+//! * Pollers are edge-triggered: whatever changes after an attempt has failed makes an event, and
+//!   adding a source makes one of all that it is ready for. So it is enough that no event is
+//!   forgotten.
+//! * An event that is told before the clearing has changed the count, so the clearing fails, and the
+//!   operation is tried again. One that is told later sets the bit again.
+//! * Whoever waits joins the queue under the lock after a look at the bit, and an event sets the bit
+//!   under the lock and then claims who is in the queue: one of the two sees the other.
+//! * All that wait for the same side are woken: one event may stand for several connections, and
+//!   who was woken may be interrupted before it has tried.
+//! * Somebody fetches the events: a source is in the driver of a worker that has fibers which
+//!   have started, or is awake; in that of a worker that is stuck, the monitor asks in its
+//!   place; a worker that ends moves its sources to the common driver (`common`).
+//!
+//! # Sites
+//! A source's record is a *site* in a table that only grows. Events name it by number and
+//! generation, so one that was fetched before its source was given back finds another
+//! generation, or nobody. (An event that is late by 2^32 generations would wake somebody in
+//! vain.)
+//!
+//! Lock order: the lock of a site's home, then the poller's; the lock of its queues, then nothing.
+
+mod common;
+mod site;
+mod source;
+mod table;
+
+pub(crate) use source::{Interest, Source};
+pub(crate) use table::{anybody_waits, evacuate, tell_all};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! What is known of one source. The protocol is in the module's header.
+
+use super::source::Interest;
+use crate::base::mutant::mutant;
+use crate::fiber::ticket::Wake;
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
+use crate::shim::{Lock, Mutex};
+use crate::sys::poller::{Driver, Event, RawSource};
+use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::wake_all;
+
+const READ: u64 = 1;
+const WRITE: u64 = 2;
+const READ_CLOSED: u64 = 4;
+const WRITE_CLOSED: u64 = 8;
+/// One event.
+const TICK: u64 = 16;
+
+/// A source's record.
+pub(super) struct Site {
+    /// See the table in the module's header.
+    word: AtomicU64,
+    pub(super) waits: Lock<Waits>,
+    pub(super) home: Mutex<Home>,
+    /// The home's driver, for a look without its lock.
+    pub(super) driver: AtomicPtr<Driver>,
+}
+
+/// Who waits for a source.
+pub(crate) struct Waits {
+    pub(super) generation: u32,
+    readers: WaitQueue<()>,
+    writers: WaitQueue<()>,
+}
+
+/// Where a source is registered.
+pub(super) struct Home {
+    pub(super) driver: Option<&'static Driver>,
+    pub(super) raw: Option<RawSource>,
+}
+
+/// What was known at some moment.
+#[derive(Debug, Copy, Clone)]
+pub(crate) struct Seen(u64);
+
+impl Describe for Waits {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Socket {
+            reading: self.readers.count(),
+            writing: self.writers.count(),
+        }
+    }
+}
+
+impl Waits {
+    pub(super) fn queue(&mut self, interest: Interest) -> &mut WaitQueue<()> {
+        match interest {
+            Interest::Readable => &mut self.readers,
+            Interest::Writable => &mut self.writers,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.readers.is_empty() && self.writers.is_empty()
+    }
+
+    /// Claims one of those who wait for a side that is ready.
+    fn claim(&mut self, word: u64) -> Option<Wake> {
+        let reader = match word & READ {
+            0 => None,
+            _ => self.readers.claim_first(|()| ()),
+        };
+        match word & WRITE {
+            0 => reader,
+            _ => reader.or_else(|| self.writers.claim_first(|()| ())),
+        }
+    }
+}
+
+impl Site {
+    pub(super) const fn new() -> Site {
+        let waits = Waits {
+            generation: 0,
+            readers: WaitQueue::new(),
+            writers: WaitQueue::new(),
+        };
+        let home = Home {
+            driver: None,
+            raw: None,
+        };
+        Site {
+            word: AtomicU64::new(READ | WRITE),
+            waits: Lock::new(waits),
+            home: Mutex::new(home),
+            driver: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// Ends the generation of a source that nobody waits for any more, and begins the next one:
+    /// nothing is known of that.
+    pub(super) fn renew(&self) {
+        let mut waits = self.waits.lock();
+        debug_assert!(
+            waits.readers.is_empty() && waits.writers.is_empty(),
+            "whoever waits for a source has borrowed it"
+        );
+        waits.generation = waits.generation.wrapping_add(1);
+        self.word.store(READ | WRITE, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn look(&self) -> Seen {
+        // ORDERING: Relaxed: an attempt finds out what is true; see `clear`.
+        Seen(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Notes that the source is not ready, unless an event has come since it was `seen`.
+    pub(super) fn clear(&self, seen: Seen, interest: Interest) {
+        if seen.is_closed(interest) {
+            return;
+        }
+        let cleared = seen.0 & !interest.bit();
+        // The other side may have been cleared meanwhile: then this one is, the next time.
+        // ORDERING: Relaxed: the word itself is all that is argued about. The attempt was
+        // a system call, which is not moved to after this.
+        if mutant!("readiness_clears_blindly") {
+            self.word.fetch_and(!interest.bit(), Ordering::Relaxed);
+        }
+        let _ = self.word.compare_exchange(
+            seen.0,
+            cleared,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Tells whoever waits of an event.
+    pub(super) fn tell(&self, generation: u32, event: Event) {
+        let mut waits = self.waits.lock();
+        if waits.generation != generation {
+            return;
+        }
+        let set = bits(event);
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let next = (word | set).wrapping_add(TICK);
+            // Fails if somebody clears a bit.
+            match self.word.compare_exchange_weak(
+                word,
+                next,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break,
+                Err(now) => word = now,
+            }
+        }
+        let first = waits.claim(set);
+        let more = !waits.is_empty();
+        drop(waits);
+        if let Some(wake) = first {
+            wake.enqueue();
+        }
+        if more {
+            // Who has come since finds the bit set, or has cleared it after an attempt.
+            wake_all(&self.waits, |waits| {
+                let same = waits.generation == generation;
+                waits.claim(if same { self.look().0 & set } else { 0 })
+            });
+        }
+    }
+
+    /// Whether fibers or threads wait for it.
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.waits.lock().is_empty()
+    }
+}
+
+impl Seen {
+    #[inline]
+    pub(super) fn is_ready(self, interest: Interest) -> bool {
+        self.0 & interest.bit() != 0
+    }
+
+    /// Whether nothing more can change on this side.
+    fn is_closed(self, interest: Interest) -> bool {
+        self.0 & (interest.bit() << 2) != 0
+    }
+}
+
+impl Interest {
+    #[inline]
+    fn bit(self) -> u64 {
+        match self {
+            Interest::Readable => READ,
+            Interest::Writable => WRITE,
+        }
+    }
+}
+
+fn bits(event: Event) -> u64 {
+    let bit = |yes: bool, bit: u64| if yes { bit } else { 0 };
+    bit(event.readable, READ)
+        | bit(event.writable, WRITE)
+        | bit(event.read_closed, READ | READ_CLOSED)
+        | bit(event.write_closed, WRITE | WRITE_CLOSED)
+}

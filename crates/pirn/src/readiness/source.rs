@@ -1,0 +1,240 @@
+//! A source: what its owner holds, and how an operation on it waits.
+
+use std::io;
+use std::ptr;
+use std::thread::panicking;
+use std::time::Duration;
+
+use super::common;
+use super::site::{Home, Seen, Site};
+use super::table::{self, token};
+use crate::base::mutant::mutant;
+use crate::fiber::current;
+use crate::shim::atomic::Ordering;
+use crate::sys::poller::{Driver, RawSource, TELLS_CLOSED};
+use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_in};
+
+/// Which side of a source.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Interest {
+    Readable,
+    Writable,
+}
+
+/// What is known of something that the system tells the readiness of, and who waits for it.
+///
+/// The system's handle is passed in with each operation, and is the same each time; it is closed
+/// after the source has been dropped.
+pub(crate) struct Source {
+    site: &'static Site,
+    number: u32,
+}
+
+impl Source {
+    /// # Errors
+    /// There are too many.
+    pub(crate) fn new() -> io::Result<Source> {
+        let (number, site) = table::take()?;
+        Ok(Source { site, number })
+    }
+
+    /// Does `attempt`, which never blocks, as soon as it does not fail with `WouldBlock`.
+    /// `emptied` tells whether what it came to shows that the next one would: then that waits
+    /// without having tried.
+    ///
+    /// # Errors
+    /// * What `attempt` says.
+    /// * Of kind `TimedOut`: `limit`, counted from when it has to wait, or a deadline of the code
+    ///   around it.
+    /// * The interrupt that the caller is under. Nothing has been done then.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn operate<R>(
+        &self,
+        raw: RawSource,
+        interest: Interest,
+        limit: Option<Duration>,
+        mut attempt: impl FnMut() -> io::Result<R>,
+        emptied: impl FnOnce(&R) -> bool,
+    ) -> io::Result<R> {
+        begin()?;
+        let mut deadline = None;
+        loop {
+            let seen = self.site.look();
+            if seen.is_ready(interest) {
+                match attempt() {
+                    Ok(done) => {
+                        if TELLS_CLOSED && emptied(&done) {
+                            self.site.clear(seen, interest);
+                        }
+                        return Ok(done);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        self.site.clear(seen, interest);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(error) => return Err(error),
+                }
+            }
+            if deadline.is_none()
+                && let Some(limit) = limit
+            {
+                deadline = deadline_in(limit);
+            }
+            let spec = Spec::interruptible(reason(interest)).until(deadline);
+            self.wait(raw, interest, &spec)?;
+        }
+    }
+
+    /// Waits until an event says that the source is ready.
+    ///
+    /// # Errors
+    /// As [`operate`](Self::operate); or the source cannot be watched.
+    #[track_caller]
+    pub(crate) fn wait(
+        &self,
+        raw: RawSource,
+        interest: Interest,
+        spec: &Spec,
+    ) -> io::Result<()> {
+        self.settle(raw)?;
+        let site = self.site;
+        let waited = wait_in(
+            &site.waits,
+            |waits| waits.queue(interest),
+            spec,
+            |_| match site.look().is_ready(interest) {
+                true if !mutant!("readiness_parks_over_event") => Attempt::Done(()),
+                _ => Attempt::Wait(()),
+            },
+        );
+        match waited {
+            Waited::Done(()) | Waited::Ended(How::Woken(_) | How::Token, ()) => Ok(()),
+            Waited::Ended(How::TimedOut, ()) => Err(timed_out()),
+            Waited::Ended(How::Interrupted(interrupt), ()) => Err(interrupt.into()),
+        }
+    }
+
+    /// What is known now, for an attempt outside of [`operate`](Self::operate).
+    pub(crate) fn look(&self) -> Seen {
+        self.site.look()
+    }
+
+    /// The attempt that was made after `seen` would have had to wait.
+    pub(crate) fn clear(&self, seen: Seen, interest: Interest) {
+        self.site.clear(seen, interest);
+    }
+
+    /// Sees to it that the caller hears of events soon: the source is in the driver of its
+    /// own worker, or one that somebody else waits by; in the common one if the caller blocks
+    /// its thread.
+    ///
+    /// # Errors
+    /// What the system says: the handle cannot be watched, or there is no memory.
+    #[inline]
+    pub(crate) fn settle(&self, raw: RawSource) -> io::Result<()> {
+        let local = current::local();
+        let in_place = local.fiber().is_none() || panicking();
+        let driver = match local.driver() {
+            Some(driver) if !in_place => driver,
+            _ => &common::DRIVER,
+        };
+        // ORDERING: Relaxed: if it is the caller's own driver, the caller's thread has put it
+        // there, or an event came by it since. If it is the common one, see `place`.
+        let known = self.site.driver.load(Ordering::Relaxed);
+        if ptr::eq(known, driver) && !in_place {
+            return Ok(());
+        }
+        self.place(raw, driver, in_place)
+    }
+
+    #[cold]
+    fn place(
+        &self,
+        raw: RawSource,
+        driver: &'static Driver,
+        in_place: bool,
+    ) -> io::Result<()> {
+        if in_place {
+            common::start()?;
+        }
+        let mut home = self.site.home.lock();
+        match home.driver {
+            Some(own) if ptr::eq(own, driver) => return Ok(()),
+            // Not from under somebody else who waits, but for a driver that is asked at any time.
+            Some(own)
+                if !in_place
+                    && !ptr::eq(own, &raw const common::DRIVER)
+                    && self.site.is_awaited() =>
+            {
+                return Ok(());
+            }
+            Some(_) => {
+                self.site.move_to(self.number, &mut home, driver);
+                return Ok(());
+            }
+            None => {}
+        }
+        let generation = self.site.waits.lock().generation;
+        driver.add(raw, token(self.number, generation))?;
+        *home = Home {
+            driver: Some(driver),
+            raw: Some(raw),
+        };
+        self.site.set_driver(driver);
+        Ok(())
+    }
+}
+
+impl Site {
+    /// Moves a source that is in a driver to another one. Stays where it is if that does not
+    /// take it. An event that comes of both is one too many.
+    pub(super) fn move_to(&self, number: u32, home: &mut Home, driver: &'static Driver) {
+        let (Some(old), Some(raw)) = (home.driver, home.raw) else {
+            return;
+        };
+        let generation = self.waits.lock().generation;
+        if driver.add(raw, token(number, generation)).is_ok() {
+            old.remove(raw);
+            home.driver = Some(driver);
+            self.set_driver(driver);
+        }
+    }
+
+    fn set_driver(&self, driver: &'static Driver) {
+        self.driver
+            .store(ptr::from_ref(driver).cast_mut(), Ordering::Relaxed);
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        let mut home = self.site.home.lock();
+        if let (Some(driver), Some(raw)) = (home.driver.take(), home.raw.take()) {
+            driver.remove(raw);
+        }
+        self.site.driver.store(ptr::null_mut(), Ordering::Relaxed);
+        drop(home);
+        self.site.renew();
+        table::give_back(self.number);
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Source({})", self.number)
+    }
+}
+
+fn reason(interest: Interest) -> Reason {
+    match interest {
+        Interest::Readable => Reason::Readable,
+        Interest::Writable => Reason::Writable,
+    }
+}
+
+/// What an operation says whose own time was up.
+#[cold]
+pub(crate) fn timed_out() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "the time for this operation is up")
+}

@@ -1,0 +1,83 @@
+//! One site, one event after the other.
+
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+
+use crate::readiness::site::Site;
+use crate::readiness::{Interest, Source};
+use crate::sys::poller::Event;
+
+const READABLE: Event = Event {
+    token: 0,
+    readable: true,
+    writable: false,
+    read_closed: false,
+    write_closed: false,
+};
+
+fn ready(site: &Site) -> (bool, bool) {
+    let seen = site.look();
+    (
+        seen.is_ready(Interest::Readable),
+        seen.is_ready(Interest::Writable),
+    )
+}
+
+#[test]
+fn an_event_that_comes_during_an_attempt_is_not_forgotten() {
+    let site = Site::new();
+    let before = site.look();
+    site.tell(0, READABLE);
+    site.clear(before, Interest::Readable);
+    assert_eq!(ready(&site), (true, true), "it is tried again");
+    site.clear(site.look(), Interest::Readable);
+    assert_eq!(ready(&site), (false, true));
+    site.tell(0, READABLE);
+    assert_eq!(ready(&site), (true, true));
+}
+
+#[test]
+fn what_is_closed_stays_ready() {
+    let site = Site::new();
+    let closed = Event {
+        read_closed: true,
+        ..READABLE
+    };
+    site.tell(0, closed);
+    site.clear(site.look(), Interest::Readable);
+    assert_eq!(ready(&site), (true, true), "no further event comes");
+}
+
+#[test]
+fn an_event_of_an_earlier_generation_is_nobodys() {
+    let site = Site::new();
+    site.renew();
+    site.clear(site.look(), Interest::Readable);
+    site.tell(0, READABLE);
+    assert_eq!(ready(&site), (false, true));
+    site.tell(1, READABLE);
+    assert_eq!(ready(&site), (true, true));
+}
+
+/// Who has emptied a source goes to wait without another attempt.
+#[test]
+fn what_was_emptied_is_not_tried() {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let source = Source::new().unwrap();
+    let mut attempts = 0;
+    let mut operate = |result: fn() -> io::Result<usize>| {
+        let attempt = || {
+            attempts += 1;
+            result()
+        };
+        let limit = Some(std::time::Duration::from_millis(5));
+        let raw = socket.as_raw_fd();
+        source.operate(raw, Interest::Readable, limit, attempt, |&n| n < 8)
+    };
+    assert_eq!(operate(|| Ok(3)).unwrap(), 3);
+    let error = operate(|| Ok(3)).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    assert_eq!(attempts, 1);
+}

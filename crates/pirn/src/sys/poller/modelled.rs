@@ -1,0 +1,173 @@
+//! No system: sources are wires whose ends a model pulls.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Event;
+use crate::shim::{Condvar, Mutex};
+
+/// A wire, as a model has it.
+pub(crate) type RawSource = &'static Wire;
+
+pub(crate) const TELLS_CLOSED: bool = true;
+
+/// Something that can be readable and writable, and those who are told of a change.
+#[derive(Debug, Default)]
+pub(crate) struct Wire(Mutex<Ends>);
+
+#[derive(Debug, Default)]
+struct Ends {
+    readable: bool,
+    writable: bool,
+    told: Vec<(Arc<Told>, u64)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Poller(Arc<Told>);
+
+#[derive(Debug)]
+struct Told {
+    pending: Mutex<Pending>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    events: Vec<Event>,
+    woken: bool,
+}
+
+/// Events that have been fetched.
+#[derive(Default)]
+pub(crate) struct Events {
+    told: Vec<Event>,
+    rung: bool,
+}
+
+#[cfg_attr(
+    not(shuttle),
+    expect(dead_code, reason = "models of shuttle pull the wires")
+)]
+impl Wire {
+    /// Makes the wire readable, or not.
+    pub(crate) fn set_readable(&self, yes: bool) {
+        let mut ends = self.0.lock();
+        ends.readable = yes;
+        if yes {
+            ends.tell();
+        }
+    }
+}
+
+impl Ends {
+    fn tell(&self) {
+        for (told, token) in &self.told {
+            told.push(self.event(*token));
+        }
+    }
+
+    fn event(&self, token: u64) -> Event {
+        Event {
+            token,
+            readable: self.readable,
+            writable: self.writable,
+            read_closed: false,
+            write_closed: false,
+        }
+    }
+}
+
+impl Told {
+    fn push(&self, event: Event) {
+        self.pending.lock().events.push(event);
+        self.changed.notify_all();
+    }
+}
+
+impl Pending {
+    /// As the system does it: a wake is one more event, which whoever asks takes.
+    fn fetch(&mut self, events: &mut Events) {
+        events.told.append(&mut self.events);
+        events.rung |= std::mem::take(&mut self.woken);
+    }
+}
+
+impl Events {
+    pub(crate) const fn new() -> Events {
+        Events {
+            told: Vec::new(),
+            rung: false,
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.told.clear();
+        self.rung = false;
+    }
+
+    pub(crate) fn may_have_rung(&self) -> bool {
+        self.rung
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Event> {
+        self.told.iter().copied()
+    }
+}
+
+impl Poller {
+    /// # Errors
+    /// None: there is nothing that could run out.
+    #[expect(clippy::unnecessary_wraps, reason = "the others' surface")]
+    pub(crate) fn new() -> io::Result<Poller> {
+        Ok(Poller(Arc::new(Told {
+            pending: Mutex::new(Pending::default()),
+            changed: Condvar::new(),
+        })))
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "the others' surface")]
+    pub(crate) fn add(&self, source: RawSource, token: u64) -> io::Result<()> {
+        let mut ends = source.0.lock();
+        ends.told.push((Arc::clone(&self.0), token));
+        if ends.readable || ends.writable {
+            self.0.push(ends.event(token));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn remove(&self, source: RawSource) {
+        let mut ends = source.0.lock();
+        let own = |told: &Arc<Told>| Arc::ptr_eq(told, &self.0);
+        let tokens: Vec<u64> = ends
+            .told
+            .extract_if(.., |(told, _)| own(told))
+            .map(|(_, token)| token)
+            .collect();
+        let mut pending = self.0.pending.lock();
+        pending
+            .events
+            .retain(|event| !tokens.contains(&event.token));
+    }
+
+    pub(crate) fn poll(&self, events: &mut Events) {
+        self.0.pending.lock().fetch(events);
+    }
+
+    pub(crate) fn wait(&self, events: &mut Events, until: Option<Instant>) {
+        let mut pending = self.0.pending.lock();
+        while pending.events.is_empty() && !pending.woken {
+            pending = match until {
+                None => self.0.changed.wait(pending),
+                Some(until) if until <= crate::shim::now() => break,
+                Some(until) => self.0.changed.wait_until(pending, until),
+            };
+        }
+        pending.fetch(events);
+    }
+
+    pub(crate) fn wake(&self) {
+        self.0.pending.lock().woken = true;
+        self.0.changed.notify_all();
+    }
+}

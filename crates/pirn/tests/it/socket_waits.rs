@@ -1,0 +1,475 @@
+//! Waits for sockets: who wakes whom, and what ends them.
+
+use std::io::{ErrorKind, Read, Write};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use pirn::cancel::{Token, with_deadline};
+use pirn::diag::{ObjectKind, Reason};
+use pirn::net::{TcpStream, UdpSocket, UnixStream};
+use pirn::{Interrupt, Runtime, timeout};
+
+use crate::crew::runtime;
+use crate::rig::{LONG, apart, compute_until, eventually, scaled};
+use crate::told::{named, waiting};
+use crate::wires::{connection, converse, echo, listener};
+
+const SOON: Duration = Duration::from_millis(5);
+
+/// A limit of the call's own is an error of kind `TimedOut` and no interrupt; what comes later
+/// is not lost.
+#[test]
+fn a_limit_loses_nothing() {
+    runtime(2).run(|| {
+        let (one, other) = connection();
+        one.set_read_timeout(Some(SOON)).unwrap();
+        let mut buffer = [0; 4];
+        let error = (&one).read(&mut buffer).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert!(Interrupt::of(&error).is_none());
+        (&other).write_all(b"late").unwrap();
+        one.set_read_timeout(None).unwrap();
+        (&one).read_exact(&mut buffer).unwrap();
+        assert_eq!(&buffer, b"late");
+        // A full pipe.
+        one.set_write_timeout(Some(SOON)).unwrap();
+        let error = loop {
+            if let Err(error) = (&one).write(&[1; 1 << 16]) {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+    });
+}
+
+/// Deadlines of the code around end every wait for a socket, and are interrupts; so does a
+/// cancellation. On fibers and on plain threads.
+#[test]
+fn waits_are_interrupted() {
+    let interrupted = || {
+        let (one, _other) = connection();
+        let result = timeout(SOON, || (&one).read(&mut [0; 1]));
+        assert!(result.is_err(), "the limit was reported");
+        let at = pirn::time::now() + SOON;
+        let error = with_deadline(at, || (&one).read(&mut [0; 1])).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert_eq!(Interrupt::of(&error), Some(Interrupt::TimedOut));
+        let token = Token::new();
+        token.cancel();
+        let listener = listener();
+        token.enter(|| {
+            let error = listener.accept().unwrap_err();
+            assert_eq!(Interrupt::of(&error), Some(Interrupt::Cancelled));
+            let mut incoming = listener.incoming();
+            let error = incoming.next().unwrap().unwrap_err();
+            assert_eq!(Interrupt::of(&error), Some(Interrupt::Cancelled));
+            assert!(incoming.next().is_none(), "it ends");
+            let address = listener.local_addr().unwrap();
+            assert!(TcpStream::connect(address).is_err());
+        });
+    };
+    runtime(1).run(interrupted);
+    std::thread::spawn(interrupted).join().unwrap();
+}
+
+/// An interrupt that is there is seen before anything is tried: what has come stays there.
+#[test]
+fn an_interrupted_call_takes_nothing() {
+    runtime(1).run(|| {
+        let (one, other) = connection();
+        (&other).write_all(b"kept").unwrap();
+        let mut buffer = [0; 4];
+        let token = Token::new();
+        token.cancel();
+        assert!(token.enter(|| (&one).read(&mut buffer)).is_err());
+        assert_eq!(buffer, [0; 4]);
+        (&one).read_exact(&mut buffer).unwrap();
+        assert_eq!(&buffer, b"kept");
+    });
+}
+
+/// Deadlines by the thousand, some of them just when something comes: each byte is read once,
+/// whatever ended the wait before.
+#[test]
+fn deadlines_and_data_cross() {
+    for workers in [1, 2, 4] {
+        runtime(workers).run(|| {
+            let (one, other) = connection();
+            let total = scaled(2_000);
+            let writer = pirn::spawn(move || {
+                for i in 0..total {
+                    (&one).write_all(&[i as u8]).unwrap();
+                    pirn::sleep(Duration::from_micros((i % 7) as u64 * 50)).unwrap();
+                }
+            });
+            let mut next = 0;
+            while next < total {
+                let limit = Duration::from_micros((next % 5) as u64 * 60 + 20);
+                let mut byte = [0; 1];
+                match timeout(limit, || (&other).read(&mut byte)) {
+                    Ok(Ok(n)) => {
+                        assert_eq!((n, byte[0]), (1, next as u8));
+                        next += 1;
+                    }
+                    Ok(Err(error)) => panic!("{error}"),
+                    Err(_) => {}
+                }
+            }
+            writer.join().unwrap();
+        });
+    }
+}
+
+/// One socket, read and written by fibers of different workers and by threads, all at once.
+#[test]
+fn one_socket_serves_many() {
+    for workers in [1, 2, 4] {
+        runtime(workers).run(|| {
+            let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+            let address = socket.local_addr().unwrap();
+            let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+            let received = Arc::new(AtomicUsize::new(0));
+            let total = scaled(2_000).max(200);
+            let read_all = |socket: UdpSocket, received: Arc<AtomicUsize>| {
+                move || {
+                    loop {
+                        let mut kind = [0; 1];
+                        socket.recv(&mut kind).unwrap();
+                        if kind[0] == 1 {
+                            return;
+                        }
+                        received.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            };
+            let readers: Vec<_> = (0..6)
+                .map(|_| {
+                    let clone = socket.try_clone().unwrap();
+                    pirn::spawn(read_all(clone, Arc::clone(&received)))
+                })
+                .collect();
+            let clone = socket.try_clone().unwrap();
+            let thread = std::thread::spawn(read_all(clone, Arc::clone(&received)));
+            for sent in 1..=total {
+                sender.send_to(&[0], address).unwrap();
+                // So few on their way that the system drops none.
+                while received.load(Ordering::SeqCst) + 16 < sent {
+                    pirn::yield_now();
+                }
+            }
+            while received.load(Ordering::SeqCst) < total {
+                pirn::yield_now();
+            }
+            // Sent again until it has been read: one may be dropped.
+            for reader in readers {
+                while !reader.is_finished() {
+                    sender.send_to(&[1], address).unwrap();
+                    pirn::sleep(Duration::from_millis(1)).unwrap();
+                }
+            }
+            while !thread.is_finished() {
+                sender.send_to(&[1], address).unwrap();
+                pirn::sleep(Duration::from_millis(1)).unwrap();
+            }
+            thread.join().unwrap();
+        });
+    }
+}
+
+/// A socket that goes from fiber to fiber, and so from worker to worker, goes on.
+#[test]
+fn a_socket_changes_hands() {
+    let runtime = runtime(4);
+    runtime.run(|| {
+        let (one, other) = connection();
+        let server = pirn::spawn(move || echo(&other).unwrap());
+        let one = Arc::new(one);
+        for round in 0..scaled(400) {
+            let one = Arc::clone(&one);
+            // Wherever that is: whoever is free takes it.
+            pirn::spawn(move || converse(&one, round, 2))
+                .join()
+                .unwrap();
+        }
+        drop(one);
+        server.join().unwrap();
+    });
+}
+
+/// A worker that blocks its thread holds up nobody who waits on another one for a socket that
+/// was in its driver.
+#[test]
+fn a_stuck_worker_is_asked_for() {
+    let runtime = runtime(2);
+    let (one, other) = runtime.run(|| {
+        let (one, other) = UnixStream::pair().unwrap();
+        (Arc::new(one), other)
+    });
+    let (stuck, release) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let threads = [mpsc::channel(), mpsc::channel()];
+    let [(tell_a, thread_a), (tell_b, thread_b)] = threads;
+    // Waits for the socket, so that this is in the driver of its worker, and is interrupted there.
+    let holder = {
+        let (one, stuck) = (Arc::clone(&one), Arc::clone(&stuck));
+        let release = Arc::clone(&release);
+        runtime.spawn(move || {
+            tell_a.send(std::thread::current().id()).unwrap();
+            // Together with the other one, so that it does not move.
+            let _ = timeout(Duration::from_millis(300), || (&*one).read(&mut [0; 1]));
+            stuck.store(true, Ordering::SeqCst);
+            compute_until("it is released", || release.load(Ordering::SeqCst));
+        })
+    };
+    let holder_thread = thread_a.recv().unwrap();
+    let mut waiter = None;
+    eventually("a fiber on the other worker waits", || {
+        let (one, tell) = (Arc::clone(&one), tell_b.clone());
+        let fiber = runtime.spawn(move || {
+            let own = std::thread::current().id();
+            tell.send(own).unwrap();
+            let mut byte = [0; 1];
+            (own != holder_thread)
+                .then(|| (&*one).read_exact(&mut byte).map(|()| byte[0]))
+        });
+        if thread_b.recv().unwrap() == holder_thread {
+            assert!(fiber.join().unwrap().is_none());
+            return false;
+        }
+        waiter = Some(fiber);
+        true
+    });
+    eventually("the worker is stuck", || stuck.load(Ordering::SeqCst));
+    (&other).write_all(b"!").unwrap();
+    let got = waiter.expect("found").join().unwrap();
+    assert_eq!(got.expect("on the other worker").unwrap(), b'!');
+    release.store(true, Ordering::SeqCst);
+    holder.join().unwrap();
+}
+
+/// A worker that never runs out of fibers asks what has come all the same.
+#[test]
+fn a_busy_worker_asks_too() {
+    runtime(1).run(|| {
+        let over = Arc::new(AtomicBool::new(false));
+        for _ in 0..10 {
+            let over = Arc::clone(&over);
+            pirn::spawn(move || {
+                while !over.load(Ordering::SeqCst) {
+                    pirn::yield_now();
+                }
+            });
+        }
+        let (one, other) = connection();
+        let server = pirn::spawn(move || echo(&other).unwrap());
+        converse(&one, 3, 50);
+        over.store(true, Ordering::SeqCst);
+        drop(one);
+        server.join().unwrap();
+    });
+}
+
+/// The sockets of a worker that has ended go on elsewhere: with fibers of another runtime that
+/// wait for them, and with threads.
+#[test]
+fn sockets_outlive_their_runtime() {
+    for round in 0..scaled(40) {
+        let (one, other) = connection();
+        let one = Arc::new(one);
+        let first = runtime(2);
+        let second = runtime(1);
+        // Puts the socket into a driver of the first runtime.
+        let clone = Arc::clone(&one);
+        first.run(move || {
+            let _ = timeout(Duration::from_micros(200), || (&*clone).read(&mut [0; 1]));
+        });
+        let clone = Arc::clone(&one);
+        let read = move || {
+            let mut byte = [0; 1];
+            (&*clone).read_exact(&mut byte).map(|()| byte[0])
+        };
+        if round % 2 == 0 {
+            let reader = second.spawn(read);
+            first.shutdown(LONG).unwrap();
+            (&other).write_all(b"2").unwrap();
+            assert_eq!(reader.join().unwrap().unwrap(), b'2');
+        } else {
+            let reader = std::thread::spawn(read);
+            first.shutdown(LONG).unwrap();
+            (&other).write_all(b"3").unwrap();
+            assert_eq!(reader.join().unwrap().unwrap(), b'3');
+        }
+    }
+}
+
+/// Many accept from one listener: every connection is accepted once, by somebody.
+#[test]
+fn many_accept_from_one_listener() {
+    for workers in [1, 4] {
+        runtime(workers).run(|| {
+            let listener = Arc::new(listener());
+            let address = listener.local_addr().unwrap();
+            let accepted = Arc::new(AtomicUsize::new(0));
+            let servers: Vec<_> = (0..8)
+                .map(|_| {
+                    let (listener, accepted) =
+                        (Arc::clone(&listener), Arc::clone(&accepted));
+                    pirn::spawn(move || {
+                        while listener.accept().is_ok() {
+                            accepted.fetch_add(1, Ordering::SeqCst);
+                        }
+                    })
+                })
+                .collect();
+            let total = scaled(400).max(40);
+            for _ in 0..total {
+                let stream = TcpStream::connect(address).unwrap();
+                // It is closed by whoever accepts it.
+                assert_eq!((&stream).read(&mut [0; 1]).unwrap(), 0);
+            }
+            assert_eq!(accepted.load(Ordering::SeqCst), total);
+            for server in servers {
+                server.cancel();
+                server.join().unwrap();
+            }
+        });
+    }
+}
+
+/// Reports say what a fiber waits for; a wait for a socket is no deadlock.
+#[test]
+fn reports_tell_of_sockets() {
+    let runtime = runtime(1);
+    let (one, other) = runtime.run(connection);
+    let reader = runtime.run(|| {
+        named("reader", move || {
+            let mut text = String::new();
+            (&other).read_to_string(&mut text).map(|_| text)
+        })
+    });
+    let told = waiting(&runtime, "reader");
+    assert_eq!(told.reason, Some(Reason::Readable));
+    let kind = told.waits_for.expect("an object").kind;
+    assert_eq!(
+        kind,
+        ObjectKind::Socket {
+            reading: 1,
+            writing: 0
+        }
+    );
+    (&one).write_all(b"done").unwrap();
+    drop(one);
+    assert_eq!(reader.join().unwrap().unwrap(), "done");
+}
+
+/// A fiber that unwinds blocks its thread, and is told of what comes all the same.
+#[test]
+fn who_unwinds_can_wait_for_a_socket() {
+    struct Farewell(TcpStream);
+    impl Drop for Farewell {
+        fn drop(&mut self) {
+            self.0.write_all(b"bye").unwrap();
+            let mut answer = [0; 3];
+            self.0.read_exact(&mut answer).unwrap();
+            assert_eq!(&answer, b"bye");
+        }
+    }
+    runtime(1).run(|| {
+        let (one, other) = connection();
+        let server = pirn::spawn(move || echo(&other).unwrap());
+        let fiber = pirn::spawn(move || {
+            let _farewell = Farewell(one);
+            std::panic::resume_unwind(Box::new("over"));
+        });
+        assert!(fiber.join().is_err());
+        assert_eq!(server.join().unwrap(), 3);
+    });
+}
+
+/// Where the calling thread drives the fibers, and where time is virtual.
+#[test]
+fn by_hand_and_in_virtual_time() {
+    let by_hand = Runtime::builder().workers(0).build().unwrap();
+    let done = by_hand.run(|| {
+        let (one, other) = connection();
+        let server = pirn::spawn(move || echo(&other).unwrap());
+        converse(&one, 1, 10);
+        drop(one);
+        server.join().unwrap()
+    });
+    assert!(done > 0);
+    let seeded = Runtime::builder().deterministic(7).build().unwrap();
+    seeded.run(|| {
+        let (one, other) = connection();
+        let server = pirn::spawn(move || echo(&other).unwrap());
+        converse(&one, 2, 10);
+        let began = pirn::time::now();
+        let silent = timeout(Duration::from_secs(3_600), || (&one).read(&mut [0; 1]));
+        assert!(silent.is_err());
+        assert_eq!(pirn::time::now() - began, Duration::from_secs(3_600));
+        drop(one);
+        server.join().unwrap();
+    });
+}
+
+/// Without a descriptor to be had the iterator waits, at next to no cost, and goes on when
+/// there is one; `accept` says so.
+#[test]
+fn alone_descriptors_run_out() {
+    let name = "socket_waits::alone_descriptors_run_out";
+    let ended = apart(name, &[], || {
+        runtime(1).run(|| {
+            let listener = listener();
+            let address = listener.local_addr().unwrap();
+            let client = std::process::Command::new("sleep").arg("0").spawn();
+            drop(client.map(|mut child| child.wait()));
+            // Connected by the system before they are accepted.
+            let first = TcpStream::connect(address).unwrap();
+            let second = TcpStream::connect(address).unwrap();
+            let mut hoard: Vec<std::fs::File> = Vec::new();
+            while let Ok(file) = std::fs::File::open("/dev/null") {
+                hoard.push(file);
+                assert!(hoard.len() < 2_000_000, "there is no end of descriptors");
+            }
+            let error = listener.accept().unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc_emfile()));
+            let waits = Arc::new(AtomicBool::new(true));
+            let (told, waits_there) = (mpsc::channel(), Arc::clone(&waits));
+            let (tell, told) = told;
+            let server = pirn::spawn(move || {
+                let stream = listener.incoming().next().unwrap().unwrap();
+                tell.send(waits_there.load(Ordering::SeqCst)).unwrap();
+                drop(stream);
+            });
+            let before = processor_time();
+            pirn::sleep(Duration::from_millis(500)).unwrap();
+            let spent = processor_time() - before;
+            assert!(
+                spent < Duration::from_millis(250),
+                "{spent:?} while it waits"
+            );
+            assert!(told.try_recv().is_err(), "there is no descriptor");
+            waits.store(false, Ordering::SeqCst);
+            hoard.truncate(hoard.len() / 2);
+            server.join().unwrap();
+            assert!(!told.recv().unwrap());
+            drop((first, second));
+        });
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+fn libc_emfile() -> i32 {
+    24
+}
+
+fn processor_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanos = text.split(' ').next().and_then(|n| n.parse().ok());
+    Duration::from_nanos(nanos.unwrap_or(0))
+}

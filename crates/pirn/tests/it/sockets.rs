@@ -1,0 +1,357 @@
+//! Sockets beside what `std`'s do: every byte, every error.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::net::{
+    ListenOptions, TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener,
+    UnixStream, lookup_host,
+};
+use pirn::{Interrupt, scope};
+
+use crate::crew::{CREWS, Jobs, runtime};
+use crate::rig::{LONG, eventually, on_every_shape, scaled};
+use crate::wires::{connection, converse, echo, listener};
+
+/// N5. A fiber for each connection: every byte comes back, in order, on every shape.
+#[test]
+fn everything_comes_back() {
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            let listener = listener();
+            let address = listener.local_addr().unwrap();
+            let clients = scaled(40).max(4);
+            scope::supervise(|s| {
+                let accept = s.spawn(|| {
+                    for stream in listener.incoming().take(clients) {
+                        let stream = stream.unwrap();
+                        drop(s.spawn(move || echo(&stream).unwrap()));
+                    }
+                });
+                for seed in 0..clients {
+                    drop(s.spawn(move || {
+                        let stream = TcpStream::connect(address).unwrap();
+                        converse(&stream, seed, 20);
+                    }));
+                }
+                accept.join().unwrap();
+            });
+        });
+    });
+}
+
+/// The same objects from fibers and from plain threads, in any mix.
+#[test]
+fn fibers_and_threads_in_any_mix() {
+    for crew in CREWS {
+        let listener = listener();
+        let address = listener.local_addr().unwrap();
+        let mut jobs = Jobs::new();
+        for seed in 0..8 {
+            let listener = &listener;
+            jobs.add(move || {
+                let (stream, _) = listener.accept().unwrap();
+                echo(&stream).unwrap();
+            });
+            jobs.add(move || {
+                let stream = TcpStream::connect(address).unwrap();
+                converse(&stream, seed, 10);
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// What a peer does shows as with `std`: the end, a reset, nobody there.
+#[test]
+fn ends_and_errors_are_the_systems() {
+    runtime(2).run(|| {
+        let (one, other) = connection();
+        (&one).write_all(b"last words").unwrap();
+        one.shutdown(Shutdown::Write).unwrap();
+        let mut text = String::new();
+        (&other).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "last words");
+        // The other direction is open still.
+        (&other).write_all(b"answer").unwrap();
+        drop(other);
+        text.clear();
+        (&one).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "answer");
+
+        let (one, other) = connection();
+        one.set_linger(Some(Duration::ZERO)).unwrap();
+        drop(one);
+        let error = (&other).read(&mut [0; 8]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+
+        let nobody = listener().local_addr().unwrap();
+        let error = TcpStream::connect(nobody).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        let error = TcpStream::connect_timeout(&nobody, LONG).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        let error = TcpStream::connect_timeout(&nobody, Duration::ZERO).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        let taken = listener();
+        let error = TcpListener::bind(taken.local_addr().unwrap()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AddrInUse);
+    });
+}
+
+/// A writer waits while the other end does not read, and nothing is kept meanwhile but what the
+/// system has room for.
+#[test]
+fn a_slow_reader_holds_its_writer_back() {
+    const TOTAL: usize = 64 << 20;
+    let total = scaled(TOTAL).max(16 << 20);
+    runtime(1).run(|| {
+        let (one, other) = connection();
+        let sent = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&sent);
+        let writer = pirn::spawn(move || {
+            let block = [7; 1 << 16];
+            while count.load(Ordering::SeqCst) < total {
+                let n = (&one).write(&block).unwrap();
+                count.fetch_add(n, Ordering::SeqCst);
+            }
+        });
+        // It comes to a halt: all it can do it has done, for nobody else runs here.
+        let mut before = usize::MAX;
+        while before != sent.load(Ordering::SeqCst) {
+            before = sent.load(Ordering::SeqCst);
+            pirn::sleep(Duration::from_millis(20)).unwrap();
+        }
+        assert!(before < total, "the system had room for everything");
+        let mut received = 0;
+        let mut buffer = vec![0; 1 << 16];
+        while let n @ 1.. = (&other).read(&mut buffer).unwrap() {
+            assert!(buffer[..n].iter().all(|&byte| byte == 7));
+            received += n;
+        }
+        writer.join().unwrap();
+        assert_eq!(received, sent.load(Ordering::SeqCst));
+    });
+}
+
+/// Clones are handles of one socket, which is closed with the last; what is shared cannot
+/// be taken out.
+#[test]
+fn clones_share_one_socket() {
+    runtime(1).run(|| {
+        let (one, other) = connection();
+        let clone = one.try_clone().unwrap();
+        clone.set_read_timeout(Some(LONG)).unwrap();
+        assert_eq!(one.read_timeout().unwrap(), Some(LONG));
+        let one = one.into_std().unwrap_err();
+        drop(one);
+        (&clone).write_all(b"x").unwrap();
+        (&other).read_exact(&mut [0; 1]).unwrap();
+        let mut std = clone.into_std().unwrap();
+        assert!(std.read_timeout().unwrap().is_none());
+        // It blocks, as `std`'s do.
+        (&other).write_all(b"abc").unwrap();
+        let mut back = [0; 3];
+        std.read_exact(&mut back).unwrap();
+        let again = TcpStream::try_from(std).unwrap();
+        (&other).write_all(b"d").unwrap();
+        (&again).read_exact(&mut back[..1]).unwrap();
+        assert_eq!(&back, b"dbc");
+        let descriptor = OwnedFd::from(again.into_std().unwrap());
+        let third = TcpStream::try_from(descriptor).unwrap();
+        drop(third);
+        assert_eq!((&other).read(&mut back).unwrap(), 0, "closed");
+    });
+}
+
+/// Options are the system's; several listeners on one port share what comes.
+#[test]
+fn options_are_set() {
+    runtime(1).run(|| {
+        let (one, _other) = connection();
+        one.set_nodelay(true).unwrap();
+        assert!(one.nodelay().unwrap());
+        one.set_ttl(40).unwrap();
+        assert_eq!(one.ttl().unwrap(), 40);
+        assert!(one.take_error().unwrap().is_none());
+        let error = one.set_read_timeout(Some(Duration::ZERO)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+
+        let options = ListenOptions {
+            reuse_port: true,
+            backlog: 16,
+            ..ListenOptions::default()
+        };
+        let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let listeners = [any, any];
+        let first = TcpListener::bind_with(listeners[0], &options).unwrap();
+        let address = first.local_addr().unwrap();
+        let second = TcpListener::bind_with(address, &options).unwrap();
+        assert_eq!(second.local_addr().unwrap(), address);
+        let accepted = Arc::new(AtomicUsize::new(0));
+        let servers: Vec<_> = [first, second]
+            .into_iter()
+            .map(|listener| {
+                let accepted = Arc::clone(&accepted);
+                pirn::spawn(move || {
+                    for stream in listener.incoming() {
+                        match stream {
+                            Ok(_) => accepted.fetch_add(1, Ordering::SeqCst),
+                            Err(error) => return Interrupt::of(&error),
+                        };
+                    }
+                    None
+                })
+            })
+            .collect();
+        let streams: Vec<_> = (0..50)
+            .map(|_| TcpStream::connect(address).unwrap())
+            .collect();
+        while accepted.load(Ordering::SeqCst) < streams.len() {
+            pirn::yield_now();
+        }
+        for server in servers {
+            server.cancel();
+            assert_eq!(server.join().unwrap(), Some(Interrupt::Cancelled));
+        }
+    });
+}
+
+/// Addresses are tried in turn; names are looked up elsewhere.
+#[test]
+fn names_and_addresses() {
+    runtime(1).run(|| {
+        let here = listener();
+        let address = here.local_addr().unwrap();
+        let nobody = listener().local_addr().unwrap();
+        drop(TcpStream::connect(&[nobody, address][..]).unwrap());
+        drop(TcpStream::connect(("127.0.0.1", address.port())).unwrap());
+        drop(TcpStream::connect(address.to_string()).unwrap());
+        drop(TcpStream::connect(("localhost", address.port())).unwrap());
+        assert!(!lookup_host("localhost:80").unwrap().is_empty());
+        assert!(lookup_host("localhost").is_err(), "no port");
+        let none: &[SocketAddr] = &[];
+        let error = TcpStream::connect(none).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    });
+}
+
+/// Datagrams come whole, from where they say, to whoever waits.
+#[test]
+fn datagrams_arrive() {
+    runtime(2).run(|| {
+        let one = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let other = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = other.local_addr().unwrap();
+        let from = one.local_addr().unwrap();
+        let receiver = pirn::spawn(move || {
+            let mut buffer = [0; 16];
+            let mut sum = 0;
+            for _ in 0..100 {
+                let (n, sender) = other.recv_from(&mut buffer).unwrap();
+                assert_eq!((n, sender), (1, from));
+                sum += usize::from(buffer[0]);
+                other.send_to(&buffer[..1], sender).unwrap();
+            }
+            sum
+        });
+        one.connect(to).unwrap();
+        for i in 0..100 {
+            one.send(&[i]).unwrap();
+            assert_eq!(one.peek(&mut [0; 4]).unwrap(), 1);
+            assert_eq!(one.recv(&mut [0; 4]).unwrap(), 1);
+        }
+        assert_eq!(receiver.join().unwrap(), (0..100).sum::<usize>());
+    });
+}
+
+/// Within the machine: streams, listeners and datagrams by path.
+#[test]
+fn unix_sockets() {
+    let name = format!("pirn-test-{}", std::process::id());
+    let directory = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&directory).unwrap();
+    runtime(2).run(|| {
+        let path = directory.join("stream");
+        let listener = UnixListener::bind(&path).unwrap();
+        let server = pirn::spawn(move || {
+            let mut lines = 0;
+            for stream in listener.incoming().take(3) {
+                let mut text = String::new();
+                stream.unwrap().read_to_string(&mut text).unwrap();
+                lines += text.lines().count();
+            }
+            lines
+        });
+        for _ in 0..3 {
+            let mut stream = UnixStream::connect(&path).unwrap();
+            stream.write_all(b"a\nb\n").unwrap();
+        }
+        assert_eq!(server.join().unwrap(), 6);
+
+        let (one, other) = UnixStream::pair().unwrap();
+        let reader = pirn::spawn(move || {
+            let mut text = String::new();
+            (&other).read_to_string(&mut text).map(|_| text)
+        });
+        (&one).write_all(b"through").unwrap();
+        drop(one);
+        assert_eq!(reader.join().unwrap().unwrap(), "through");
+
+        let (one, other) = UnixDatagram::pair().unwrap();
+        let count = 1_000;
+        let sender = pirn::spawn(move || {
+            // There is not room for all of them: it waits, and loses none.
+            (0..count).try_for_each(|i: u32| one.send(&i.to_le_bytes()).map(drop))
+        });
+        for i in 0..count {
+            let mut buffer = [0; 4];
+            assert_eq!(other.recv(&mut buffer).unwrap(), 4);
+            assert_eq!(u32::from_le_bytes(buffer), i);
+        }
+        sender.join().unwrap().unwrap();
+        let error = UnixStream::connect(directory.join("none")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+    });
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// Connections that come and go leave nothing behind: descriptors and memory of the first ones
+/// serve the last ones.
+#[test]
+fn connections_come_and_go() {
+    runtime(2).run(|| {
+        let listener = listener();
+        let address = listener.local_addr().unwrap();
+        let clients = scaled(10_000);
+        let before = descriptors();
+        let served = scope::supervise(|s| {
+            let server = s.spawn(|| {
+                let mut bytes = 0;
+                for stream in listener.incoming().take(clients) {
+                    let mut stream = stream?;
+                    bytes += stream.read(&mut [0; 16])?;
+                }
+                Ok::<usize, io::Error>(bytes)
+            });
+            for _ in 0..clients {
+                let stream = TcpStream::connect(address).unwrap();
+                // At once, so that no port is kept busy for a minute.
+                stream.set_linger(Some(Duration::ZERO)).unwrap();
+                (&stream).write_all(b"!").unwrap();
+                // Until the server has read it: a reset would overtake it.
+                let _ = (&stream).read(&mut [0; 1]);
+            }
+            server.join().unwrap().unwrap()
+        });
+        assert_eq!(served, clients);
+        eventually("they are closed", || descriptors() <= before + 4);
+    });
+}
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}

@@ -1,0 +1,49 @@
+//! What tests of sockets stand on: connections over the loopback, and what goes through them.
+
+use std::io::{self, Read, Write};
+
+use pirn::net::{TcpListener, TcpStream};
+
+/// A listener on any free port.
+pub(crate) fn listener() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").expect("a free port")
+}
+
+/// Both ends of a connection.
+pub(crate) fn connection() -> (TcpStream, TcpStream) {
+    let listener = listener();
+    let address = listener.local_addr().expect("an address");
+    // The system connects before anybody accepts.
+    let one = TcpStream::connect(address).expect("a connection");
+    let (other, _) = listener.accept().expect("the other end");
+    (one, other)
+}
+
+/// Sends back whatever comes, until nothing more does.
+pub(crate) fn echo(stream: &TcpStream) -> io::Result<u64> {
+    let mut stream = stream;
+    let mut buffer = [0; 1_024];
+    let mut total = 0;
+    loop {
+        let n = stream.read(&mut buffer)?;
+        if n == 0 {
+            return Ok(total);
+        }
+        stream.write_all(&buffer[..n])?;
+        total += n as u64;
+    }
+}
+
+/// Sends `rounds` messages and reads each of them back.
+pub(crate) fn converse(stream: &TcpStream, seed: usize, rounds: usize) {
+    let mut stream = stream;
+    for round in 0..rounds {
+        let sent: Vec<u8> = (0..1 + (seed * 31 + round * 7) % 3_000)
+            .map(|i| (seed + round + i) as u8)
+            .collect();
+        let mut back = vec![0; sent.len()];
+        stream.write_all(&sent).expect("it takes the message");
+        stream.read_exact(&mut back).expect("it sends it back");
+        assert!(back == sent, "the message came back changed");
+    }
+}
