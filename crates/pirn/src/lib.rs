@@ -97,6 +97,7 @@
 //! | limit | – | `context.WithTimeout` | `timeout(…).await` | [`timeout`], [`cancel::with_deadline`] |
 //! | test with time | – | `synctest` | `start_paused` | [`runtime::test`] |
 //! | blocking work | – | – | `spawn_blocking` | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
+//! | files | `fs` | `os` | `fs` | [`fs`] |
 //! | the same, here | – | – | `block_in_place` | [`block_in_place`](blocking::block_in_place) |
 //! | who hangs | – | SIGQUIT dump | `tokio-console` | [`diag::dump()`], [`diag::dump_on_quit`] |
 //! | counters | – | `runtime/metrics` | `RuntimeMetrics` | [`Handle::metrics`](runtime::Handle::metrics) |
@@ -157,6 +158,7 @@ pub mod channel;
 pub mod dev;
 pub mod diag;
 pub mod dispatcher;
+pub mod fs;
 pub mod guide;
 // Sockets are the system's: nothing that a model could interleave.
 #[cfg(all(unix, not(any(loom, shuttle))))]

@@ -1,7 +1,10 @@
 //! [`blocking`]: runs a closure on a thread that may block, while the caller parks.
 //!
-//! Owns: a process-wide pool of plain threads, made when needed, ended when idle. A job lies
+//! Owns: two process-wide pools of plain threads, made when needed, ended when idle. A job lies
 //! on the stack of whoever waits for it.
+//!
+//! What users give to [`blocking`] may wait for a fiber, and that fiber may call for a file. So
+//! files have threads of their own ([`FILES`]): what runs there waits for the system only.
 //!
 //! Invariants:
 //! * G1. A job is queued once, run once, and lives until its caller has been woken, which is
@@ -54,15 +57,21 @@ struct Queue {
     made: u64,
 }
 
-struct Threads {
+/// A pool.
+pub(super) struct Threads {
+    /// What its threads are called, and why callers wait.
+    name: &'static str,
+    reason: Reason,
     queue: Mutex<Queue>,
     work: Condvar,
 }
 
-static THREADS: LazyLock<Threads> = LazyLock::new(|| Threads {
-    queue: Mutex::new(Queue::default()),
-    work: Condvar::new(),
-});
+static THREADS: LazyLock<Threads> =
+    LazyLock::new(|| Threads::new("blocking", Reason::Blocking));
+
+/// For calls on files.
+pub(super) static FILES: LazyLock<Threads> =
+    LazyLock::new(|| Threads::new("files", Reason::File));
 
 /// Runs `f` on a thread where blocking harms nobody, and returns its result.
 ///
@@ -90,6 +99,16 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
+    run_on(&THREADS, f)
+}
+
+/// Runs `f` on one of `threads`, and returns its result.
+#[track_caller]
+pub(super) fn run_on<F, T>(threads: &'static Threads, f: F) -> T
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
     let job = Job {
         closure: UnsafeCell::new(Some(f)),
         result: UnsafeCell::new(None),
@@ -100,9 +119,9 @@ where
         job: NonNull::from(&job).cast(),
         run: run::<F, T>,
     };
-    match THREADS.submit(order) {
+    match threads.submit(order) {
         Ok(()) => {
-            let spec = Spec::of(Reason::Blocking).at(Location::caller());
+            let spec = Spec::of(threads.reason).at(Location::caller());
             let _ = outside(|| park(job.caller, &spec));
         }
         // SAFETY: G1: refused, so this is the one right to run it.
@@ -133,18 +152,27 @@ unsafe fn run<F: FnOnce() -> T, T>(job: NonNull<()>) {
     unsafe { *job.result.get() = Some(result) };
     // The ticket is copied out: the job is gone the moment its caller runs.
     let caller = job.caller;
-    // ORDERING: Release: pairs with the Acquire load in `blocking`.
+    // ORDERING: Release: pairs with the Acquire load in `run_on`.
     job.done.store(true, Ordering::Release);
     caller.wake();
 }
 
 impl Threads {
+    fn new(name: &'static str, reason: Reason) -> Threads {
+        Threads {
+            name,
+            reason,
+            queue: Mutex::new(Queue::default()),
+            work: Condvar::new(),
+        }
+    }
+
     /// Queues a job; gives it back if there is no thread to run it.
     fn submit(&'static self, order: Order) -> Result<(), Order> {
         let mut queue = self.queue.lock();
         if queue.idle < queue.orders.len() + 1 && queue.threads < LIMIT {
             queue.made += 1;
-            let name = format!("pirn-blocking-{}", queue.made);
+            let name = format!("pirn-{}-{}", self.name, queue.made);
             queue.threads += 1;
             if shim::thread::spawn(name, || self.work()).is_err() {
                 queue.threads -= 1;

@@ -192,6 +192,13 @@ impl<T> Pipe<T> {
         self.state.lock().reason.clone()
     }
 
+    /// Whether somebody waits for a value.
+    pub(super) fn is_awaited(&self) -> bool {
+        let state = self.state.lock();
+        let watchers = &state.watchers[Side::Receive as usize];
+        !state.receiving.is_empty() || !watchers.is_empty()
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.glance() & 1 != 0
     }

@@ -49,6 +49,16 @@ impl<T> Sender<T> {
         &self.channel
     }
 
+    /// Tells, whenever it is asked, whether somebody waits to receive; does not keep the
+    /// channel open.
+    pub(crate) fn awaited(&self) -> impl Fn() -> bool + Send + Sync + 'static
+    where
+        T: Send + 'static,
+    {
+        let channel = Arc::downgrade(&self.channel);
+        move || channel.upgrade().is_some_and(|pipe| pipe.is_awaited())
+    }
+
     /// Sends `value`, waiting while there is no room (on a channel of capacity 0: until a
     /// receiver takes it).
     ///

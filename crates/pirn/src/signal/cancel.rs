@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use super::kind::Signal;
 use super::watch::{Reaction, Watch, watch};
@@ -58,7 +59,8 @@ pub fn cancel_on(signals: &[Signal], token: &Token) -> io::Result<SignalGuard> {
     }
     let watch = |signal: &Signal| watch(*signal, Reaction::Cancel(token.clone()));
     let watches: Vec<Watch> = signals.iter().map(watch).collect::<io::Result<_>>()?;
-    let hope = vigil::hope_for(token.node());
+    let node = Arc::downgrade(token.node());
+    let hope = vigil::hope_for(move || node.upgrade().is_some_and(|it| it.is_awaited()));
     Ok(SignalGuard {
         watches,
         _hope: hope,

@@ -21,6 +21,8 @@ pub enum Reason {
     Run,
     /// A closure on a thread that may block.
     Blocking,
+    /// A call on a file or a directory, which is made on a thread that may block.
+    File,
     /// Room in a dispatcher's queue.
     Dispatch,
     /// A runtime without fibers.
@@ -64,7 +66,7 @@ pub enum Reason {
 }
 
 /// All reasons.
-const REASONS: [Reason; 28] = [
+const REASONS: [Reason; 29] = [
     Reason::Park,
     Reason::Sleep,
     Reason::Join,
@@ -73,6 +75,7 @@ const REASONS: [Reason; 28] = [
     Reason::Group,
     Reason::Run,
     Reason::Blocking,
+    Reason::File,
     Reason::Dispatch,
     Reason::Idle,
     Reason::Mutex,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use pirn::cancel::Token;
 use pirn::diag::{external_wait, name_object};
 use pirn::dispatcher::Dispatcher;
-use pirn::signal::{Signal, cancel_on};
+use pirn::signal::{Signal, cancel_on, listen};
 use pirn::sync::{Mutex, RwLock};
 use pirn::{JoinHandle, Runtime, channel, spawn};
 
@@ -125,7 +125,14 @@ pub(crate) const PROGRAMS: &[Program] = &[
         &["(Park)"],
         signal_for_others,
     ),
+    program(
+        "listener_for_others",
+        Standstill(1),
+        &["(Park)"],
+        listener_for_others,
+    ),
     program("signal_to_come", Alive, &[], signal_to_come),
+    program("signal_to_be_received", Alive, &[], signal_to_be_received),
     program("timer", Alive, &[], timer),
     program("socket", Alive, &[], socket),
     program("thread_outside", Alive, &[], thread_outside),
@@ -324,15 +331,40 @@ fn signal_for_others() {
     spawn(pirn::park).join().unwrap();
 }
 
+/// A signal would be received by nobody.
+fn listener_for_others() {
+    let _signals = listen(&[Signal::TERM]).unwrap();
+    spawn(pirn::park).join().unwrap();
+}
+
+fn signal_to_be_received() {
+    let signals = listen(&[Signal::TERM]).unwrap();
+    let (_tx, jobs) = channel::bounded::<()>(0);
+    let fiber = spawn(move || {
+        pirn::select! {
+            recv(jobs) -> job => job.unwrap(),
+            recv(signals) -> signal => _ = signal.unwrap(),
+        }
+    });
+    let mut kill = kill_late();
+    fiber.join().unwrap();
+    kill.wait().unwrap();
+}
+
+/// Sends SIGTERM to this process when the watch has made up its mind.
+fn kill_late() -> std::process::Child {
+    let pid = std::process::id();
+    let script = format!("sleep 4.5; kill -TERM {pid}");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).spawn().unwrap()
+}
+
 fn signal_to_come() {
     let stop = Token::new();
     let _guard = cancel_on(&[Signal::TERM], &stop).unwrap();
     let (_tx, rx) = channel::bounded::<()>(0);
     let fiber = spawn(move || _ = rx.recv());
-    let pid = std::process::id();
-    let mut shell = std::process::Command::new("sh");
-    let script = format!("sleep 4.5; kill -TERM {pid}");
-    let mut kill = shell.args(["-c", &script]).spawn().unwrap();
+    let mut kill = kill_late();
     stop.wait();
     fiber.cancel();
     fiber.join().unwrap();

@@ -66,6 +66,9 @@ mod event;
 mod fairness;
 /// A value belongs to its fiber and goes with it.
 mod fiber_local;
+/// Files and directories: as `std` has them, off the workers.
+#[cfg(unix)]
+mod files;
 /// Code that knows nothing of fibers waits behind a channel, and is ended in time.
 mod foreign_code;
 /// The frames of fibers that wait.
@@ -85,6 +88,8 @@ mod interval;
 mod join;
 /// Waiting on a number, which anybody may build on.
 mod keyed;
+/// Signals are received from a channel.
+mod listen;
 /// A fiber that finds no stack runs on that of one that waits for its end.
 mod loans;
 /// What is done once, whoever comes first and however it goes.

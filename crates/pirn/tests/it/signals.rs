@@ -13,13 +13,13 @@ use pirn::{Interrupt, channel};
 
 use crate::rig::{Ended, apart, eventually, on_every_shape};
 
-fn send(signal: &str) {
+pub(crate) fn send(signal: &str) {
     let pid = std::process::id().to_string();
     let kill = Command::new("kill").args([signal, &pid]).status();
     assert!(kill.unwrap().success());
 }
 
-fn assert_passed(ended: Option<Ended>) {
+pub(crate) fn assert_passed(ended: Option<Ended>) {
     if let Some(ended) = ended {
         assert!(ended.status.success(), "{}", ended.stderr);
     }

@@ -18,13 +18,12 @@ use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 // Not from `shim`: a mark is made in place, and nothing that a model drives gets here.
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use crate::fiber::FiberPtr;
 use crate::fiber::header::Header;
-use crate::fiber::token::Node;
 use crate::shim::{Condvar, Mutex, StaticLock};
 
 /// A plain thread that has waited here before.
@@ -179,49 +178,54 @@ pub(crate) fn externals() -> usize {
     EXTERNAL.load(Ordering::SeqCst)
 }
 
-/// Somebody outside of the process may cancel a token. Dropped, nobody may any more.
+/// Somebody outside of the process may bring something about. Dropped, nobody may any more.
 #[derive(Debug)]
 pub(crate) struct Hope(u64);
 
-/// What outsiders may cancel.
+/// Whether anybody waits for what an outsider may bring about.
+type Awaited = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// What outsiders may bring about.
 static HOPES: StaticLock<Hopes> = StaticLock::new(Hopes {
     made: 0,
-    nodes: Vec::new(),
+    awaited: Vec::new(),
 });
 
 struct Hopes {
     made: u64,
     /// Each with its number.
-    nodes: Vec<(u64, Weak<Node>)>,
+    awaited: Vec<(u64, Awaited)>,
 }
 
-/// Says that somebody outside may cancel `node`.
-pub(crate) fn hope_for(node: &Arc<Node>) -> Hope {
+/// Says that somebody outside may bring about what `awaited` knows of: whether anybody waits for
+/// it. That is asked with no lock of this room held.
+pub(crate) fn hope_for(awaited: impl Fn() -> bool + Send + Sync + 'static) -> Hope {
     let mut hopes = HOPES.lock();
     hopes.made += 1;
     let number = hopes.made;
-    hopes.nodes.push((number, Arc::downgrade(node)));
+    hopes.awaited.push((number, Arc::new(awaited)));
     Hope(number)
 }
 
 impl Drop for Hope {
     fn drop(&mut self) {
-        HOPES.lock().nodes.retain(|(number, _)| *number != self.0);
+        let mut hopes = HOPES.lock();
+        let own = |(number, _): &(u64, Awaited)| *number == self.0;
+        let place = hopes.awaited.iter().position(own);
+        let gone = place.map(|place| hopes.awaited.swap_remove(place));
+        drop(hopes);
+        drop(gone);
         attend();
     }
 }
 
-/// Whether somebody waits for such a token, so that an outsider may wake it.
+/// Whether somebody waits for such a thing, so that an outsider may wake it.
 pub(crate) fn hopes() -> bool {
-    let nodes: Vec<_> = {
+    let awaited: Vec<_> = {
         let hopes = HOPES.lock();
-        hopes
-            .nodes
-            .iter()
-            .filter_map(|(_, node)| node.upgrade())
-            .collect()
+        hopes.awaited.iter().map(|(_, it)| Arc::clone(it)).collect()
     };
-    nodes.iter().any(Node::is_awaited)
+    awaited.iter().any(|it| it())
 }
 
 /// Counts the calling thread, one of the library's own, as having nothing to do in `sleep`.

@@ -1,11 +1,9 @@
 //! The vigil under a model checker: nobody watches.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::fiber::FiberPtr;
 use crate::fiber::header::Header;
-use crate::fiber::token::Node;
 
 /// A plain thread that has waited here before.
 #[derive(Debug)]
@@ -69,12 +67,12 @@ pub(crate) fn resters() -> usize {
     0
 }
 
-/// Somebody outside of the process may cancel a token.
+/// Somebody outside of the process may bring something about.
 #[derive(Debug)]
 pub(crate) struct Hope;
 
 /// Tells nobody.
-pub(crate) fn hope_for(_node: &Arc<Node>) -> Hope {
+pub(crate) fn hope_for(_awaited: impl Fn() -> bool + Send + Sync + 'static) -> Hope {
     Hope
 }
 

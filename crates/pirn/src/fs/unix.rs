@@ -1,0 +1,81 @@
+//! What files have on Unix besides: descriptors, modes, reads and writes at a place.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+
+use super::{DirBuilder, File, OpenOptions};
+use crate::blocking::file_call;
+
+impl AsFd for File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.as_std().as_fd()
+    }
+}
+
+impl AsRawFd for File {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_std().as_raw_fd()
+    }
+}
+
+impl IntoRawFd for File {
+    fn into_raw_fd(self) -> RawFd {
+        self.into_std().into_raw_fd()
+    }
+}
+
+impl From<File> for OwnedFd {
+    fn from(file: File) -> OwnedFd {
+        file.into_std().into()
+    }
+}
+
+impl From<OwnedFd> for File {
+    fn from(descriptor: OwnedFd) -> File {
+        fs::File::from(descriptor).into()
+    }
+}
+
+/// Handed over, one call each, the position left alone.
+impl FileExt for File {
+    #[track_caller]
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        file_call(|| self.as_std().read_at(into, offset))
+    }
+
+    #[track_caller]
+    fn read_exact_at(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
+        file_call(|| self.as_std().read_exact_at(into, offset))
+    }
+
+    #[track_caller]
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        file_call(|| self.as_std().write_at(bytes, offset))
+    }
+
+    #[track_caller]
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        file_call(|| self.as_std().write_all_at(bytes, offset))
+    }
+}
+
+impl OpenOptionsExt for OpenOptions {
+    fn mode(&mut self, mode: u32) -> &mut OpenOptions {
+        self.0.mode(mode);
+        self
+    }
+
+    fn custom_flags(&mut self, flags: i32) -> &mut OpenOptions {
+        self.0.custom_flags(flags);
+        self
+    }
+}
+
+impl DirBuilderExt for DirBuilder {
+    fn mode(&mut self, mode: u32) -> &mut DirBuilder {
+        self.0.mode(mode);
+        self
+    }
+}

@@ -1,0 +1,143 @@
+//! Signals are received from a channel.
+
+use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt as _;
+use std::time::Duration;
+
+use pirn::cancel::Token;
+use pirn::channel::{RecvError, TryRecvError, bounded};
+use pirn::signal::{Signal, cancel_on, listen};
+use pirn::{Interrupt, select};
+
+use crate::rig::{apart, eventually, on_every_shape};
+use crate::signals::{assert_passed, send};
+
+/// N7. A fiber that serves and listens is told of SIGTERM in the middle of it all; so are all
+/// the others that listen, on fibers and threads.
+#[test]
+#[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
+fn everybody_who_listens_is_told() {
+    assert_passed(apart("listen::everybody_who_listens_is_told", &[], || {
+        on_every_shape(|runtime| {
+            let (tx, jobs) = bounded::<u32>(0);
+            let term = [Signal::TERM, Signal::USR1, Signal::TERM];
+            let serving = listen(&term).unwrap();
+            let fiber = runtime.spawn(move || {
+                let mut sum = 0;
+                loop {
+                    select! {
+                        recv(jobs) -> job => sum += job.unwrap(),
+                        recv(serving) -> signal => return (sum, signal.unwrap()),
+                    }
+                }
+            });
+            let waiting = listen(&term).unwrap();
+            let thread = std::thread::spawn(move || waiting.recv());
+            let stop = Token::new();
+            let _guard = cancel_on(&[Signal::TERM], &stop).unwrap();
+            let other = listen(&[Signal::USR1]).unwrap();
+            for n in 1..=10 {
+                tx.send(n).unwrap();
+            }
+            send("-TERM");
+            assert_eq!(fiber.join().unwrap(), (55, Signal::TERM));
+            assert_eq!(thread.join().unwrap(), Ok(Signal::TERM));
+            stop.wait();
+            assert_eq!(other.try_recv(), Err(TryRecvError::Empty));
+        });
+    }));
+}
+
+/// A signal that comes again before it has been received is the same one; what is different
+/// comes in order, and what has been received comes again.
+#[test]
+#[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
+fn nothing_piles_up() {
+    assert_passed(apart("listen::nothing_piles_up", &[], || {
+        let all = [Signal::USR1, Signal::USR2, Signal::HUP];
+        let slow = listen(&all).unwrap();
+        // Told after `slow`.
+        let quick = listen(&all).unwrap();
+        let come = |signal, name| {
+            send(name);
+            assert_eq!(quick.recv(), Ok(signal));
+        };
+        for _ in 0..3 {
+            for _ in 0..20 {
+                come(Signal::USR1, "-USR1");
+                come(Signal::HUP, "-HUP");
+            }
+            assert_eq!(slow.len(), 2);
+            assert_eq!(slow.recv(), Ok(Signal::USR1));
+            come(Signal::USR2, "-USR2");
+            come(Signal::HUP, "-HUP");
+            come(Signal::USR1, "-USR1");
+            for expected in [Signal::HUP, Signal::USR2, Signal::USR1] {
+                assert_eq!(slow.recv(), Ok(expected));
+            }
+            assert_eq!(slow.try_recv(), Err(TryRecvError::Empty));
+        }
+    }));
+}
+
+/// When nobody listens any more, the signal ends the process as it always did; before that it
+/// does not.
+#[test]
+#[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
+fn who_has_gone_leaves_the_default() {
+    let ended = apart("listen::who_has_gone_leaves_the_default", &[], || {
+        let first = listen(&[Signal::TERM]).unwrap();
+        let second = listen(&[Signal::TERM]).unwrap();
+        send("-TERM");
+        assert_eq!(first.recv(), Ok(Signal::TERM));
+        assert_eq!(second.recv(), Ok(Signal::TERM));
+        drop(first);
+        send("-TERM");
+        assert_eq!(second.recv(), Ok(Signal::TERM));
+        let closed = listen(&[Signal::TERM]).unwrap();
+        closed.close();
+        assert_eq!(closed.recv(), Err(RecvError::Disconnected));
+        drop(second);
+        send("-TERM");
+        std::thread::sleep(Duration::from_secs(60));
+    });
+    if let Some(ended) = ended {
+        assert_eq!(ended.status.signal(), Some(15), "{}", ended.stderr);
+    }
+}
+
+/// Who begins to listen sees to it that those who have gone are forgotten.
+#[test]
+#[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
+fn listening_again_forgets_who_has_gone() {
+    let ended = apart("listen::listening_again_forgets_who_has_gone", &[], || {
+        for _ in 0..1000 {
+            drop(listen(&[Signal::TERM, Signal::USR2]).unwrap());
+        }
+        let _other = listen(&[Signal::USR1]).unwrap();
+        send("-USR2");
+        std::thread::sleep(Duration::from_secs(60));
+    });
+    if let Some(ended) = ended {
+        assert_eq!(ended.status.signal(), Some(12), "{}", ended.stderr);
+    }
+}
+
+/// What cannot be listened to is named, and nothing has changed; to receive is an interruption
+/// point.
+#[test]
+fn a_signal_that_cannot_be_listened_to_is_named() {
+    let refused = |signals: &[Signal]| listen(signals).unwrap_err();
+    assert_eq!(refused(&[]).kind(), ErrorKind::InvalidInput);
+    let error = refused(&[Signal::WINCH, Signal::from_raw(libc::SIGKILL)]);
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("SIGKILL"), "{error}");
+
+    let runtime = crate::crew::runtime(1);
+    let signals = listen(&[Signal::WINCH]).unwrap();
+    let fiber = runtime.spawn(move || signals.recv());
+    eventually("it waits", || runtime.metrics().total.fiber_parks == 1);
+    fiber.cancel();
+    let interrupted = Err(RecvError::Interrupted(Interrupt::Cancelled));
+    assert_eq!(fiber.join().unwrap(), interrupted);
+}
