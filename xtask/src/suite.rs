@@ -80,6 +80,8 @@ pub(crate) fn portable(options: &Options) -> Result<Tally, String> {
         let rooms = [
             "context::",
             "parker",
+            " socket",
+            "readiness::",
             " park::",
             " spawn::",
             " panics::",
@@ -87,7 +89,11 @@ pub(crate) fn portable(options: &Options) -> Result<Tally, String> {
         ];
         chosen.words = rooms.map(str::to_owned).to_vec();
     }
-    lane("portable switch and parker", &portable_build(), &chosen)
+    lane(
+        "portable switch, parker and poller",
+        &portable_build(),
+        &chosen,
+    )
 }
 
 /// What the features `diagnostics` and `tracing` add, and what must be the same with them.
@@ -144,6 +150,7 @@ pub(crate) fn free(options: &Options) -> Result<Tally, String> {
             " scope::",
             " select::",
             " shutdown::",
+            " socket",
             " structure::",
             " timers::",
         ];
@@ -178,7 +185,7 @@ pub(crate) fn portable_build() -> Build {
         "--test",
         "it",
     ];
-    Build::new(args).lane("portable", "--cfg pirn_condvar")
+    Build::new(args).lane("portable", "--cfg pirn_condvar --cfg pirn_polling")
 }
 
 /// Builds a lane and runs the tests of it that are chosen and not ignored.

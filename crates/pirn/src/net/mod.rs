@@ -57,6 +57,8 @@
 
 mod accepting;
 mod address;
+#[expect(unsafe_code, reason = "the contract of a case")]
+mod case;
 mod incoming;
 mod options;
 mod socket;
@@ -69,7 +71,9 @@ mod unix_stream;
 
 pub use std::net::Shutdown;
 
+pub use crate::readiness::Interest;
 pub use address::{ToSocketAddrs, lookup_host};
+pub use case::{AcceptCase, ReadyCase};
 pub use incoming::{Incoming, UnixIncoming};
 pub use options::ListenOptions;
 pub use tcp_listener::TcpListener;

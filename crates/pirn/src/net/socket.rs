@@ -67,6 +67,10 @@ impl<S: AsRawFd> Socket<S> {
         &self.inner
     }
 
+    pub(super) fn source(&self) -> &Source {
+        &self.source
+    }
+
     /// The handle, if nobody else has the socket.
     pub(super) fn into_inner(socket: Arc<Self>) -> Result<S, Arc<Self>> {
         let Socket { source, inner, .. } = Arc::try_unwrap(socket)?;
@@ -269,10 +273,20 @@ macro_rules! handle {
     };
 }
 
-/// How long single operations may wait.
+/// What can be read from and written to: how long single operations may wait, and whether they
+/// would.
 macro_rules! limits {
     ($name:ident) => {
         impl $name {
+            /// Returns a case for a select that wins when the socket is ready for this.
+            ///
+            /// # Cancellation
+            /// Not an interruption point; never suspends.
+            pub fn ready_case(&self, interest: Interest) -> ReadyCase<'_> {
+                let socket = &self.socket;
+                ReadyCase::new(socket.source(), socket.inner(), interest)
+            }
+
             /// Limits how long each call that reads may wait; `None` for as long as it takes.
             ///
             /// # Errors

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
 use super::address::{ToSocketAddrs, first_of, resolve};
+use super::case::{Accept, AcceptCase};
 use super::incoming::Incoming;
 use super::options::ListenOptions;
 use super::socket::{Socket, handle};
@@ -85,6 +86,14 @@ impl TcpListener {
         Ok((TcpStream::try_from(stream)?, from))
     }
 
+    /// Returns a case for a select that accepts a connection.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn accept_case(&self) -> AcceptCase<'_, TcpListener> {
+        AcceptCase::new(self.socket.source(), self)
+    }
+
     /// Returns the connections that come in, one after the other, without end.
     ///
     /// Connections that have ended before they could be accepted are passed over. While
@@ -128,5 +137,14 @@ impl<'a> IntoIterator for &'a TcpListener {
 
     fn into_iter(self) -> Incoming<'a> {
         self.incoming()
+    }
+}
+
+impl Accept for TcpListener {
+    type Accepted = (TcpStream, SocketAddr);
+
+    fn accept_now(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        let (stream, from) = self.socket.inner().accept()?;
+        Ok((TcpStream::try_from(stream)?, from))
     }
 }

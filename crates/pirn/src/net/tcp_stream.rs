@@ -10,7 +10,9 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, SockRef, Type};
 
 use super::address::{ToSocketAddrs, first_of, resolve};
+use super::case::ReadyCase;
 use super::socket::{Socket, handle, limits, stream, total};
+use crate::readiness::Interest;
 use crate::wait::begin;
 
 /// A TCP connection; `std::net::TcpStream` that parks its fiber.

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::address::{ToSocketAddrs, first_of, resolve};
+use super::case::ReadyCase;
 use super::socket::{Socket, handle, limits};
+use crate::readiness::Interest;
 
 /// Sends and receives UDP datagrams; `std::net::UdpSocket` that parks its fiber.
 pub struct UdpSocket {

@@ -9,7 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::case::ReadyCase;
 use super::socket::{Socket, handle, limits};
+use crate::readiness::Interest;
 
 /// Sends and receives datagrams through sockets in the file system;
 /// `std::os::unix::net::UnixDatagram` that parks its fiber. Nothing is lost on the way: a sender

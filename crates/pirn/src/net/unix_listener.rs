@@ -7,6 +7,7 @@ use std::os::unix::net::{self, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::case::{Accept, AcceptCase};
 use super::incoming::UnixIncoming;
 use super::socket::{Socket, handle};
 use super::unix_stream::UnixStream;
@@ -45,6 +46,14 @@ impl UnixListener {
         Ok((UnixStream::try_from(stream)?, from))
     }
 
+    /// Returns a case for a select that accepts a connection.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn accept_case(&self) -> AcceptCase<'_, UnixListener> {
+        AcceptCase::new(self.socket.source(), self)
+    }
+
     /// Returns the connections that come in, as
     /// [`TcpListener::incoming`](super::TcpListener::incoming) does.
     ///
@@ -69,5 +78,14 @@ impl<'a> IntoIterator for &'a UnixListener {
 
     fn into_iter(self) -> UnixIncoming<'a> {
         self.incoming()
+    }
+}
+
+impl Accept for UnixListener {
+    type Accepted = (UnixStream, SocketAddr);
+
+    fn accept_now(&self) -> io::Result<(UnixStream, SocketAddr)> {
+        let (stream, from) = self.socket.inner().accept()?;
+        Ok((UnixStream::try_from(stream)?, from))
     }
 }

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use socket2::{Domain, SockAddr, Type};
 
+use super::case::ReadyCase;
 use super::socket::{Socket, handle, limits, stream, total};
+use crate::readiness::Interest;
 use crate::time::sleep;
 use crate::wait::begin;
 

@@ -50,9 +50,16 @@ mod common;
 mod site;
 mod source;
 mod table;
+// Used by `net`, which models have not.
+#[cfg(all(unix, not(any(loom, shuttle))))]
+#[expect(unsafe_code, reason = "the contract of a case")]
+mod watching;
 
-pub(crate) use source::{Interest, Source};
+pub use source::Interest;
+pub(crate) use source::Source;
 pub(crate) use table::{anybody_waits, evacuate, tell_all};
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub(crate) use watching::Watching;
 
 #[cfg(test)]
 mod tests;

@@ -179,7 +179,7 @@ impl Site {
 
 impl Seen {
     #[inline]
-    pub(super) fn is_ready(self, interest: Interest) -> bool {
+    pub(crate) fn is_ready(self, interest: Interest) -> bool {
         self.0 & interest.bit() != 0
     }
 

@@ -6,18 +6,21 @@ use std::thread::panicking;
 use std::time::Duration;
 
 use super::common;
-use super::site::{Home, Seen, Site};
+use super::site::{Home, Seen, Site, Waits};
 use super::table::{self, token};
 use crate::base::mutant::mutant;
 use crate::fiber::current;
+use crate::shim::Lock;
 use crate::shim::atomic::Ordering;
 use crate::sys::poller::{Driver, RawSource, TELLS_CLOSED};
 use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_in};
 
-/// Which side of a source.
+/// What a socket may be ready for.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) enum Interest {
+pub enum Interest {
+    /// Something to read, a connection to accept, or the end.
     Readable,
+    /// Room for more to write.
     Writable,
 }
 
@@ -115,6 +118,15 @@ impl Source {
         }
     }
 
+    /// Who waits.
+    #[cfg_attr(
+        any(loom, shuttle, not(unix)),
+        expect(dead_code, reason = "for choices")
+    )]
+    pub(crate) fn waits(&self) -> &Lock<Waits> {
+        &self.site.waits
+    }
+
     /// What is known now, for an attempt outside of [`operate`](Self::operate).
     pub(crate) fn look(&self) -> Seen {
         self.site.look()
@@ -155,7 +167,7 @@ impl Source {
         driver: &'static Driver,
         in_place: bool,
     ) -> io::Result<()> {
-        if in_place {
+        if ptr::eq(driver, &raw const common::DRIVER) {
             common::start()?;
         }
         let mut home = self.site.home.lock();

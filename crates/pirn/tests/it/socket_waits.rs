@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use pirn::cancel::{Token, with_deadline};
 use pirn::diag::{ObjectKind, Reason};
-use pirn::net::{TcpStream, UdpSocket, UnixStream};
+use pirn::net::{Interest, TcpStream, UdpSocket, UnixStream};
+use pirn::select::Select;
 use pirn::{Interrupt, Runtime, timeout};
 
 use crate::crew::runtime;
@@ -335,6 +336,57 @@ fn many_accept_from_one_listener() {
                 server.cancel();
                 server.join().unwrap();
             }
+        });
+    }
+}
+
+/// A select wins by a connection that comes in, and by a socket that is ready: not by one that
+/// is not, nor by one that somebody else has emptied.
+#[test]
+fn sockets_are_cases_of_a_select() {
+    for workers in [1, 2] {
+        runtime(workers).run(|| {
+            let listener = listener();
+            let address = listener.local_addr().unwrap();
+            let (one, other) = connection();
+            let (tx, rx) = pirn::channel::bounded::<()>(1);
+            let mut accept = listener.accept_case();
+            let mut ready = one.ready_case(Interest::Readable);
+            let mut value = rx.recv_case();
+            let mut wait = |clue: &str| {
+                let mut select = Select::new();
+                select.add(&mut accept);
+                select.add(&mut ready);
+                select.add(&mut value);
+                let won = match clue {
+                    "now" => select.try_wait(),
+                    _ => select.wait_timeout(LONG).unwrap(),
+                };
+                let came = won == Some(0) && accept.take().is_ok();
+                let got = won == Some(2) && value.take().is_ok();
+                assert!(won.is_none() || won == Some(1) || came || got);
+                won
+            };
+            assert_eq!(wait("now"), None);
+            let client = pirn::spawn(move || TcpStream::connect(address).unwrap());
+            assert_eq!(wait("a connection"), Some(0));
+            drop(client.join().unwrap());
+            let writer = pirn::spawn(move || {
+                (&other).write_all(b"x").unwrap();
+                other
+            });
+            assert_eq!(wait("something to read"), Some(1));
+            assert_eq!(wait("now"), Some(1), "it is there still");
+            (&one).read_exact(&mut [0; 1]).unwrap();
+            assert_eq!(wait("now"), None);
+            tx.send(()).unwrap();
+            assert_eq!(wait("a value"), Some(2));
+            drop(writer.join().unwrap());
+            assert_eq!(wait("the end"), Some(1));
+            let mut writable = one.ready_case(Interest::Writable);
+            let mut select = Select::new();
+            select.add(&mut writable);
+            assert_eq!(select.try_wait(), Some(0));
         });
     }
 }

@@ -15,7 +15,7 @@ use pirn::{Interrupt, scope};
 
 use crate::crew::{CREWS, Jobs, runtime};
 use crate::rig::{LONG, eventually, on_every_shape, scaled};
-use crate::wires::{connection, converse, echo, listener};
+use crate::wires::{at_once, connection, converse, echo, listener};
 
 /// N5. A fiber for each connection: every byte comes back, in order, on every shape.
 #[test]
@@ -29,12 +29,14 @@ fn everything_comes_back() {
                 let accept = s.spawn(|| {
                     for stream in listener.incoming().take(clients) {
                         let stream = stream.unwrap();
+                        at_once(&stream);
                         drop(s.spawn(move || echo(&stream).unwrap()));
                     }
                 });
                 for seed in 0..clients {
                     drop(s.spawn(move || {
                         let stream = TcpStream::connect(address).unwrap();
+                        at_once(&stream);
                         converse(&stream, seed, 20);
                     }));
                 }
@@ -55,10 +57,12 @@ fn fibers_and_threads_in_any_mix() {
             let listener = &listener;
             jobs.add(move || {
                 let (stream, _) = listener.accept().unwrap();
+                at_once(&stream);
                 echo(&stream).unwrap();
             });
             jobs.add(move || {
                 let stream = TcpStream::connect(address).unwrap();
+                at_once(&stream);
                 converse(&stream, seed, 10);
             });
         }

@@ -394,6 +394,18 @@ struct Asked {
     mappings: usize,
 }
 
+/// Whether all threads of the process but one, the caller's, sleep.
+#[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
+fn others_sleep() -> bool {
+    let states = std::fs::read_dir("/proc/self/task").unwrap().map(|task| {
+        let stat = task.unwrap().path().join("stat");
+        let stat = std::fs::read_to_string(stat).unwrap_or_default();
+        stat.rsplit_once(") ")
+            .is_some_and(|(_, rest)| rest.starts_with('S'))
+    });
+    states.filter(|sleeps| !sleeps).count() == 1
+}
+
 /// M6. After a prewarm the first burst of so many fibers, all alive at once, starts no thread,
 /// takes no address space, maps nothing, and finds the memory of its stacks in place; without
 /// one it does all of that.
@@ -441,6 +453,8 @@ fn the_first_burst_after_a_prewarm_asks_for_nothing() {
                     workers.filter(|own| own.counters.parks > 0).count()
                 };
                 eventually("its threads have come and sleep", || started() == WORKERS);
+                // The monitor's too: a thread maps a little memory when it begins.
+                eventually("every other thread sleeps", others_sleep);
             }
             runtime
         };

@@ -16,7 +16,15 @@ pub(crate) fn connection() -> (TcpStream, TcpStream) {
     // The system connects before anybody accepts.
     let one = TcpStream::connect(address).expect("a connection");
     let (other, _) = listener.accept().expect("the other end");
+    at_once(&one);
+    at_once(&other);
     (one, other)
+}
+
+/// Has what is written go out at once: else each message may wait 40 ms for the last one to be
+/// acknowledged.
+pub(crate) fn at_once(stream: &TcpStream) {
+    stream.set_nodelay(true).expect("a connection");
 }
 
 /// Sends back whatever comes, until nothing more does.

@@ -2,17 +2,17 @@
 
 use std::io;
 use std::sync::OnceLock;
+// Not from `shim`: neither is part of a protocol, and loom's cannot be in a static.
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::door::{Events, Poller, RawSource};
 use crate::base::mutant::mutant;
 use crate::shim::StaticLock;
-use crate::shim::atomic::{AtomicUsize, Ordering};
 
 /// A place for a poller. Its owner asks; anybody may ask in its place, or wake it.
 #[derive(Debug)]
 pub(crate) struct Driver {
-    // Not from `shim`: nothing that a model could interleave happens when it is set.
     poller: OnceLock<Poller>,
     /// How many sources are in it. Written by who adds and removes.
     sources: AtomicUsize,

@@ -1,0 +1,150 @@
+//! Readiness of a socket, and a connection that comes in, as cases of a select.
+
+use std::cell::Cell;
+use std::fmt;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use crate::readiness::{Interest, Source, Watching};
+use crate::sys::poller::is_ready_now;
+use crate::wait::choice::{Call, Case, Outcome};
+use crate::wait::notice::Subject;
+use crate::wait::prize::Prize;
+
+/// Wins when a socket could be read from, or written to, without waiting, and does nothing; made
+/// by [`TcpStream::ready_case`](super::TcpStream::ready_case) and its like.
+///
+/// A socket that has been closed by the other end is ready, and so is one with an error. What is
+/// ready may have been taken by somebody else before the caller comes to it.
+pub struct ReadyCase<'a> {
+    watching: Watching<'a>,
+    /// It cannot be watched: an operation tells why.
+    broken: Cell<bool>,
+}
+
+/// Accepts a connection; made by
+/// [`TcpListener::accept_case`](super::TcpListener::accept_case) and
+/// [`UnixListener::accept_case`](super::UnixListener::accept_case).
+///
+/// What has been won and not taken is not lost: the case wins again, with that, the next time.
+pub struct AcceptCase<'a, L: Accept> {
+    listener: &'a L,
+    watching: Watching<'a>,
+    prize: Prize<io::Result<L::Accepted>>,
+}
+
+/// What connections come in at.
+#[expect(unnameable_types, reason = "sealed")]
+pub trait Accept {
+    /// What comes in.
+    type Accepted;
+
+    /// Accepts a connection that is there, without waiting.
+    #[doc(hidden)]
+    fn accept_now(&self) -> io::Result<Self::Accepted>;
+}
+
+impl<'a> ReadyCase<'a> {
+    pub(super) fn new(
+        source: &'a Source,
+        handle: &'a impl AsRawFd,
+        interest: Interest,
+    ) -> Self {
+        ReadyCase {
+            watching: Watching::new(source, handle.as_raw_fd(), interest),
+            broken: Cell::new(false),
+        }
+    }
+
+    /// Returns at once: there is nothing to take.
+    pub fn take(&mut self) {}
+}
+
+impl<'a, L: Accept + AsRawFd> AcceptCase<'a, L> {
+    pub(super) fn new(source: &'a Source, listener: &'a L) -> Self {
+        AcceptCase {
+            listener,
+            watching: Watching::new(source, listener.as_raw_fd(), Interest::Readable),
+            prize: Prize::new(),
+        }
+    }
+
+    /// Returns the connection, and where it comes from.
+    ///
+    /// # Errors
+    /// As for [`TcpListener::accept`](super::TcpListener::accept).
+    ///
+    /// # Panics
+    /// If the case has not won since it was last asked.
+    pub fn take(&mut self) -> io::Result<L::Accepted> {
+        self.prize.take()
+    }
+}
+
+impl Case for ReadyCase<'_> {
+    fn attempt(&self) -> bool {
+        let is_ready = || {
+            let to_read = self.watching.interest() == Interest::Readable;
+            match is_ready_now(self.watching.raw(), to_read) {
+                true => Ok(()),
+                false => Err(io::ErrorKind::WouldBlock.into()),
+            }
+        };
+        self.broken.get() || self.watching.attempt(is_ready).is_some()
+    }
+
+    fn subject(&self) -> Option<Subject<'_>> {
+        Some(self.watching.subject())
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        // SAFETY: the caller's promise, passed on.
+        let published = unsafe { self.watching.publish(call) };
+        self.broken.set(published.is_err());
+        published.unwrap_or(false)
+    }
+
+    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.watching.withdraw() };
+    }
+}
+
+impl<L: Accept> Case for AcceptCase<'_, L> {
+    fn attempt(&self) -> bool {
+        let accept = || self.listener.accept_now();
+        self.prize.win_by(|| self.watching.attempt(accept))
+    }
+
+    fn subject(&self) -> Option<Subject<'_>> {
+        Some(self.watching.subject())
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        // SAFETY: the caller's promise, passed on.
+        match unsafe { self.watching.publish(call) } {
+            Ok(published) => published,
+            Err(error) => {
+                self.prize.win(Err(error));
+                false
+            }
+        }
+    }
+
+    unsafe fn withdraw(&self, _: Call, _: Outcome) {
+        // SAFETY: the caller's promise, passed on.
+        unsafe { self.watching.withdraw() };
+    }
+}
+
+impl fmt::Debug for ReadyCase<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadyCase").finish_non_exhaustive()
+    }
+}
+
+impl<L: Accept> fmt::Debug for AcceptCase<'_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AcceptCase").finish_non_exhaustive()
+    }
+}

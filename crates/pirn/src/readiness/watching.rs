@@ -1,0 +1,96 @@
+//! A source in a choice: watched without a frame of its own that waits.
+
+use std::io;
+
+use super::source::{Interest, Source};
+use crate::fiber::state::Code;
+use crate::sys::poller::RawSource;
+use crate::wait::berth::Berth;
+use crate::wait::choice::Call;
+use crate::wait::notice::Subject;
+
+/// One side of a source, and room for one waiter.
+///
+/// An event completes nothing: whoever it wakes tries again.
+pub(crate) struct Watching<'a> {
+    source: &'a Source,
+    raw: RawSource,
+    interest: Interest,
+    berth: Berth<()>,
+}
+
+impl<'a> Watching<'a> {
+    pub(crate) fn new(source: &'a Source, raw: RawSource, interest: Interest) -> Self {
+        Watching {
+            source,
+            raw,
+            interest,
+            berth: Berth::new(),
+        }
+    }
+
+    /// What is watched.
+    pub(crate) fn raw(&self) -> RawSource {
+        self.raw
+    }
+
+    pub(crate) fn interest(&self) -> Interest {
+        self.interest
+    }
+
+    /// What `attempt` comes to, unless it would have to wait.
+    pub(crate) fn attempt<R>(
+        &self,
+        mut attempt: impl FnMut() -> io::Result<R>,
+    ) -> Option<io::Result<R>> {
+        let seen = self.source.look();
+        if !seen.is_ready(self.interest) {
+            return None;
+        }
+        loop {
+            match attempt() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.source.clear(seen, self.interest);
+                    return None;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return Some(result),
+            }
+        }
+    }
+
+    /// Has the next event wake the caller. False: an attempt may be of use now, and nothing is
+    /// remembered.
+    ///
+    /// # Errors
+    /// The source cannot be watched; nothing is remembered.
+    ///
+    /// # Safety
+    /// As `Case::publish`.
+    pub(crate) unsafe fn publish(&self, call: Call) -> io::Result<bool> {
+        self.source.settle(self.raw)?;
+        let mut waits = self.source.waits().lock();
+        if self.source.look().is_ready(self.interest) {
+            return Ok(false);
+        }
+        let queue = waits.queue(self.interest);
+        // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
+        unsafe { self.berth.join(queue, call.ticket, Code::RETRY, ()) };
+        Ok(true)
+    }
+
+    /// Undoes [`publish`](Self::publish).
+    ///
+    /// # Safety
+    /// As `Case::withdraw`.
+    pub(crate) unsafe fn withdraw(&self) {
+        let mut waits = self.source.waits().lock();
+        // SAFETY: the lock of the queue that was joined is held.
+        unsafe { self.berth.leave(waits.queue(self.interest)) };
+    }
+
+    /// For reports.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject::of(self.source.waits())
+    }
+}
