@@ -71,14 +71,12 @@ impl Poller {
     /// # Errors
     /// Too many descriptors, or no memory.
     pub(crate) fn new() -> io::Result<Poller> {
-        // SAFETY: plain calls; what they return is checked, and owned by nobody else.
-        let poller = unsafe {
-            let epoll = libc::epoll_create1(libc::EPOLL_CLOEXEC);
-            let epoll = OwnedFd::from_raw_fd(check(epoll)?);
-            let bell = libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK);
-            let bell = OwnedFd::from_raw_fd(check(bell)?);
-            Poller { epoll, bell }
-        };
+        // SAFETY: a plain call.
+        let epoll = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        let flags = libc::EFD_CLOEXEC | libc::EFD_NONBLOCK;
+        // SAFETY: as above.
+        let bell = owned(unsafe { libc::eventfd(0, flags) })?;
+        let poller = Poller { epoll, bell };
         poller.control(
             libc::EPOLL_CTL_ADD,
             poller.bell.as_raw_fd(),
@@ -136,12 +134,12 @@ impl Poller {
 
     fn fetch(&self, events: &mut Events, left: Option<Duration>) {
         events.raw.reserve(BATCH);
-        // SAFETY: there is room for a batch, and as many events as the kernel says are
-        // initialized. A failure (EINTR) is as good as none.
-        unsafe {
-            let n = wait(self.epoll.as_raw_fd(), events.raw.as_mut_ptr(), left);
-            events.raw.set_len(usize::try_from(n).unwrap_or(0));
-        }
+        // SAFETY: there is room for a batch.
+        let n = unsafe { wait(self.epoll.as_raw_fd(), events.raw.as_mut_ptr(), left) };
+        // A failure (EINTR) is as good as none.
+        let n = usize::try_from(n).unwrap_or(0);
+        // SAFETY: as many are initialized as the kernel says.
+        unsafe { events.raw.set_len(n) };
     }
 }
 
@@ -187,6 +185,13 @@ unsafe fn wait(
     let millis = left.map_or(-1, |left| i32::try_from(millis(left)).unwrap_or(i32::MAX));
     // SAFETY: the caller's promise.
     unsafe { libc::epoll_wait(epoll, events, most, millis) }
+}
+
+/// What a call has made, which nobody else owns.
+fn owned(result: i32) -> io::Result<OwnedFd> {
+    let descriptor = check(result)?;
+    // SAFETY: made just now.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
 fn check(result: i32) -> io::Result<i32> {
