@@ -35,7 +35,7 @@ fn value(answer: &Answer, series: &str) -> f64 {
 
 #[test]
 fn every_server_answers_every_case_that_it_is_for() {
-    let servers = ["epoll", "threads", "tokio", "tokio-ct", "may"];
+    let servers = ["pirn", "epoll", "threads", "tokio", "tokio-ct", "may"];
     for server in servers {
         for case in ["echo-64", "echo-64-deep", "echo-64-2w", "http-64", "idle"] {
             let Kind::Net(net) = case::find(case).unwrap().kind else {

@@ -6,8 +6,9 @@ use clap::Parser;
 
 use crate::case::Net;
 use crate::net::limits::raise_descriptors;
+use crate::peers::OURS;
 
-use super::{Settings, epoll, hyper, may, start, threads, tokio, wrong};
+use super::{Settings, epoll, hyper, may, pirn, start, threads, tokio, wrong};
 
 /// One server; Go's is in its own program.
 struct Server {
@@ -17,6 +18,11 @@ struct Server {
 }
 
 const SERVERS: &[Server] = &[
+    Server {
+        name: OURS,
+        echo: pirn::echo,
+        http: None,
+    },
     Server {
         name: "epoll",
         echo: epoll::echo,

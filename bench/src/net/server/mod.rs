@@ -11,6 +11,7 @@ mod hyper;
 mod list;
 mod may;
 mod options;
+mod pirn;
 mod start;
 mod text;
 mod threads;
