@@ -79,7 +79,7 @@ const fn calls(name: &'static str, title: &'static str, connections: usize) -> C
         name,
         kind: Kind::Net(Net::Calls { connections }),
         title,
-        n: 20_000,
+        n: 5_000,
         warmups: 0,
         rows: CALLS,
         ..SERVER
