@@ -159,6 +159,7 @@ pub mod dev;
 pub mod diag;
 pub mod dispatcher;
 pub mod fs;
+pub mod future;
 pub mod guide;
 // Sockets are the system's: nothing that a model could interleave.
 #[cfg(all(unix, not(any(loom, shuttle))))]

@@ -24,6 +24,7 @@ use crate::sched::seeded::outside;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::{self, Condvar, Mutex};
 use crate::wait::park::{park, ticket};
+use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Reason, Spec, yield_now};
 
 /// The most threads at once; further jobs queue. The same as Kotlin's dispatcher for I/O.
@@ -109,6 +110,8 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
+    // G1: nothing is handed out that could not be waited for.
+    refuse_in_poll();
     let job = Job {
         closure: UnsafeCell::new(Some(f)),
         result: UnsafeCell::new(None),

@@ -47,6 +47,8 @@ pub(crate) struct Local {
     driver: Cell<Option<&'static Driver>>,
     /// Operations that the running fiber may still complete before it must yield.
     budget: Cell<u32>,
+    /// The running fiber may be in the middle of a poll; its header says whether it is.
+    polling: Cell<bool>,
     /// A fiber of this thread has been suspended in the middle of unwinding.
     left_unwinding: Cell<bool>,
     /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
@@ -88,6 +90,7 @@ impl Local {
             starting: Cell::new(ptr::null()),
             driver: Cell::new(None),
             budget: Cell::new(0),
+            polling: Cell::new(false),
             left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
             virtual_time: Cell::new(false),
@@ -166,6 +169,16 @@ impl Local {
     pub(crate) fn refill_budget(&self, operations: u32) {
         self.budget.set(operations);
         self.stalled.set(0);
+    }
+
+    /// False: the running fiber polls nothing, or unwinds and has left this thread meanwhile.
+    #[inline(always)]
+    pub(crate) fn may_poll(&self) -> bool {
+        self.polling.get()
+    }
+
+    pub(crate) fn set_polling(&self, polling: bool) {
+        self.polling.set(polling);
     }
 
     #[inline(always)]

@@ -160,7 +160,7 @@ pub(crate) struct Header {
     pub(crate) spans: Spans,
 }
 
-/// Three things that may be so of a fiber, in one byte: a header has none to spare.
+/// Four things that may be so of a fiber, in one byte: a header has none to spare.
 #[derive(Debug)]
 pub(crate) struct Marks(Cell<u8>);
 
@@ -168,6 +168,7 @@ impl Marks {
     const LENT: u8 = 1;
     const EARLY: u8 = 2;
     const KEEPS_PANIC: u8 = 4;
+    const POLLING: u8 = 8;
 
     /// A panic stays in the payload for the scope to raise, though nobody joins.
     #[inline(always)]
@@ -189,6 +190,26 @@ impl Marks {
     pub(crate) fn set_lent(&self, lent: bool) {
         let rest = self.0.get() & !Marks::LENT;
         self.0.set(rest | (u8::from(lent) * Marks::LENT));
+    }
+
+    /// The fiber is in the middle of polling a future (`wait::polling`).
+    #[inline(always)]
+    pub(crate) fn is_polling(&self) -> bool {
+        self.0.get() & Marks::POLLING != 0
+    }
+
+    /// Says so, or not any more; returns what was so before.
+    pub(crate) fn set_polling(&self, polling: bool) -> bool {
+        let before = self.is_polling();
+        let rest = self.0.get() & !Marks::POLLING;
+        self.0.set(rest | (u8::from(polling) * Marks::POLLING));
+        before
+    }
+
+    /// Neither of the two is so that a wait has to look at before it begins.
+    #[inline(always)]
+    pub(crate) fn may_just_wait(&self) -> bool {
+        self.0.get() & (Marks::LENT | Marks::POLLING) == 0
     }
 
     /// The wait has ended before the fiber had parked, or while somebody held it; where fibers

@@ -12,6 +12,7 @@ use crate::join::{JoinError, Joined};
 use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::sched::seeded::outside;
+use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Interrupt, Reason, Spec, limit};
 
 /// A reference to a runtime. Cheap to clone; does not keep the runtime from ending.
@@ -174,6 +175,8 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
+    // What `f` borrows hangs on the wait below, so nothing is handed out that could not be.
+    refuse_in_poll();
     let local = current::local();
     // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
     // of the fiber.

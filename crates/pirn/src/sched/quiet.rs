@@ -25,6 +25,7 @@ use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering, fence};
 use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
 /// Those who wait until a pool has no fibers.
@@ -87,6 +88,7 @@ impl Quiet {
     /// for itself, nor for others that wait here.
     #[track_caller]
     pub(super) fn wait(&self, live: impl Fn() -> u64, inside: bool, spec: &Spec) -> How {
+        refuse_in_poll();
         self.watching.fetch_add(1, Ordering::SeqCst);
         if !mutant!("quiet_unfenced") {
             fence(Ordering::SeqCst);

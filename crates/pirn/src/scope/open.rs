@@ -18,6 +18,7 @@ use crate::fiber::region::Region;
 use crate::runtime::Handle;
 use crate::sched::place;
 use crate::sched::pool::Pool;
+use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Reason, Spec, limit};
 
 /// Runs `f` with a scope in which it may spawn fibers that borrow local variables, waits
@@ -92,6 +93,8 @@ pub(super) fn prepare<'scope, 'env>(
     raises: bool,
 ) -> Scope<'scope, 'env> {
     pool.refuse_in_start_hook();
+    // SC1: a scope is not begun that could not wait for its children.
+    refuse_in_poll();
     let local = current::local();
     let fiber = current::identity(local);
     let root = place::pool_of(local).map(|pool| pool.root());

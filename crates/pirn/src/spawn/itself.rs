@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::fiber::FiberRef;
 use crate::fiber::current;
 use crate::join::Fiber;
-use crate::wait::park::{park as park_with, ticket};
+use crate::wait::park::{park as park_with, ticket, yield_if_allowed};
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
 /// The fiber that calls; on a plain thread, a handle that stands for the thread, so that
@@ -69,11 +69,15 @@ fn wait_for_token(spec: Spec) -> How {
 /// Lets everything else that is ready on this worker run first. On a plain thread it gives
 /// the core away, as `std::thread::yield_now` does.
 ///
+/// # Panics
+/// In the middle of the [poll](crate::future) of a future, on a fiber.
+///
 /// # Cancellation
 /// Not an interruption point.
 #[inline]
+#[track_caller]
 pub fn yield_now() {
-    crate::wait::yield_now();
+    yield_if_allowed();
 }
 
 /// For loops that compute: counts as one operation of the 128 after which a fiber yields, and

@@ -13,6 +13,7 @@ use std::fmt;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::object::{Describe, Nameable, ObjectKind};
+use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Attempt, Reason, Spec, Waited, spend, wait_in, wake_all};
 
 /// A point where a number of fibers or threads wait for each other.
@@ -97,6 +98,7 @@ impl Barrier {
     /// For ever, if a party never comes, because it has panicked for instance.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
+        refuse_in_poll();
         spend();
         let waited = wait_in(
             &self.state,

@@ -31,6 +31,7 @@ use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::polling::{forbids_waiting, refuse};
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
 /// Who has turns and who waits for one.
@@ -100,6 +101,11 @@ impl SharedTurns {
         spec: &Spec,
     ) -> Result<(), How> {
         let number = number(local);
+        if forbids_waiting(local) {
+            // A writer that asks and does not wait would keep readers out for ever.
+            let taken = turns.lock().try_take(kind, number);
+            return if taken { Ok(()) } else { refuse() };
+        }
         let arrived = |turns: &mut Self| {
             if turns.try_take(kind, number) {
                 return Attempt::Done(());

@@ -17,6 +17,7 @@ use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::wait::object::{Describe, Nameable, ObjectKind};
+use crate::wait::polling::refuse_in_poll;
 use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
 };
@@ -145,6 +146,7 @@ impl WaitGroup {
         if let Some(interrupt) = interrupted() {
             return Err(interrupt);
         }
+        refuse_in_poll();
         let mut resigned = false;
         let spec = Spec::interruptible(Reason::WaitGroup);
         let waited = wait_in(

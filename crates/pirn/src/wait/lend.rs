@@ -12,6 +12,7 @@ use std::thread::panicking;
 
 use super::notice::{Notice, Subject};
 use super::park::Spec;
+use super::polling::is_polling;
 use crate::fiber::hunger::Wanted;
 use crate::fiber::{current, seat};
 
@@ -24,8 +25,9 @@ pub(crate) fn lend(subject: Subject<'_>, spec: &Spec, wanted: Wanted) -> bool {
     let Some(fiber) = local.fiber() else {
         return false;
     };
-    // UNWIND: the panic count of `std` is the thread's, so nobody else runs amid a panic.
-    if spec.deadline.is_some() || panicking() {
+    // UNWIND: the panic count of `std` is the thread's, so nobody else runs amid a panic. Nor amid
+    // a poll, which may have entered something of its thread's.
+    if spec.deadline.is_some() || panicking() || is_polling(local) {
         return false;
     }
     // SAFETY: H1.

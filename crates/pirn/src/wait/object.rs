@@ -157,6 +157,8 @@ pub enum ObjectKind {
         /// Those who wait to write, or to be connected.
         writing: usize,
     },
+    /// The waker of a future.
+    Future,
 }
 
 /// What a room's lock guards, as a report tells it.
@@ -265,6 +267,7 @@ impl ObjectKind {
             ObjectKind::Dispatcher { .. } => "dispatcher",
             ObjectKind::Runtime => "runtime",
             ObjectKind::Socket { .. } => "socket",
+            ObjectKind::Future => "future",
         }
     }
 
@@ -274,7 +277,8 @@ impl ObjectKind {
             ObjectKind::Busy
             | ObjectKind::Key
             | ObjectKind::Token
-            | ObjectKind::Runtime => Ok(()),
+            | ObjectKind::Runtime
+            | ObjectKind::Future => Ok(()),
             ObjectKind::Fiber { id: Some(id) } => write!(f, " {id}"),
             ObjectKind::Fiber { id: None } => f.write_str(" unknown"),
             ObjectKind::Scope { alive } => write!(f, ": {alive} alive"),

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use super::interrupt::Interrupt;
 use super::limit::{is_over, report};
 use super::notice::{Notice, Subject};
+use super::polling;
 use super::reason::Reason;
 use super::suspend::{
     end_of, requeue, requeue_pinned, suspend, suspend_free, suspend_pinned,
@@ -179,6 +180,20 @@ pub(crate) fn ticket_on(local: &Local) -> Ticket {
     Header::ticket(fiber)
 }
 
+/// As [`ticket_on`], for a caller that parks next; none in the middle of a poll (`polling`).
+#[inline]
+pub(super) fn ticket_to_park(local: &Local) -> Option<Ticket> {
+    let fiber = current::identity(local);
+    // SAFETY: H1.
+    if unsafe { fiber.as_ref() }.marks.may_just_wait() {
+        return Some(Header::ticket(fiber));
+    }
+    match polling::forbids_waiting(local) {
+        true => None,
+        false => Some(ticket_on(local)),
+    }
+}
+
 /// A ticket that code of the user's may keep. Until it is called in, no other wait of the
 /// caller begins with the same one: [`ticket`] calls it in first. So a user's ticket, whatever
 /// is done with it, ends no wait but the one that it was lent for.
@@ -219,9 +234,17 @@ pub(crate) fn take_token() -> bool {
 }
 
 /// Suspends the caller until somebody ends the wait that `ticket` stands for.
+///
+/// # Panics
+/// In the middle of a poll (`polling`), unless the token that the wait accepts is there.
 #[track_caller]
 pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
-    park_on(current::local(), ticket, spec, None)
+    let local = current::local();
+    let ends_at_once = || spec.accepts.token() && has_token();
+    if polling::forbids_waiting(local) && !ends_at_once() {
+        polling::refuse();
+    }
+    park_on(local, ticket, spec, None)
 }
 
 /// As [`park`], on the caller's own thread, and says what for.
@@ -336,11 +359,32 @@ fn park_until(
     }
 }
 
-/// Lets everything else that is ready run first; a plain thread gives its core away.
+/// Lets everything else that is ready run first; a plain thread gives its core away. In the
+/// middle of a poll it does nothing.
 #[inline]
 pub(crate) fn yield_now() {
+    yield_on(current::local());
+}
+
+/// As [`yield_now`], for a caller who has asked for just that.
+///
+/// # Panics
+/// In the middle of a poll (`polling`).
+#[inline]
+#[track_caller]
+pub(crate) fn yield_if_allowed() {
     let local = current::local();
+    if polling::forbids_waiting(local) {
+        polling::refuse();
+    }
+    yield_on(local);
+}
+
+#[inline]
+fn yield_on(local: &Local) {
     match local.fiber() {
+        // The next operation after the poll gives way.
+        Some(_) if polling::is_polling(local) => local.refill_budget(1),
         Some(fiber) if !panicking() => {
             local.set_left_unwinding(false);
             requeue(local, fiber);

@@ -9,7 +9,8 @@ use std::ptr::NonNull;
 
 use super::notice::Subject;
 use super::object::Describe;
-use super::park::{End, How, Spec, park_on, spend, ticket_on};
+use super::park::{End, How, Spec, park_on, spend, ticket_to_park};
+use super::polling;
 use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::fiber::state::Code;
@@ -65,6 +66,10 @@ pub(crate) fn wait_for<S, P, R>(
 /// A waker that claims the waiter under the lock (`WaitQueue::claim_first`) may hand over
 /// through the payload; the payload comes back whichever way the wait ended. `joined` is
 /// called when others can see the waiter and the lock is free again; it must not unwind.
+///
+/// # Panics
+/// If it would have to wait in the middle of a poll (`polling`). What `attempt` has changed stays
+/// so: a room in which that matters asks before it comes here.
 #[inline]
 #[track_caller]
 pub(crate) fn wait_held<S, P, R>(
@@ -82,7 +87,11 @@ pub(crate) fn wait_held<S, P, R>(
         Attempt::Wait(payload) => payload,
     };
     let local = current::local();
-    let ticket = ticket_on(local);
+    let Some(ticket) = ticket_to_park(local) else {
+        // UNWIND: nobody has joined, and the lock is free when the payload is dropped.
+        drop(state);
+        polling::refuse()
+    };
     let waiter = Waiter::new(ticket, Code::case(0), payload);
     let place = NonNull::from(&waiter);
     // SAFETY: the lock is held; W2: taken out below, before this frame ends, and nothing in

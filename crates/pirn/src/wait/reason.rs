@@ -63,6 +63,8 @@ pub enum Reason {
     Readable,
     /// Room for more to write, or the end of connecting.
     Writable,
+    /// The waker of a future.
+    Future,
 }
 
 /// All reasons.
@@ -96,6 +98,7 @@ const REASONS: [Reason; 29] = [
     Reason::Key,
     Reason::Readable,
     Reason::Writable,
+    Reason::Future,
 ];
 
 impl Reason {

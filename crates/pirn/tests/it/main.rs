@@ -20,6 +20,12 @@ mod trace_format;
 #[cfg(unix)]
 mod wires;
 
+/// Futures that fibers and threads wait for, and waits inside polls.
+mod futures;
+
+/// Parts that the tests of futures share.
+mod futures_rig;
+
 /// Barriers: all wait for all, and one leads.
 mod barrier;
 /// Calls that block, off the workers.

@@ -39,6 +39,9 @@ mod wires;
 /// Bounded channels: exact values, and what a close does to whoever waits.
 mod channels;
 
+/// Futures that are waited for, and that wait.
+mod futures;
+
 /// Dispatchers: turns, places in a queue, the last handle.
 mod dispatchers;
 

@@ -11,6 +11,7 @@ use crate::wait::clock::{now, random_below};
 use crate::wait::interrupt::Interrupt;
 use crate::wait::limit::{begin, interrupted};
 use crate::wait::park::{How, Spec, has_token, yield_now};
+use crate::wait::polling::refuse_in_poll;
 use crate::wait::reason::Reason;
 
 /// Which case is preferred when several are possible.
@@ -142,6 +143,7 @@ fn choose_waiting(
 /// Publishes all cases, parks, and withdraws them.
 #[track_caller]
 fn wait_once(cases: &[&dyn Case], limit: Option<Instant>) -> How {
+    refuse_in_poll();
     let mut published = Published::new(cases);
     if !published.publish_all() && !mutant!("select_parks_over_ready_case") {
         published.revoke();

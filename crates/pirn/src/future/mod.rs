@@ -1,0 +1,19 @@
+//! Futures: fibers wait for them, and they wait for fibers.
+//!
+//! * [`wait()`] and [`block_on`] poll a future on the fiber or thread that calls, which parks
+//!   between polls.
+//!
+//! # Inside a poll
+//!
+//! A poll must not wait: what polls it has other things to do. On a fiber, a function of this library that
+//! would have to wait inside a poll (of [`wait()`] or [`block_on`]) panics instead, and so do
+//! those that wait for what borrows ([`scope`](crate::scope()), [`blocking()`](crate::blocking())),
+//! whether they would have to or not. What need not wait works: a `try_` function, a lock that is free, a send
+//! into a buffer with room. A plain thread is blocked, as by any call that blocks.
+//!
+//! Owns: the step from a future to whoever waits for it. Does not own: wakers (`wait::alarm`), nor
+//! what forbids waiting (`wait::polling`).
+
+mod drive;
+
+pub use drive::{block_on, wait};

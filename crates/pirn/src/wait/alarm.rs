@@ -1,0 +1,87 @@
+//! Alarms: wakers for a caller that polls a future itself.
+//!
+//! Owns: what is between a `Waker` and a party that parks between polls. Does not own: polling
+//! (`future`), nor futures that wait in a queue (`agent`).
+//!
+//! An alarm outlives its wait for as long as somebody keeps a waker; it refers to the party only
+//! while that is parked, by a waiter in the party's own frame, as any room does.
+//!
+//! LIVENESS: no wake is lost. Ringing and going to wait both take the lock. If the ring comes first,
+//! it finds nobody and leaves `rung`, and who goes to wait takes that in place of waiting. If the
+//! wait comes first, the ring finds the waiter and claims it. A waiter whose wait has ended otherwise,
+//! and has not left yet, cannot be claimed: then the ring leaves `rung` too.
+
+use std::mem;
+use std::sync::Arc;
+use std::task::Wake;
+
+use super::interrupt::Interrupt;
+use super::object::{Describe, ObjectKind};
+use super::park::Spec;
+use super::queue::{Attempt, Waited, wait_in};
+use crate::base::mutant::mutant;
+use crate::fiber::waiter::WaitQueue;
+use crate::shim::Lock;
+
+/// What a waker rings and one party waits for.
+pub(crate) struct Alarm(Lock<State>);
+
+struct State {
+    /// Somebody has rung and nobody has heard it yet.
+    rung: bool,
+    /// The party, while it waits.
+    waiting: WaitQueue<()>,
+}
+
+impl Alarm {
+    pub(crate) fn new() -> Alarm {
+        Alarm(Lock::new(State {
+            rung: false,
+            waiting: WaitQueue::new(),
+        }))
+    }
+
+    /// Waits until somebody has rung since the last wait.
+    ///
+    /// # Errors
+    /// The interrupt that has ended the wait, if `spec` accepts any.
+    #[track_caller]
+    pub(crate) fn wait(&self, spec: &Spec) -> Result<(), Interrupt> {
+        let attempt = |state: &mut State| match mem::take(&mut state.rung) {
+            true => Attempt::Done(()),
+            false => Attempt::Wait(()),
+        };
+        match wait_in(&self.0, |state| &mut state.waiting, spec, attempt) {
+            Waited::Done(()) => Ok(()),
+            Waited::Ended(how, ()) => how.interrupt().map_or(Ok(()), Err),
+        }
+    }
+
+    fn ring(&self) {
+        let mut state = self.0.lock();
+        let wake = state.waiting.claim_first(|()| ());
+        if wake.is_none() && !mutant!("alarm_rung_for_nobody") {
+            state.rung = true;
+        }
+        drop(state);
+        if let Some(wake) = wake {
+            wake.enqueue();
+        }
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.ring();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ring();
+    }
+}
+
+impl Describe for State {
+    fn describe(&self) -> ObjectKind {
+        ObjectKind::Future
+    }
+}
