@@ -40,6 +40,15 @@ impl<T> Buffer<T> {
         self.late.push(value);
     }
 
+    /// Puts in a value that is older than all others.
+    pub(super) fn push_front(&mut self, value: T) {
+        self.len += 1;
+        match self.early.is_empty() {
+            true => self.late.push_front(value),
+            false => self.early.push_front(value),
+        }
+    }
+
     #[inline]
     pub(super) fn pop(&mut self) -> Option<T> {
         if self.len == 0 {
@@ -141,6 +150,10 @@ impl<T> Row<T> {
             self.advance();
         }
         value
+    }
+
+    fn push_front(&mut self, value: T) {
+        self.front.push_front(value);
     }
 
     #[cold]

@@ -16,6 +16,8 @@ mod case;
 mod clock;
 mod error;
 mod exit;
+#[expect(unsafe_code, reason = "polls what is pinned with the future")]
+mod futures;
 mod iter;
 pub mod oneshot;
 mod open;
@@ -35,6 +37,7 @@ pub use clock::{after, never, tick};
 pub use error::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
 };
+pub use futures::{RecvFuture, SendFuture};
 pub use iter::{IntoIter, Iter, TryIter};
 pub use open::{bounded, unbounded};
 pub use ordered::{OrderedSender, ordered};

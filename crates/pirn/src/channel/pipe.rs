@@ -81,6 +81,17 @@ impl<T> Pipe<T> {
         }
     }
 
+    /// Gives `value`, which a receiver has been handed and has not taken, to the next one; it is
+    /// older than all that are in the channel.
+    pub(super) fn put_back(&self, value: T) {
+        let mut state = self.state.lock();
+        self.reunite(&mut state);
+        let after = state.put_back(value);
+        self.note(&state);
+        drop(state);
+        self.follow(after);
+    }
+
     /// Does what was left until the lock is free.
     #[inline]
     pub(super) fn follow(&self, after: After) {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::case::{ReadyCase, RecvCase};
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::futures::RecvFuture;
 use super::iter::{IntoIter, Iter, TryIter};
 use super::pipe::Pipe;
 use super::state::Side;
@@ -103,6 +104,29 @@ impl<T> Receiver<T> {
         RecvCase::new(&self.channel)
     }
 
+    /// Returns a future that receives the next value, polled by whatever there is: a fiber in
+    /// [`future::wait`](crate::future::wait()), another library's runtime.
+    ///
+    /// It takes its place among those who wait at the first poll that finds no value, and keeps it from poll
+    /// to poll. Dropped before it has yielded, it has received nothing: a value that has just been handed
+    /// over to it goes to the next receiver, or back to the front of the channel, whose
+    /// [`len`](Receiver::len) may exceed the capacity by it. A receiver of what time
+    /// sends ([`after`](super::after), [`tick`](super::tick)) has a fiber wait for that, on the runtime of whoever polls.
+    ///
+    /// It yields `Disconnected` as [`recv`](Receiver::recv) does, and is never `Interrupted`.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel;
+    ///
+    /// let (tx, rx) = channel::bounded(0);
+    /// pirn::spawn(move || tx.send(7));
+    /// assert_eq!(pirn::future::wait(async { rx.recv_async().await }), Ok(Ok(7)));
+    /// ```
+    pub fn recv_async(&self) -> RecvFuture<'_, T> {
+        RecvFuture::new(&self.channel)
+    }
+
     /// Returns a case for a select that wins when a receive would not wait, and receives
     /// nothing. Somebody else may be faster afterwards.
     pub fn ready_case(&self) -> ReadyCase<'_> {
@@ -176,7 +200,7 @@ impl<T> Receiver<T> {
     /// Returns how many values are in the buffer.
     ///
     /// After a close this may exceed the capacity, by the values of senders that were
-    /// waiting.
+    /// waiting; and by values that were [given back](Receiver::recv_async).
     pub fn len(&self) -> usize {
         self.channel.len()
     }

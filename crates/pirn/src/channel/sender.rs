@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::case::{ReadyCase, SendCase};
 use super::error::{SendError, SendTimeoutError, TrySendError};
+use super::futures::SendFuture;
 use super::pipe::Pipe;
 use super::state::Side;
 use crate::wait::deadline_in;
@@ -148,6 +149,26 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send_many(&self, values: &mut VecDeque<T>) -> Result<(), SendError<()>> {
         self.channel.send_many(values)
+    }
+
+    /// Returns a future that sends `value`, polled by whatever there is: a fiber in
+    /// [`future::wait`](crate::future::wait()), another library's runtime.
+    ///
+    /// It takes its place among those who wait at the first poll that finds no room, and keeps it from
+    /// poll to poll. Dropped before it has yielded, it has either sent the value or drops it.
+    ///
+    /// It yields `Disconnected` as [`send`](Sender::send) does, and is never `Interrupted`.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel;
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// pirn::future::block_on(tx.send_async(7)).unwrap();
+    /// assert_eq!(rx.recv(), Ok(7));
+    /// ```
+    pub fn send_async(&self, value: T) -> SendFuture<'_, T> {
+        SendFuture::new(&self.channel, value)
     }
 
     /// Returns a case for a select that sends `value`.

@@ -42,7 +42,8 @@ use crate::wait::object::{Describe, ObjectKind};
 /// What the lock guards.
 pub(super) struct State<T> {
     capacity: usize,
-    /// Beyond the capacity only after a close, by the values of senders parked then.
+    /// Beyond the capacity only after a close, by the values of senders parked then, and by values
+    /// that were put back.
     pub(super) buffer: Buffer<T>,
     /// At least as many values as are at the exit, and count as buffered.
     pub(super) ahead: usize,
@@ -176,6 +177,20 @@ impl<T> State<T> {
         self.receiving.claim_first(|place| *place = value.take())
     }
 
+    /// Hands `value`, which is older than all others, to a receiver that waits; else it is the
+    /// next to be received, though there be no room.
+    pub(super) fn put_back(&mut self, value: T) -> After {
+        let mut value = Some(value);
+        let wake = self.hand_over(&mut value);
+        match value {
+            None => After { wake, tell: None },
+            Some(value) => {
+                self.buffer.push_front(value);
+                self.changed(Side::Receive)
+            }
+        }
+    }
+
     /// There is nothing to receive, and there may be something later.
     #[inline]
     pub(super) fn is_dry(&self) -> bool {
@@ -227,9 +242,10 @@ impl<T> State<T> {
         }
     }
 
-    /// There is room for one more: lets the first parked sender have it, or tells of it.
+    /// There is one value less: lets the first parked sender have its room, or tells of it. If a
+    /// value has been put back there may be none.
     fn make_room(&mut self) -> After {
-        let wake = if self.sending.is_empty() {
+        let wake = if self.sending.is_empty() || !self.has_room() {
             None
         } else {
             self.admit()

@@ -47,8 +47,8 @@ pub(crate) struct Local {
     driver: Cell<Option<&'static Driver>>,
     /// Operations that the running fiber may still complete before it must yield.
     budget: Cell<u32>,
-    /// The running fiber may be in the middle of a poll; its header says whether it is.
-    polling: Cell<bool>,
+    /// Whether the running fiber is in the middle of a poll (`wait::polling`).
+    polling: Cell<Polling>,
     /// A fiber of this thread has been suspended in the middle of unwinding.
     left_unwinding: Cell<bool>,
     /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
@@ -60,6 +60,16 @@ pub(crate) struct Local {
     /// This thread's random numbers; none before the first.
     rng: Cell<Option<Rng>>,
     pub(super) magazines: Magazines,
+}
+
+/// What a fiber is in the middle of polling.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Polling {
+    Nothing,
+    /// A future that somebody else's code polls.
+    Theirs,
+    /// A future that it waits for (`future::wait`): it gives way between polls.
+    Ours,
 }
 
 thread_local_const! {
@@ -90,7 +100,7 @@ impl Local {
             starting: Cell::new(ptr::null()),
             driver: Cell::new(None),
             budget: Cell::new(0),
-            polling: Cell::new(false),
+            polling: Cell::new(Polling::Nothing),
             left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
             virtual_time: Cell::new(false),
@@ -171,13 +181,17 @@ impl Local {
         self.stalled.set(0);
     }
 
-    /// False: the running fiber polls nothing, or unwinds and has left this thread meanwhile.
     #[inline(always)]
-    pub(crate) fn may_poll(&self) -> bool {
+    pub(crate) fn polling(&self) -> Polling {
         self.polling.get()
     }
 
-    pub(crate) fn set_polling(&self, polling: bool) {
+    #[inline(always)]
+    pub(crate) fn is_polling(&self) -> bool {
+        self.polling.get() != Polling::Nothing
+    }
+
+    pub(crate) fn set_polling(&self, polling: Polling) {
         self.polling.set(polling);
     }
 
@@ -300,11 +314,7 @@ pub(crate) fn identity(local: &Local) -> FiberPtr {
 
 #[cold]
 fn borrow_identity(local: &Local) -> FiberPtr {
-    let header = slab::alloc(local, 0, Location::caller(), 1);
-    // SAFETY: H1, H2: just allocated, so this thread owns it.
-    let own = unsafe { header.as_ref() };
-    own.life.exempt();
-    own.set_home(&InPerson);
+    let header = Header::alone(local, 0, Location::caller(), &InPerson);
     local.person.set(Some(header));
     vigil::enter(header);
     slab::at_thread_exit();

@@ -61,7 +61,8 @@ impl<F: FnOnce() -> T, T> Types<F, T> {
     };
 }
 
-const fn class_for<V>() -> u8 {
+/// The least class whose payload takes a `V`; the least of all if none does.
+pub(crate) const fn class_for<V>() -> u8 {
     let mut class = 0;
     while (class as usize) < slab::CLASSES {
         if fits::<V>(class) {

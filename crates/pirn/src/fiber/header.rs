@@ -30,6 +30,7 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use super::current::Local;
 use super::entry::Vtable;
 use super::hunger::Joiner;
 use super::life::Life;
@@ -160,7 +161,7 @@ pub(crate) struct Header {
     pub(crate) spans: Spans,
 }
 
-/// Four things that may be so of a fiber, in one byte: a header has none to spare.
+/// Three things that may be so of a fiber, in one byte: a header has none to spare.
 #[derive(Debug)]
 pub(crate) struct Marks(Cell<u8>);
 
@@ -168,7 +169,6 @@ impl Marks {
     const LENT: u8 = 1;
     const EARLY: u8 = 2;
     const KEEPS_PANIC: u8 = 4;
-    const POLLING: u8 = 8;
 
     /// A panic stays in the payload for the scope to raise, though nobody joins.
     #[inline(always)]
@@ -190,26 +190,6 @@ impl Marks {
     pub(crate) fn set_lent(&self, lent: bool) {
         let rest = self.0.get() & !Marks::LENT;
         self.0.set(rest | (u8::from(lent) * Marks::LENT));
-    }
-
-    /// The fiber is in the middle of polling a future (`wait::polling`).
-    #[inline(always)]
-    pub(crate) fn is_polling(&self) -> bool {
-        self.0.get() & Marks::POLLING != 0
-    }
-
-    /// Says so, or not any more; returns what was so before.
-    pub(crate) fn set_polling(&self, polling: bool) -> bool {
-        let before = self.is_polling();
-        let rest = self.0.get() & !Marks::POLLING;
-        self.0.set(rest | (u8::from(polling) * Marks::POLLING));
-        before
-    }
-
-    /// Neither of the two is so that a wait has to look at before it begins.
-    #[inline(always)]
-    pub(crate) fn may_just_wait(&self) -> bool {
-        self.0.get() & (Marks::LENT | Marks::POLLING) == 0
     }
 
     /// The wait has ended before the fiber had parked, or while somebody held it; where fibers
@@ -317,6 +297,22 @@ impl Header {
         self.marks.0.set(0);
         self.region.set(InForce::NONE);
         self.guest.set(0);
+    }
+
+    /// A header of `class` for a party that is no fiber: it waits, and `home` is told when it is
+    /// woken. The caller owns its one reference.
+    pub(crate) fn alone(
+        local: &Local,
+        class: u8,
+        location: &'static Location<'static>,
+        home: &'static dyn Schedule,
+    ) -> FiberPtr {
+        let header = slab::alloc(local, class, location, 1);
+        // SAFETY: H1, H2: just allocated, so it is the caller's.
+        let own = unsafe { header.as_ref() };
+        own.life.exempt();
+        own.set_home(home);
+        header
     }
 
     /// Where the closure and the outcome live. The provenance covers the whole block.

@@ -500,11 +500,6 @@ impl Accepts {
         self.0 & ACCEPTS_REVOKE != 0
     }
 
-    /// Whether the token of `unpark` is.
-    pub(crate) const fn token(self) -> bool {
-        self.0 & ACCEPTS_TOKEN != 0
-    }
-
     #[inline(always)]
     const fn causes(self) -> u64 {
         self.0 << CAUSE_SHIFT

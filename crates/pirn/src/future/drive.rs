@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use crate::wait::alarm::Alarm;
-use crate::wait::polling::{refuse_in_poll, within};
+use crate::wait::polling::{refuse_in_poll, within_own};
 use crate::wait::{Interrupt, Reason, Spec, interrupted, spend};
 
 /// Waits for `future`, and returns what it yields.
@@ -83,7 +83,7 @@ fn drive<F: Future>(future: F, spec: &Spec) -> Result<F::Output, Interrupt> {
             return Err(interrupt);
         }
         // UNWIND: the poll is left on the way out.
-        let poll = within(|| future.as_mut().poll(&mut context));
+        let poll = within_own(|| future.as_mut().poll(&mut context));
         if let Poll::Ready(output) = poll {
             return Ok(output);
         }

@@ -2,6 +2,11 @@
 //!
 //! * [`wait()`] and [`block_on`] poll a future on the fiber or thread that calls, which parks
 //!   between polls.
+//! * [`fiber()`] is a future that runs a closure on a fiber; a [`JoinHandle`](crate::JoinHandle) is a
+//!   future of the fiber's end; [`send_async`](crate::channel::Sender::send_async) and
+//!   [`recv_async`](crate::channel::Receiver::recv_async) are futures of channels. Anything that polls can
+//!   poll them.
+//! * With the feature `tokio`, `tokio::compat` has a future find tokio's context at each poll.
 //!
 //! # Inside a poll
 //!
@@ -15,5 +20,10 @@
 //! what forbids waiting (`wait::polling`).
 
 mod drive;
+mod fiber;
+#[cfg(all(feature = "tokio", not(any(loom, shuttle))))]
+#[expect(unsafe_code, reason = "what is pinned is pinned in its parts")]
+pub mod tokio;
 
 pub use drive::{block_on, wait};
+pub use fiber::{FiberFuture, fiber};

@@ -1,5 +1,6 @@
 //! The end of a fiber as a case of a select.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use super::fiber::Fiber;
@@ -10,17 +11,17 @@ use crate::wait::notice::Subject;
 
 /// Wins when a fiber has ended; made by [`JoinHandle::join_case`](crate::JoinHandle::join_case)
 /// and its kin. Joining the fiber does not wait then.
-pub struct JoinCase<'a> {
-    fiber: &'a Fiber,
+pub struct JoinCase<'a>(EndCase<&'a Fiber>);
+
+/// Wins when the fiber has ended.
+pub(crate) struct EndCase<F> {
+    fiber: F,
     berth: Berth<Joiner>,
 }
 
 impl<'a> JoinCase<'a> {
     pub(crate) fn new(fiber: &'a Fiber) -> Self {
-        JoinCase {
-            fiber,
-            berth: Berth::new(),
-        }
+        JoinCase(EndCase::new(fiber))
     }
 
     /// Returns at once: the outcome is the handle's to take.
@@ -29,15 +30,44 @@ impl<'a> JoinCase<'a> {
 
 impl Case for JoinCase<'_> {
     fn attempt(&self) -> bool {
-        self.fiber.header().join.lock().done
+        self.0.attempt()
     }
 
     fn subject(&self) -> Option<Subject<'_>> {
-        Some(Subject::end_of(self.fiber.ptr()))
+        self.0.subject()
     }
 
     unsafe fn publish(&self, call: Call) -> bool {
-        let mut join = self.fiber.header().join.lock();
+        // SAFETY: the caller's promise.
+        unsafe { self.0.publish(call) }
+    }
+
+    unsafe fn withdraw(&self, call: Call, outcome: Outcome) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.withdraw(call, outcome) }
+    }
+}
+
+impl<F> EndCase<F> {
+    pub(crate) fn new(fiber: F) -> Self {
+        EndCase {
+            fiber,
+            berth: Berth::new(),
+        }
+    }
+}
+
+impl<F: Borrow<Fiber>> Case for EndCase<F> {
+    fn attempt(&self) -> bool {
+        self.fiber.borrow().header().join.lock().done
+    }
+
+    fn subject(&self) -> Option<Subject<'_>> {
+        Some(Subject::end_of(self.fiber.borrow().ptr()))
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        let mut join = self.fiber.borrow().header().join.lock();
         if !join.done {
             let (queue, payload) = (&mut join.waiters, Joiner::Other);
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
@@ -47,7 +77,7 @@ impl Case for JoinCase<'_> {
     }
 
     unsafe fn withdraw(&self, _: Call, _: Outcome) {
-        let mut join = self.fiber.header().join.lock();
+        let mut join = self.fiber.borrow().header().join.lock();
         // SAFETY: the lock of the queue that was joined is held.
         unsafe { self.berth.leave(&mut join.waiters) };
     }

@@ -171,19 +171,34 @@ impl<T> Joined<T> {
         self.is_finished() && self.fiber.header().outcome.get() == Outcome::Panicked
     }
 
+    /// Whether the outcome has been taken by [`take_outcome`](Self::take_outcome).
+    pub(crate) fn has_yielded(&self) -> bool {
+        // H5: done, so the outcome is the handle's.
+        self.is_finished() && self.fiber.header().outcome.get() == Outcome::Taken
+    }
+
     /// Takes the outcome of a fiber that has finished.
     #[inline]
     pub(crate) fn take(self) -> Result<T, JoinError> {
         // The outcome is taken here, so there is nothing left for `drop` to settle.
         let mut this = ManuallyDrop::new(self);
-        let header = this.fiber.header();
+        let result = this.take_outcome();
+        // SAFETY: `this` is not used again, and its own drop does not run.
+        unsafe { std::ptr::drop_in_place(&raw mut this.fiber) };
+        result
+    }
+
+    /// As [`take`](Self::take), of a handle that stays; what it says then is `NotRun`.
+    #[inline(always)]
+    pub(crate) fn take_outcome(&mut self) -> Result<T, JoinError> {
+        let header = self.fiber.header();
         debug_assert!(
             header.join.lock().done,
             "an outcome is taken after the end only"
         );
         let outcome = header.outcome.replace(Outcome::Taken);
-        let fiber = this.fiber.ptr();
-        let result = match outcome {
+        let fiber = self.fiber.ptr();
+        match outcome {
             // SAFETY: J1, H5: done, and the outcome says that a `T` lies there.
             Outcome::Value => Ok(unsafe { entry::take::<T>(fiber) }),
             // SAFETY: H5, as above.
@@ -191,10 +206,7 @@ impl<T> Joined<T> {
                 entry::take_panic(fiber)
             }))),
             Outcome::NotRun | Outcome::Pending | Outcome::Taken => Err(JoinError::NotRun),
-        };
-        // SAFETY: `this` is not used again, and its own drop does not run.
-        unsafe { std::ptr::drop_in_place(&raw mut this.fiber) };
-        result
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod fiber;
 mod joined;
 
 pub use crate::fiber::FiberId;
+pub(crate) use case::EndCase;
 pub use case::JoinCase;
 pub use error::{JoinError, Payload};
 pub use fiber::Fiber;

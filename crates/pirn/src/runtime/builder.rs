@@ -1,5 +1,6 @@
 //! Configuring a runtime.
 
+use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -49,6 +50,8 @@ pub struct Builder {
     on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
     on_thread_stop: Option<Arc<dyn Fn() + Send + Sync>>,
     on_panic: Option<Witness>,
+    /// What fibers find at their runtime's handle.
+    pub(super) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(super) watching: Watching,
 }
 
@@ -82,6 +85,7 @@ impl Builder {
             on_thread_start: None,
             on_thread_stop: None,
             on_panic: None,
+            attached: None,
             watching: Watching::default(),
         }
     }
@@ -370,6 +374,7 @@ impl Builder {
             on_thread_start: self.on_thread_start,
             on_thread_stop: self.on_thread_stop,
             on_panic: self.on_panic,
+            attached: self.attached,
             watch,
             at_end,
         })?;

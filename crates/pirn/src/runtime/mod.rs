@@ -14,6 +14,8 @@ mod instance;
 mod overflow;
 mod size;
 mod testing;
+#[cfg(all(feature = "tokio", not(any(loom, shuttle))))]
+mod tokio;
 mod watching;
 
 pub use crate::fiber::unwound::PanicInfo;

@@ -1,6 +1,7 @@
 //! What a pool is made of: plain values, checked by whoever makes one (`runtime::builder`,
 //! `dispatcher`).
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,6 +67,8 @@ pub(crate) struct Config {
     pub(crate) on_thread_stop: Option<Hook>,
     /// Told of panics that nobody takes.
     pub(crate) on_panic: Option<Witness>,
+    /// What the user has given to whoever runs here; the pool only keeps it.
+    pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) watch: Watch,
     /// Called when the pool has ended, or the process ends before it.
     pub(crate) at_end: Option<AtEnd>,

@@ -12,6 +12,7 @@
 //! | Cancelled | `shutdown` | no | no | run, every interruptible wait refused |
 //! | Stopped | when nothing is left, or the time is up | no | no | go on, on workers that nobody waits for |
 
+use std::any::Any;
 use std::io;
 use std::sync::Arc;
 
@@ -203,6 +204,15 @@ impl Pool {
 
     pub(crate) fn name(&self) -> &str {
         &self.config.name
+    }
+
+    /// What the user has given to whoever runs here.
+    #[cfg_attr(
+        any(not(feature = "tokio"), loom, shuttle),
+        expect(dead_code, reason = "asked for by what a feature brings")
+    )]
+    pub(crate) fn attached(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.config.attached.as_deref()
     }
 
     #[inline(always)]

@@ -38,9 +38,19 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    spawn_at(Location::caller(), f)
+}
+
+/// As [`spawn`], for what was said at `location`.
+#[inline(always)]
+pub(crate) fn spawn_at<F, T>(location: &'static Location<'static>, f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
     let local = current::local();
     // SAFETY: `F` and `T` are `Send` and borrow nothing.
-    let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
+    let fiber = unsafe { entry::fresh(local, location, f) };
     // SAFETY: J1: the reference for the handle, made just above, of result type `T`.
     let handle = unsafe { JoinHandle::new(fiber) };
     publish(local, fiber);

@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::fiber::FiberRef;
 use crate::fiber::current;
 use crate::join::Fiber;
-use crate::wait::park::{park as park_with, ticket, yield_if_allowed};
+use crate::wait::park::{park as park_with, take_token, ticket, yield_if_allowed};
+use crate::wait::polling::{forbids_waiting, refuse};
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
 /// The fiber that calls; on a plain thread, a handle that stands for the thread, so that
@@ -63,7 +64,25 @@ pub fn park_interruptible() -> Result<(), Interrupt> {
 
 #[track_caller]
 fn wait_for_token(spec: Spec) -> How {
+    if forbids_waiting(current::local()) {
+        return take_at_once(spec);
+    }
     park_with(ticket(), &spec).how
+}
+
+/// What `wait_for_token` comes to in the middle of a poll.
+#[cold]
+#[track_caller]
+fn take_at_once(spec: Spec) -> How {
+    if spec.accepts.interrupts()
+        && let Some(interrupt) = interrupted()
+    {
+        return How::Interrupted(interrupt);
+    }
+    match take_token() {
+        true => How::Token,
+        false => refuse(),
+    }
 }
 
 /// Lets everything else that is ready on this worker run first. On a plain thread it gives

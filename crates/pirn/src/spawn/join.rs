@@ -1,18 +1,41 @@
 //! The handle of a spawned fiber.
 
 use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use crate::fiber::FiberPtr;
-use crate::join::{Fiber, JoinCase, JoinError, Joined};
+use crate::join::{EndCase, Fiber, JoinCase, JoinError, Joined};
 use crate::wait::Interrupt;
+use crate::wait::awaiting::Awaiting;
 
 /// Owns the right to wait for a fiber and to take its result.
 ///
 /// Dropping the handle detaches the fiber: it goes on, and its result is dropped when it
 /// ends; of a fiber that has ended, by whoever drops the handle. A panic of the result's
 /// destructor goes no further. Handles may be shared: any number of fibers and threads can [`wait`](Self::wait).
-pub struct JoinHandle<T>(Joined<T>);
+///
+/// A handle is a future, too, of what [`join`](Self::join) returns: for a fiber in
+/// [`future::wait`](crate::future::wait()), and for other libraries' runtimes. It is never
+/// `Interrupted`, and dropping it detaches the fiber as ever.
+///
+/// ```
+/// let child = pirn::spawn(|| 6 * 7);
+/// let answer = pirn::future::block_on(async { child.await.unwrap() });
+/// assert_eq!(answer, 42);
+/// ```
+pub struct JoinHandle<T> {
+    joined: Joined<T>,
+    /// Who waits while the handle is polled.
+    awaited: Option<Awaited>,
+}
+
+/// The fiber's end, awaited.
+struct Awaited(Pin<Box<Awaiting<EndCase<Fiber>>>>);
+
+// SAFETY: reached through an exclusive reference only.
+unsafe impl Sync for Awaited {}
 
 impl<T> JoinHandle<T> {
     /// # Safety
@@ -20,7 +43,11 @@ impl<T> JoinHandle<T> {
     #[inline]
     pub(crate) unsafe fn new(fiber: FiberPtr) -> Self {
         // SAFETY: the caller's promise.
-        JoinHandle(unsafe { Joined::new(fiber) })
+        let joined = unsafe { Joined::new(fiber) };
+        JoinHandle {
+            joined,
+            awaited: None,
+        }
     }
 
     /// Waits for the fiber to end and returns its result.
@@ -43,7 +70,7 @@ impl<T> JoinHandle<T> {
     #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
-        self.0.join()
+        self.joined.join()
     }
 
     /// Waits for the fiber to end and keeps the handle.
@@ -55,7 +82,7 @@ impl<T> JoinHandle<T> {
     /// As [`join`](Self::join).
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
-        self.0.wait_for_end()
+        self.joined.wait_for_end()
     }
 
     /// Waits for at most `limit`, and gives the handle back if the fiber still runs then. A
@@ -72,7 +99,9 @@ impl<T> JoinHandle<T> {
         self,
         limit: Duration,
     ) -> Result<Result<T, JoinError>, JoinHandle<T>> {
-        self.0.join_timeout(limit).map_err(JoinHandle)
+        let JoinHandle { joined, awaited } = self;
+        let back = |joined| JoinHandle { joined, awaited };
+        joined.join_timeout(limit).map_err(back)
     }
 
     /// Whether the fiber has ended, so that joining it does not wait.
@@ -81,7 +110,7 @@ impl<T> JoinHandle<T> {
     /// Not an interruption point; never suspends.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.0.is_finished()
+        self.joined.is_finished()
     }
 
     /// Asks the fiber to stop. One that has not started never will; one that runs is
@@ -91,7 +120,7 @@ impl<T> JoinHandle<T> {
     /// # Cancellation
     /// Not an interruption point itself; never suspends, and does not wait for the fiber.
     pub fn cancel(&self) {
-        self.0.fiber().cancel();
+        self.joined.fiber().cancel();
     }
 
     /// Lets the fiber go on by itself; the same as dropping the handle.
@@ -105,13 +134,39 @@ impl<T> JoinHandle<T> {
     /// Returns a case for a select that wins when the fiber has ended; then
     /// [`join`](Self::join) does not wait.
     pub fn join_case(&self) -> JoinCase<'_> {
-        JoinCase::new(self.0.fiber())
+        JoinCase::new(self.joined.fiber())
     }
 
     /// The fiber, for its name, its identity and [`unpark`](Fiber::unpark).
     #[must_use]
     pub fn fiber(&self) -> &Fiber {
-        self.0.fiber()
+        self.joined.fiber()
+    }
+}
+
+// Nothing of type `T` lies in it.
+impl<T> Unpin for JoinHandle<T> {}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    /// # Panics
+    /// If it has yielded already.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        let fiber = this.joined.fiber();
+        assert!(
+            !this.joined.has_yielded(),
+            "a handle is polled that has yielded already"
+        );
+        let awaited = this.awaited.get_or_insert_with(|| {
+            let case = EndCase::new(fiber.clone());
+            Awaited(Box::pin(Awaiting::new(case)))
+        });
+        // SAFETY: AW1: it is pinned in its box.
+        ready!(unsafe { awaited.0.poll(context) });
+        this.awaited = None;
+        Poll::Ready(this.joined.take_outcome())
     }
 }
 

@@ -7,7 +7,7 @@ mod itself;
 #[expect(unsafe_code, reason = "the contract of an untyped header")]
 mod join;
 
-pub(crate) use builder::{Unqueued, take_back};
+pub(crate) use builder::{Unqueued, spawn_at, take_back};
 
 pub use crate::join::{Fiber, FiberId, JoinCase, JoinError, Payload};
 pub use builder::{Builder, spawn};

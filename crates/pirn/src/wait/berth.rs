@@ -21,6 +21,10 @@ pub(crate) struct Berth<P> {
     taken: Cell<bool>,
 }
 
+// SAFETY: B1: an empty berth is the owner's alone. One that holds a waiter stays where it is (`join`),
+// and the waiter is reached under the queue's lock, so which thread owns the berth does not matter.
+unsafe impl<P: Send> Send for Berth<P> {}
+
 impl<P> Berth<P> {
     pub(crate) fn new() -> Self {
         Berth {

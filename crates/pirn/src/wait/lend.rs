@@ -12,7 +12,6 @@ use std::thread::panicking;
 
 use super::notice::{Notice, Subject};
 use super::park::Spec;
-use super::polling::is_polling;
 use crate::fiber::hunger::Wanted;
 use crate::fiber::{current, seat};
 
@@ -27,7 +26,7 @@ pub(crate) fn lend(subject: Subject<'_>, spec: &Spec, wanted: Wanted) -> bool {
     };
     // UNWIND: the panic count of `std` is the thread's, so nobody else runs amid a panic. Nor amid
     // a poll, which may have entered something of its thread's.
-    if spec.deadline.is_some() || panicking() || is_polling(local) {
+    if spec.deadline.is_some() || panicking() || local.is_polling() {
         return false;
     }
     // SAFETY: H1.

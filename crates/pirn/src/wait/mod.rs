@@ -14,7 +14,11 @@
 //!
 //! Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
+#[expect(unsafe_code, reason = "a header that stands for a future")]
+mod agent;
 pub(crate) mod alarm;
+#[expect(unsafe_code, reason = "publishes a case that lies in a future")]
+pub(crate) mod awaiting;
 #[expect(unsafe_code, reason = "links a waiter that lives in a case")]
 pub(crate) mod berth;
 pub(crate) mod choice;
@@ -33,7 +37,6 @@ pub(crate) mod notice;
 pub(crate) mod object;
 #[expect(unsafe_code, reason = "suspends the running fiber and arms its timer")]
 pub(crate) mod park;
-#[expect(unsafe_code, reason = "marks the header of the running fiber")]
 pub(crate) mod polling;
 pub(crate) mod prize;
 #[expect(unsafe_code, reason = "links a waiter that lives in its own frame")]

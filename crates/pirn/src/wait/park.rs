@@ -33,7 +33,7 @@ use super::suspend::{
 use crate::base::clock;
 use crate::base::mutant::mutant;
 use crate::base::tells::TELLS;
-use crate::fiber::current::{self, Local};
+use crate::fiber::current::{self, Local, Polling};
 use crate::fiber::life::State;
 use crate::fiber::limit::Limit;
 use crate::fiber::seat;
@@ -183,11 +183,6 @@ pub(crate) fn ticket_on(local: &Local) -> Ticket {
 /// As [`ticket_on`], for a caller that parks next; none in the middle of a poll (`polling`).
 #[inline]
 pub(super) fn ticket_to_park(local: &Local) -> Option<Ticket> {
-    let fiber = current::identity(local);
-    // SAFETY: H1.
-    if unsafe { fiber.as_ref() }.marks.may_just_wait() {
-        return Some(Header::ticket(fiber));
-    }
     match polling::forbids_waiting(local) {
         true => None,
         false => Some(ticket_on(local)),
@@ -236,12 +231,11 @@ pub(crate) fn take_token() -> bool {
 /// Suspends the caller until somebody ends the wait that `ticket` stands for.
 ///
 /// # Panics
-/// In the middle of a poll (`polling`), unless the token that the wait accepts is there.
+/// In the middle of a poll (`polling`).
 #[track_caller]
 pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
     let local = current::local();
-    let ends_at_once = || spec.accepts.token() && has_token();
-    if polling::forbids_waiting(local) && !ends_at_once() {
+    if polling::forbids_waiting(local) {
         polling::refuse();
     }
     park_on(local, ticket, spec, None)
@@ -384,7 +378,7 @@ pub(crate) fn yield_if_allowed() {
 fn yield_on(local: &Local) {
     match local.fiber() {
         // The next operation after the poll gives way.
-        Some(_) if polling::is_polling(local) => local.refill_budget(1),
+        Some(_) if local.is_polling() => local.refill_budget(1),
         Some(fiber) if !panicking() => {
             local.set_left_unwinding(false);
             requeue(local, fiber);
@@ -403,6 +397,8 @@ fn unwinds(local: &Local) -> bool {
         local.set_left_unwinding(false);
         return false;
     }
+    // If it is a poll that unwinds, whoever runs here meanwhile is not in it.
+    local.set_polling(Polling::Nothing);
     !local.left_unwinding() && !leaves_at_once(local)
 }
 

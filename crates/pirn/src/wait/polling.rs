@@ -1,49 +1,54 @@
 //! Amid a poll: where a fiber must not leave its stack.
 //!
-//! Owns: the mark on a fiber that polls a future, and what becomes of a wait meanwhile. Does not
-//! own: polling (`future`), nor how a wait with a mark on its fiber is told from others at no price
-//! (`park::ticket_to_park`).
+//! Owns: the mark on a thread whose fiber polls a future, and what becomes of a wait meanwhile. Does
+//! not own: polling (`future`).
 //!
 //! A poll may have entered something that belongs to the thread, as a runtime's context, and
 //! whoever wrote it takes for granted that nothing else runs on the thread before it returns. To
 //! block the thread in place would hold up the fibers that have settled on it, perhaps the one
 //! that is waited for. So a wait that would really have to wait panics, with advice; giving way
 //! because the budget is spent does not happen until the poll is over. A plain thread blocks, as
-//! ever. A fiber that unwinds must not panic: it waits as any fiber that unwinds.
+//! ever. A fiber that unwinds must not panic: it waits as any fiber that unwinds, and takes the mark
+//! off, since others may come to run. (If the panic is caught inside the poll, that goes on
+//! without.) Nobody else leaves the thread before the poll does, so the mark is the thread's, in
+//! whose record a wait looks anyway.
 //!
 //! What hands out borrows and waits for their end (a scope, `run`, `blocking`) asks before it begins:
 //! its wait must not unwind.
 
 use std::thread::panicking;
 
-use crate::fiber::FiberPtr;
-use crate::fiber::current::{self, Local};
+use crate::fiber::current::{self, Local, Polling};
+
+/// Runs `poll`, in which the calling fiber does not wait, and gives way after it if its budget is spent.
+pub(crate) fn within_own<T>(poll: impl FnOnce() -> T) -> T {
+    within_as(|_| Polling::Ours, poll)
+}
 
 /// Runs `poll`, in which the calling fiber does not wait.
 pub(crate) fn within<T>(poll: impl FnOnce() -> T) -> T {
-    let Some(fiber) = current::local().fiber() else {
-        return poll();
+    let mark = |outer| match outer {
+        Polling::Nothing => Polling::Theirs,
+        Polling::Theirs | Polling::Ours => outer,
     };
-    let _inside = Inside {
-        fiber,
-        outer: mark(fiber, true),
-    };
-    poll()
+    within_as(mark, poll)
 }
 
-/// Whether a fiber calls that is in the middle of a poll.
-#[inline]
-pub(crate) fn is_polling(local: &Local) -> bool {
-    // SAFETY: H1.
-    let marked = |fiber: FiberPtr| unsafe { fiber.as_ref() }.marks.is_polling();
-    // PERF: the header of a fiber that yields need not be in the cache.
-    local.may_poll() && local.fiber().is_some_and(marked)
+fn within_as<T>(mark: impl FnOnce(Polling) -> Polling, poll: impl FnOnce() -> T) -> T {
+    let local = current::local();
+    if local.fiber().is_none() {
+        return poll();
+    }
+    let outer = local.polling();
+    local.set_polling(mark(outer));
+    let _inside = Inside { outer };
+    poll()
 }
 
 /// Whether a wait of the caller's is to panic.
 #[inline]
 pub(crate) fn forbids_waiting(local: &Local) -> bool {
-    is_polling(local) && !panicking()
+    local.is_polling() && !panicking()
 }
 
 /// Panics if a wait would.
@@ -65,20 +70,24 @@ pub(crate) fn refuse() -> ! {
     );
 }
 
+/// Whether a future that could go on is to give way instead: it is polled by a fiber whose budget
+/// is spent, and which gives way between polls. Counts one operation.
+pub(crate) fn is_spent() -> bool {
+    let local = current::local();
+    if local.polling() != Polling::Ours || !local.spend() {
+        return false;
+    }
+    local.refill_budget(1);
+    true
+}
+
 /// A poll; dropping this leaves it.
 struct Inside {
-    fiber: FiberPtr,
-    outer: bool,
+    outer: Polling,
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        mark(self.fiber, self.outer);
+        current::local().set_polling(self.outer);
     }
-}
-
-fn mark(fiber: FiberPtr, polling: bool) -> bool {
-    current::local().set_polling(polling);
-    // SAFETY: H1, H2: the fiber that calls.
-    unsafe { fiber.as_ref() }.marks.set_polling(polling)
 }

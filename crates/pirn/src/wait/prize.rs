@@ -27,8 +27,13 @@ impl<R> Prize<R> {
     ///
     /// # Panics
     /// If there is nothing.
-    pub(crate) fn take(&mut self) -> R {
-        self.0.take().expect("a case that has won")
+    pub(crate) fn take(&self) -> R {
+        self.claim().expect("a case that has won")
+    }
+
+    /// Takes what has been won, if anything has.
+    pub(crate) fn claim(&self) -> Option<R> {
+        self.0.take()
     }
 
     pub(crate) fn into_inner(self) -> Option<R> {

@@ -68,7 +68,7 @@ pub enum Reason {
 }
 
 /// All reasons.
-const REASONS: [Reason; 29] = [
+const REASONS: [Reason; 30] = [
     Reason::Park,
     Reason::Sleep,
     Reason::Join,

@@ -23,8 +23,15 @@ mod wires;
 /// Futures that fibers and threads wait for, and waits inside polls.
 mod futures;
 
+/// Channels and fibers awaited by whatever polls.
+mod futures_async;
+
 /// Parts that the tests of futures share.
 mod futures_rig;
+
+/// tokio's futures on fibers, and the other way round.
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+mod futures_tokio;
 
 /// Barriers: all wait for all, and one leads.
 mod barrier;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use pirn::Interrupt;
+use pirn::channel::bounded;
 use pirn::future::{block_on, wait};
 
 use crate::rig::{explore, thread};
@@ -87,5 +88,90 @@ fn a_wake_against_a_cancellation() {
             Err(error) => assert!(!error.is_panic()),
         }
         opener.join().expect("it opens");
+    });
+}
+
+/// Polls `future` once, with a waker of no effect.
+fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// A future is polled by one party and then by another one, and sent to all the while: the last waker
+/// is called.
+#[test]
+fn a_future_changes_hands() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (tx, rx) = bounded(0);
+        let sender = runtime.spawn(move || tx.send(7).expect("it is received"));
+        let receiver = runtime.spawn(move || {
+            let mut future = Box::pin(rx.recv_async());
+            match poll_once(future.as_mut()) {
+                Poll::Ready(received) => received,
+                Poll::Pending => block_on(future),
+            }
+        });
+        assert_eq!(receiver.join().expect("it receives"), Ok(7));
+        sender.join().expect("it sends");
+    });
+}
+
+/// A future is dropped while it is sent to: the value is the next one's.
+#[test]
+fn a_value_against_a_drop() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (tx, rx) = bounded(0);
+        let sender = thread(move || tx.send(7).expect("it is received"));
+        let receiver = runtime.spawn(move || {
+            let mut future = Box::pin(rx.recv_async());
+            let polled = poll_once(future.as_mut());
+            drop(future);
+            match polled {
+                Poll::Ready(received) => received,
+                Poll::Pending => rx.recv(),
+            }
+        });
+        assert_eq!(receiver.join().expect("it receives"), Ok(7));
+        sender.join().expect("it sends");
+    });
+}
+
+/// Both ends poll, and one of them is cancelled: whatever was sent is received.
+#[test]
+fn a_meeting_against_a_cancellation() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (tx, rx) = bounded(0);
+        let sender = runtime.spawn(move || wait(tx.send_async(Box::new(7))));
+        let receiver = runtime.spawn(move || match wait(rx.recv_async()) {
+            Ok(received) => received.ok(),
+            Err(_) => rx.try_recv().ok(),
+        });
+        receiver.cancel();
+        let received = receiver.join().ok().flatten();
+        let sent = sender.join().expect("it is not cancelled");
+        let sent = sent.expect("it is not interrupted").is_ok();
+        assert!(!sent || received.is_some());
+    });
+}
+
+/// A handle is awaited while its fiber ends.
+#[test]
+fn an_end_against_a_poll() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (first, second) = (runtime.spawn(|| 1), runtime.spawn(|| 2));
+        let fiber = runtime.spawn(move || wait(first).expect("it is not interrupted"));
+        let outside = thread(move || {
+            let mut second = Box::pin(second);
+            match poll_once(second.as_mut()) {
+                Poll::Ready(ended) => ended,
+                Poll::Pending => block_on(second),
+            }
+        });
+        let ended = fiber.join().expect("it waits");
+        assert_eq!(ended.expect("it ends"), 1);
+        assert_eq!(outside.join().expect("it waits").expect("it ends"), 2);
     });
 }

@@ -58,6 +58,16 @@ impl<'a, T> RecvCase<'a, T> {
         self.prize.take()
     }
 
+    /// As [`take`](RecvCase::take), of a case that is shared.
+    pub(in crate::channel) fn collect(&self) -> Result<T, RecvError> {
+        self.prize.take()
+    }
+
+    /// The value that has been won and not been taken, if there is one.
+    pub(in crate::channel) fn give_up(&self) -> Option<T> {
+        self.prize.claim()?.ok()
+    }
+
     /// Has the case come to nothing because of an interrupt.
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {

@@ -60,6 +60,11 @@ impl<'a, T> SendCase<'a, T> {
         self.prize.take()
     }
 
+    /// As [`take`](SendCase::take), of a case that is shared.
+    pub(in crate::channel) fn collect(&self) -> Result<(), SendError<T>> {
+        self.prize.take()
+    }
+
     /// Takes the value back if it has not been sent.
     pub fn reclaim(self) -> Option<T> {
         match self.prize.into_inner() {

@@ -1,0 +1,100 @@
+//! A fiber as a future.
+
+use std::fmt;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::spawn::{JoinError, JoinHandle, spawn_at};
+
+/// A fiber that starts when it is first polled; made by [`fiber`].
+#[must_use = "a future does nothing unless it is polled"]
+pub struct FiberFuture<T>(Stage<T>);
+
+enum Stage<T> {
+    /// The closure, and where it was given.
+    Fresh(Closure<T>, &'static Location<'static>),
+    Started(JoinHandle<T>),
+    /// The closure is being started, which may panic.
+    Starting,
+}
+
+type Closure<T> = Box<dyn FnOnce() -> T + Send>;
+
+/// Returns a future that runs `f` on a fiber, and yields what [`JoinHandle::join`] returns.
+///
+/// This is how code that waits is called from a future: on a fiber it may wait, and whoever polls does
+/// not. The fiber starts at the first poll, on the runtime of whoever polls as
+/// [`spawn`](crate::spawn()) has it. Dropping the future before it has yielded cancels the fiber, and does not wait
+/// for its end: `f` is dropped unrun, or interrupted in its present wait and in every later one.
+///
+/// The future yields `JoinError::Interrupted` never, and panics if it is polled after it has yielded.
+///
+/// # Panics
+/// The first poll, if there is no runtime yet and the default one cannot be made.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use pirn::channel;
+///
+/// async fn answer(rx: channel::Receiver<u32>) -> u32 {
+///     // `recv` waits, so not here.
+///     let received = pirn::future::fiber(move || rx.recv().unwrap());
+///     received.await.unwrap() * 7
+/// }
+///
+/// let (tx, rx) = channel::bounded(0);
+/// pirn::spawn(move || tx.send(6));
+/// assert_eq!(pirn::future::block_on(answer(rx)), 42);
+/// ```
+#[track_caller]
+pub fn fiber<F, T>(f: F) -> FiberFuture<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    FiberFuture(Stage::Fresh(Box::new(f), Location::caller()))
+}
+
+impl<T: Send + 'static> Future for FiberFuture<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let stage = &mut self.get_mut().0;
+        if let Stage::Fresh(..) = stage
+            && let Stage::Fresh(f, location) = std::mem::replace(stage, Stage::Starting)
+        {
+            *stage = Stage::Started(spawn_at(location, f));
+        }
+        match stage {
+            Stage::Started(handle) => Pin::new(handle).poll(context),
+            Stage::Fresh(..) | Stage::Starting => {
+                panic!("this fiber could not be started")
+            }
+        }
+    }
+}
+
+impl<T> Unpin for FiberFuture<T> {}
+
+impl<T> Drop for FiberFuture<T> {
+    fn drop(&mut self) {
+        if let Stage::Started(handle) = &self.0
+            && !handle.is_finished()
+        {
+            handle.cancel();
+        }
+    }
+}
+
+impl<T> fmt::Debug for FiberFuture<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let started = matches!(self.0, Stage::Started(_));
+        f.debug_struct("FiberFuture")
+            .field("started", &started)
+            .finish_non_exhaustive()
+    }
+}
