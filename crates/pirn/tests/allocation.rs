@@ -256,3 +256,31 @@ fn alone_the_steady_state_makes_no_memory_calls() {
         .collect();
     assert!(asked.is_empty(), "{asked:#?}");
 }
+
+/// A wait for a future allocates once, however often it is polled; a receive that has to wait takes a
+/// header that has been there before.
+#[test]
+fn alone_a_wait_for_a_future_allocates_once() {
+    const WAITS: u64 = 1_000;
+    let runtime = started(Scheduler::WorkStealing);
+    let waits = || {
+        runtime.run(|| {
+            let (tx, rx) = pirn::channel::bounded(0);
+            pirn::scope(|s| {
+                s.spawn(move || {
+                    (0..WAITS).for_each(|i| tx.send(i).expect("it is received"))
+                });
+                for i in 0..WAITS {
+                    let received = pirn::future::wait(rx.recv_async());
+                    assert_eq!(received, Ok(Ok(i)));
+                }
+            });
+        });
+    };
+    (0..20).for_each(|_| waits());
+    let blocks = blocks_of(waits);
+    assert!(
+        (WAITS..WAITS + 16).contains(&blocks),
+        "{blocks} blocks for {WAITS} waits"
+    );
+}
