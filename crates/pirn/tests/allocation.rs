@@ -268,7 +268,7 @@ fn alone_a_wait_for_a_future_allocates_once() {
             let (tx, rx) = pirn::channel::bounded(0);
             pirn::scope(|s| {
                 s.spawn(move || {
-                    (0..WAITS).for_each(|i| tx.send(i).expect("it is received"))
+                    (0..WAITS).for_each(|i| tx.send(i).expect("it is received"));
                 });
                 for i in 0..WAITS {
                     let received = pirn::future::wait(rx.recv_async());
