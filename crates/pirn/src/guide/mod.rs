@@ -2,6 +2,7 @@
 //!
 //! * [`channels`]: every kind, how they end, what becomes of values.
 //! * [`select`]: waiting for whichever comes first.
+//! * [`servers`]: connections, limits, a clean end, and what runs out.
 //! * [`running`]: workers, dispatchers, and what blocks whom.
 //! * [`migration`]: fibers that may change threads, and what you promise.
 //! * [`debugging`]: what fibers wait for, what hangs, what is slow.
@@ -23,6 +24,9 @@ pub mod from_tokio;
 pub mod migration;
 pub mod running;
 pub mod select;
+// Its sockets are the system's.
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub mod servers;
 pub mod structure;
 pub mod sync;
 pub mod time;

@@ -81,3 +81,8 @@ fn what_was_emptied_is_not_tried() {
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     assert_eq!(attempts, 1);
 }
+
+#[test]
+fn a_site_is_two_lines() {
+    assert!(size_of::<Site>() <= 128, "{}", size_of::<Site>());
+}
