@@ -5,6 +5,7 @@
 //! * [`servers`]: connections, limits, a clean end, and what runs out.
 //! * [`running`]: workers, dispatchers, and what blocks whom.
 //! * [`migration`]: fibers that may change threads, and what you promise.
+//! * [`async_crates`]: futures on fibers, fibers in async code, tokio.
 //! * [`debugging`]: what fibers wait for, what hangs, what is slow.
 //! * [`structure`]: scopes, groups, tokens; what a cancellation reaches.
 //! * [`sync`]: locks and meeting points, and who goes on next.
@@ -15,6 +16,7 @@
 //! Owns: words. The texts are in `guide/`, inside the package, so that they are with the
 //! library wherever its documentation is built.
 
+pub mod async_crates;
 pub mod channels;
 pub mod debugging;
 pub mod from_crossbeam;
