@@ -98,6 +98,7 @@
 //! | test with time | – | `synctest` | `start_paused` | [`runtime::test`] |
 //! | blocking work | – | – | `spawn_blocking` | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
 //! | files | `fs` | `os` | `fs` | [`fs`] |
+//! | processes | `process` | `os/exec` | `process` | [`process`] |
 //! | the same, here | – | – | `block_in_place` | [`block_in_place`](blocking::block_in_place) |
 //! | who hangs | – | SIGQUIT dump | `tokio-console` | [`diag::dump()`], [`diag::dump_on_quit`] |
 //! | counters | – | `runtime/metrics` | `RuntimeMetrics` | [`Handle::metrics`](runtime::Handle::metrics) |
@@ -165,6 +166,9 @@ pub mod guide;
 // Sockets are the system's: nothing that a model could interleave.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub mod net;
+// Processes are the system's, too.
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub mod process;
 pub mod runtime;
 pub mod scope;
 pub mod select;

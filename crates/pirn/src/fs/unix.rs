@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::process::Stdio;
 
 use super::{DirBuilder, File, OpenOptions};
 use crate::blocking::file_call;
@@ -77,5 +78,12 @@ impl DirBuilderExt for DirBuilder {
     fn mode(&mut self, mode: u32) -> &mut DirBuilder {
         self.0.mode(mode);
         self
+    }
+}
+
+/// For a child process.
+impl From<File> for Stdio {
+    fn from(file: File) -> Stdio {
+        file.into_std().into()
     }
 }

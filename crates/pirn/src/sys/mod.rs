@@ -2,12 +2,16 @@
 //!
 //! Owns: putting a thread to sleep and waking it ([`parker`]); what the system says of a thread
 //! ([`ThreadProbe`]); what is called at the exit, and on a signal; which sockets are
-//! ready ([`poller`]); sockets for processes of the
-//! same user.
+//! ready ([`poller`]); the end of a child process; sockets for processes of the same user.
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
 #[expect(unsafe_code, reason = "the processors of a thread")]
 mod affinity;
+#[cfg(all(unix, not(any(loom, shuttle))))]
+#[expect(unsafe_code, reason = "fcntl")]
+mod descriptor;
+#[cfg(all(unix, not(any(loom, shuttle))))]
+mod ended;
 #[expect(unsafe_code, reason = "atexit")]
 mod exit;
 mod local;
@@ -21,6 +25,10 @@ mod signals;
 mod threads;
 
 pub(crate) use affinity::pin;
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub(crate) use descriptor::set_blocking;
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub(crate) use ended::ended;
 pub(crate) use exit::at_exit;
 pub(crate) use local::{Alarm, LocalClient, LocalListener};
 pub(crate) use memory::advise_huge;

@@ -65,10 +65,12 @@ pub enum Reason {
     Writable,
     /// The waker of a future.
     Future,
+    /// The end of a child process.
+    Child,
 }
 
 /// All reasons.
-const REASONS: [Reason; 30] = [
+const REASONS: [Reason; 31] = [
     Reason::Park,
     Reason::Sleep,
     Reason::Join,
@@ -99,6 +101,7 @@ const REASONS: [Reason; 30] = [
     Reason::Readable,
     Reason::Writable,
     Reason::Future,
+    Reason::Child,
 ];
 
 impl Reason {

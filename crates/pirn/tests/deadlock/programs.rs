@@ -139,6 +139,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program("thread_that_waits_here", Alive, &[], thread_that_waits_here),
     program("reader_of_a_pipe", Alive, &[], reader_of_a_pipe),
     program("out_of_stacks", Alive, &[], out_of_stacks),
+    program("child_to_end", Alive, &[], child_to_end),
+    program("pipe_of_a_child", Alive, &[], pipe_of_a_child),
     program("busy_dispatcher", Alive, &[], busy_dispatcher),
     program("busy_blocking", Alive, &[], busy_blocking),
     program("join_with_a_limit", Alive, &[], join_with_a_limit),
@@ -399,6 +401,16 @@ fn out_of_stacks() {
     let waits = std::thread::spawn(move || drop(first.join()));
     std::thread::sleep(LONG);
     drop(waits);
+}
+
+fn child_to_end() {
+    let mut sleep = pirn::process::Command::new("sleep");
+    pirn::run(|| sleep.arg("4.5").status()).unwrap();
+}
+
+fn pipe_of_a_child() {
+    let mut sleep = pirn::process::Command::new("sleep");
+    pirn::run(|| sleep.arg("4.5").output()).unwrap();
 }
 
 fn busy_dispatcher() {

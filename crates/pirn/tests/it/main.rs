@@ -117,6 +117,9 @@ mod park;
 mod placement;
 /// Things that are lent and come back.
 mod pool;
+/// Child processes: their ends, their pipes, and who waits for them.
+#[cfg(unix)]
+mod process;
 /// Reports on fibers: who they are, where they wait, what for.
 mod reports;
 /// Runtimes side by side, of every shape, and how they end.

@@ -1,0 +1,52 @@
+//! Child processes, in the shapes of [`std::process`].
+//!
+//! To wait for the end of a child, to read what it writes and to write what it reads parks the
+//! calling fiber, without a thread being held; called from a plain thread it blocks the thread.
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! use pirn::process::{Command, Stdio};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let sorted = pirn::run(|| {
+//!     let mut sort = Command::new("sort");
+//!     let mut child = sort.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+//!     child.stdin.take().expect("a pipe").write_all(b"pear\napple\n")?;
+//!     child.wait_with_output()
+//! })?;
+//! assert!(sorted.status.success());
+//! assert_eq!(sorted.stdout, b"apple\npear\n");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Cancellation
+//!
+//! What waits here is an interruption point, through [`io::Error`](std::io::Error). A child goes on when whoever
+//! waits for it is interrupted, or drops it; to end it, [`kill`](Child::kill) it:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use pirn::process::Command;
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let mut child = Command::new("sleep").arg("60").spawn()?;
+//! if pirn::timeout(Duration::from_millis(10), || child.wait()).is_err() {
+//!     child.kill()?;
+//! }
+//! assert!(!child.wait()?.success());
+//! # Ok(())
+//! # }
+//! ```
+
+mod child;
+mod command;
+mod orphans;
+mod pipe;
+
+pub use child::Child;
+pub use command::Command;
+pub use pipe::{ChildStderr, ChildStdin, ChildStdout};
+pub use std::process::{ExitStatus, Output, Stdio};

@@ -1,0 +1,178 @@
+//! The pipes to a child: its standard input, output and error.
+//!
+//! Owns: our ends, which do not block: a pipe's two ends are independent in that, so the child
+//! notices nothing. Does not own: when an end is ready (`readiness`).
+
+use std::fmt;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::process::Stdio;
+
+use crate::readiness::{Interest, Source};
+use crate::sys;
+
+/// Our end of a pipe.
+pub(super) struct Pipe<E> {
+    /// Dropped first: the descriptor is open until it is watched no more.
+    source: Source,
+    end: E,
+}
+
+impl<E: From<OwnedFd> + Into<OwnedFd> + AsFd> Pipe<E> {
+    /// # Errors
+    /// What the system says.
+    fn new(end: OwnedFd) -> io::Result<Pipe<E>> {
+        sys::set_blocking(end.as_fd(), false)?;
+        Ok(Pipe {
+            source: Source::new()?,
+            end: end.into(),
+        })
+    }
+
+    /// The descriptor as programs expect it, which blocks.
+    ///
+    /// # Panics
+    /// If the system refuses that, which it has no reason to.
+    fn into_blocking(self) -> OwnedFd {
+        let Pipe { source, end } = self;
+        drop(source);
+        let set = sys::set_blocking(end.as_fd(), true);
+        set.expect("a pipe of ours that may block");
+        end.into()
+    }
+}
+
+impl Pipe<PipeReader> {
+    #[track_caller]
+    fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+        let attempt = || (&self.end).read(into);
+        let raw = self.end.as_raw_fd();
+        self.source
+            .operate(raw, Interest::Readable, None, attempt, |_| false)
+    }
+}
+
+impl Pipe<PipeWriter> {
+    #[track_caller]
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let attempt = || (&self.end).write(bytes);
+        let raw = self.end.as_raw_fd();
+        self.source
+            .operate(raw, Interest::Writable, None, attempt, |_| false)
+    }
+}
+
+/// What is the same for all three.
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident, $end:ty) => {
+        $(#[$doc])*
+        pub struct $name(Pipe<$end>);
+
+        impl $name {
+            pub(super) fn new(end: impl Into<OwnedFd>) -> io::Result<$name> {
+                Pipe::new(end.into()).map($name)
+            }
+        }
+
+        impl AsFd for $name {
+            fn as_fd(&self) -> BorrowedFd<'_> {
+                self.0.end.as_fd()
+            }
+        }
+
+        impl AsRawFd for $name {
+            fn as_raw_fd(&self) -> RawFd {
+                self.0.end.as_raw_fd()
+            }
+        }
+
+        /// The descriptor, which blocks, as other processes expect it.
+        impl From<$name> for OwnedFd {
+            fn from(pipe: $name) -> OwnedFd {
+                pipe.0.into_blocking()
+            }
+        }
+
+        /// For another child.
+        impl From<$name> for Stdio {
+            fn from(pipe: $name) -> Stdio {
+                OwnedFd::from(pipe).into()
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($name)).field(&self.0.end).finish()
+            }
+        }
+    };
+}
+
+macro_rules! reader {
+    ($name:ident) => {
+        impl Read for &$name {
+            #[track_caller]
+            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                self.0.read(into)
+            }
+        }
+
+        impl Read for $name {
+            #[track_caller]
+            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                self.0.read(into)
+            }
+        }
+    };
+}
+
+handle! {
+    /// The pipe to a child's standard input. Dropped, it is closed: the child comes to the end
+    /// of its input.
+    ///
+    /// `Write` works on it and on a reference. A write parks the fiber while the pipe is full,
+    /// and is an interruption point: an interrupted one has written nothing. To a child that
+    /// does not read any more it fails with `BrokenPipe`.
+    ChildStdin, PipeWriter
+}
+
+handle! {
+    /// The pipe from a child's standard output.
+    ///
+    /// `Read` works on it and on a reference. A read parks the fiber while the pipe is empty,
+    /// and is an interruption point: an interrupted one has read nothing. It comes to the end
+    /// when the child has ended, and all to whom it has passed its output.
+    ChildStdout, PipeReader
+}
+
+handle! {
+    /// The pipe from a child's standard error; as [`ChildStdout`].
+    ChildStderr, PipeReader
+}
+
+reader!(ChildStdout);
+reader!(ChildStderr);
+
+impl Write for &ChildStdin {
+    #[track_caller]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    /// Nothing is buffered here.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Write for ChildStdin {
+    #[track_caller]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    /// Nothing is buffered here.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! Any Unix: a thread that waits for the child, and then closes one end of a pipe.
+
+use std::io::{self, Error};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+use crate::shim;
+
+/// A descriptor that can be read from when the child with this number has ended.
+///
+/// # Errors
+/// What the system says: there are no descriptors or threads left.
+pub(crate) fn ended(child: u32) -> io::Result<OwnedFd> {
+    let (reader, writer) = io::pipe()?;
+    let wait = move || {
+        wait_for(child);
+        drop(writer);
+    };
+    shim::thread::spawn(format!("pirn-child-{child}"), wait)?;
+    Ok(reader.into())
+}
+
+/// Waits until the child has ended, or there is no such child; its status stays.
+fn wait_for(child: u32) {
+    let options = libc::WEXITED | libc::WNOWAIT;
+    loop {
+        let mut told = MaybeUninit::uninit();
+        // SAFETY: a place that is there, and is not read.
+        let waited = unsafe {
+            libc::waitid(libc::P_PID, child as libc::id_t, told.as_mut_ptr(), options)
+        };
+        if waited == 0 || Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    /// The descriptor is told of the end, and the status is still there.
+    #[test]
+    fn a_thread_waits_for_the_child() {
+        let mut cat = Command::new("cat");
+        let mut child = cat.stdin(Stdio::piped()).spawn().expect("cat");
+        let ended = ended(child.id()).expect("a descriptor");
+        assert!(child.try_wait().expect("a child").is_none());
+        drop(child.stdin.take());
+        let mut pipe = io::PipeReader::from(ended);
+        assert_eq!(pipe.read(&mut [0]).expect("a pipe"), 0);
+        assert!(child.wait().expect("a child").success());
+    }
+}

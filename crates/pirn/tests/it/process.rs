@@ -1,0 +1,345 @@
+//! Child processes: their ends, their pipes, and who waits for them.
+
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::cancel::Token;
+use pirn::process::{Child, Command, Stdio};
+use pirn::time::timeout;
+use pirn::wait::Reason;
+use pirn::{Interrupt, fs};
+
+use crate::crew::{CREWS, Jobs, runtime};
+use crate::rig::{Directory, eventually, on_every_shape, scaled};
+
+fn shell(script: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]);
+    shell
+}
+
+/// Runs until it is told to end.
+fn endless() -> Child {
+    let mut cat = Command::new("cat");
+    cat.stdin(Stdio::piped()).stdout(Stdio::null());
+    cat.spawn().unwrap()
+}
+
+/// N7. Codes and signals, as `std` tells them, to fibers and threads.
+#[test]
+fn children_end_with_codes_and_signals() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for code in 0..4 {
+            jobs.add(move || {
+                let mut child = shell(&format!("exit {code}")).spawn().unwrap();
+                let status = child.wait().unwrap();
+                assert_eq!(status.code(), Some(code));
+                assert_eq!(child.wait().unwrap(), status);
+                assert_eq!(child.try_wait().unwrap(), Some(status));
+                let killed = shell("kill -TERM $$").status().unwrap();
+                assert_eq!((killed.code(), killed.signal()), (None, Some(15)));
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// What is to be started, where and with what: as `std` does it.
+#[test]
+fn a_command_is_what_it_is_told() {
+    let directory = Directory::new();
+    let root = std::fs::canonicalize(directory.at("")).unwrap();
+    pirn::run(|| {
+        let mut command = shell("echo $0 $1 $A $B $C; pwd");
+        command.args(["one", "two"]).env("A", "a").env("B", "b");
+        command
+            .envs([("C", "c")])
+            .env_remove("B")
+            .current_dir(&root);
+        let output = command.output().unwrap();
+        let expected = format!("one two a c\n{}\n", root.display());
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+        assert!(output.status.success() && output.stderr.is_empty());
+        assert_eq!(command.as_std().get_program(), "sh");
+        assert!(format!("{command:?}").contains("echo"));
+
+        let mut bare = std::process::Command::new("/bin/sh");
+        bare.arg0("bare")
+            .args(["-c", "echo $0 $HOME; read line"])
+            .env_clear();
+        // There is nothing to be read, though this process has an input.
+        let output = Command::from(bare).output().unwrap();
+        assert_eq!(
+            (output.stdout, output.status.code()),
+            (b"bare\n".to_vec(), Some(1))
+        );
+
+        let path = directory.at("log");
+        let log = fs::File::create(&path).unwrap();
+        let mut command = shell("echo out; echo error >&2");
+        let output = command.stdout(log).output().unwrap();
+        assert_eq!(
+            (output.stdout, output.stderr),
+            (Vec::new(), b"error\n".to_vec())
+        );
+        assert_eq!(fs::read(path).unwrap(), b"out\n");
+    });
+}
+
+/// What cannot be started is an error of `std`'s.
+#[test]
+fn a_program_that_is_not_there() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        jobs.add(|| {
+            let error = Command::new("pirn-has-no-such-program")
+                .spawn()
+                .unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NotFound);
+            let error = shell("true").current_dir("/nowhere").status().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NotFound);
+        });
+        jobs.run(crew, 1);
+    }
+}
+
+/// A conversation through pipes: far more than fits into them goes both ways, and more than one
+/// fiber may use one end.
+#[test]
+fn a_child_talks_through_pipes() {
+    on_every_shape(|runtime| {
+        let n = scaled(100_000);
+        runtime.run(|| {
+            let mut cat = Command::new("cat");
+            cat.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = cat.spawn().unwrap();
+            let input = child.stdin.take().unwrap();
+            let output = child.stdout.take().unwrap();
+            let sum: usize = pirn::scope(|s| {
+                s.spawn(move || {
+                    let mut input = io::BufWriter::new(input);
+                    (0..n).for_each(|n| writeln!(input, "{n}").unwrap());
+                    input.flush().unwrap();
+                });
+                let lines = BufReader::new(&output).lines();
+                lines
+                    .map(|line| line.unwrap().parse::<usize>().unwrap())
+                    .sum()
+            });
+            assert_eq!(sum, n * (n - 1) / 2);
+            assert!(child.wait().unwrap().success());
+        });
+    });
+}
+
+/// All that a child writes arrives, however much on whichever of the two; none waits for a full
+/// pipe.
+#[test]
+fn full_pipes_stop_nobody() {
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for _ in 0..2 {
+            jobs.add(|| {
+                let script = "head -c 300000 /dev/zero >&2; head -c 200000 /dev/zero; \
+                              head -c 100000 /dev/zero >&2; exit 3";
+                let output = shell(script).output().unwrap();
+                assert_eq!(
+                    (output.stdout.len(), output.stderr.len()),
+                    (200_000, 400_000)
+                );
+                assert_eq!(output.status.code(), Some(3));
+                let mut command = shell(script);
+                command.stdout(Stdio::null()).stderr(Stdio::piped());
+                let output = command.spawn().unwrap().wait_with_output().unwrap();
+                assert_eq!((output.stdout.len(), output.stderr.len()), (0, 400_000));
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// One child's output is another one's input: it blocks there as programs expect it to.
+#[test]
+fn children_are_joined_by_a_pipe() {
+    pirn::run(|| {
+        let mut first = shell("sleep 0.1; echo b; echo a")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let between = first.stdout.take().unwrap();
+        let sorted = Command::new("sort").stdin(between).output().unwrap();
+        assert_eq!(sorted.stdout, b"a\nb\n");
+        assert!(first.wait().unwrap().success());
+
+        let mut cat = endless();
+        let mut input = std::fs::File::from(OwnedFd::from(cat.stdin.take().unwrap()));
+        input.write_all(&[b'x'; 300_000]).unwrap();
+        drop(input);
+        assert!(cat.wait().unwrap().success());
+    });
+}
+
+/// A hundred children at once, each with a fiber that waits and pipes in both directions: nobody
+/// waits for a thread that another one has.
+#[test]
+fn a_hundred_children_at_once() {
+    let runtime = runtime(2);
+    let alive = AtomicUsize::new(0);
+    runtime.scope(|s| {
+        for n in 0..100 {
+            let alive = &alive;
+            s.spawn(move || {
+                let mut cat = Command::new("cat");
+                cat.stdin(Stdio::piped()).stdout(Stdio::piped());
+                let mut child = cat.spawn().unwrap();
+                alive.fetch_add(1, Ordering::SeqCst);
+                let mut output = child.stdout.take().unwrap();
+                pirn::scope(|s| {
+                    s.spawn(|| {
+                        let mut text = String::new();
+                        output.read_to_string(&mut text).unwrap();
+                        assert_eq!(text, n.to_string());
+                    });
+                    let mut input = child.stdin.take().unwrap();
+                    while alive.load(Ordering::SeqCst) < 100 {
+                        pirn::sleep(Duration::from_millis(1)).unwrap();
+                    }
+                    write!(input, "{n}").unwrap();
+                    drop(input);
+                    assert!(child.wait().unwrap().success());
+                });
+            });
+        }
+    });
+}
+
+/// A wait for a child ends with its limit; the child goes on, can be waited for again, and be
+/// killed. So it is with a pipe.
+#[test]
+fn waits_for_a_child_are_limited() {
+    const SHORT: Duration = Duration::from_millis(5);
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for _ in 0..4 {
+            jobs.add(|| {
+                let mut child = shell("read line; echo $line; exec sleep 60");
+                child.stdin(Stdio::piped()).stdout(Stdio::piped());
+                let mut child = child.spawn().unwrap();
+                let mut output = BufReader::new(child.stdout.take().unwrap());
+                let mut line = String::new();
+                assert!(timeout(SHORT, || output.read_line(&mut line)).is_err());
+                let mut input = child.stdin.take().unwrap();
+                writeln!(input, "hello").unwrap();
+                output.read_line(&mut line).unwrap();
+                assert_eq!(line, "hello\n");
+                for _ in 0..2 {
+                    assert!(timeout(SHORT, || child.wait()).is_err());
+                    assert_eq!(child.try_wait().unwrap(), None);
+                }
+                child.kill().unwrap();
+                assert_eq!(child.wait().unwrap().signal(), Some(9));
+                child.kill().unwrap();
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// A full pipe does not hold a cancelled writer, nor one whose child has ended.
+#[test]
+fn writes_to_a_child_end() {
+    let runtime = runtime(1);
+    let mut child = Command::new("sleep")
+        .arg("60")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input = child.stdin.take().unwrap();
+    let writes = || (&input).write_all(&[0; 1_000_000]).unwrap_err();
+    runtime.scope(|s| {
+        let fiber = s.spawn(writes);
+        eventually("the pipe is full", || {
+            runtime.metrics().total.fiber_parks >= 1
+        });
+        fiber.cancel();
+        let error = fiber.join().unwrap();
+        assert_eq!(Interrupt::of(&error), Some(Interrupt::Cancelled));
+        let fiber = s.spawn(writes);
+        eventually("it waits again", || {
+            runtime.metrics().total.fiber_parks >= 2
+        });
+        child.kill().unwrap();
+        assert_eq!(fiber.join().unwrap().kind(), ErrorKind::BrokenPipe);
+    });
+    child.wait().unwrap();
+}
+
+/// An interrupt that is there already is told before anything is done.
+#[test]
+fn an_interrupted_call_starts_nothing() {
+    let directory = Directory::new();
+    let path = directory.at("made");
+    let stop = Token::new();
+    stop.cancel();
+    let interrupted = |result: io::Result<()>| {
+        assert_eq!(
+            Interrupt::of(&result.unwrap_err()),
+            Some(Interrupt::Cancelled)
+        );
+    };
+    let mut cat = endless();
+    stop.enter(|| {
+        let mut touch = Command::new("touch");
+        touch.arg(&path);
+        interrupted(touch.spawn().map(drop));
+        interrupted(touch.status().map(drop));
+        interrupted(touch.output().map(drop));
+        interrupted(cat.wait().map(drop));
+    });
+    assert!(!path.exists());
+    // Its input has been left open.
+    assert!(cat.stdin.is_some());
+    assert!(cat.wait().unwrap().success());
+}
+
+/// Reports tell of who waits for a child.
+#[test]
+fn a_report_tells_of_who_waits() {
+    let runtime = runtime(1);
+    let (tx, rx) = pirn::channel::bounded(1);
+    let fiber = runtime.spawn(move || {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        tx.send(child.id()).unwrap();
+        child.wait()
+    });
+    eventually("it is told", || {
+        let told = runtime.fibers();
+        let waits = told.iter().find(|told| told.id == fiber.fiber().id());
+        waits.is_some_and(|told| {
+            told.reason == Some(Reason::Child) && told.to_string().contains("process.rs")
+        })
+    });
+    let child = rx.recv().unwrap().to_string();
+    shell(&format!("kill {child}")).status().unwrap();
+    assert_eq!(fiber.join().unwrap().unwrap().signal(), Some(15));
+}
+
+/// A child that is dropped goes on, and what the system keeps of its end is not kept for ever.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_dropped_child_goes_on_and_leaves_nothing() {
+    let there = |child: u32| std::path::Path::new(&format!("/proc/{child}")).exists();
+    let mut cat = endless();
+    let (id, input) = (cat.id(), cat.stdin.take());
+    drop(cat);
+    assert!(there(id));
+    drop(input);
+    eventually("it is forgotten", || {
+        shell("true").status().unwrap();
+        !there(id)
+    });
+}
