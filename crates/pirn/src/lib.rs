@@ -163,6 +163,9 @@ pub mod dispatcher;
 pub mod fs;
 pub mod future;
 pub mod guide;
+// Of the system's, as sockets are.
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub mod io;
 // Sockets are the system's: nothing that a model could interleave.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub mod net;

@@ -3,6 +3,40 @@
 use std::io::{self, Error};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+/// Whether a read from `descriptor` would come back at once, with whatever.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn is_readable(descriptor: BorrowedFd<'_>) -> io::Result<bool> {
+    is_ready(descriptor, libc::POLLIN)
+}
+
+/// Whether a write of a few bytes to `descriptor` would come back at once, with whatever.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn is_writable(descriptor: BorrowedFd<'_>) -> io::Result<bool> {
+    is_ready(descriptor, libc::POLLOUT)
+}
+
+fn is_ready(descriptor: BorrowedFd<'_>, events: libc::c_short) -> io::Result<bool> {
+    let mut polled = libc::pollfd {
+        fd: descriptor.as_raw_fd(),
+        events,
+        revents: 0,
+    };
+    loop {
+        // SAFETY: one element, which is there.
+        let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
+        let error = Error::last_os_error();
+        match ready {
+            0.. => return Ok(ready > 0),
+            _ if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => return Err(error),
+        }
+    }
+}
+
 /// Has reads and writes that would have to wait fail instead, or wait.
 ///
 /// # Errors

@@ -8,7 +8,7 @@
 #[expect(unsafe_code, reason = "the processors of a thread")]
 mod affinity;
 #[cfg(all(unix, not(any(loom, shuttle))))]
-#[expect(unsafe_code, reason = "fcntl")]
+#[expect(unsafe_code, reason = "poll and fcntl")]
 mod descriptor;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod ended;
@@ -26,7 +26,7 @@ mod threads;
 
 pub(crate) use affinity::pin;
 #[cfg(all(unix, not(any(loom, shuttle))))]
-pub(crate) use descriptor::set_blocking;
+pub(crate) use descriptor::{is_readable, is_writable, set_blocking};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use ended::ended;
 pub(crate) use exit::at_exit;

@@ -161,6 +161,9 @@ mod spawn;
 mod stacks;
 /// What fibers and workers do, by name, and in which order.
 mod states;
+/// Standard input and output, and copying.
+#[cfg(unix)]
+mod stdio;
 /// Channels and selects whose users are cancelled at random.
 mod storm_channels;
 /// Joins, sleeps, scopes, groups, calls elsewhere: the same.
