@@ -1,6 +1,6 @@
 //! Being told by the system when a socket can be read from or written to.
 //!
-//! Owns: the door that picks how the system is asked ([`Poller`]: epoll on Linux, the crate
+//! Owns: the door that picks how the system is asked (epoll on Linux, the crate
 //! `polling` elsewhere, and wherever `--cfg pirn_polling` asks for it; wires that a model pulls under
 //! the model checkers), and the poller of one thread ([`Driver`]). Does not own: what a source
 //! is, and who waits for it (`readiness`), or when a thread asks (`sched`).
