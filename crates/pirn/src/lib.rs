@@ -52,9 +52,11 @@
 //!
 //! # Rules that hold everywhere
 //!
-//! 1. Every function works on a fiber and on a plain thread, on the fibers of any runtime.
+//! 1. Every function works on a fiber and on a plain thread, on the fibers of any runtime. What
+//!    waits panics inside the poll of a future on a fiber ([`future`] says what to do).
 //! 2. A function is an *interruption point* if and only if its error type can carry an
-//!    [`Interrupt`]. What returns `()`, a guard or a plain value never is. (Exceptions: the
+//!    [`Interrupt`]. What returns `()`, a guard or a plain value never is. Of functions with an
+//!    `io::Error`, which can, those are that may wait, and say so. (Exceptions: the
 //!    iterators of a receiver end when they are interrupted, and say so when asked;
 //!    [`TryJoinHandle::join`](scope::TryJoinHandle::join) returns `None`;
 //!    [`TaskGroup::spawn`](scope::TaskGroup::spawn) with a limit says
@@ -62,7 +64,8 @@
 //! 3. An interrupt stays: until the fiber ends if it was cancelled itself, until the code is
 //!    left that the [token](cancel::Token) or the deadline holds for. An interrupted call has
 //!    done nothing and gives back what it was given; an interrupted `join` leaves the other
-//!    fiber to itself.
+//!    fiber to itself. What is made of several steps, as `write_all` or `Command::output`, has
+//!    done some of them.
 //! 4. A limit of the call's own is reported as such (`Timeout`, `Elapsed`), a deadline of the
 //!    code around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest
 //!    deadline holds; a cancellation comes before any. Children of a scope are under the
@@ -97,6 +100,8 @@
 //! | limit | – | `context.WithTimeout` | `timeout(…).await` | [`timeout`], [`cancel::with_deadline`] |
 //! | test with time | – | `synctest` | `start_paused` | [`runtime::test`] |
 //! | blocking work | – | – | `spawn_blocking` | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
+//! | sockets | `net` | `net` | `net` | `net` |
+//! | a future | – | – | `.await` | [`future::wait`] |
 //! | files | `fs` | `os` | `fs` | [`fs`] |
 //! | processes | `process` | `os/exec` | `process` | [`process`] |
 //! | the same, here | – | – | `block_in_place` | [`block_in_place`](blocking::block_in_place) |

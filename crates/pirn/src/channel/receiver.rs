@@ -110,7 +110,8 @@ impl<T> Receiver<T> {
     /// It takes its place among those who wait at the first poll that finds no value, and keeps it from poll
     /// to poll. Dropped before it has yielded, it has received nothing: a value that has just been handed
     /// over to it goes to the next receiver, or back to the front of the channel, whose
-    /// [`len`](Receiver::len) may exceed the capacity by it. A receiver of what time
+    /// [`len`](Receiver::len) may exceed the capacity by it; others may have been told
+    /// `Disconnected` before that. A receiver of what time
     /// sends ([`after`](super::after), [`tick`](super::tick)) has a fiber wait for that, on the runtime of whoever polls.
     ///
     /// It yields `Disconnected` as [`recv`](Receiver::recv) does, and is never `Interrupted`.

@@ -29,6 +29,9 @@
 //! been done. Once handed over, a call is made to its end, and its result is returned: what is
 //! written is written.
 //!
+//! What a `BufWriter` holds when its fiber is cancelled is lost if nobody flushes it under a
+//! [`shield`](crate::cancel::shield): the flush of its drop is interrupted too, and says nothing.
+//!
 //! # Errors
 //!
 //! Those of `std`, unchanged.

@@ -6,11 +6,11 @@ use std::net::{
     ToSocketAddrs as _,
 };
 
-use crate::blocking::blocking;
-use crate::wait::begin;
+use crate::blocking::file_call;
 
-/// What can be turned into addresses: what `std::net::ToSocketAddrs` takes. A name that has to
-/// be looked up is, on a thread that may block, not on the caller's worker.
+/// What can be turned into addresses: those of `std`'s own types that `std::net::ToSocketAddrs`
+/// takes. A name that has to be looked up is, on a thread that may block, not on the caller's
+/// worker, which is why this is a trait of its own.
 pub trait ToSocketAddrs: Addresses {}
 
 impl<T: Addresses + ?Sized> ToSocketAddrs for T {}
@@ -45,7 +45,7 @@ use sealed::{Addressee, Addresses};
 ///
 /// # Cancellation
 /// An interruption point, before it begins to ask: that takes as long as it takes. Parks a
-/// fiber, and asks on a thread that may [block](crate::blocking()).
+/// fiber, and asks on one of the threads that calls on [files](crate::fs) are made on.
 pub fn lookup_host(host: &str) -> io::Result<Vec<SocketAddr>> {
     resolve(host)
 }
@@ -55,12 +55,12 @@ pub(super) fn resolve<A: Addresses + ?Sized>(whom: &A) -> io::Result<Vec<SocketA
     match whom.addressee()? {
         Addressee::Known(addresses) => Ok(addresses),
         Addressee::Named(name, port) => {
-            begin()?;
             let ask = || match port {
                 Some(port) => (name, port).to_socket_addrs().map(Iterator::collect),
                 None => name.to_socket_addrs().map(Iterator::collect),
             };
-            blocking(ask)
+            // Not with what users block on, which may wait for a fiber that asks here.
+            file_call(ask)
         }
     }
 }

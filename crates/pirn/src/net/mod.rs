@@ -35,6 +35,9 @@
 //! end. An interrupted call has done nothing; but of what is made of several calls, as `write_all`
 //! is, the first ones have been done, and how many cannot be told.
 //!
+//! What a `BufWriter` holds when its fiber is cancelled is lost if nobody flushes it under a
+//! [`shield`](crate::cancel::shield): the flush of its drop is interrupted too, and says nothing.
+//!
 //! `set_read_timeout` and `set_write_timeout` limit each single call, counted from when it has to
 //! wait. Its error is of kind `TimedOut`, also where `std`'s is `WouldBlock`. The limits belong to the
 //! socket, so clones share them.
@@ -49,8 +52,7 @@
 //! A socket belongs to no worker: the one whose fiber has to wait for it asks the system
 //! about it. So a fiber that handles a connection is best spawned for it, and stays on its worker;
 //! a socket that fibers of several workers wait for by turns moves with them, at the cost of two
-//! system calls for each move. What comes for a worker that computes or blocks its thread
-//! is found by others within 20 ms, and what waits there goes on when that worker does.
+//! system calls for each move; while several do at once, a thread beside the workers asks.
 //!
 //! In a deterministic runtime sockets work, but what they do and when is not the seed's to
 //! decide; virtual time passes when nothing is ready, whatever is on its way.

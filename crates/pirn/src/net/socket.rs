@@ -108,15 +108,17 @@ impl<S: AsRawFd> Socket<S> {
             .operate(raw, Interest::Writable, limit, attempt, filled)
     }
 
-    /// Reads into a buffer of `len` bytes. What is less than that was all there was.
+    /// Reads into a buffer of `len` bytes. Where a read takes `all` there is, what is less than that was
+    /// all.
     #[inline]
     #[track_caller]
     pub(super) fn read_some(
         &self,
         len: usize,
+        all: bool,
         attempt: impl FnMut(&S) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        self.read_by(attempt, |&n| 0 < n && n < len)
+        self.read_by(attempt, |&n| all && 0 < n && n < len)
     }
 
     /// Writes out of a buffer of `len` bytes. What is less than that was all there was room for.
@@ -179,10 +181,14 @@ impl<S: fmt::Debug> fmt::Debug for Socket<S> {
     }
 }
 
-/// The length of buffers together.
+/// The length of buffers together, as far as the system takes them in one call.
 pub(super) fn total(lengths: impl Iterator<Item = usize>) -> usize {
-    lengths.fold(0, usize::saturating_add)
+    lengths.take(MOST_BUFFERS).fold(0, usize::saturating_add)
 }
+
+/// The most buffers of one call on Linux and elsewhere (`IOV_MAX`); what is not taken of more is not
+/// for want of room.
+const MOST_BUFFERS: usize = 1_024;
 
 /// The traits that make a handle of a socket the system's, and the other way round.
 ///
@@ -203,8 +209,8 @@ macro_rules! handle {
                 })
             }
 
-            /// Takes the socket of `std`'s out, and has it block again. Its limits go with this
-            /// handle.
+            /// Takes the socket of `std`'s out, and has it block again. It has no limits then: set
+            /// them anew.
             ///
             /// # Errors
             /// The handle itself, if the socket has others.
@@ -232,7 +238,8 @@ macro_rules! handle {
         }
 
         /// Fails with what the system says, or if there are too many sockets. A handle of
-        /// `std`'s that is left, made by its `try_clone`, does not block any more.
+        /// `std`'s that is left, made by its `try_clone`, does not block any more. Limits that were
+        /// set there do not hold here: set them anew.
         impl TryFrom<$std> for $name {
             type Error = io::Error;
 
@@ -334,26 +341,28 @@ macro_rules! limits {
     };
 }
 
-/// `Read` and `Write` for a stream and for a reference to it.
+/// `Read` and `Write` for a stream and for a reference to it; and whether a read takes all that
+/// there is, as far as its buffer goes.
 macro_rules! stream {
-    ($name:ident) => {
-        stream!(@for $name);
-        stream!(@for &$name);
+    ($name:ident, $all:literal) => {
+        stream!(@for $name, $all);
+        stream!(@for &$name, $all);
     };
-    (@for $target:ty) => {
+    (@for $target:ty, $all:literal) => {
         /// Interruption points: see the [module](crate::net).
         impl Read for $target {
             #[track_caller]
             fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
                 let len = buffer.len();
-                self.socket.read_some(len, |mut inner| inner.read(buffer))
+                self.socket
+                    .read_some(len, $all, |mut inner| inner.read(buffer))
             }
 
             #[track_caller]
             fn read_vectored(&mut self, buffers: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
                 let len = total(buffers.iter().map(|buffer| buffer.len()));
                 self.socket
-                    .read_some(len, |mut inner| inner.read_vectored(buffers))
+                    .read_some(len, $all, |mut inner| inner.read_vectored(buffers))
             }
         }
 

@@ -25,7 +25,8 @@ pub struct TcpStream {
 
 handle!(TcpStream, net::TcpStream);
 limits!(TcpStream);
-stream!(TcpStream);
+// But for urgent bytes, which events tell of.
+stream!(TcpStream, true);
 
 impl TcpStream {
     /// Connects to the first of the addresses that answers.

@@ -95,6 +95,33 @@ impl UnixDatagram {
         self.socket.write_by(|inner| inner.send(buffer), |_| false)
     }
 
+    /// Sends a datagram to the socket at `path`.
+    ///
+    /// # Errors
+    /// What the system says: there is none, for instance.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn send_to<P: AsRef<Path>>(&self, buffer: &[u8], path: P) -> io::Result<usize> {
+        let path = path.as_ref();
+        self.socket
+            .write_by(|inner| inner.send_to(buffer, path), |_| false)
+    }
+
+    /// Sends a datagram to where another one has come from.
+    ///
+    /// # Errors
+    /// What the system says.
+    ///
+    /// # Cancellation
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    #[track_caller]
+    pub fn send_to_addr(&self, buffer: &[u8], to: &SocketAddr) -> io::Result<usize> {
+        self.socket
+            .write_by(|inner| inner.send_to_addr(buffer, to), |_| false)
+    }
+
     /// Shuts down one direction or both.
     ///
     /// # Errors

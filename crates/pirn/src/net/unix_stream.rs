@@ -25,7 +25,8 @@ pub struct UnixStream {
 
 handle!(UnixStream, net::UnixStream);
 limits!(UnixStream);
-stream!(UnixStream);
+// It stops after what a descriptor was sent with.
+stream!(UnixStream, false);
 
 /// Between two attempts to connect to a listener whose queue is full, which the system tells
 /// nobody the end of. Arbitrary.

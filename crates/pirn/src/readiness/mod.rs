@@ -15,13 +15,14 @@
 //! | bits | meaning |
 //! |---|---|
 //! | READ, WRITE | trying may be of use |
-//! | READ_CLOSED, WRITE_CLOSED | it will be for ever: no further event comes of it |
+//! | READ_CLOSED, WRITE_CLOSED | it has ended: no further event may come of it |
+//! | URGENT | reads stop short of something, so that they have not emptied it |
 //! | the rest | how many events have come |
 //!
 //! | change | by | how |
 //! |---|---|---|
 //! | set bits, count one up | who has fetched an event | under the lock of the queues |
-//! | clear READ or WRITE | who has tried in vain, or emptied it | compare-exchange with the word as it was *before* the attempt |
+//! | clear READ or WRITE | who has tried in vain, or emptied it (unless it is closed or URGENT) | compare-exchange with the word as it was *before* the attempt |
 //! | back to READ and WRITE | who gives the site back, or takes it | under the lock, with a new generation |
 //!
 //! # Why no wake is lost
@@ -34,9 +35,10 @@
 //!   under the lock and then claims who is in the queue: one of the two sees the other.
 //! * All that wait for the same side are woken: one event may stand for several connections, and
 //!   who was woken may be interrupted before it has tried.
-//! * Somebody fetches the events: a source is in the driver of a worker that has fibers which
-//!   have started, or is awake; in that of a worker that is stuck, the monitor asks in its
-//!   place; a worker that ends moves its sources to the common driver (`common`).
+//! * Somebody fetches the events: a source is in the driver of the one worker whose fibers wait for it,
+//!   or in the common one (`common`), which has a thread of its own, if those of several do. Where fibers
+//!   may migrate from a worker that is stuck, the monitor asks in its place. A worker that ends moves
+//!   its sources to the common driver.
 //!
 //! # Sites
 //! A source's record is a *site* in a table that only grows. Events name it by number and
@@ -44,7 +46,7 @@
 //! generation, or nobody. (An event that is late by 2^32 generations would wake somebody in
 //! vain.)
 //!
-//! Lock order: the lock of a site's home, then the poller's; the lock of its queues, then nothing.
+//! Lock order: the lock of a site's home, then that of its queues, or the poller's; then nothing.
 
 mod common;
 mod site;

@@ -14,8 +14,9 @@ const READ: u64 = 1;
 const WRITE: u64 = 2;
 const READ_CLOSED: u64 = 4;
 const WRITE_CLOSED: u64 = 8;
+const URGENT: u64 = 16;
 /// One event.
-const TICK: u64 = 16;
+const TICK: u64 = 32;
 
 /// A source's record.
 pub(super) struct Site {
@@ -115,12 +116,12 @@ impl Site {
         Seen(self.word.load(Ordering::Relaxed))
     }
 
-    /// Notes that the source is not ready, unless an event has come since it was `seen`.
+    /// Notes that the source is not ready, since an attempt has shown it, unless an event has
+    /// come since it was `seen`.
     pub(super) fn clear(&self, seen: Seen, interest: Interest) {
-        if seen.is_closed(interest) {
-            return;
-        }
-        let cleared = seen.0 & !interest.bit();
+        // Some sources that are closed would have to wait all the same: a pipe with a name, whose
+        // next writer has come and written nothing.
+        let cleared = seen.0 & !(interest.bit() | interest.bit() << 2);
         // The other side may have been cleared meanwhile: then this one is, the next time.
         // ORDERING: Relaxed: the word itself is all that is argued about. The attempt was
         // a system call, which is not moved to after this.
@@ -133,6 +134,14 @@ impl Site {
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
+    }
+
+    /// As [`clear`](Self::clear), since an attempt has come to less than it had room for: if it is
+    /// closed, or something urgent has come, that says nothing of the next one.
+    pub(super) fn drained(&self, seen: Seen, interest: Interest) {
+        if seen.0 & (interest.bit() << 2 | URGENT) == 0 {
+            self.clear(seen, interest);
+        }
     }
 
     /// Tells whoever waits of an event.
@@ -171,6 +180,20 @@ impl Site {
         }
     }
 
+    /// Has everybody who waits try again.
+    pub(super) fn rouse(&self) {
+        let generation = self.waits.lock().generation;
+        let anything = Event {
+            token: 0,
+            readable: true,
+            writable: true,
+            urgent: false,
+            read_closed: false,
+            write_closed: false,
+        };
+        self.tell(generation, anything);
+    }
+
     /// Whether fibers or threads wait for it.
     pub(super) fn is_awaited(&self) -> bool {
         !self.waits.lock().is_empty()
@@ -181,11 +204,6 @@ impl Seen {
     #[inline]
     pub(crate) fn is_ready(self, interest: Interest) -> bool {
         self.0 & interest.bit() != 0
-    }
-
-    /// Whether nothing more can change on this side.
-    fn is_closed(self, interest: Interest) -> bool {
-        self.0 & (interest.bit() << 2) != 0
     }
 }
 
@@ -204,5 +222,6 @@ fn bits(event: Event) -> u64 {
     bit(event.readable, READ)
         | bit(event.writable, WRITE)
         | bit(event.read_closed, READ | READ_CLOSED)
+        | bit(event.urgent, URGENT)
         | bit(event.write_closed, WRITE | WRITE_CLOSED)
 }

@@ -68,7 +68,7 @@ impl Source {
                 match attempt() {
                     Ok(done) => {
                         if TELLS_CLOSED && emptied(&done) {
-                            self.site.clear(seen, interest);
+                            self.site.drained(seen, interest);
                         }
                         return Ok(done);
                     }
@@ -89,7 +89,7 @@ impl Source {
         }
     }
 
-    /// Waits until an event says that the source is ready.
+    /// Waits until an event says that the source is ready, or for no reason.
     ///
     /// # Errors
     /// As [`operate`](Self::operate); or the source cannot be watched.
@@ -100,15 +100,19 @@ impl Source {
         interest: Interest,
         spec: &Spec,
     ) -> io::Result<()> {
-        self.settle(raw)?;
+        let driver = self.settle(raw)?;
         let site = self.site;
         let waited = wait_in(
             &site.waits,
             |waits| waits.queue(interest),
             spec,
-            |_| match site.look().is_ready(interest) {
-                true if !mutant!("readiness_parks_over_event") => Attempt::Done(()),
-                _ => Attempt::Wait(()),
+            |_| {
+                let ready = site.look().is_ready(interest)
+                    && !mutant!("readiness_parks_over_event");
+                match ready || !site.is_near(driver) {
+                    true => Attempt::Done(()),
+                    false => Attempt::Wait(()),
+                }
             },
         );
         match waited {
@@ -127,6 +131,15 @@ impl Source {
         &self.site.waits
     }
 
+    /// Whether events come by `driver`, or by the common one. Under the lock of who waits.
+    #[cfg_attr(
+        any(loom, shuttle, not(unix)),
+        expect(dead_code, reason = "for choices")
+    )]
+    pub(crate) fn is_near(&self, driver: &'static Driver) -> bool {
+        self.site.is_near(driver)
+    }
+
     /// What is known now, for an attempt outside of [`operate`](Self::operate).
     pub(crate) fn look(&self) -> Seen {
         self.site.look()
@@ -138,53 +151,36 @@ impl Source {
     }
 
     /// Sees to it that the caller hears of events soon: the source is in the driver of its
-    /// own worker, or one that somebody else waits by; in the common one if the caller blocks
-    /// its thread.
+    /// own worker; in the common one if others wait for it by another one, or the caller blocks its
+    /// thread.
     ///
     /// # Errors
     /// What the system says: the handle cannot be watched, or there is no memory.
     #[inline]
-    pub(crate) fn settle(&self, raw: RawSource) -> io::Result<()> {
+    pub(crate) fn settle(&self, raw: RawSource) -> io::Result<&'static Driver> {
         let local = current::local();
         let in_place = local.fiber().is_none() || panicking();
         let driver = match local.driver() {
             Some(driver) if !in_place => driver,
             _ => &common::DRIVER,
         };
-        // ORDERING: Relaxed: if it is the caller's own driver, the caller's thread has put it
-        // there, or an event came by it since. If it is the common one, see `place`.
+        // ORDERING: Relaxed: a hint; see `bring`.
         let known = self.site.driver.load(Ordering::Relaxed);
-        if ptr::eq(known, driver) && !in_place {
-            return Ok(());
+        if !ptr::eq(known, driver) {
+            self.place(raw, driver)?;
         }
-        self.place(raw, driver, in_place)
+        Ok(driver)
     }
 
     #[cold]
-    fn place(
-        &self,
-        raw: RawSource,
-        driver: &'static Driver,
-        in_place: bool,
-    ) -> io::Result<()> {
+    fn place(&self, raw: RawSource, driver: &'static Driver) -> io::Result<()> {
         if ptr::eq(driver, &raw const common::DRIVER) {
             common::start()?;
         }
         let mut home = self.site.home.lock();
         match home.driver {
             Some(own) if ptr::eq(own, driver) => return Ok(()),
-            // Not from under somebody else who waits, but for a driver that is asked at any time.
-            Some(own)
-                if !in_place
-                    && !ptr::eq(own, &raw const common::DRIVER)
-                    && self.site.is_awaited() =>
-            {
-                return Ok(());
-            }
-            Some(_) => {
-                self.site.move_to(self.number, &mut home, driver);
-                return Ok(());
-            }
+            Some(_) => return self.bring(&mut home, driver),
             None => {}
         }
         let generation = self.site.waits.lock().generation;
@@ -198,19 +194,57 @@ impl Source {
     }
 }
 
+impl Source {
+    /// Moves the source to `driver`; if others wait for it by another one, to the common one, which
+    /// nobody can hold up.
+    ///
+    /// LIVENESS: who waits looks where the source is when it joins the queue, in one critical
+    /// section. So either it sees that the source has moved, and settles it again, or it is seen
+    /// here after the move.
+    fn bring(&self, home: &mut Home, driver: &'static Driver) -> io::Result<()> {
+        let site = self.site;
+        if !site.is_awaited() {
+            site.move_to(self.number, home, driver)?;
+        }
+        let is_common = home
+            .driver
+            .is_some_and(|own| ptr::eq(own, &raw const common::DRIVER));
+        if site.is_awaited() && !is_common {
+            common::start()?;
+            site.move_to(self.number, home, &common::DRIVER)?;
+        }
+        Ok(())
+    }
+}
+
 impl Site {
-    /// Moves a source that is in a driver to another one. Stays where it is if that does not
-    /// take it. An event that comes of both is one too many.
-    pub(super) fn move_to(&self, number: u32, home: &mut Home, driver: &'static Driver) {
+    /// Moves a source that is in a driver to another one. An event that comes of both is one too
+    /// many.
+    ///
+    /// # Errors
+    /// The other one does not take it; it stays where it is.
+    pub(super) fn move_to(
+        &self,
+        number: u32,
+        home: &mut Home,
+        driver: &'static Driver,
+    ) -> io::Result<()> {
         let (Some(old), Some(raw)) = (home.driver, home.raw) else {
-            return;
+            return Ok(());
         };
         let generation = self.waits.lock().generation;
-        if driver.add(raw, token(number, generation)).is_ok() {
-            old.remove(raw);
-            home.driver = Some(driver);
-            self.set_driver(driver);
-        }
+        driver.add(raw, token(number, generation))?;
+        old.remove(raw);
+        home.driver = Some(driver);
+        self.set_driver(driver);
+        Ok(())
+    }
+
+    /// Whether events come by `driver`, or by the common one. Under the lock of the queues.
+    pub(super) fn is_near(&self, driver: &'static Driver) -> bool {
+        // ORDERING: Relaxed: see `place`.
+        let own = self.driver.load(Ordering::Relaxed);
+        ptr::eq(own, driver) || ptr::eq(own, &raw const common::DRIVER)
     }
 
     fn set_driver(&self, driver: &'static Driver) {

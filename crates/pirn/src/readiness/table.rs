@@ -94,12 +94,18 @@ pub(crate) fn evacuate(driver: &'static Driver) {
     if !driver.is_used() {
         return;
     }
-    // Without a thread to ask it nobody is told; who waits next tries again, and is told why.
-    let _ = common::start();
+    let started = common::start().is_ok();
     for (number, site) in sites() {
         let mut home = site.home.lock();
-        if home.driver.is_some_and(|own| ptr::eq(own, driver)) {
-            site.move_to(number, &mut home, &common::DRIVER);
+        if !home.driver.is_some_and(|own| ptr::eq(own, driver)) {
+            continue;
+        }
+        let moved = site.move_to(number, &mut home, &common::DRIVER);
+        drop(home);
+        if moved.is_err() || !started {
+            // Nobody will ask: whoever waits tries again, finds another driver, or is told why
+            // there is none.
+            site.rouse();
         }
     }
 }

@@ -68,9 +68,9 @@ impl<'a> Watching<'a> {
     /// # Safety
     /// As `Case::publish`.
     pub(crate) unsafe fn publish(&self, call: Call) -> io::Result<bool> {
-        self.source.settle(self.raw)?;
+        let driver = self.source.settle(self.raw)?;
         let mut waits = self.source.waits().lock();
-        if self.source.look().is_ready(self.interest) {
+        if self.source.look().is_ready(self.interest) || !self.source.is_near(driver) {
             return Ok(false);
         }
         let queue = waits.queue(self.interest);

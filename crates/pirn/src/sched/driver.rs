@@ -37,6 +37,7 @@ impl Worker {
         let events = unsafe { &mut *self.events.get() };
         self.remote().mailbox.driver().poll(events);
         readiness::tell_all(events);
+        events.clear();
     }
 
     /// Tells what the last sleep was ended by.

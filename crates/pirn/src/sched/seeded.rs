@@ -104,6 +104,7 @@ impl Worker {
             let _ = self.relieve();
             self.open_mailbox();
             self.fire_timers(self.wheel_time());
+            self.ask_driver();
             self.gather(seeded);
             if let Some(fiber) = self.at_once.take().or_else(|| seeded.pick()) {
                 if self.searching.get() {
@@ -112,7 +113,6 @@ impl Worker {
                 self.count_to_sample(1);
                 return Some(fiber);
             }
-            self.ask_driver();
             // Before any time passes: who waits for the others to end may go on now.
             self.pool.look_for_quiet();
             if self.has_ready() {

@@ -52,7 +52,8 @@ impl Listener {
         }
         match self.sender.try_send(signal) {
             Ok(()) => sent.push_back(signal),
-            Err(TrySendError::Full(_)) => unreachable!("a place for each signal"),
+            // A place for each signal: so it is there, given back by a future that was dropped.
+            Err(TrySendError::Full(_)) => {}
             Err(TrySendError::Disconnected(_)) => return false,
         }
         true

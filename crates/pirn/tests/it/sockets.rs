@@ -1,6 +1,6 @@
 //! Sockets beside what `std`'s do: every byte, every error.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use pirn::net::{
     UnixStream, lookup_host,
 };
 use pirn::{Interrupt, scope};
+use socket2::SockRef;
 
 use crate::crew::{CREWS, Jobs, runtime};
 use crate::rig::{LONG, eventually, on_every_shape, scaled};
@@ -138,6 +139,53 @@ fn a_slow_reader_holds_its_writer_back() {
         }
         writer.join().unwrap();
         assert_eq!(received, sent.load(Ordering::SeqCst));
+    });
+}
+
+/// What one call cannot take is not for want of room: more buffers than the system takes, bytes
+/// behind an urgent one.
+#[test]
+fn a_short_count_is_not_always_the_end() {
+    runtime(1).run(|| {
+        let (one, other) = connection();
+        other.set_read_timeout(Some(LONG)).unwrap();
+        one.set_write_timeout(Some(LONG)).unwrap();
+        let mut byte = [0; 1];
+        // So that both ends are known to the system, and known to be empty.
+        let reader = pirn::spawn(move || {
+            (&other).read_exact(&mut byte).map(|()| (other, byte[0]))
+        });
+        pirn::yield_now();
+        (&one).write_all(b"0").unwrap();
+        let (other, first) = reader.join().unwrap().unwrap();
+        assert_eq!(first, b'0');
+
+        let bytes: Vec<u8> = (0..5_000).map(|i| i as u8).collect();
+        let mut written = 0;
+        while written < bytes.len() {
+            let slices: Vec<IoSlice<'_>> =
+                bytes[written..].chunks(1).map(IoSlice::new).collect();
+            written += (&one).write_vectored(&slices).unwrap();
+        }
+        let mut back = vec![0; bytes.len()];
+        let mut read = 0;
+        while read < back.len() {
+            let mut slices: Vec<IoSliceMut<'_>> =
+                back[read..].chunks_mut(1).map(IoSliceMut::new).collect();
+            read += (&other).read_vectored(&mut slices).unwrap();
+        }
+        assert!(back == bytes);
+
+        (&one).write_all(b"abc").unwrap();
+        SockRef::from(&one).send_out_of_band(b"!").unwrap();
+        (&one).write_all(b"def").unwrap();
+        let mut text = Vec::new();
+        while text.len() < 6 {
+            let mut buffer = [0; 100];
+            let n = (&other).read(&mut buffer).unwrap();
+            text.extend_from_slice(&buffer[..n]);
+        }
+        assert_eq!(text, b"abcdef");
     });
 }
 
@@ -317,6 +365,20 @@ fn unix_sockets() {
             assert_eq!(u32::from_le_bytes(buffer), i);
         }
         sender.join().unwrap().unwrap();
+        let (here, there) = (directory.join("here"), directory.join("there"));
+        let one = UnixDatagram::bind(&here).unwrap();
+        let other = UnixDatagram::bind(&there).unwrap();
+        one.send_to(b"question", &there).unwrap();
+        let mut buffer = [0; 16];
+        let (n, from) = other.recv_from(&mut buffer).unwrap();
+        assert_eq!(
+            (&buffer[..n], from.as_pathname()),
+            (&b"question"[..], Some(&*here))
+        );
+        other.send_to_addr(b"answer", &from).unwrap();
+        assert_eq!(one.recv(&mut buffer).unwrap(), 6);
+        let error = one.send_to(b"?", directory.join("none")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
         let error = UnixStream::connect(directory.join("none")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
     });

@@ -76,7 +76,9 @@ impl Parker {
         let empty = self.word.compare_exchange(
             EMPTY,
             ELSEWHERE,
-            Ordering::Relaxed,
+            // ORDERING: Release pairs with the Acquire in `unpark_or`: who ends the sleep sees
+            // what it takes.
+            Ordering::Release,
             Ordering::Relaxed,
         );
         if empty.is_ok() || mutant!("parker_sleeps_over_token") {
@@ -106,7 +108,8 @@ impl Parker {
         // ORDERING: Release pairs with the Acquire in `lie_down` and `take`. The swap is made
         // even if a token is there already: the owner that takes it must see what was done
         // before this call too.
-        match self.word.swap(NOTIFIED, Ordering::Release) {
+        // Acquire: see `sleep_in`.
+        match self.word.swap(NOTIFIED, Ordering::AcqRel) {
             PARKED => self.bed.wake(&self.word),
             ELSEWHERE => wake(),
             _ => {}

@@ -58,8 +58,10 @@ impl Events {
                 let broken = has(libc::EPOLLHUP | libc::EPOLLERR);
                 Event {
                     token: event.u64,
-                    readable: has(libc::EPOLLIN | libc::EPOLLRDHUP) || broken,
+                    readable: has(libc::EPOLLIN | libc::EPOLLPRI | libc::EPOLLRDHUP)
+                        || broken,
                     writable: has(libc::EPOLLOUT) || broken,
+                    urgent: has(libc::EPOLLPRI),
                     read_closed: has(libc::EPOLLRDHUP | libc::EPOLLHUP),
                     write_closed: has(libc::EPOLLHUP),
                 }
@@ -87,7 +89,7 @@ impl Poller {
     }
 
     pub(crate) fn add(&self, source: RawSource, token: u64) -> io::Result<()> {
-        let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP;
+        let interest = libc::EPOLLIN | libc::EPOLLPRI | libc::EPOLLOUT | libc::EPOLLRDHUP;
         self.control(libc::EPOLL_CTL_ADD, source, interest, token)
     }
 
@@ -174,8 +176,9 @@ unsafe fn wait(
                 0_usize,
             )
         };
-        let error = io::Error::last_os_error();
-        if n >= 0 || error.raw_os_error() != Some(libc::ENOSYS) {
+        let error = io::Error::last_os_error().raw_os_error();
+        // EPERM: a filter that does not know the call.
+        if n >= 0 || !matches!(error, Some(libc::ENOSYS | libc::EPERM)) {
             return n as i32;
         }
         COARSE.store(true, Ordering::Relaxed);

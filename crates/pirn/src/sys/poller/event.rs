@@ -9,6 +9,8 @@ pub(crate) struct Event {
     pub(crate) writable: bool,
     /// Nothing more will come: reading never has to wait again.
     pub(crate) read_closed: bool,
+    /// Some of what is there to read is urgent: a read stops before it.
+    pub(crate) urgent: bool,
     /// Nothing more will be taken: writing never has to wait again.
     pub(crate) write_closed: bool,
 }

@@ -72,6 +72,7 @@ impl Ends {
             token,
             readable: self.readable,
             writable: self.writable,
+            urgent: false,
             read_closed: false,
             write_closed: false,
         }

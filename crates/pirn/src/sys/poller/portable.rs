@@ -49,6 +49,7 @@ impl Events {
                 token: event.key as u64,
                 readable: event.readable || broken,
                 writable: event.writable || broken,
+                urgent: false,
                 read_closed: false,
                 write_closed: false,
             }
