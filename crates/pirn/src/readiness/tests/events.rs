@@ -3,10 +3,12 @@
 use std::io;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 use crate::readiness::site::Site;
 use crate::readiness::{Interest, Source};
 use crate::sys::poller::{Event, TELLS_CLOSED};
+use crate::wait::{Reason, Spec, deadline_in};
 
 const READABLE: Event = Event {
     token: 0,
@@ -93,7 +95,7 @@ fn what_was_emptied_is_not_tried() {
             attempts += 1;
             result()
         };
-        let limit = Some(std::time::Duration::from_millis(5));
+        let limit = Some(Duration::from_millis(5));
         let raw = socket.as_raw_fd();
         source.operate(raw, Interest::Readable, limit, attempt, |&n| n < 8)
     };
@@ -112,4 +114,15 @@ fn what_was_emptied_is_not_tried() {
 #[test]
 fn a_site_is_two_lines() {
     assert!(size_of::<Site>() <= 128, "{}", size_of::<Site>());
+}
+
+#[test]
+fn who_finds_it_ready_does_not_park() {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let source = Source::new().unwrap();
+    let until = deadline_in(Duration::from_millis(5));
+    let spec = Spec::interruptible(Reason::Readable).until(until);
+    // Nothing is known of it yet, so an attempt may be of use.
+    let waited = source.wait(socket.as_raw_fd(), Interest::Readable, &spec);
+    assert!(waited.is_ok(), "{waited:?}");
 }
