@@ -5,3 +5,5 @@ mod model_parker;
 
 #[cfg(not(any(loom, shuttle)))]
 mod parker;
+#[cfg(not(any(loom, shuttle)))]
+mod poller;
