@@ -10,6 +10,7 @@ use crate::command;
 use crate::examples;
 use crate::model;
 use crate::options::Options;
+use crate::programs;
 use crate::rows;
 use crate::sanitize;
 use crate::stress;
@@ -29,6 +30,7 @@ const STEPS: &[Step] = &[
     ("portable", || suite::portable(&Options::default())),
     ("free", || suite::free(&Options::default())),
     ("checked", || suite::checked(&Options::default())),
+    ("programs", || programs::programs(&Options::default())),
     ("doctest", suite::doc),
     ("rustdoc", rustdoc),
     ("examples", examples::examples),

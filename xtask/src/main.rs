@@ -17,6 +17,7 @@ mod harness;
 mod markdown;
 mod model;
 mod options;
+mod programs;
 mod repo;
 mod rows;
 mod rust_src;
@@ -93,6 +94,12 @@ const COMMANDS: &[Command] = &[
         help: "[name…] [--quick]: tests under ThreadSanitizer",
     },
     Command {
+        name: "programs",
+        options: Some((suite::FLAGS, suite::VALUED)),
+        run: programs::programs,
+        help: "[name…] [--verbose] [--jobs N] [--timeout S]: programs/, with peers",
+    },
+    Command {
         name: "targets",
         options: Some((&[], &[])),
         run: targets::targets,
@@ -148,6 +155,6 @@ fn main() -> ExitCode {
 fn help() {
     println!("cargo xtask COMMAND");
     for command in COMMANDS {
-        println!("  {:<7} {}", command.name, command.help);
+        println!("  {:<8} {}", command.name, command.help);
     }
 }

@@ -11,6 +11,7 @@ use crate::features::{self, Proof, Row};
 use crate::harness::{Build, Case, cases, run};
 use crate::model;
 use crate::options::Options;
+use crate::programs;
 use crate::repo;
 use crate::stress;
 use crate::suite;
@@ -100,7 +101,7 @@ impl Stage {
     fn build(named: &BTreeSet<&Proof>) -> Result<Stage, String> {
         let any = |is: fn(&Proof) -> bool| named.iter().any(|proof| is(proof));
         let mut stage = Stage::default();
-        if any(|p| matches!(p, Proof::Test(_))) {
+        if any(|p| matches!(p, Proof::Test(n) if !n.starts_with(programs::NAMES))) {
             stage.tests = cases(&Build::new(&["--workspace"]).binaries()?)?;
             let special = |case: &Case| {
                 FAT.iter()
@@ -116,6 +117,9 @@ impl Stage {
             |p| matches!(p, Proof::Test(n) if FAT.iter().any(|start| n.starts_with(start))),
         ) {
             stage.tests.extend(cases(&suite::fat_build().binaries()?)?);
+        }
+        if any(|p| matches!(p, Proof::Test(n) if n.starts_with(programs::NAMES))) {
+            stage.tests.extend(programs::tests()?);
         }
         if any(|p| matches!(p, Proof::Model(_))) {
             stage.models = model::every()?;

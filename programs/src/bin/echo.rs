@@ -1,0 +1,44 @@
+//! A server that sends back what it is sent.
+//!
+//! A connection is a fiber with a buffer, whatever the number of connections; one that nobody
+//! reads from holds up its own fiber alone, since the write waits. Told to end, the server takes no
+//! more connections and echoes on to those that are there, until they close or the time is up.
+
+use std::io::{Read as _, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use pirn::net::TcpStream;
+use pirn_programs::{Server, exit};
+
+/// Sends back what it is sent.
+#[derive(Parser)]
+#[command(name = "echo")]
+struct Args {
+    /// Where to listen; port 0 stands for one that is free
+    #[arg(long, default_value = "127.0.0.1:7007")]
+    listen: String,
+    /// Seconds that connections have to end after SIGTERM
+    #[arg(long, default_value_t = 10)]
+    grace: u64,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let serve =
+        || Server::new(&args.listen, Duration::from_secs(args.grace))?.run(connection);
+    exit("echo", pirn::run(serve))
+}
+
+/// Serves one connection to its end.
+fn connection(mut stream: TcpStream) -> anyhow::Result<()> {
+    let mut buffer = [0; 16 << 10];
+    loop {
+        let n = stream.read(&mut buffer)?;
+        if n == 0 {
+            return Ok(());
+        }
+        stream.write_all(&buffer[..n])?;
+    }
+}

@@ -1,0 +1,199 @@
+//! The programs under test, started as anybody would start them, and other people's programs that
+//! talk to them.
+//!
+//! A peer that is not on this machine fails the test that wants it, and says which package has it;
+//! with `PIRN_PEERS=skip` in the environment such a test is passed over. A test ends only what
+//! it has started.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Longer than anything here takes on a machine that is busy with other things: what takes longer
+/// hangs.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+/// A program that runs, one of ours or a peer; killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Program {
+    child: Child,
+    name: String,
+    output: Option<BufReader<ChildStdout>>,
+}
+
+/// How a program ended and what it said.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) output: String,
+}
+
+impl Program {
+    /// Starts a program with its standard input and output piped here.
+    pub(crate) fn start(command: &mut Command) -> Program {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = started.unwrap_or_else(|e| panic!("cannot start {name}: {e}"));
+        let output = child.stdout.take().map(BufReader::new);
+        Program {
+            child,
+            name,
+            output,
+        }
+    }
+
+    /// Starts one of our servers on a free port; returns it with its address once it listens.
+    pub(crate) fn serve(program: &str, args: &[&str]) -> (Program, SocketAddr) {
+        let mut command = Command::new(program);
+        command.args(["--listen", "127.0.0.1:0"]).args(args);
+        let mut started = Program::start(&mut command);
+        let line = started.line();
+        let address = line
+            .strip_prefix("listening on ")
+            .and_then(|address| address.parse().ok());
+        let address = address.unwrap_or_else(|| panic!("{program} said {line:?} first"));
+        (started, address)
+    }
+
+    /// The next line that it prints.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        let output = self.output.as_mut().expect("output that was not taken");
+        output.read_line(&mut line).expect("a readable pipe");
+        line.trim_end().to_owned()
+    }
+
+    /// Its standard input, to write to and to close.
+    pub(crate) fn input(&mut self) -> ChildStdin {
+        self.child
+            .stdin
+            .take()
+            .expect("input that was not taken before")
+    }
+
+    /// Asks it to end, as a service manager does.
+    pub(crate) fn terminate(&self) {
+        let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let id = id.expect("the id of a process");
+        kill_process(id, Signal::TERM).expect("a process that can be asked");
+    }
+
+    /// Waits until it has ended; returns how, and what it printed since the last line that was
+    /// taken.
+    pub(crate) fn end(mut self) -> Ended {
+        drop(self.child.stdin.take());
+        let output = self.output.take();
+        let reader = thread::spawn(move || {
+            let mut text = Vec::new();
+            if let Some(mut output) = output {
+                output.read_to_end(&mut text).expect("a readable pipe");
+            }
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let status = self.wait();
+        let output = reader.join().expect("a reader that does not panic");
+        Ended { status, output }
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            let ended = self
+                .child
+                .try_wait()
+                .expect("a child that can be waited for");
+            if let Some(status) = ended {
+                return status;
+            }
+            assert!(start.elapsed() < LIMIT, "{} does not end", self.name);
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Both fail if it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The peer `program` of a Debian package. `None` if it is missing and that is to be passed
+/// over.
+///
+/// # Panics
+/// If it is missing otherwise.
+pub(crate) fn peer(program: &str, package: &str) -> Option<Command> {
+    // Some packages put their programs where only the superuser looks.
+    let path = env::var_os("PATH").unwrap_or_default();
+    let places = env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
+    if let Some(found) = places.map(|dir| dir.join(program)).find(|p| p.is_file()) {
+        return Some(Command::new(found));
+    }
+    let missing = format!("no `{program}` on this machine (Debian's package {package})");
+    if env::var_os("PIRN_PEERS").is_some_and(|value| value == "skip") {
+        println!("skipped: {missing}");
+        return None;
+    }
+    panic!("{missing}; PIRN_PEERS=skip passes over what needs it")
+}
+
+/// Runs a command with this input to its end; returns what it wrote to standard output.
+///
+/// # Panics
+/// If it fails.
+pub(crate) fn run(command: &mut Command, input: &str) -> String {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let mut program = Program::start(command);
+    let mut pipe = program.input();
+    let input = input.to_owned();
+    // Who does not read its input while it writes is to hold up nobody. That it has ended
+    // without reading all of it is its own business.
+    let writer = thread::spawn(move || pipe.write_all(input.as_bytes()).ok());
+    let ended = program.end();
+    writer.join().expect("a writer that does not panic");
+    assert!(
+        ended.status.success(),
+        "{name}: {}\n{}",
+        ended.status,
+        ended.output
+    );
+    ended.output
+}
+
+/// Connects; no read and no write will wait for ever.
+pub(crate) fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("a server that accepts");
+    stream
+        .set_read_timeout(Some(LIMIT))
+        .expect("a limit that can be set");
+    stream
+        .set_write_timeout(Some(LIMIT))
+        .expect("a limit that can be set");
+    stream
+}
+
+/// Waits until the server at this address takes no more connections.
+pub(crate) fn await_refusal(address: SocketAddr) {
+    let start = Instant::now();
+    while TcpStream::connect(address).is_ok() {
+        assert!(start.elapsed() < LIMIT, "{address} still accepts");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A directory of this test's own, empty.
+pub(crate) fn directory(test: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
+    // It may be left from an earlier run, or not be there.
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("a directory that can be made");
+    path
+}
