@@ -28,6 +28,9 @@ mod receiving;
 mod sender;
 mod sending;
 mod state;
+#[cfg(feature = "futures")]
+#[expect(unsafe_code, reason = "polls what is pinned in the stream's box")]
+mod stream;
 // The value lies in a lock of `sync`, which is not there under loom.
 #[cfg(not(loom))]
 pub mod watch;
@@ -43,6 +46,8 @@ pub use open::{bounded, unbounded};
 pub use ordered::{OrderedSender, ordered};
 pub use receiver::Receiver;
 pub use sender::{Sender, WeakSender};
+#[cfg(feature = "futures")]
+pub use stream::RecvStream;
 
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ use crate::wait::object::Nameable;
 /// dropped the channel closes, values that are still in it are dropped, and waiting senders
 /// get theirs back.
 pub struct Receiver<T> {
-    channel: Arc<Pipe<T>>,
+    pub(super) channel: Arc<Pipe<T>>,
 }
 
 impl<T> Nameable for Receiver<T> {

@@ -4,8 +4,9 @@
 //!   between polls.
 //! * [`fiber()`] is a future that runs a closure on a fiber; a [`JoinHandle`](crate::JoinHandle) is a
 //!   future of the fiber's end; [`send_async`](crate::channel::Sender::send_async) and
-//!   [`recv_async`](crate::channel::Receiver::recv_async) are futures of channels. Anything that polls can
-//!   poll them.
+//!   [`recv_async`](crate::channel::Receiver::recv_async) are futures of channels, and the receivers of the
+//!   other kinds have such futures too. Anything that polls can poll them.
+//! * With the feature `futures`, `Receiver::into_stream` makes a channel a stream.
 //! * With the feature `tokio`, `tokio::compat` has a future find tokio's context at each poll.
 //!
 //! # Inside a poll

@@ -26,8 +26,14 @@ mod futures;
 /// Channels and fibers awaited by whatever polls.
 mod futures_async;
 
+/// Receivers of other kinds of channels, awaited.
+mod futures_kinds;
+
 /// Parts that the tests of futures share.
 mod futures_rig;
+
+/// Channels as streams.
+mod futures_streams;
 
 /// tokio's futures on fibers, and the other way round.
 #[cfg(not(any(pirn_asan, pirn_tsan)))]

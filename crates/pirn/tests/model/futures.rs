@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use pirn::Interrupt;
-use pirn::channel::bounded;
+use pirn::channel::{RecvError, bounded, broadcast, oneshot, watch};
 use pirn::future::{block_on, wait};
 
 use crate::rig::{explore, thread};
@@ -173,5 +173,97 @@ fn an_end_against_a_poll() {
         let ended = fiber.join().expect("it waits");
         assert_eq!(ended.expect("it ends"), 1);
         assert_eq!(outside.join().expect("it waits").expect("it ends"), 2);
+    });
+}
+
+/// The one value is sent, or its sender goes, while a future is dropped: the next receive has it.
+#[test]
+fn one_value_against_a_drop() {
+    explore(|world| {
+        let runtime = world.runtime();
+        for sends in [true, false] {
+            let (tx, mut rx) = oneshot::channel();
+            let sender = thread(move || match sends {
+                true => tx.send(7).expect("it is received"),
+                false => drop(tx),
+            });
+            let receiver = runtime.spawn(move || {
+                let mut future = Box::pin(rx.recv_async());
+                let polled = poll_once(future.as_mut());
+                drop(future);
+                match polled {
+                    Poll::Ready(received) => received,
+                    Poll::Pending => block_on(rx.recv_async()),
+                }
+            });
+            let expected = if sends {
+                Ok(7)
+            } else {
+                Err(RecvError::Disconnected)
+            };
+            assert_eq!(receiver.join().expect("it receives"), expected);
+            sender.join().expect("it sends");
+        }
+    });
+}
+
+/// The value changes while a future is dropped, and another one waits: both see the last change, and the
+/// end.
+#[test]
+fn a_change_against_a_drop() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (tx, mut rx) = watch::channel(0);
+        let mut other = rx.clone();
+        let sender = thread(move || (1..=2).for_each(|n| tx.send(n).expect("seen")));
+        let dropper = runtime.spawn(move || {
+            let mut future = Box::pin(rx.changed_async());
+            let _ = poll_once(future.as_mut());
+            drop(future);
+            while block_on(rx.changed_async()).is_ok() {}
+            *rx.borrow()
+        });
+        let waiter = runtime.spawn(move || {
+            let mut last = 0;
+            while wait(other.changed_async()).expect("not cancelled").is_ok() {
+                last = *other.borrow();
+            }
+            last
+        });
+        assert_eq!(dropper.join().expect("it sees"), 2);
+        assert_eq!(waiter.join().expect("it sees"), 2);
+        sender.join().expect("it sends");
+    });
+}
+
+/// A value for everybody comes while a future is dropped, and another one is cancelled: nobody misses it.
+#[test]
+fn a_broadcast_against_a_drop() {
+    explore(|world| {
+        let runtime = world.runtime();
+        let (tx, mut rx) = broadcast::channel(2);
+        let mut other = rx.clone();
+        let sender = thread(move || (1..=2).for_each(|n| _ = tx.send(n).expect("heard")));
+        let dropper = runtime.spawn(move || {
+            let mut future = Box::pin(rx.recv_async());
+            let polled = poll_once(future.as_mut());
+            drop(future);
+            let first = match polled {
+                Poll::Ready(received) => received,
+                Poll::Pending => block_on(rx.recv_async()),
+            };
+            (first, block_on(rx.recv_async()))
+        });
+        let cancelled = runtime.spawn(move || {
+            let first = wait(other.recv_async());
+            (first, other.len())
+        });
+        cancelled.cancel();
+        let both = dropper.join().expect("it hears");
+        sender.join().expect("it sends");
+        assert_eq!(both, (Ok(1), Ok(2)));
+        if let Ok((first, _)) = cancelled.join() {
+            assert!(matches!(first, Ok(Ok(1)) | Err(Interrupt::Cancelled)));
+        }
     });
 }

@@ -1,6 +1,6 @@
 //! Receiving from a broadcast channel as a case of a select.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,16 +17,17 @@ use crate::wait::prize::Prize;
 /// What has been won and not taken is dropped with the case.
 pub struct RecvCase<'a, T> {
     row: &'a Row<T>,
-    at: &'a Cell<u64>,
+    /// Where the receiver has it; a cell around the reference, so that the case can be sent.
+    at: RefCell<&'a mut u64>,
     berth: Berth<u64>,
     prize: Prize<Result<Arc<T>, RecvError>>,
 }
 
 impl<'a, T> RecvCase<'a, T> {
-    pub(super) fn new(row: &'a Row<T>, at: &'a Cell<u64>) -> Self {
+    pub(super) fn new(row: &'a Row<T>, at: &'a mut u64) -> Self {
         RecvCase {
             row,
-            at,
+            at: RefCell::new(at),
             berth: Berth::new(),
             prize: Prize::new(),
         }
@@ -48,30 +49,31 @@ impl<T: Clone> RecvCase<'_, T> {
     /// # Panics
     /// If the case has not won since it was last asked, or the value's `clone` panics.
     pub fn take(&mut self) -> Result<T, RecvError> {
+        self.collect()
+    }
+
+    /// As [`take`](RecvCase::take), of a case that is shared.
+    pub(super) fn collect(&self) -> Result<T, RecvError> {
         self.prize.take().map(Arc::unwrap_or_clone)
     }
 }
 
 impl<T> Case for RecvCase<'_, T> {
     fn attempt(&self) -> bool {
-        self.prize.win_by(|| {
-            let mut at = self.at.get();
-            let found = self.row.take(&mut at);
-            self.at.set(at);
-            match found {
+        self.prize
+            .win_by(|| match self.row.take(&mut self.at.borrow_mut()) {
                 Found::Value(value) => Some(Ok(value)),
                 Found::Lagged(missed) => Some(Err(RecvError::Lagged(missed))),
                 Found::Ended => Some(Err(RecvError::Disconnected)),
                 Found::Empty => None,
-            }
-        })
+            })
     }
 
     unsafe fn publish(&self, call: Call) -> bool {
         let mut state = self.row.state.lock();
-        let ready = state.closed || state.next != self.at.get();
+        let ready = state.closed || state.next != **self.at.borrow();
         if !ready {
-            let (queue, at) = (&mut state.waiting, self.at.get());
+            let (queue, at) = (&mut state.waiting, **self.at.borrow());
             // A waker hands nothing over: whoever was woken looks again.
             let code = crate::fiber::state::Code::RETRY;
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.

@@ -21,11 +21,14 @@
 #[expect(unsafe_code, reason = "joins the row's queue from a berth")]
 mod case;
 mod error;
+#[expect(unsafe_code, reason = "polls what is pinned with the future")]
+mod future;
 mod receiver;
 mod row;
 mod sender;
 
 pub use case::RecvCase;
 pub use error::{RecvError, RecvTimeoutError, TryRecvError};
+pub use future::RecvFuture;
 pub use receiver::Receiver;
 pub use sender::{Sender, channel};

@@ -1,12 +1,12 @@
 //! The receiving end of a broadcast channel.
 
-use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::case::RecvCase;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
+use super::future::RecvFuture;
 use super::row::{Found, Row};
 use crate::wait::object::Nameable;
 use crate::wait::{
@@ -97,7 +97,39 @@ impl<T: Clone> Receiver<T> {
 
     /// Returns a case for a select that receives the next value.
     pub fn recv_case(&mut self) -> RecvCase<'_, T> {
-        RecvCase::new(&self.row, Cell::from_mut(&mut self.at))
+        RecvCase::new(&self.row, &mut self.at)
+    }
+
+    /// Returns a future that receives the next value, polled by whatever there is.
+    ///
+    /// Dropped before it has yielded, it has received nothing: the next receive gets what has come meanwhile.
+    ///
+    /// It yields [`RecvError`] as [`recv`](Self::recv) does, and is never `Interrupted`.
+    ///
+    /// # Panics
+    /// The polls: if the value's `clone` does, which counts as received; and after it has yielded.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// async fn last(mut rx: broadcast::Receiver<u32>) -> u32 {
+    ///     let mut last = 0;
+    ///     while let Ok(value) = rx.recv_async().await {
+    ///         last = value;
+    ///     }
+    ///     last
+    /// }
+    ///
+    /// let (tx, rx) = broadcast::channel(4);
+    /// pirn::spawn(move || (1..=3).for_each(|n| _ = tx.send(n)));
+    /// assert_eq!(pirn::future::block_on(last(rx)), 3);
+    /// ```
+    pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
+        RecvFuture::new(&self.row, &mut self.at)
     }
 
     fn wait(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {

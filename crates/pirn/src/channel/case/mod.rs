@@ -11,4 +11,5 @@ mod watch;
 
 pub use ready::ReadyCase;
 pub use recv::RecvCase;
+pub(super) use recv::ValueCase;
 pub use send::SendCase;

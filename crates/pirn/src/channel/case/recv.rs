@@ -1,5 +1,6 @@
 //! Receiving as a case of a select.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::time::Instant;
 
@@ -32,19 +33,18 @@ use crate::wait::prize::Prize;
 /// assert_eq!(select.wait(), Ok(index));
 /// assert_eq!(case.take(), Ok(7));
 /// ```
-pub struct RecvCase<'a, T> {
-    pipe: &'a Pipe<T>,
+pub struct RecvCase<'a, T>(ValueCase<&'a Pipe<T>, T>);
+
+/// Wins with a value, or because the channel is closed and drained, and holds the channel as `P` does.
+pub(in crate::channel) struct ValueCase<P, T> {
+    pipe: P,
     berth: Berth<Option<T>>,
     prize: Prize<Result<T, RecvError>>,
 }
 
 impl<'a, T> RecvCase<'a, T> {
     pub(in crate::channel) fn new(pipe: &'a Pipe<T>) -> Self {
-        RecvCase {
-            pipe,
-            berth: Berth::new(),
-            prize: Prize::new(),
-        }
+        RecvCase(ValueCase::new(pipe))
     }
 
     /// Returns what the case has won: a value, or `Disconnected`.
@@ -55,10 +55,54 @@ impl<'a, T> RecvCase<'a, T> {
     /// # Panics
     /// If the case has not won since it was last asked.
     pub fn take(&mut self) -> Result<T, RecvError> {
-        self.prize.take()
+        self.0.collect()
     }
 
-    /// As [`take`](RecvCase::take), of a case that is shared.
+    /// Has the case come to nothing because of an interrupt.
+    #[doc(hidden)]
+    pub fn interrupt(&mut self, interrupt: Interrupt) {
+        self.0.prize.win(Err(RecvError::Interrupted(interrupt)));
+    }
+}
+
+impl<T> Case for RecvCase<'_, T> {
+    fn attempt(&self) -> bool {
+        self.0.attempt()
+    }
+
+    fn due(&self) -> Option<Instant> {
+        self.0.due()
+    }
+
+    fn subject(&self) -> Option<Subject<'_>> {
+        self.0.subject()
+    }
+
+    unsafe fn publish(&self, call: Call) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.publish(call) }
+    }
+
+    unsafe fn withdraw(&self, call: Call, outcome: Outcome) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.withdraw(call, outcome) }
+    }
+}
+
+impl<P: Borrow<Pipe<T>>, T> ValueCase<P, T> {
+    pub(in crate::channel) fn new(pipe: P) -> Self {
+        ValueCase {
+            pipe,
+            berth: Berth::new(),
+            prize: Prize::new(),
+        }
+    }
+
+    pub(in crate::channel) fn pipe(&self) -> &Pipe<T> {
+        self.pipe.borrow()
+    }
+
+    /// Takes what has been won.
     pub(in crate::channel) fn collect(&self) -> Result<T, RecvError> {
         self.prize.take()
     }
@@ -67,17 +111,11 @@ impl<'a, T> RecvCase<'a, T> {
     pub(in crate::channel) fn give_up(&self) -> Option<T> {
         self.prize.claim()?.ok()
     }
-
-    /// Has the case come to nothing because of an interrupt.
-    #[doc(hidden)]
-    pub fn interrupt(&mut self, interrupt: Interrupt) {
-        self.prize.win(Err(RecvError::Interrupted(interrupt)));
-    }
 }
 
-impl<T> Case for RecvCase<'_, T> {
+impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
     fn attempt(&self) -> bool {
-        self.prize.win_by(|| match self.pipe.try_recv() {
+        self.prize.win_by(|| match self.pipe().try_recv() {
             Ok(value) => Some(Ok(value)),
             Err(TryRecvError::Disconnected) => Some(Err(RecvError::Disconnected)),
             Err(TryRecvError::Empty) => None,
@@ -85,16 +123,17 @@ impl<T> Case for RecvCase<'_, T> {
     }
 
     fn due(&self) -> Option<Instant> {
-        self.pipe.due()
+        self.pipe().due()
     }
 
     fn subject(&self) -> Option<Subject<'_>> {
-        Some(Subject::of(&self.pipe.state))
+        Some(Subject::of(&self.pipe().state))
     }
 
     unsafe fn publish(&self, call: Call) -> bool {
-        let mut state = self.pipe.state.lock();
-        self.pipe.look_ahead(&mut state);
+        let pipe = self.pipe();
+        let mut state = pipe.state.lock();
+        pipe.look_ahead(&mut state);
         if state.may_receive(Some(call.ticket)) {
             return false;
         }
@@ -104,7 +143,7 @@ impl<T> Case for RecvCase<'_, T> {
         unsafe { self.berth.join(queue, call.ticket, call.code, None) };
         drop(state);
         if watched {
-            self.pipe.tell_others(Side::Send, Some(call.ticket));
+            pipe.tell_others(Side::Send, Some(call.ticket));
         }
         true
     }
@@ -114,7 +153,7 @@ impl<T> Case for RecvCase<'_, T> {
             // SAFETY: claimed after it had parked, and resumed.
             unsafe { self.berth.disembark() }
         } else {
-            let mut state = self.pipe.state.lock();
+            let mut state = self.pipe().state.lock();
             // SAFETY: the lock of the queue that was joined is held.
             unsafe { self.berth.leave(&mut state.receiving) }
         };

@@ -36,7 +36,17 @@ impl<'a, T> RecvCase<'a, T> {
     /// # Panics
     /// If the case has not won since it was last asked.
     pub fn take(&mut self) -> Result<T, RecvError> {
+        self.collect()
+    }
+
+    /// As [`take`](RecvCase::take), of a case that is shared.
+    pub(super) fn collect(&self) -> Result<T, RecvError> {
         self.prize.take()
+    }
+
+    /// The value that has been won and not been taken, if there is one.
+    pub(super) fn give_up(&self) -> Option<T> {
+        self.prize.claim()?.ok()
     }
 
     /// Has the case come to nothing because of an interrupt.

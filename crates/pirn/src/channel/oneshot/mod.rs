@@ -17,10 +17,13 @@
 
 #[expect(unsafe_code, reason = "joins the slot's queue from a berth")]
 mod case;
+#[expect(unsafe_code, reason = "polls what is pinned with the future")]
+mod future;
 mod receiver;
 mod sender;
 mod slot;
 
 pub use case::RecvCase;
+pub use future::RecvFuture;
 pub use receiver::Receiver;
 pub use sender::{Sender, channel};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::case::RecvCase;
+use super::future::RecvFuture;
 use super::slot::{Found, Slot};
 use crate::channel::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::wait::object::Nameable;
@@ -95,6 +96,36 @@ impl<T> Receiver<T> {
     /// Returns a case for a select that receives the value.
     pub fn recv_case(&self) -> RecvCase<'_, T> {
         RecvCase::new(&self.slot)
+    }
+
+    /// Returns a future that receives the value, polled by whatever there is, and keeps the receiver.
+    ///
+    /// Dropped before it has yielded, it has received nothing: a value that was handed over to it is there
+    /// for the next receive.
+    ///
+    /// It yields `Disconnected` if the sender has gone without sending, or the value has been taken; it is
+    /// never `Interrupted`.
+    ///
+    /// # Panics
+    /// The polls, after it has yielded.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::oneshot;
+    ///
+    /// async fn answer(mut rx: oneshot::Receiver<u32>) -> Option<u32> {
+    ///     rx.recv_async().await.ok()
+    /// }
+    ///
+    /// let (tx, rx) = oneshot::channel();
+    /// pirn::spawn(move || tx.send(6 * 7));
+    /// assert_eq!(pirn::future::block_on(answer(rx)), Some(42));
+    /// ```
+    pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
+        RecvFuture::new(&self.slot)
     }
 
     /// Receives, and keeps the receiver.

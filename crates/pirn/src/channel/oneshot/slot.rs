@@ -3,7 +3,7 @@
 //! # Invariants
 //! * OS1. The value lies in one place: with the sender, in the slot, in the waiter of the
 //!   receiver, or with the receiver. It moves under the lock, and into the waiter only by the
-//!   sender that has claimed it.
+//!   sender that has claimed it. A future that is dropped with it puts it back into the slot.
 //! * OS2. The receiver waits only while the slot is empty and the sender is there; who fills
 //!   the slot claims the waiter in the same critical section, and when the sender has gone
 //!   nobody joins.
@@ -71,6 +71,12 @@ impl<T> Slot<T> {
         drop(state);
         wake.into_iter().for_each(Wake::enqueue);
         Ok(())
+    }
+
+    /// Leaves `value`, which the receiver has been handed and has not taken, in the slot.
+    pub(super) fn put_back(&self, value: T) {
+        // OS2: nobody waits: the receiver's is the only wait, and that is over.
+        self.state.lock().value = Some(value);
     }
 
     /// Tells the receiver that no value will come but what is in the slot.

@@ -1,6 +1,6 @@
 //! A change of the value as a case of a select.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::fmt;
 
 use super::board::Board;
@@ -15,7 +15,8 @@ use crate::wait::prize::Prize;
 /// [`changed_case`](super::Receiver::changed_case).
 pub struct ChangedCase<'a, T> {
     board: &'a Board<T>,
-    seen: &'a Cell<u64>,
+    /// Where the receiver has it; a cell around the reference, so that the case can be sent.
+    seen: RefCell<&'a mut u64>,
     berth: Berth<u64>,
     prize: Prize<Result<(), RecvError>>,
 }
@@ -24,7 +25,7 @@ impl<'a, T> ChangedCase<'a, T> {
     pub(super) fn new(board: &'a Board<T>, seen: &'a mut u64) -> Self {
         ChangedCase {
             board,
-            seen: Cell::from_mut(seen),
+            seen: RefCell::new(seen),
             berth: Berth::new(),
             prize: Prize::new(),
         }
@@ -38,7 +39,16 @@ impl<'a, T> ChangedCase<'a, T> {
     /// # Panics
     /// If the case has not won since it was last asked.
     pub fn take(&mut self) -> Result<(), RecvError> {
+        self.collect()
+    }
+
+    /// As [`take`](ChangedCase::take), of a case that is shared.
+    pub(super) fn collect(&self) -> Result<(), RecvError> {
         self.prize.take()
+    }
+
+    fn seen(&self) -> u64 {
+        **self.seen.borrow()
     }
 
     /// Has the case come to nothing because of an interrupt.
@@ -52,8 +62,8 @@ impl<T> Case for ChangedCase<'_, T> {
     fn attempt(&self) -> bool {
         self.prize.win_by(|| {
             let state = self.board.state.lock();
-            if state.version != self.seen.get() {
-                self.seen.set(state.version);
+            if state.version != self.seen() {
+                **self.seen.borrow_mut() = state.version;
                 Some(Ok(()))
             } else if state.senders == 0 {
                 Some(Err(RecvError::Disconnected))
@@ -65,9 +75,9 @@ impl<T> Case for ChangedCase<'_, T> {
 
     unsafe fn publish(&self, call: Call) -> bool {
         let mut state = self.board.state.lock();
-        let ready = state.senders == 0 || state.version != self.seen.get();
+        let ready = state.senders == 0 || state.version != self.seen();
         if !ready {
-            let (queue, seen) = (&mut state.waiting, self.seen.get());
+            let (queue, seen) = (&mut state.waiting, self.seen());
             // A waker hands nothing over: whoever was woken looks again.
             let code = Code::RETRY;
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.

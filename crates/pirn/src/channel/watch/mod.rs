@@ -23,9 +23,12 @@
 mod board;
 #[expect(unsafe_code, reason = "joins the board's queue from a berth")]
 mod case;
+#[expect(unsafe_code, reason = "polls what is pinned with the future")]
+mod future;
 mod receiver;
 mod sender;
 
 pub use case::ChangedCase;
+pub use future::ChangedFuture;
 pub use receiver::{Receiver, Ref};
 pub use sender::{Sender, channel};

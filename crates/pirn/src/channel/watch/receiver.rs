@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::board::Board;
 use super::case::ChangedCase;
+use super::future::ChangedFuture;
 use crate::channel::error::RecvError;
 use crate::sync::RwLockReadGuard;
 use crate::wait::object::Nameable;
@@ -112,6 +113,38 @@ impl<T> Receiver<T> {
     /// Returns a case for a select that wins as [`changed`](Self::changed) returns.
     pub fn changed_case(&mut self) -> ChangedCase<'_, T> {
         ChangedCase::new(&self.board, &mut self.seen)
+    }
+
+    /// Returns a future that yields as [`changed`](Self::changed) returns, polled by whatever there is.
+    ///
+    /// Dropped before it has yielded, it has counted nothing as seen: the next one yields at once if there
+    /// was a change meanwhile.
+    ///
+    /// It yields `Disconnected` as [`changed`](Self::changed) does, and is never `Interrupted`.
+    ///
+    /// # Panics
+    /// The polls, after it has yielded.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// async fn until(limit: u32, mut rx: watch::Receiver<u32>) {
+    ///     while *rx.borrow_and_update() < limit {
+    ///         rx.changed_async().await.unwrap();
+    ///     }
+    /// }
+    ///
+    /// let (tx, rx) = watch::channel(0);
+    /// let raises = pirn::spawn(move || (1..=3).for_each(|n| tx.send(n).unwrap()));
+    /// pirn::future::block_on(until(3, rx));
+    /// raises.join().unwrap();
+    /// ```
+    pub fn changed_async(&mut self) -> ChangedFuture<'_, T> {
+        ChangedFuture::new(&self.board, &mut self.seen)
     }
 }
 

@@ -1,0 +1,39 @@
+//! Receiving from a broadcast channel as a future.
+//!
+//! A waker hands nothing over: the value is taken by the poll that yields it (BR3), so a future that is
+//! dropped has nothing to give back. Does not own: the wait (`wait::awaiting`).
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::case::RecvCase;
+use super::error::RecvError;
+use super::row::Row;
+use crate::channel::futures::Once;
+
+/// Receives from a broadcast channel; made by [`recv_async`](super::Receiver::recv_async).
+#[must_use = "a future does nothing unless it is polled"]
+pub struct RecvFuture<'a, T>(Once<RecvCase<'a, T>>);
+
+impl<'a, T> RecvFuture<'a, T> {
+    pub(super) fn new(row: &'a Row<T>, at: &'a mut u64) -> Self {
+        RecvFuture(Once::new(RecvCase::new(row, at)))
+    }
+}
+
+impl<T: Clone> Future for RecvFuture<'_, T> {
+    type Output = Result<T, RecvError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // SAFETY: AW1: it is a part of what is pinned, and is not moved out of it.
+        let case = ready!(unsafe { self.into_ref().get_ref().0.poll(context) });
+        Poll::Ready(case.collect())
+    }
+}
+
+impl<T> fmt::Debug for RecvFuture<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecvFuture").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,109 @@
+//! Receiving as a stream: what an iterator is to fibers, to code of other runtimes.
+//!
+//! Owns: the step from one value to the next. Does not own: the wait for it (`futures`), which lies in an
+//! allocation of the stream's own, so that streams can be moved.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use futures_core::stream::FusedStream;
+
+use super::futures::Arrival;
+use super::pipe::Pipe;
+use super::receiver::Receiver;
+
+/// Receives value by value until the channel is closed and drained; made by
+/// [`into_stream`](Receiver::into_stream).
+#[must_use = "a stream does nothing unless it is polled"]
+pub struct RecvStream<T> {
+    /// None when it has ended.
+    arrival: Option<Pin<Box<Arrival<Owned<T>, T>>>>,
+}
+
+/// A channel that is held by a receiver.
+struct Owned<T>(Receiver<T>);
+
+impl<T> Borrow<Pipe<T>> for Owned<T> {
+    fn borrow(&self) -> &Pipe<T> {
+        &self.0.channel
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Returns a stream of what is received, for code that is polled: it ends when the channel is closed and
+    /// drained.
+    ///
+    /// While the stream has been polled and has nothing to yield, it stands among those who wait, as
+    /// [`recv_async`](Receiver::recv_async) does: what is handed over to it is kept until its next poll, and
+    /// goes to the next receiver if the stream is dropped. Between two polls that yield it stands nowhere.
+    ///
+    /// The stream may be moved. It costs one allocation, however many values come.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use futures_core::Stream;
+    /// use std::future::poll_fn;
+    /// use std::pin::Pin;
+    ///
+    /// // What a crate for streams does.
+    /// async fn sum(mut numbers: impl Stream<Item = u32> + Unpin) -> u32 {
+    ///     let mut sum = 0;
+    ///     while let Some(n) = poll_fn(|cx| Pin::new(&mut numbers).poll_next(cx)).await {
+    ///         sum += n;
+    ///     }
+    ///     sum
+    /// }
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// pirn::spawn(move || (1..=4).for_each(|n| tx.send(n).unwrap()));
+    /// assert_eq!(pirn::future::block_on(sum(rx.into_stream())), 10);
+    /// ```
+    pub fn into_stream(self) -> RecvStream<T> {
+        RecvStream::new(self)
+    }
+}
+
+impl<T> RecvStream<T> {
+    fn new(receiver: Receiver<T>) -> Self {
+        RecvStream {
+            arrival: Some(Box::pin(Arrival::new(Owned(receiver)))),
+        }
+    }
+}
+
+impl<T> Stream for RecvStream<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let Some(arrival) = &self.arrival else {
+            return Poll::Ready(None);
+        };
+        // SAFETY: AW1: pinned in its box.
+        let received = ready!(unsafe { arrival.poll(context) });
+        if received.is_err() {
+            self.arrival = None;
+        }
+        Poll::Ready(received.ok())
+    }
+}
+
+impl<T> FusedStream for RecvStream<T> {
+    fn is_terminated(&self) -> bool {
+        self.arrival.is_none()
+    }
+}
+
+impl<T> fmt::Debug for RecvStream<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ended = self.arrival.is_none();
+        f.debug_struct("RecvStream")
+            .field("ended", &ended)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,40 @@
+//! A change of the value as a future.
+//!
+//! A change is counted as seen by the poll that yields, and by nothing before it; so a future that is
+//! dropped has nothing to give back. Does not own: the wait (`wait::awaiting`).
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::board::Board;
+use super::case::ChangedCase;
+use crate::channel::error::RecvError;
+use crate::channel::futures::Once;
+
+/// Waits for the value of a watch channel to change; made by
+/// [`changed_async`](super::Receiver::changed_async).
+#[must_use = "a future does nothing unless it is polled"]
+pub struct ChangedFuture<'a, T>(Once<ChangedCase<'a, T>>);
+
+impl<'a, T> ChangedFuture<'a, T> {
+    pub(super) fn new(board: &'a Board<T>, seen: &'a mut u64) -> Self {
+        ChangedFuture(Once::new(ChangedCase::new(board, seen)))
+    }
+}
+
+impl<T> Future for ChangedFuture<'_, T> {
+    type Output = Result<(), RecvError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // SAFETY: AW1: it is a part of what is pinned, and is not moved out of it.
+        let case = ready!(unsafe { self.into_ref().get_ref().0.poll(context) });
+        Poll::Ready(case.collect())
+    }
+}
+
+impl<T> fmt::Debug for ChangedFuture<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChangedFuture").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+//! Channels as streams.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use futures_core::Stream;
+use futures_core::stream::FusedStream;
+use pirn::channel::{self, RecvStream};
+use pirn::future::{block_on, wait};
+
+use crate::crew::runtime;
+use crate::futures_rig::{Tasks, Wakes, block_on_thread};
+use crate::rig::{Drops, eventually, on_every_shape, scaled};
+
+async fn next<T>(stream: &mut RecvStream<T>) -> Option<T> {
+    poll_fn(|context| Pin::new(&mut *stream).poll_next(context)).await
+}
+
+fn poll_next<T>(stream: &mut RecvStream<T>, wakes: &Arc<Wakes>) -> Poll<Option<T>> {
+    let waker = Waker::from(Arc::clone(wakes));
+    Pin::new(stream).poll_next(&mut Context::from_waker(&waker))
+}
+
+/// A stream yields what is sent, in order, to whatever polls, and ends when the channel is drained.
+#[test]
+fn a_stream_ends_with_its_channel() {
+    fn sent<T: Send + Unpin>(stream: T) -> T {
+        stream
+    }
+    on_every_shape(|runtime| {
+        for capacity in [0, 1, 5] {
+            let drains = || async {
+                let (tx, rx) = channel::bounded(capacity);
+                runtime
+                    .spawn(move || (0..20).for_each(|i| tx.send(i).unwrap()))
+                    .detach();
+                let mut stream = sent(rx.into_stream());
+                for i in 0..20 {
+                    assert!(!stream.is_terminated());
+                    assert_eq!(next(&mut stream).await, Some(i));
+                }
+                assert_eq!(next(&mut stream).await, None);
+                assert!(stream.is_terminated());
+                assert_eq!(next(&mut stream).await, None);
+            };
+            assert_eq!(runtime.run(|| wait(drains())), Ok(()));
+            block_on(drains());
+            block_on_thread(drains());
+        }
+    });
+}
+
+/// A stream that is dropped gives back what it was handed over, and closes the channel if it was the last
+/// that received.
+#[test]
+fn a_dropped_stream_gives_back() {
+    let wakes = Arc::new(Wakes::default());
+    let (tx, rx) = channel::bounded(0);
+    let mut stream = rx.clone().into_stream();
+    assert!(poll_next(&mut stream, &wakes).is_pending());
+    // It may be moved while it waits.
+    let mut stream = Box::new(stream);
+    assert!(poll_next(&mut stream, &wakes).is_pending());
+    tx.try_send(7).unwrap();
+    assert_eq!(wakes.count(), 1);
+    drop(stream);
+    assert_eq!(rx.try_recv(), Ok(7));
+    assert!(!tx.is_closed());
+    let mut stream = rx.into_stream();
+    assert!(poll_next(&mut stream, &wakes).is_pending());
+    tx.try_send(8).unwrap();
+    assert_eq!(poll_next(&mut stream, &wakes), Poll::Ready(Some(8)));
+    // Between two polls that yield it waits nowhere.
+    assert!(tx.try_send(9).is_err());
+    drop(stream);
+    assert!(tx.is_closed());
+    let (tx, rx) = channel::bounded(2);
+    let drops = Drops::default();
+    let mut stream = rx.into_stream();
+    assert!(poll_next(&mut stream, &wakes).is_pending());
+    (0..2).for_each(|_| assert!(tx.try_send(drops.one()).is_ok()));
+    drop(stream);
+    assert_eq!(drops.count(), 2);
+}
+
+/// Streams, futures and fibers share one channel: each value goes to one of them.
+#[test]
+fn streams_share_a_channel() {
+    for capacity in [0, 3] {
+        let runtime = runtime(2);
+        let (tx, rx) = channel::bounded(capacity);
+        let (count, sum) = (scaled(2_000), Arc::new(AtomicUsize::new(0)));
+        let tasks = Arc::new(Tasks::default());
+        let streams = |rx: channel::Receiver<usize>, sum: Arc<AtomicUsize>| async move {
+            let mut stream = rx.into_stream();
+            while let Some(value) = next(&mut stream).await {
+                sum.fetch_add(value, Ordering::SeqCst);
+            }
+        };
+        for i in 0..6 {
+            let (rx, sum) = (rx.clone(), Arc::clone(&sum));
+            match i % 3 {
+                0 => tasks.spawn(streams(rx, sum)),
+                1 => drop(runtime.spawn(move || wait(streams(rx, sum)))),
+                _ => drop(runtime.spawn(move || {
+                    rx.iter()
+                        .for_each(|value| _ = sum.fetch_add(value, Ordering::SeqCst));
+                })),
+            }
+        }
+        drop(rx);
+        for i in 0..4 {
+            let tx = tx.clone();
+            let send = move || (1..=count).for_each(|i| tx.send(i).unwrap());
+            match i % 2 {
+                0 => drop(runtime.spawn(send)),
+                _ => drop(thread::spawn(send)),
+            }
+        }
+        drop(tx);
+        tasks.run();
+        let expected = 4 * count * (count + 1) / 2;
+        eventually("everything arrives", || {
+            sum.load(Ordering::SeqCst) == expected
+        });
+    }
+}
+
+/// A channel to which time sends is a stream of moments.
+#[test]
+fn time_wakes_streams() {
+    let runtime = runtime(2);
+    let moments = || async {
+        let began = Instant::now();
+        let mut after = channel::after(Duration::from_millis(2)).into_stream();
+        assert!(next(&mut after).await.is_some());
+        let mut ticks = channel::tick(Duration::from_millis(1)).into_stream();
+        for _ in 0..3 {
+            next(&mut ticks).await.unwrap();
+        }
+        assert!(began.elapsed() >= Duration::from_millis(5));
+    };
+    runtime.run(|| wait(moments())).unwrap();
+    block_on_thread(moments());
+}
