@@ -20,8 +20,11 @@ use super::receiver::Receiver;
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct RecvStream<T> {
     /// None when it has ended.
-    arrival: Option<Pin<Box<Arrival<Owned<T>, T>>>>,
+    arrival: Option<Pinned<T>>,
 }
+
+/// The next value. Where it lies it stays, as who waits must.
+type Pinned<T> = Pin<Box<Arrival<Owned<T>, T>>>;
 
 /// A channel that is held by a receiver.
 struct Owned<T>(Receiver<T>);
