@@ -59,16 +59,65 @@ pub struct Compat<F> {
 /// ```
 #[track_caller]
 pub fn compat<F: Future>(future: F) -> Compat<F> {
+    Compat {
+        handle: known(),
+        future: ManuallyDrop::new(future),
+    }
+}
+
+/// Calls `f`, which must not wait, in tokio's context, and returns what it returns.
+///
+/// The context is the one that [`compat`] finds. This is for what is not done by polls: to make, and above
+/// all to drop, what came out of a future and needs the context still. A pooled connection that spawns the task of
+/// its return is such a thing: dropped elsewhere, it may panic.
+///
+/// # Panics
+/// If there is no such runtime. On a fiber, if `f` would have to wait.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use pirn::future::tokio::enter;
+///
+/// /// Says good-bye in a task, as connections do.
+/// struct Connection;
+///
+/// impl Drop for Connection {
+///     fn drop(&mut self) {
+///         tokio::spawn(async {});
+///     }
+/// }
+///
+/// let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+/// let runtime = pirn::Runtime::builder().tokio(tokio.handle().clone()).build()?;
+/// runtime.run(|| {
+///     let connection = Connection;
+///     enter(|| drop(connection));
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[track_caller]
+pub fn enter<T>(f: impl FnOnce() -> T) -> T {
+    let handle = known();
+    within(|| {
+        // UNWIND: left on every way out.
+        let _inside = handle.enter();
+        f()
+    })
+}
+
+/// The runtime that the caller's knows, or that the thread is in.
+#[track_caller]
+fn known() -> Handle {
     let given = runtime::Handle::try_current().and_then(|handle| handle.tokio().cloned());
-    let Some(handle) = given.or_else(|| Handle::try_current().ok()) else {
-        panic!(
+    match given.or_else(|| Handle::try_current().ok()) {
+        Some(handle) => handle,
+        None => panic!(
             "no tokio runtime here: give this one a handle (`pirn::runtime::Builder::tokio`), or \
              call inside `Handle::enter` of tokio's"
-        );
-    };
-    Compat {
-        handle,
-        future: ManuallyDrop::new(future),
+        ),
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::channel;
-use pirn::future::{block_on, tokio::compat, wait};
+use pirn::future::tokio::{compat, enter};
+use pirn::future::{block_on, wait};
 use pirn::{Interrupt, Runtime};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -209,4 +210,32 @@ fn ready_futures_under_another_driver() {
             }
         }));
     });
+}
+
+/// What came out of a future is dropped in the context, where a wait panics; afterwards it is left.
+#[test]
+fn the_context_is_entered_for_a_call() {
+    struct Spawns(Arc<AtomicUsize>);
+    impl Drop for Spawns {
+        fn drop(&mut self) {
+            let count = Arc::clone(&self.0);
+            tokio::spawn(async move { count.fetch_add(1, Ordering::SeqCst) });
+        }
+    }
+    let (_tokio, runtime) = both(1);
+    let count = Arc::new(AtomicUsize::new(0));
+    runtime.run(|| {
+        let spawns = wait(compat(async { Spawns(Arc::clone(&count)) })).unwrap();
+        enter(|| drop(spawns));
+        assert!(Handle::try_current().is_err());
+        let waits = || enter(|| pirn::sleep(Duration::from_secs(3600)));
+        assert!(catch_unwind(AssertUnwindSafe(waits)).is_err());
+        assert!(Handle::try_current().is_err());
+        pirn::sleep(Duration::from_millis(1)).unwrap();
+        // Amid a poll, too.
+        let inner = wait(async { enter(|| Handle::try_current().is_ok()) });
+        assert_eq!(inner, Ok(true));
+    });
+    eventually("it runs", || count.load(Ordering::SeqCst) == 1);
+    assert!(catch_unwind(|| enter(|| ())).is_err());
 }

@@ -1,0 +1,130 @@
+//! A PostgreSQL server of a test's own: on a socket in a directory of its own, for whoever may reach
+//! that, and gone with the test.
+//!
+//! The server refuses to run as the superuser, so there it runs as `nobody`. It is started by a shell that
+//! reads its input to the end before it ends the server: so the server ends with the test that
+//! holds the other end of the pipe, also when the test is killed.
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::{env, fs, process, thread};
+
+use sqlx::postgres::PgConnectOptions;
+
+use crate::peers::{peer, run};
+
+/// A server that runs; ended when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    shell: Child,
+    directory: PathBuf,
+}
+
+/// Who connects.
+pub(crate) const USER: &str = "pirn";
+
+/// Debian's `nobody`.
+const NOBODY: u32 = 65534;
+
+const SHELL: &str = r#""$0" "$@" & cat > /dev/null; kill -QUIT $!; wait $!"#;
+
+impl Cluster {
+    /// Starts a server with an empty database. `None` if PostgreSQL is missing and that is to be
+    /// passed over.
+    ///
+    /// # Panics
+    /// If it is missing otherwise, or does not start.
+    pub(crate) fn start(test: &str) -> Option<Cluster> {
+        let (initdb, server) = (tool("initdb")?, tool("postgres")?);
+        // A socket's path may be 107 bytes long, and `nobody` must get there.
+        let directory = env::temp_dir().join(format!("pirn-{test}-{}", process::id()));
+        fs::create_dir_all(&directory).expect("a directory that can be made");
+        if is_superuser() {
+            std::os::unix::fs::chown(&directory, Some(NOBODY), Some(NOBODY))
+                .expect("the superuser may do that");
+        }
+        let data = directory.join("data");
+        let mut init = as_nobody(Command::new(initdb), &directory);
+        init.args(["--auth=trust", "--no-sync", "--locale=C", "--encoding=UTF8"]);
+        init.arg(format!("--username={USER}"))
+            .arg("--pgdata")
+            .arg(&data);
+        run(&mut init, "");
+        let mut shell = as_nobody(Command::new("sh"), &directory);
+        shell.args(["-c", SHELL]).arg(server).arg("-D").arg(&data);
+        shell.arg("-k").arg(&directory);
+        shell.args(["-c", "listen_addresses=", "-c", "fsync=off"]);
+        let started = shell.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut cluster = Cluster {
+            shell: started.expect("a shell that starts"),
+            directory,
+        };
+        cluster.await_ready();
+        Some(cluster)
+    }
+
+    /// How to connect.
+    pub(crate) fn options(&self) -> PgConnectOptions {
+        PgConnectOptions::new_without_pgpass()
+            .socket(&self.directory)
+            .username(USER)
+            .database("postgres")
+    }
+
+    /// Reads what the server says until it accepts; what it says later is nobody's.
+    fn await_ready(&mut self) {
+        let log = self.shell.stderr.take().expect("a pipe");
+        let mut lines = BufReader::new(log).lines().map_while(Result::ok);
+        let mut said = Vec::new();
+        loop {
+            let Some(line) = lines.next() else {
+                panic!("PostgreSQL does not start:\n{}", said.join("\n"));
+            };
+            if line.contains("ready to accept connections") {
+                break;
+            }
+            said.push(line);
+        }
+        thread::spawn(move || lines.for_each(drop));
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.shell.stdin.take());
+        let _ = self.shell.wait();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// One of PostgreSQL's programs, of which Debian puts one version beside another.
+fn tool(name: &str) -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").ok();
+    let newest = versions
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin").join(name)))
+        .filter(|path| path.is_file())
+        .max_by_key(|path| version(path));
+    newest.or_else(|| Some(peer(name, "postgresql")?.get_program().into()))
+}
+
+fn version(program: &Path) -> u32 {
+    let directory = program.ancestors().nth(2).and_then(Path::file_name);
+    let name = directory.and_then(|name| name.to_str());
+    name.and_then(|name| name.parse().ok()).unwrap_or_default()
+}
+
+fn as_nobody(mut command: Command, directory: &Path) -> Command {
+    if is_superuser() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command.current_dir(directory);
+    command
+}
+
+fn is_superuser() -> bool {
+    rustix::process::geteuid().is_root()
+}
