@@ -95,6 +95,8 @@ impl Server {
             }
             Ok(())
         });
+        // If accepting has failed, nobody has said so yet.
+        self.stop.0.cancel();
         drop((self.listener, self.signals));
         drain(&connections, self.grace)?;
         accepted

@@ -84,6 +84,15 @@ impl Program {
         kill_process(id, Signal::TERM).expect("a process that can be asked");
     }
 
+    /// How many bytes of memory it has now.
+    pub(crate) fn memory(&self) -> usize {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = fs::read_to_string(path).expect("a process that runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().split(' ').next()?.parse().ok());
+        kib.map_or(0, |kib: usize| kib << 10)
+    }
+
     /// Waits until it has ended; returns how, and what it printed since the last line that was
     /// taken.
     pub(crate) fn end(mut self) -> Ended {
