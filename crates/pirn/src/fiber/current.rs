@@ -49,6 +49,8 @@ pub(crate) struct Local {
     budget: Cell<u32>,
     /// Whether the running fiber is in the middle of a poll (`wait::polling`).
     polling: Cell<Polling>,
+    /// The desk of the party that polls here (`wait::agenda`); null if nobody does.
+    desk: Cell<*const ()>,
     /// A fiber of this thread has been suspended in the middle of unwinding.
     left_unwinding: Cell<bool>,
     /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
@@ -101,6 +103,7 @@ impl Local {
             driver: Cell::new(None),
             budget: Cell::new(0),
             polling: Cell::new(Polling::Nothing),
+            desk: Cell::new(ptr::null()),
             left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
             virtual_time: Cell::new(false),
@@ -193,6 +196,14 @@ impl Local {
 
     pub(crate) fn set_polling(&self, polling: Polling) {
         self.polling.set(polling);
+    }
+
+    pub(crate) fn desk(&self) -> *const () {
+        self.desk.get()
+    }
+
+    pub(crate) fn set_desk(&self, desk: *const ()) {
+        self.desk.set(desk);
     }
 
     #[inline(always)]

@@ -5,9 +5,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use crate::wait::agenda::Desk;
 use crate::wait::alarm::Alarm;
 use crate::wait::polling::{refuse_in_poll, within_own};
-use crate::wait::{Interrupt, Reason, Spec, interrupted, spend};
+use crate::wait::{Interrupt, Reason, Spec, interrupted, now, spend};
 
 /// Waits for `future`, and returns what it yields.
 ///
@@ -74,6 +75,8 @@ fn drive<F: Future>(future: F, spec: &Spec) -> Result<F::Output, Interrupt> {
     let alarm = Arc::new(Alarm::new());
     let waker = Waker::from(Arc::clone(&alarm));
     let mut context = Context::from_waker(&waker);
+    // Before the future, and so dropped after it.
+    let desk = Desk::default();
     let mut future = pin!(future);
     loop {
         spend();
@@ -83,10 +86,18 @@ fn drive<F: Future>(future: F, spec: &Spec) -> Result<F::Output, Interrupt> {
             return Err(interrupt);
         }
         // UNWIND: the poll is left on the way out.
-        let poll = within_own(|| future.as_mut().poll(&mut context));
+        let poll = within_own(&desk, || future.as_mut().poll(&mut context));
         if let Poll::Ready(output) = poll {
             return Ok(output);
         }
-        alarm.wait(spec)?;
+        match desk.first() {
+            None => alarm.wait(spec)?,
+            // Also when the future wakes itself in every poll.
+            Some(_) if desk.call_due(now()) => {}
+            due => {
+                alarm.wait(&spec.until(due))?;
+                desk.call_due(now());
+            }
+        }
     }
 }

@@ -6,7 +6,10 @@
 //!   future of the fiber's end; [`send_async`](crate::channel::Sender::send_async) and
 //!   [`recv_async`](crate::channel::Receiver::recv_async) are futures of channels, and the receivers of the
 //!   other kinds have such futures too. Anything that polls can poll them.
-//! * With the feature `futures`, `Receiver::into_stream` makes a channel a stream.
+//! * [`sleep`] is a future of a moment: whoever polls it wakes up in time.
+//! * With the feature `futures`, `Receiver::into_stream` makes a channel a stream, and the streams of
+//!   [`net`](crate::net) are those of `futures-io`.
+//! * With the feature `hyper`, `hyper` has an executor, timers and streams for the crate of that name.
 //! * With the feature `tokio`, `tokio::compat` has a future find tokio's context at each poll.
 //!
 //! # Inside a poll
@@ -22,9 +25,14 @@
 
 mod drive;
 mod fiber;
+#[cfg(all(feature = "hyper", not(any(loom, shuttle))))]
+#[expect(unsafe_code, reason = "says how much of a buffer is filled")]
+pub mod hyper;
+mod sleep;
 #[cfg(all(feature = "tokio", not(any(loom, shuttle))))]
 #[expect(unsafe_code, reason = "what is pinned is pinned in its parts")]
 pub mod tokio;
 
 pub use drive::{block_on, wait};
 pub use fiber::{FiberFuture, fiber};
+pub use sleep::{Sleep, sleep, sleep_until};

@@ -61,8 +61,13 @@ mod accepting;
 mod address;
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod case;
+#[cfg(feature = "hyper")]
+#[expect(unsafe_code, reason = "reads into memory that is not initialized")]
+mod hyper;
 mod incoming;
 mod options;
+#[cfg(feature = "futures")]
+mod polled;
 mod socket;
 mod tcp_listener;
 mod tcp_stream;

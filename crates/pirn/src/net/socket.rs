@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
+#[cfg(feature = "futures")]
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use socket2::SockRef;
@@ -84,7 +86,7 @@ impl<S: AsRawFd> Socket<S> {
     pub(super) fn read_by<R>(
         &self,
         mut attempt: impl FnMut(&S) -> io::Result<R>,
-        emptied: impl FnOnce(&R) -> bool,
+        emptied: impl Fn(&R) -> bool,
     ) -> io::Result<R> {
         let raw = self.inner.as_raw_fd();
         let limit = self.read_limit.get();
@@ -99,7 +101,7 @@ impl<S: AsRawFd> Socket<S> {
     pub(super) fn write_by<R>(
         &self,
         mut attempt: impl FnMut(&S) -> io::Result<R>,
-        filled: impl FnOnce(&R) -> bool,
+        filled: impl Fn(&R) -> bool,
     ) -> io::Result<R> {
         let raw = self.inner.as_raw_fd();
         let limit = self.write_limit.get();
@@ -130,6 +132,38 @@ impl<S: AsRawFd> Socket<S> {
         attempt: impl FnMut(&S) -> io::Result<usize>,
     ) -> io::Result<usize> {
         self.write_by(attempt, |&n| n < len)
+    }
+
+    /// As [`read_some`](Self::read_some), for a future.
+    #[cfg(feature = "futures")]
+    #[inline]
+    pub(super) fn poll_read(
+        &self,
+        context: &mut Context<'_>,
+        len: usize,
+        all: bool,
+        mut attempt: impl FnMut(&S) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        let raw = self.inner.as_raw_fd();
+        let attempt = || attempt(&self.inner);
+        let emptied = |&n: &usize| all && 0 < n && n < len;
+        self.source
+            .poll(raw, Interest::Readable, context, attempt, emptied)
+    }
+
+    /// As [`write_some`](Self::write_some), for a future.
+    #[cfg(feature = "futures")]
+    #[inline]
+    pub(super) fn poll_write(
+        &self,
+        context: &mut Context<'_>,
+        len: usize,
+        mut attempt: impl FnMut(&S) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        let raw = self.inner.as_raw_fd();
+        let attempt = || attempt(&self.inner);
+        self.source
+            .poll(raw, Interest::Writable, context, attempt, |&n| n < len)
     }
 
     /// Waits until a connection that is under way is there, which `is_there` tells, or has failed.

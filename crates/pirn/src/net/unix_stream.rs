@@ -20,7 +20,7 @@ use crate::wait::begin;
 /// A connection through a socket in the file system; `std::os::unix::net::UnixStream` that parks
 /// its fiber.
 pub struct UnixStream {
-    socket: Arc<Socket<net::UnixStream>>,
+    pub(super) socket: Arc<Socket<net::UnixStream>>,
 }
 
 handle!(UnixStream, net::UnixStream);

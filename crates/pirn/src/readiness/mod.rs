@@ -8,7 +8,8 @@
 //! have to wait, or has taken all there was, the source is noted to be not ready, unless an event
 //! has come since before the attempt; and whoever has to wait sees to it that the source is in
 //! the driver of its own worker, joins a queue, and parks. The worker asks the system between
-//! dispatches and instead of sleeping, and wakes whoever an event is for.
+//! dispatches and instead of sleeping, and wakes whoever an event is for. A future that has to wait
+//! leaves the waker of its task in place of joining.
 //!
 //! # The word of a source
 //!
@@ -32,13 +33,19 @@
 //! * An event that is told before the clearing has changed the count, so the clearing fails, and the
 //!   operation is tried again. One that is told later sets the bit again.
 //! * Whoever waits joins the queue under the lock after a look at the bit, and an event sets the bit
-//!   under the lock and then claims who is in the queue: one of the two sees the other.
+//!   under the lock and then claims who is in the queue: one of the two sees the other. The same holds of
+//!   wakers that are left and taken.
 //! * All that wait for the same side are woken: one event may stand for several connections, and
 //!   who was woken may be interrupted before it has tried.
 //! * Somebody fetches the events: a source is in the driver of the one worker whose fibers wait for it,
 //!   or in the common one (`common`), which has a thread of its own, if those of several do. Where fibers
 //!   may migrate from a worker that is stuck, the monitor asks in its place. A worker that ends moves
 //!   its sources to the common driver.
+//!
+//! # Tasks
+//! Each side has room for one waker, that of the last task that has polled it: a future that is dropped
+//! says nothing, so more of them would pile up. One that is left behind is called in vain, once,
+//! or dropped with the generation.
 //!
 //! # Sites
 //! A source's record is a *site* in a table that only grows. Events name it by number and

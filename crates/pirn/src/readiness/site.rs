@@ -1,5 +1,7 @@
 //! What is known of one source. The protocol is in the module's header.
 
+use std::task::Waker;
+
 use super::source::Interest;
 use crate::base::mutant::mutant;
 use crate::fiber::ticket::Wake;
@@ -8,6 +10,7 @@ use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::shim::{Lock, Mutex};
 use crate::sys::poller::{Driver, Event, RawSource};
 use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::polling::call;
 use crate::wait::wake_all;
 
 const READ: u64 = 1;
@@ -33,6 +36,9 @@ pub(crate) struct Waits {
     pub(super) generation: u32,
     readers: WaitQueue<()>,
     writers: WaitQueue<()>,
+    /// The tasks that have polled it last, one for each side, if they wait.
+    read_task: Option<Waker>,
+    write_task: Option<Waker>,
 }
 
 /// Where a source is registered.
@@ -48,8 +54,8 @@ pub(crate) struct Seen(u64);
 impl Describe for Waits {
     fn describe(&self) -> ObjectKind {
         ObjectKind::Socket {
-            reading: self.readers.count(),
-            writing: self.writers.count(),
+            reading: self.readers.count() + usize::from(self.read_task.is_some()),
+            writing: self.writers.count() + usize::from(self.write_task.is_some()),
         }
     }
 }
@@ -62,7 +68,18 @@ impl Waits {
         }
     }
 
+    fn task(&mut self, interest: Interest) -> &mut Option<Waker> {
+        match interest {
+            Interest::Readable => &mut self.read_task,
+            Interest::Writable => &mut self.write_task,
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
+        self.queues_are_empty() && self.read_task.is_none() && self.write_task.is_none()
+    }
+
+    fn queues_are_empty(&self) -> bool {
         self.readers.is_empty() && self.writers.is_empty()
     }
 
@@ -85,6 +102,8 @@ impl Site {
             generation: 0,
             readers: WaitQueue::new(),
             writers: WaitQueue::new(),
+            read_task: None,
+            write_task: None,
         };
         let home = Home {
             driver: None,
@@ -103,11 +122,44 @@ impl Site {
     pub(super) fn renew(&self) {
         let mut waits = self.waits.lock();
         debug_assert!(
-            waits.readers.is_empty() && waits.writers.is_empty(),
+            waits.queues_are_empty(),
             "whoever waits for a source has borrowed it"
         );
         waits.generation = waits.generation.wrapping_add(1);
         self.word.store(READ | WRITE, Ordering::Relaxed);
+        let tasks = (waits.read_task.take(), waits.write_task.take());
+        drop(waits);
+        // Code of the users', with the lock free.
+        drop(tasks);
+    }
+
+    /// Has `waker` be called at the next event for this side, in place of whatever task has polled it
+    /// before, if one `may_come`; says so. Else nothing is remembered: an attempt may be of use.
+    pub(super) fn call(
+        &self,
+        interest: Interest,
+        waker: &Waker,
+        may_come: impl Fn(&Site) -> bool,
+    ) -> bool {
+        let mut waits = self.waits.lock();
+        if !may_come(self) {
+            return false;
+        }
+        if waits.task(interest).as_ref().is_some_and(|known| known.will_wake(waker)) {
+            return true;
+        }
+        drop(waits);
+        // Wakers are cloned and dropped with the lock free: their code is the users'.
+        let clone = waker.clone();
+        let mut waits = self.waits.lock();
+        if !may_come(self) {
+            drop(waits);
+            return false;
+        }
+        let known = waits.task(interest).replace(clone);
+        drop(waits);
+        drop(known);
+        true
     }
 
     #[inline]
@@ -166,7 +218,9 @@ impl Site {
             }
         }
         let first = waits.claim(set);
-        let more = !waits.is_empty();
+        let more = !waits.queues_are_empty();
+        let reader = waits.read_task.take_if(|_| set & READ != 0);
+        let writer = waits.write_task.take_if(|_| set & WRITE != 0);
         drop(waits);
         if let Some(wake) = first {
             wake.enqueue();
@@ -178,6 +232,7 @@ impl Site {
                 waits.claim(if same { self.look().0 & set } else { 0 })
             });
         }
+        reader.into_iter().chain(writer).for_each(call);
     }
 
     /// Has everybody who waits try again.

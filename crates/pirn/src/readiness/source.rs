@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ptr;
+use std::task::{Context, Poll};
 use std::thread::panicking;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::fiber::current;
 use crate::shim::Lock;
 use crate::shim::atomic::Ordering;
 use crate::sys::poller::{Driver, RawSource, TELLS_CLOSED};
+use crate::wait::polling::is_spent;
 use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_in};
 
 /// What a socket may be ready for.
@@ -58,26 +60,13 @@ impl Source {
         interest: Interest,
         limit: Option<Duration>,
         mut attempt: impl FnMut() -> io::Result<R>,
-        emptied: impl FnOnce(&R) -> bool,
+        emptied: impl Fn(&R) -> bool,
     ) -> io::Result<R> {
         begin()?;
         let mut deadline = None;
         loop {
-            let seen = self.site.look();
-            if seen.is_ready(interest) {
-                match attempt() {
-                    Ok(done) => {
-                        if TELLS_CLOSED && emptied(&done) {
-                            self.site.drained(seen, interest);
-                        }
-                        return Ok(done);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                        self.site.clear(seen, interest);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(error) => return Err(error),
-                }
+            if let Some(done) = self.attempt(interest, &mut attempt, &emptied) {
+                return done;
             }
             if deadline.is_none()
                 && let Some(limit) = limit
@@ -86,6 +75,65 @@ impl Source {
             }
             let spec = Spec::interruptible(reason(interest)).until(deadline);
             self.wait(raw, interest, &spec)?;
+        }
+    }
+
+    /// Does `attempt` as [`operate`](Self::operate) does, for a future. If it would have to wait, the
+    /// task is woken when it need not any more: the last one that has asked for this side.
+    #[inline]
+    pub(crate) fn poll<R>(
+        &self,
+        raw: RawSource,
+        interest: Interest,
+        context: &mut Context<'_>,
+        mut attempt: impl FnMut() -> io::Result<R>,
+        emptied: impl Fn(&R) -> bool,
+    ) -> Poll<io::Result<R>> {
+        if is_spent() {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        loop {
+            if let Some(done) = self.attempt(interest, &mut attempt, &emptied) {
+                return Poll::Ready(done);
+            }
+            let driver = self.settle(raw)?;
+            let may_come = |site: &Site| {
+                !site.look().is_ready(interest) && site.is_near(driver)
+            };
+            if self.site.call(interest, context.waker(), may_come) {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// What `attempt` comes to, unless it would have to wait.
+    #[inline]
+    pub(super) fn attempt<R>(
+        &self,
+        interest: Interest,
+        attempt: &mut impl FnMut() -> io::Result<R>,
+        emptied: &impl Fn(&R) -> bool,
+    ) -> Option<io::Result<R>> {
+        loop {
+            let seen = self.site.look();
+            if !seen.is_ready(interest) {
+                return None;
+            }
+            match attempt() {
+                Ok(done) => {
+                    if TELLS_CLOSED && emptied(&done) {
+                        self.site.drained(seen, interest);
+                    }
+                    return Some(Ok(done));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.site.clear(seen, interest);
+                    return None;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Some(Err(error)),
+            }
         }
     }
 

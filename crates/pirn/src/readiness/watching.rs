@@ -43,20 +43,8 @@ impl<'a> Watching<'a> {
         &self,
         mut attempt: impl FnMut() -> io::Result<R>,
     ) -> Option<io::Result<R>> {
-        let seen = self.source.look();
-        if !seen.is_ready(self.interest) {
-            return None;
-        }
-        loop {
-            match attempt() {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.source.clear(seen, self.interest);
-                    return None;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return Some(result),
-            }
-        }
+        self.source
+            .attempt(self.interest, &mut attempt, &|_| false)
     }
 
     /// Has the next event wake the caller. False: an attempt may be of use now, and nothing is

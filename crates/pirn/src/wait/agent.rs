@@ -28,13 +28,12 @@
 //! left first, it is found and called. If the taking comes first, the claim is older still, and the poll sees it.
 //! A claim before the agent has parked calls nobody: parking finds it.
 
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 use std::time::Instant;
 
-use super::polling::within;
-use crate::base::dropping::drop_caught;
+use super::polling::call;
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry::class_for;
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
@@ -140,13 +139,8 @@ impl Schedule for ByWaker {
         let waker = slot(fiber).0.lock().take();
         // SAFETY: AG2: this is the winner of the claim on Parked.
         unsafe { Header::release(fiber) };
-        let Some(waker) = waker else {
-            return;
-        };
-        // UNWIND: whoever wakes has others to wake, and what it does is none of the waker's business.
-        let raised = catch_unwind(AssertUnwindSafe(|| within(|| waker.wake())));
-        if let Err(panic) = raised {
-            drop_caught(panic);
+        if let Some(waker) = waker {
+            call(waker);
         }
     }
 

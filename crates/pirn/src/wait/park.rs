@@ -399,6 +399,7 @@ fn unwinds(local: &Local) -> bool {
     }
     // If it is a poll that unwinds, whoever runs here meanwhile is not in it.
     local.set_polling(Polling::Nothing);
+    local.set_desk(ptr::null());
     !local.left_unwinding() && !leaves_at_once(local)
 }
 

@@ -16,32 +16,36 @@
 //! What hands out borrows and waits for their end (a scope, `run`, `blocking`) asks before it begins:
 //! its wait must not unwind.
 
+use std::task::Waker;
 use std::thread::panicking;
 
+use super::agenda::Desk;
+use crate::base::dropping::end_caught;
 use crate::fiber::current::{self, Local, Polling};
 
-/// Runs `poll`, in which the calling fiber does not wait, and gives way after it if its budget is spent.
-pub(crate) fn within_own<T>(poll: impl FnOnce() -> T) -> T {
-    within_as(|_| Polling::Ours, poll)
+/// Runs `poll`, in which the calling fiber does not wait, and gives way after it if its budget is spent;
+/// what futures want to be woken for in time is noted at `desk`.
+pub(crate) fn within_own<T>(desk: &Desk, poll: impl FnOnce() -> T) -> T {
+    let local = current::local();
+    let outer = Inside::outer(local);
+    if local.fiber().is_some() {
+        local.set_polling(Polling::Ours);
+    }
+    local.set_desk(desk.address());
+    let _inside = outer;
+    poll()
 }
 
 /// Runs `poll`, in which the calling fiber does not wait.
 pub(crate) fn within<T>(poll: impl FnOnce() -> T) -> T {
-    let mark = |outer| match outer {
-        Polling::Nothing => Polling::Theirs,
-        Polling::Theirs | Polling::Ours => outer,
-    };
-    within_as(mark, poll)
-}
-
-fn within_as<T>(mark: impl FnOnce(Polling) -> Polling, poll: impl FnOnce() -> T) -> T {
     let local = current::local();
     if local.fiber().is_none() {
         return poll();
     }
-    let outer = local.polling();
-    local.set_polling(mark(outer));
-    let _inside = Inside { outer };
+    let _inside = Inside::outer(local);
+    if local.polling() == Polling::Nothing {
+        local.set_polling(Polling::Theirs);
+    }
     poll()
 }
 
@@ -70,6 +74,12 @@ pub(crate) fn refuse() -> ! {
     );
 }
 
+/// Calls a waker, which is code of the user's. Whoever wakes has others to wake, and what a waker does is
+/// none of its business: it may not wait, and if it panics, that ends here.
+pub(crate) fn call(waker: Waker) {
+    end_caught(|| within(|| waker.wake()));
+}
+
 /// Whether a future that could go on is to give way instead: it is polled by a fiber whose budget
 /// is spent, and which gives way between polls. Counts one operation.
 pub(crate) fn is_spent() -> bool {
@@ -84,10 +94,22 @@ pub(crate) fn is_spent() -> bool {
 /// A poll; dropping this leaves it.
 struct Inside {
     outer: Polling,
+    desk: *const (),
+}
+
+impl Inside {
+    fn outer(local: &Local) -> Inside {
+        Inside {
+            outer: local.polling(),
+            desk: local.desk(),
+        }
+    }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        current::local().set_polling(self.outer);
+        let local = current::local();
+        local.set_polling(self.outer);
+        local.set_desk(self.desk);
     }
 }

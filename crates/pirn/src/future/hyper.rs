@@ -1,0 +1,167 @@
+//! What hyper asks of a runtime: who runs its tasks, how time passes, and what bytes come by.
+//!
+//! Owns: the step from hyper's traits to fibers, [`sleep`](super::sleep()) and `futures-io`. Does not own: hyper;
+//! nor the streams of [`net`](crate::net), which are hyper's `Read` and `Write` by themselves.
+//!
+//! A connection is a future; a fiber [waits](super::wait()) for it:
+//!
+//! ```
+//! use std::convert::Infallible;
+//! use std::io::{Read, Write};
+//!
+//! use hyper::service::service_fn;
+//! use hyper::{Response, server::conn::http1};
+//! use pirn::future::{hyper::Timer, wait};
+//! use pirn::net::{TcpListener, TcpStream};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! pirn::run(|| {
+//!     let listener = TcpListener::bind("127.0.0.1:0")?;
+//!     let address = listener.local_addr()?;
+//!     let server = pirn::spawn(move || {
+//!         let (stream, _) = listener.accept()?;
+//!         let hello = service_fn(|_| async { Ok::<_, Infallible>(Response::new("hello".to_owned())) });
+//!         let connection = http1::Builder::new().timer(Timer).serve_connection(stream, hello);
+//!         Ok::<_, std::io::Error>(wait(connection)?)
+//!     });
+//!     let mut client = TcpStream::connect(address)?;
+//!     client.write_all(b"GET / HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n")?;
+//!     let mut answer = String::new();
+//!     client.read_to_string(&mut answer)?;
+//!     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("hello"));
+//!     assert!(server.join().unwrap()?.is_ok());
+//!     Ok(())
+//! })
+//! # }
+//! ```
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use futures_io::{AsyncRead, AsyncWrite};
+use hyper::rt;
+
+use super::sleep::{self, Sleep};
+use super::wait;
+use crate::{spawn, time};
+
+/// Runs each of hyper's tasks on a fiber of its own, on the runtime that [`spawn`](crate::spawn()) would use.
+///
+/// A task ends early if its fiber is interrupted, as at the end of its runtime.
+///
+/// # Panics
+/// `execute`: as [`spawn`](crate::spawn()) does.
+#[derive(Debug, Copy, Clone, Default)]
+pub struct Executor;
+
+impl<F> rt::Executor<F> for Executor
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    #[track_caller]
+    fn execute(&self, task: F) {
+        drop(spawn(|| drop(wait(task))));
+    }
+}
+
+/// Has hyper's time limits go by pirn's clock; see [`sleep`](super::sleep()).
+#[derive(Debug, Copy, Clone, Default)]
+pub struct Timer;
+
+impl rt::Timer for Timer {
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn rt::Sleep>> {
+        Box::pin(sleep::sleep(duration))
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn rt::Sleep>> {
+        Box::pin(sleep::sleep_until(deadline))
+    }
+
+    fn now(&self) -> Instant {
+        time::now()
+    }
+
+    fn reset(&self, sleep: &mut Pin<Box<dyn rt::Sleep>>, deadline: Instant) {
+        match sleep.as_mut().downcast_mut_pin::<Sleep>() {
+            Some(known) => known.get_mut().reset(deadline),
+            None => *sleep = self.sleep_until(deadline),
+        }
+    }
+}
+
+impl rt::Sleep for Sleep {}
+
+/// A stream of `futures-io` as one of hyper's: a TLS session, for instance. The streams of
+/// [`net`](crate::net) need none of it.
+#[derive(Debug, Default, Clone)]
+pub struct Io<S>(S);
+
+impl<S> Io<S> {
+    /// Takes a stream in.
+    pub fn new(stream: S) -> Io<S> {
+        Io(stream)
+    }
+
+    /// The stream.
+    pub fn get_ref(&self) -> &S {
+        &self.0
+    }
+
+    /// The stream, to be changed.
+    pub fn get_mut(&mut self) -> &mut S {
+        &mut self.0
+    }
+
+    /// Gives the stream back.
+    pub fn into_inner(self) -> S {
+        self.0
+    }
+}
+
+impl<S: AsyncRead + Unpin> rt::Read for Io<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        mut buffer: rt::ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let free = buffer.initialize_unfilled();
+        let room = free.len();
+        let n = ready!(Pin::new(&mut self.0).poll_read(context, free))?;
+        assert!(n <= room, "a stream has read {n} bytes into {room}");
+        // SAFETY: all that there is room for has been initialized above.
+        unsafe { buffer.advance(n) };
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> rt::Write for Io<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, buffer)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_close(context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write_vectored(context, buffers)
+    }
+}

@@ -1,0 +1,79 @@
+//! Streams for hyper, read into memory that nobody has to fill before.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_io::AsyncWrite;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use socket2::SockRef;
+
+use super::tcp_stream::TcpStream;
+use super::unix_stream::UnixStream;
+
+macro_rules! hyper {
+    ($name:ident, $all:literal) => {
+        /// With the feature `hyper`. Time limits of the stream do not hold here.
+        impl Read for $name {
+            fn poll_read(
+                self: Pin<&mut Self>,
+                context: &mut Context<'_>,
+                mut buffer: ReadBufCursor<'_>,
+            ) -> Poll<io::Result<()>> {
+                let len = buffer.remaining();
+                let read = self.socket.poll_read(context, len, $all, |inner| {
+                    // SAFETY: what is filled is only ever written to.
+                    let free = unsafe { buffer.as_mut() };
+                    SockRef::from(inner).recv(free)
+                })?;
+                read.map(|n| {
+                    // SAFETY: the system has filled the first `n` bytes.
+                    unsafe { buffer.advance(n) };
+                    Ok(())
+                })
+            }
+        }
+
+        /// With the feature `hyper`. Shutting down concerns the direction for writing. Time limits
+        /// of the stream do not hold here.
+        impl Write for $name {
+            fn poll_write(
+                self: Pin<&mut Self>,
+                context: &mut Context<'_>,
+                buffer: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                AsyncWrite::poll_write(self, context, buffer)
+            }
+
+            fn poll_flush(
+                self: Pin<&mut Self>,
+                _: &mut Context<'_>,
+            ) -> Poll<io::Result<()>> {
+                Poll::Ready(Ok(()))
+            }
+
+            fn poll_shutdown(
+                self: Pin<&mut Self>,
+                context: &mut Context<'_>,
+            ) -> Poll<io::Result<()>> {
+                AsyncWrite::poll_close(self, context)
+            }
+
+            fn is_write_vectored(&self) -> bool {
+                true
+            }
+
+            fn poll_write_vectored(
+                self: Pin<&mut Self>,
+                context: &mut Context<'_>,
+                buffers: &[IoSlice<'_>],
+            ) -> Poll<io::Result<usize>> {
+                AsyncWrite::poll_write_vectored(self, context, buffers)
+            }
+        }
+    };
+}
+
+hyper!(TcpStream, true);
+// It stops after what a descriptor was sent with.
+hyper!(UnixStream, false);

@@ -1,0 +1,166 @@
+//! Moments as futures.
+
+use std::future::{pending, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use futures_util::future::{Either, join_all, select};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use pirn::future::{block_on, sleep, sleep_until, wait};
+use pirn::{Interrupt, Runtime, time};
+
+use crate::crew::runtime;
+use crate::futures_rig::{Tasks, Wakes, block_on_thread, give_way, poll_once};
+use crate::rig::{eventually, on_every_shape};
+
+const MS: Duration = Duration::from_millis(1);
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Exactly, where time is virtual: in order, at once, one after the other, beside sleeping fibers.
+#[test]
+fn sleeps_of_futures_are_exact_in_virtual_time() {
+    let runtime = Runtime::builder().deterministic(7).build().unwrap();
+    runtime.run(|| {
+        let start = time::now();
+        let beside = pirn::spawn(move || {
+            time::sleep(HOUR).unwrap();
+            time::now() - start
+        });
+        let ends = wait(join_all((1..=100_u32).rev().map(|i| async move {
+            sleep(MS * i).await;
+            let first = time::now() - start;
+            sleep_until(start + MS * 1_000 * i).await;
+            (first, time::now() - start)
+        })));
+        for (i, ends) in (1..=100_u32).rev().zip(ends.unwrap()) {
+            assert_eq!(ends, (MS * i, MS * 1_000 * i));
+        }
+        assert_eq!(beside.join().unwrap(), HOUR);
+        wait(sleep(Duration::ZERO)).unwrap();
+        assert_eq!(time::now() - start, HOUR);
+        let cut = pirn::timeout(HOUR, || wait(sleep(Duration::MAX)));
+        assert!(cut.is_err());
+        assert_eq!(time::now() - start, 2 * HOUR);
+    });
+}
+
+/// Fibers on every shape, and threads, none too early.
+#[test]
+fn sleeps_of_futures_end() {
+    let slept = |limit: Duration| async move {
+        let before = time::now();
+        sleep(limit).await;
+        assert!(time::now() - before >= limit);
+    };
+    on_every_shape(|runtime| {
+        runtime.scope(|scope| {
+            for i in 0..20 {
+                scope.spawn(move || wait(join_all([slept(MS * i), slept(MS * (20 - i))])).unwrap());
+            }
+        });
+    });
+    block_on(slept(MS));
+}
+
+/// The next wait polls a collection only where it has been woken; its sleeps end all the same.
+#[test]
+fn a_sleep_outlives_the_wait_that_has_polled_it() {
+    runtime(2).run(|| {
+        let mut sleeps: FuturesUnordered<_> = (0..10).map(|i| sleep(MS * i)).collect();
+        let mut ends = 0;
+        while wait(sleeps.next()).unwrap().is_some() {
+            ends += 1;
+        }
+        assert_eq!(ends, 10);
+        // Polled by a fiber, and then by a thread and an executor that is none of ours.
+        let mut sleeps: FuturesUnordered<_> = (0..10).map(|i| sleep(MS * i)).collect();
+        let first = poll_fn(|context| Poll::Ready(sleeps.poll_next_unpin(context).is_ready()));
+        wait(first).unwrap();
+        let rest = pirn::blocking(|| block_on_thread(sleeps.count()));
+        assert!((9..=10).contains(&rest), "{rest}");
+    });
+}
+
+/// Who gives up a sleep leaves nothing behind; who sets it anew waits for the new moment.
+#[test]
+fn sleeps_are_dropped_and_reset() {
+    let runtime = Runtime::builder().deterministic(7).build().unwrap();
+    runtime.run(|| {
+        let start = time::now();
+        for _ in 0..1_000 {
+            let limit = pin!(sleep(HOUR));
+            match wait(select(limit, pin!(give_way(3)))).unwrap() {
+                Either::Left(_) => panic!("an hour has not passed"),
+                Either::Right(_) => {}
+            }
+        }
+        assert_eq!(time::now(), start);
+        wait(async {
+            let mut sleep = sleep(HOUR);
+            let wakes = Arc::new(Wakes::default());
+            assert!(poll_once(pin!(&mut sleep), &wakes).is_pending());
+            assert_eq!(Arc::strong_count(&wakes), 2, "one here, one noted");
+            sleep.reset(start + 2 * HOUR);
+            assert_eq!(Arc::strong_count(&wakes), 1);
+            (&mut sleep).await;
+            assert_eq!(time::now(), start + 2 * HOUR);
+            sleep.reset(start + 3 * HOUR);
+            sleep.await;
+            assert_eq!(time::now(), start + 3 * HOUR);
+        })
+        .unwrap();
+    });
+}
+
+/// A future that is never at rest lets its sleeps end, and others run.
+#[test]
+fn a_restless_future_sees_its_sleeps_end() {
+    runtime(1).run(|| {
+        let limit = pin!(sleep(MS * 5));
+        let restless = pin!(poll_fn(|context| {
+            context.waker().wake_by_ref();
+            Poll::<()>::Pending
+        }));
+        // Not polled again before its waker is called.
+        let mut both = FuturesUnordered::new();
+        both.push(Either::Left(limit));
+        both.push(Either::Right(restless));
+        assert_eq!(wait(both.next()).unwrap(), Some(()));
+    });
+}
+
+/// Executors of others have a fiber sleep; an interrupt of whoever waits ends the wait.
+#[test]
+fn other_executors_sleep() {
+    block_on_thread(sleep(MS));
+    let tasks = Arc::new(Tasks::default());
+    for i in 0..20 {
+        tasks.spawn(sleep(MS * i));
+    }
+    tasks.run();
+    runtime(1).run(|| {
+        let sleeping = Arc::new(AtomicBool::new(false));
+        let sleeper = pirn::spawn({
+            let sleeping = Arc::clone(&sleeping);
+            move || {
+                sleeping.store(true, Ordering::SeqCst);
+                wait(sleep(HOUR))
+            }
+        });
+        while !sleeping.load(Ordering::SeqCst) {
+            pirn::yield_now();
+        }
+        sleeper.cancel();
+        assert_eq!(sleeper.join().unwrap(), Err(Interrupt::Cancelled));
+        assert!(pirn::timeout(MS, || wait(pending::<()>())).is_err());
+    });
+    // A sleep that nobody waits for any more ends with its future.
+    let wakes = Arc::new(Wakes::default());
+    let mut sleep = Box::pin(sleep(HOUR));
+    assert!(poll_once(sleep.as_mut(), &wakes).is_pending());
+    drop(sleep);
+    eventually("its fiber has ended", || Arc::strong_count(&wakes) == 1);
+}

@@ -1,0 +1,261 @@
+//! Streams that are polled: by fibers, threads and executors of others.
+
+use std::future::poll_fn;
+use std::io;
+use std::net::Shutdown;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use futures_util::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use futures_util::future::join;
+use pirn::future::{block_on, wait};
+use pirn::net::{TcpStream, UnixStream};
+use pirn::{Interrupt, scope};
+
+use crate::crew::{CREWS, Crew, Jobs, runtime};
+use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
+use crate::rig::{eventually, on_every_shape, scaled};
+use crate::wires::connection;
+
+async fn echo(stream: impl AsyncRead + AsyncWrite) -> io::Result<u64> {
+    let mut stream = pin!(stream);
+    let mut buffer = [0; 1_024];
+    let mut total = 0;
+    loop {
+        let n = stream.read(&mut buffer).await?;
+        if n == 0 {
+            stream.close().await?;
+            return Ok(total);
+        }
+        stream.write_all(&buffer[..n]).await?;
+        total += n as u64;
+    }
+}
+
+/// Sends `rounds` messages and reads each of them back, then the end.
+async fn converse(stream: impl AsyncRead + AsyncWrite, seed: usize, rounds: usize) {
+    let mut stream = pin!(stream);
+    for round in 0..rounds {
+        let sent: Vec<u8> = (0..1 + (seed * 31 + round * 7) % 3_000)
+            .map(|i| (seed + round + i) as u8)
+            .collect();
+        let mut back = vec![0; sent.len()];
+        stream.write_all(&sent).await.unwrap();
+        stream.read_exact(&mut back).await.unwrap();
+        assert!(back == sent, "the message came back changed");
+    }
+    stream.close().await.unwrap();
+    assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+}
+
+/// Writes as a fiber or thread does.
+fn put(mut stream: &TcpStream, bytes: &[u8]) {
+    io::Write::write_all(&mut stream, bytes).unwrap();
+}
+
+/// Every byte comes back, in order, whoever polls.
+#[test]
+fn polled_streams_carry_everything() {
+    on_every_shape(|runtime| {
+        runtime.scope(|scope| {
+            for seed in 0..scaled(20).max(4) {
+                let (one, other) = connection();
+                scope.spawn(move || wait(echo(&one)).unwrap().unwrap());
+                scope.spawn(move || wait(converse(other, seed, 20)).unwrap());
+            }
+        });
+    });
+    for crew in CREWS {
+        let mut jobs = Jobs::new();
+        for seed in 0..6 {
+            let (one, other) = UnixStream::pair().unwrap();
+            jobs.add(move || assert!(block_on(echo(one)).unwrap() > 0));
+            jobs.add(move || match crew {
+                Crew::Threads => block_on_thread(converse(&other, seed, 20)),
+                Crew::Fibers | Crew::Mixed => block_on(converse(&other, seed, 20)),
+            });
+        }
+        jobs.run(crew, 2);
+    }
+}
+
+/// Tasks of another executor, whose threads are none of ours, beside fibers that wait.
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the threads of somebody else's executor"
+)]
+fn other_executors_poll() {
+    let tasks = Arc::new(Tasks::default());
+    let runtime = runtime(2);
+    runtime.scope(|scope| {
+        for seed in 0..8 {
+            let (one, other) = connection();
+            tasks.spawn(async move {
+                let _ = echo(&one).await.unwrap();
+            });
+            scope.spawn(move || match seed % 2 {
+                0 => wait(converse(other, seed, 20)).unwrap(),
+                _ => {
+                    crate::wires::converse(&other, seed, 20);
+                    other.shutdown(Shutdown::Write).unwrap();
+                }
+            });
+        }
+        std::thread::scope(|threads| {
+            for _ in 0..2 {
+                threads.spawn(|| tasks.run());
+            }
+        });
+    });
+}
+
+/// Both directions of one stream in one task, each with more than the system takes in.
+#[test]
+fn both_directions_are_polled_at_once() {
+    const SIZE: usize = 3_000_000;
+    let fill = |seed: usize| (0..SIZE).map(|i| (i * 7 + seed) as u8).collect::<Vec<_>>();
+    let both = |stream: TcpStream, seed: usize| async move {
+        let (mut reader, mut writer) = (&stream, &stream);
+        let (sent, mut got) = (fill(seed), vec![0; SIZE]);
+        let write = async { writer.write_all(&sent).await };
+        let read = async { reader.read_exact(&mut got).await };
+        let (written, read) = join(write, read).await;
+        written.unwrap();
+        read.unwrap();
+        assert!(got == fill(1 - seed), "the bytes came changed");
+    };
+    on_every_shape(|runtime| {
+        let (one, other) = connection();
+        runtime.scope(|scope| {
+            scope.spawn(|| wait(both(one, 0)).unwrap());
+            scope.spawn(|| wait(both(other, 1)).unwrap());
+        });
+    });
+}
+
+/// A wait for a future is cut where a wait for a socket would be, and nothing is lost by it.
+#[test]
+fn polled_waits_are_cut() {
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            let (one, other) = connection();
+            let cut = pirn::timeout(Duration::from_millis(5), || {
+                wait((&one).read(&mut [0; 8])).map(drop)
+            });
+            assert!(cut.is_err());
+            scope::supervise(|s| {
+                let reads = AtomicBool::new(false);
+                let reader = s.spawn(|| {
+                    reads.store(true, Ordering::SeqCst);
+                    wait((&one).read(&mut [0; 8])).map(drop)
+                });
+                while !reads.load(Ordering::SeqCst) {
+                    pirn::yield_now();
+                }
+                reader.cancel();
+                assert_eq!(reader.join().unwrap(), Err(Interrupt::Cancelled));
+            });
+            put(&other, b"all of it");
+            let mut got = [0; 9];
+            wait((&one).read_exact(&mut got)).unwrap().unwrap();
+            assert_eq!(&got, b"all of it");
+        });
+    });
+}
+
+/// A task that has polled on a worker goes on elsewhere: on a thread, on another runtime, and when
+/// the worker is gone.
+#[test]
+fn a_poll_is_taken_up_elsewhere() {
+    let runtimes = [runtime(1), runtime(2)];
+    let (one, other) = connection();
+    let mut buffer = [0; 4];
+    let mut reader = &one;
+    let mut read = pin!(reader.read_exact(&mut buffer));
+    for runtime in runtimes {
+        runtime.run(|| {
+            // Its poller holds the stream now.
+            wait(poll_fn(|context| Poll::Ready(read.as_mut().poll(context).is_pending())))
+                .map(|pending| assert!(pending))
+                .unwrap();
+        });
+        drop(runtime);
+        let wakes = Arc::new(Wakes::default());
+        assert!(poll_once(read.as_mut(), &wakes).is_pending());
+        put(&other, &[7]);
+        eventually("the thread's task is woken", || wakes.count() == 1);
+    }
+    put(&other, &[7; 2]);
+    block_on(read).unwrap();
+    assert_eq!(buffer, [7; 4]);
+}
+
+/// A waker that panics is nobody's trouble: not of those who wait for the same stream, nor of the
+/// worker.
+#[test]
+fn a_waker_that_panics_harms_nobody() {
+    struct Panics(AtomicUsize);
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            panic!("a waker of the test's panics");
+        }
+    }
+    let panics = Arc::new(Panics(AtomicUsize::new(0)));
+    runtime(1).run(|| {
+        let (one, other) = connection();
+        let waker = Waker::from(Arc::clone(&panics));
+        let mut buffer = [0];
+        let polled = Pin::new(&mut &one).poll_read(&mut Context::from_waker(&waker), &mut buffer);
+        assert!(polled.is_pending());
+        scope(|s| {
+            s.spawn(|| io::Read::read_exact(&mut &one, &mut [0]).unwrap());
+            s.spawn(|| put(&other, &[1]));
+        });
+    });
+    assert_eq!(panics.0.load(Ordering::SeqCst), 1);
+}
+
+/// The last task that polls a direction is the one that is woken.
+#[test]
+fn the_last_task_is_woken() {
+    let (one, other) = connection();
+    let wakes = [(); 3].map(|()| Arc::new(Wakes::default()));
+    for who in &wakes {
+        for _ in 0..3 {
+            let waker = Waker::from(Arc::clone(who));
+            let context = &mut Context::from_waker(&waker);
+            assert!(Pin::new(&mut &one).poll_read(context, &mut [0]).is_pending());
+        }
+    }
+    put(&other, &[1]);
+    eventually("the last one is woken", || wakes[2].count() == 1);
+    assert_eq!([wakes[0].count(), wakes[1].count()], [0, 0]);
+    // Nothing keeps a task that does not wait any more.
+    drop((one, other));
+    assert!(wakes.iter().all(|who| Arc::strong_count(who) == 1));
+}
+
+/// The end, and what is broken, come as results, not as waits.
+#[test]
+fn ends_and_errors_are_polled() {
+    runtime(1).run(|| {
+        let (one, other) = connection();
+        drop(other);
+        assert_eq!(wait((&one).read(&mut [0])).unwrap().unwrap(), 0);
+        let broken = wait(async {
+            loop {
+                if let Err(error) = (&one).write_all(&[0; 1_024]).await {
+                    return error.kind();
+                }
+            }
+        });
+        let kinds = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
+        assert!(kinds.contains(&broken.unwrap()), "{broken:?}");
+        wait((&one).close()).unwrap().unwrap();
+    });
+}
