@@ -21,7 +21,7 @@ const SERVERS: &[Server] = &[
     Server {
         name: OURS,
         echo: pirn::echo,
-        http: None,
+        http: Some(pirn::http),
     },
     Server {
         name: "epoll",

@@ -1,14 +1,42 @@
 //! pirn: a fiber for each connection.
 
+use std::convert::Infallible;
 use std::io;
 
-use pirn::net::TcpListener;
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use pirn::future::wait;
+use pirn::net::{TcpListener, TcpStream};
 use pirn::runtime::Runtime;
 use pirn::spawn;
+
+use crate::net::load::BODY;
 
 use super::{Settings, start, text};
 
 pub(super) fn echo(settings: &Settings) -> io::Result<()> {
+    serve(settings, |stream| {
+        // A connection that breaks ends its fiber; the load at its other end says so.
+        let _ = text::echo(stream);
+    })
+}
+
+pub(super) fn http(settings: &Settings) -> io::Result<()> {
+    serve(settings, |stream| {
+        let talk = http1::Builder::new().serve_connection(stream, service_fn(answer));
+        // As above.
+        let _ = wait(talk);
+    })
+}
+
+async fn answer(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    Ok(Response::new(Full::new(Bytes::from_static(BODY))))
+}
+
+fn serve(settings: &Settings, talk: fn(TcpStream)) -> io::Result<()> {
     let mut builder = Runtime::builder().workers(settings.workers);
     if settings.stack != 0 {
         builder = builder.stack_size(settings.stack);
@@ -20,8 +48,7 @@ pub(super) fn echo(settings: &Settings) -> io::Result<()> {
         for stream in listener.incoming() {
             let stream = stream?;
             stream.set_nodelay(true)?;
-            // A connection that breaks ends its fiber; the load at its other end says so.
-            spawn(move || text::echo(stream).ok()).detach();
+            spawn(move || talk(stream)).detach();
         }
         Ok(())
     })

@@ -1,6 +1,7 @@
 //! What models have in place of a socket.
 
 use std::io;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::readiness::{Interest, Source};
@@ -46,17 +47,29 @@ impl Wire {
     /// As for a socket.
     #[track_caller]
     pub fn take(&self, limit: Option<Duration>) -> io::Result<()> {
-        let attempt = || {
-            let mut things = self.things.lock();
-            if *things == 0 {
-                return Err(io::ErrorKind::WouldBlock.into());
-            }
-            *things -= 1;
-            self.raw.set_readable(*things > 0);
-            Ok(())
-        };
+        let attempt = || self.try_take();
         self.source
             .operate(self.raw, Interest::Readable, limit, attempt, |()| false)
+    }
+
+    /// As [`take`](Self::take), for a future.
+    ///
+    /// # Errors
+    /// As for a socket.
+    pub fn poll_take(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let attempt = || self.try_take();
+        self.source
+            .poll(self.raw, Interest::Readable, context, attempt, |()| false)
+    }
+
+    fn try_take(&self) -> io::Result<()> {
+        let mut things = self.things.lock();
+        if *things == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        *things -= 1;
+        self.raw.set_readable(*things > 0);
+        Ok(())
     }
 }
 

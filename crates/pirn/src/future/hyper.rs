@@ -146,7 +146,10 @@ impl<S: AsyncWrite + Unpin> rt::Write for Io<S> {
         Pin::new(&mut self.0).poll_write(context, buffer)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_flush(context)
     }
 

@@ -144,6 +144,8 @@ impl Drop for Sleep {
 
 impl fmt::Debug for Sleep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sleep").field("at", &self.at).finish_non_exhaustive()
+        f.debug_struct("Sleep")
+            .field("at", &self.at)
+            .finish_non_exhaustive()
     }
 }

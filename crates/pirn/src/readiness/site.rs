@@ -145,14 +145,18 @@ impl Site {
         if !may_come(self) {
             return false;
         }
-        if waits.task(interest).as_ref().is_some_and(|known| known.will_wake(waker)) {
+        if waits
+            .task(interest)
+            .as_ref()
+            .is_some_and(|known| known.will_wake(waker))
+        {
             return true;
         }
         drop(waits);
         // Wakers are cloned and dropped with the lock free: their code is the users'.
         let clone = waker.clone();
         let mut waits = self.waits.lock();
-        if !may_come(self) {
+        if !may_come(self) && !mutant!("readiness_leaves_waker_late") {
             drop(waits);
             return false;
         }

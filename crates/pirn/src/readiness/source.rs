@@ -98,9 +98,8 @@ impl Source {
                 return Poll::Ready(done);
             }
             let driver = self.settle(raw)?;
-            let may_come = |site: &Site| {
-                !site.look().is_ready(interest) && site.is_near(driver)
-            };
+            let may_come =
+                |site: &Site| !site.look().is_ready(interest) && site.is_near(driver);
             if self.site.call(interest, context.waker(), may_come) {
                 return Poll::Pending;
             }

@@ -43,8 +43,7 @@ impl<'a> Watching<'a> {
         &self,
         mut attempt: impl FnMut() -> io::Result<R>,
     ) -> Option<io::Result<R>> {
-        self.source
-            .attempt(self.interest, &mut attempt, &|_| false)
+        self.source.attempt(self.interest, &mut attempt, &|_| false)
     }
 
     /// Has the next event wake the caller. False: an attempt may be of use now, and nothing is

@@ -23,6 +23,7 @@ use std::task::Waker;
 use std::time::Instant;
 
 use super::polling::call;
+use crate::base::mutant::mutant;
 use crate::fiber::current::Local;
 use crate::shim::Lock;
 
@@ -63,7 +64,10 @@ impl Agenda {
     /// Whether the note is still there, and names `waker`.
     pub(crate) fn has(&self, key: Key, waker: &Waker) -> bool {
         let notes = self.0.lock();
-        notes.wakers.get(&key).is_some_and(|known| known.will_wake(waker))
+        notes
+            .wakers
+            .get(&key)
+            .is_some_and(|known| known.will_wake(waker))
     }
 
     /// Takes a note off, if it is there.
@@ -84,7 +88,8 @@ impl Agenda {
         loop {
             let mut notes = self.0.lock();
             let first = notes.wakers.first_entry();
-            let Some(due) = first.filter(|note| now.is_none_or(|now| note.key().0 <= now))
+            let Some(due) =
+                first.filter(|note| now.is_none_or(|now| note.key().0 <= now))
             else {
                 return any;
             };
@@ -104,7 +109,9 @@ impl Desk {
 
     /// Calls the wakers of what is due at `now`; says whether there were any.
     pub(crate) fn call_due(&self, now: Instant) -> bool {
-        self.0.get().is_some_and(|agenda| agenda.call_due(Some(now)))
+        self.0
+            .get()
+            .is_some_and(|agenda| agenda.call_due(Some(now)))
     }
 
     /// The agenda of whoever polls; none if it is not one of our parties.
@@ -125,7 +132,9 @@ impl Desk {
 
 impl Drop for Desk {
     fn drop(&mut self) {
-        if let Some(agenda) = self.0.take() {
+        if let Some(agenda) = self.0.take()
+            && !mutant!("agenda_forgets_what_is_left")
+        {
             agenda.call_due(None);
         }
     }

@@ -14,10 +14,13 @@
 //!
 //! Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
+#[expect(
+    unsafe_code,
+    reason = "the agenda of whoever polls is in that one's frame"
+)]
+pub(crate) mod agenda;
 #[expect(unsafe_code, reason = "a header that stands for a future")]
 mod agent;
-#[expect(unsafe_code, reason = "the agenda of whoever polls is in that one's frame")]
-pub(crate) mod agenda;
 pub(crate) mod alarm;
 #[expect(unsafe_code, reason = "publishes a case that lies in a future")]
 pub(crate) mod awaiting;

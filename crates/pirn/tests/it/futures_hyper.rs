@@ -90,7 +90,9 @@ fn hyper_serves_and_asks_on_fibers() {
             let address = listener.local_addr().unwrap();
             let server = pirn::spawn(move || serve_all(&listener));
             let askers: Vec<_> = (0..6)
-                .map(|i| pirn::spawn(move || ask(TcpStream::connect(address).unwrap(), 5 + i)))
+                .map(|i| {
+                    pirn::spawn(move || ask(TcpStream::connect(address).unwrap(), 5 + i))
+                })
                 .collect();
             askers.into_iter().for_each(|asker| asker.join().unwrap());
             server.cancel();

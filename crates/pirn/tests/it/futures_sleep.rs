@@ -58,7 +58,9 @@ fn sleeps_of_futures_end() {
     on_every_shape(|runtime| {
         runtime.scope(|scope| {
             for i in 0..20 {
-                scope.spawn(move || wait(join_all([slept(MS * i), slept(MS * (20 - i))])).unwrap());
+                scope.spawn(move || {
+                    wait(join_all([slept(MS * i), slept(MS * (20 - i))])).unwrap()
+                });
             }
         });
     });
@@ -77,7 +79,8 @@ fn a_sleep_outlives_the_wait_that_has_polled_it() {
         assert_eq!(ends, 10);
         // Polled by a fiber, and then by a thread and an executor that is none of ours.
         let mut sleeps: FuturesUnordered<_> = (0..10).map(|i| sleep(MS * i)).collect();
-        let first = poll_fn(|context| Poll::Ready(sleeps.poll_next_unpin(context).is_ready()));
+        let first =
+            poll_fn(|context| Poll::Ready(sleeps.poll_next_unpin(context).is_ready()));
         wait(first).unwrap();
         let rest = pirn::blocking(|| block_on_thread(sleeps.count()));
         assert!((9..=10).contains(&rest), "{rest}");

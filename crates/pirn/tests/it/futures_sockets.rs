@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use futures_util::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use futures_util::future::join;
+use futures_util::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use pirn::future::{block_on, wait};
 use pirn::net::{TcpStream, UnixStream};
 use pirn::{Interrupt, scope};
@@ -147,8 +147,8 @@ fn polled_waits_are_cut() {
                 wait((&one).read(&mut [0; 8])).map(drop)
             });
             assert!(cut.is_err());
+            let reads = AtomicBool::new(false);
             scope::supervise(|s| {
-                let reads = AtomicBool::new(false);
                 let reader = s.spawn(|| {
                     reads.store(true, Ordering::SeqCst);
                     wait((&one).read(&mut [0; 8])).map(drop)
@@ -179,9 +179,11 @@ fn a_poll_is_taken_up_elsewhere() {
     for runtime in runtimes {
         runtime.run(|| {
             // Its poller holds the stream now.
-            wait(poll_fn(|context| Poll::Ready(read.as_mut().poll(context).is_pending())))
-                .map(|pending| assert!(pending))
-                .unwrap();
+            wait(poll_fn(|context| {
+                Poll::Ready(read.as_mut().poll(context).is_pending())
+            }))
+            .map(|pending| assert!(pending))
+            .unwrap();
         });
         drop(runtime);
         let wakes = Arc::new(Wakes::default());
@@ -210,7 +212,8 @@ fn a_waker_that_panics_harms_nobody() {
         let (one, other) = connection();
         let waker = Waker::from(Arc::clone(&panics));
         let mut buffer = [0];
-        let polled = Pin::new(&mut &one).poll_read(&mut Context::from_waker(&waker), &mut buffer);
+        let polled =
+            Pin::new(&mut &one).poll_read(&mut Context::from_waker(&waker), &mut buffer);
         assert!(polled.is_pending());
         scope(|s| {
             s.spawn(|| io::Read::read_exact(&mut &one, &mut [0]).unwrap());
@@ -229,7 +232,11 @@ fn the_last_task_is_woken() {
         for _ in 0..3 {
             let waker = Waker::from(Arc::clone(who));
             let context = &mut Context::from_waker(&waker);
-            assert!(Pin::new(&mut &one).poll_read(context, &mut [0]).is_pending());
+            assert!(
+                Pin::new(&mut &one)
+                    .poll_read(context, &mut [0])
+                    .is_pending()
+            );
         }
     }
     put(&other, &[1]);

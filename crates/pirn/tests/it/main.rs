@@ -26,29 +26,25 @@ mod futures;
 /// Channels and fibers awaited by whatever polls.
 mod futures_async;
 
-<<<<<<< HEAD
 /// Receivers of other kinds of channels, awaited.
 mod futures_kinds;
-=======
+
 /// hyper's servers and clients on fibers.
 #[cfg(all(unix, not(any(pirn_asan, pirn_tsan))))]
 mod futures_hyper;
->>>>>>> c5b4df9 (Streams that are polled, sleeps as futures, hyper's executor, timer and streams)
 
 /// Parts that the tests of futures share.
 mod futures_rig;
 
-<<<<<<< HEAD
 /// Channels as streams.
 mod futures_streams;
-=======
+
 /// Moments as futures.
 mod futures_sleep;
 
 /// Streams that are polled.
 #[cfg(unix)]
 mod futures_sockets;
->>>>>>> c5b4df9 (Streams that are polled, sleeps as futures, hyper's executor, timer and streams)
 
 /// tokio's futures on fibers, and the other way round.
 #[cfg(not(any(pirn_asan, pirn_tsan)))]

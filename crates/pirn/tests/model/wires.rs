@@ -3,12 +3,16 @@
 //! The common poller has a thread that outlives a model's run, so what fibers of several workers
 //! wait for at once is left to `socket_waits` in `tests/it`.
 
+use std::future::poll_fn;
 use std::io::ErrorKind;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use pirn::dev::Wire;
+use pirn::future::{sleep, wait};
 use pirn::spawn;
 
 use crate::rig::{explore, explore_in_time, explore_with, thread};
@@ -82,5 +86,51 @@ fn whoever_sleeps_over_a_wire_is_woken() {
         far.put();
         reader.join().expect("it ends");
         assert_eq!(done.load(Ordering::SeqCst), 3);
+    });
+}
+
+/// Whatever is put in is taken out, by a future; and by fibers beside it.
+#[test]
+fn what_comes_is_polled() {
+    explore_with(&[1, 2], |world| {
+        let runtime = world.runtime();
+        let (wire, far) = Wire::new();
+        let putter = thread(move || (0..3).for_each(|_| far.put()));
+        runtime.run(move || {
+            let take = || poll_fn(|context| wire.poll_take(context));
+            wait(take()).expect("no interrupt").expect("a thing");
+            wire.take(None).expect("a thing");
+            wait(take()).expect("no interrupt").expect("a thing");
+        });
+        putter.join().expect("it ends");
+    });
+}
+
+/// A sleep and what comes wake the same task; the sleep that is left over wakes it too.
+#[test]
+fn sleeps_against_what_comes() {
+    explore_in_time(|world| {
+        let runtime = world.runtime();
+        let (wire, far) = Wire::new();
+        let putter = thread(move || far.put());
+        runtime.run(move || {
+            let mut limit = sleep(Duration::from_millis(1));
+            let (mut taken, mut slept) = (false, false);
+            while !(taken && slept) {
+                let either = poll_fn(|context| {
+                    if !taken && wire.poll_take(context).is_ready() {
+                        taken = true;
+                        return Poll::Ready(());
+                    }
+                    if !slept && Pin::new(&mut limit).poll(context).is_ready() {
+                        slept = true;
+                        return Poll::Ready(());
+                    }
+                    Poll::Pending
+                });
+                wait(either).expect("no interrupt");
+            }
+        });
+        putter.join().expect("it ends");
     });
 }

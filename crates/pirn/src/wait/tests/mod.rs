@@ -1,6 +1,8 @@
 //! Tests of this room: `model_*` under loom.
 
 #[cfg(not(any(loom, shuttle)))]
+mod agenda;
+#[cfg(not(any(loom, shuttle)))]
 mod clock;
 #[cfg(loom)]
 mod model_queue;
