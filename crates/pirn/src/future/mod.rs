@@ -6,7 +6,7 @@
 //!   future of the fiber's end; [`send_async`](crate::channel::Sender::send_async) and
 //!   [`recv_async`](crate::channel::Receiver::recv_async) are futures of channels, and the receivers of the
 //!   other kinds have such futures too. Anything that polls can poll them.
-//! * [`sleep`] is a future of a moment: whoever polls it wakes up in time.
+//! * [`sleep()`] is a future of a moment: whoever polls it wakes up in time.
 //! * With the feature `futures`, `Receiver::into_stream` makes a channel a stream, and the streams of
 //!   [`net`](crate::net) are those of `futures-io`.
 //! * With the feature `hyper`, `hyper` has an executor, timers and streams for the crate of that name.

@@ -68,6 +68,7 @@ impl Waits {
         }
     }
 
+    #[cfg(any(feature = "futures", shuttle))]
     fn task(&mut self, interest: Interest) -> &mut Option<Waker> {
         match interest {
             Interest::Readable => &mut self.read_task,
@@ -135,6 +136,7 @@ impl Site {
 
     /// Has `waker` be called at the next event for this side, in place of whatever task has polled it
     /// before, if one `may_come`; says so. Else nothing is remembered: an attempt may be of use.
+    #[cfg(any(feature = "futures", shuttle))]
     pub(super) fn call(
         &self,
         interest: Interest,

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ptr;
+#[cfg(any(feature = "futures", shuttle))]
 use std::task::{Context, Poll};
 use std::thread::panicking;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use crate::fiber::current;
 use crate::shim::Lock;
 use crate::shim::atomic::Ordering;
 use crate::sys::poller::{Driver, RawSource, TELLS_CLOSED};
+#[cfg(any(feature = "futures", shuttle))]
 use crate::wait::polling::is_spent;
 use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_in};
 
@@ -80,6 +82,7 @@ impl Source {
 
     /// Does `attempt` as [`operate`](Self::operate) does, for a future. If it would have to wait, the
     /// task is woken when it need not any more: the last one that has asked for this side.
+    #[cfg(any(feature = "futures", shuttle))]
     #[inline]
     pub(crate) fn poll<R>(
         &self,

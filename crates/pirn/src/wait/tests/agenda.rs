@@ -7,6 +7,7 @@ use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use crate::fiber::current;
+use crate::time::now;
 use crate::wait::agenda::{Agenda, Desk, Key};
 use crate::wait::polling::within_own;
 
@@ -39,8 +40,7 @@ fn note_all(
 
 #[test]
 fn what_is_due_is_called_once() {
-    let (desk, start, wakes) =
-        (Desk::default(), Instant::now(), Arc::new(Wakes::default()));
+    let (desk, start, wakes) = (Desk::default(), now(), Arc::new(Wakes::default()));
     assert_eq!(desk.first(), None);
     let (agenda, keys) = note_all(&desk, start, 1..=5, &wakes);
     assert_eq!(desk.first(), Some(start + SECOND));
@@ -60,7 +60,7 @@ fn what_is_due_is_called_once() {
 fn what_is_left_is_called() {
     let wakes = Arc::new(Wakes::default());
     let desk = Desk::default();
-    let (agenda, _) = note_all(&desk, Instant::now(), 1..=3, &wakes);
+    let (agenda, _) = note_all(&desk, now(), 1..=3, &wakes);
     drop(desk);
     assert_eq!(wakes.0.load(Ordering::SeqCst), 3);
     drop(agenda);
