@@ -10,7 +10,7 @@ use crate::readiness::{Interest, Source};
 use crate::sys::poller::{Event, TELLS_CLOSED};
 use crate::wait::{Reason, Spec, deadline_in};
 
-const READABLE: Event = Event {
+pub(super) const READABLE: Event = Event {
     token: 0,
     readable: true,
     writable: false,

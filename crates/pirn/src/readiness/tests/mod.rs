@@ -2,3 +2,6 @@
 
 #[cfg(not(any(loom, shuttle)))]
 mod events;
+#[cfg(all(feature = "futures", not(any(loom, shuttle))))]
+#[expect(unsafe_code, reason = "a waker whose clone does something")]
+mod tasks;

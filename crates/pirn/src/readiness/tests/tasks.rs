@@ -1,0 +1,28 @@
+//! A task that leaves its waker with a site.
+
+use std::ptr;
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+use super::events::READABLE;
+use crate::readiness::Interest;
+use crate::readiness::site::Site;
+
+/// A task whose waker is being cloned when the event comes: nobody would call it.
+#[test]
+fn an_event_amid_the_cloning_of_a_waker_is_seen() {
+    static SITE: Site = Site::new();
+    static TABLE: RawWakerVTable =
+        RawWakerVTable::new(clone_amid_an_event, ignore, ignore, ignore);
+    fn clone_amid_an_event(_: *const ()) -> RawWaker {
+        SITE.tell(0, READABLE);
+        RawWaker::new(ptr::null(), &TABLE)
+    }
+    fn ignore(_: *const ()) {}
+
+    SITE.clear(SITE.look(), Interest::Readable);
+    // SAFETY: the functions of the table do nothing with its data.
+    let waker = unsafe { Waker::new(ptr::null(), &TABLE) };
+    let may_come = |site: &Site| !site.look().is_ready(Interest::Readable);
+    assert!(!SITE.call(Interest::Readable, &waker, may_come));
+    assert!(!SITE.is_awaited(), "it tries again");
+}
