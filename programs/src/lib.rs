@@ -8,4 +8,4 @@ mod exit;
 mod serve;
 
 pub use exit::exit;
-pub use serve::{Server, Stop};
+pub use serve::{Server, Stop, hang_up};

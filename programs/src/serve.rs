@@ -10,8 +10,9 @@
 //! 4. Connections that are left when the time is up are cancelled, and that is a failure.
 //!    Another signal meanwhile ends the process at once.
 
+use std::error::Error;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,12 +45,10 @@ impl Server {
     pub fn new(address: &str, grace: Duration) -> anyhow::Result<Server> {
         let listener = TcpListener::bind(address)
             .with_context(|| format!("cannot listen on {address}"))?;
-        let stop = Token::new();
-        let signals = signal::cancel_on(&[Signal::TERM, Signal::INT], &stop)
-            .context("cannot listen to signals")?;
+        let (stop, signals) = Stop::on_signals()?;
         Ok(Server {
             listener,
-            stop: Stop(stop),
+            stop,
             signals,
             grace,
         })
@@ -104,21 +103,51 @@ impl Server {
 }
 
 impl Stop {
+    /// Is told to end by SIGTERM and Ctrl-C, for as long as the guard lives.
+    ///
+    /// # Errors
+    /// If signals cannot be listened to.
+    pub fn on_signals() -> anyhow::Result<(Stop, SignalGuard)> {
+        let stop = Token::new();
+        let signals = signal::cancel_on(&[Signal::TERM, Signal::INT], &stop)
+            .context("cannot listen to signals")?;
+        Ok((Stop(stop), signals))
+    }
+
     /// Does what waits for the next request, or returns `None` when the server has been told to
     /// end before one came.
     ///
     /// # Errors
     /// What `wait` returns.
-    pub fn unless<T>(
+    pub fn unless<T, E: Error + 'static>(
         &self,
-        wait: impl FnOnce() -> io::Result<T>,
-    ) -> io::Result<Option<T>> {
+        wait: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
         match self.0.enter(wait) {
             Err(error) if self.0.is_cancelled() && Interrupt::of(&error).is_some() => {
                 Ok(None)
             }
             ended => ended.map(Some),
         }
+    }
+}
+
+/// Closes a connection so that the other end receives all that has been written to it.
+///
+/// A connection that is closed while there is something to be read is reset, and what is under way
+/// is thrown away. So the other end is told that this is the end, and what it sends until it has
+/// closed too is read, for a second at most.
+///
+/// # Errors
+/// What the system says.
+pub fn hang_up(mut stream: TcpStream) -> io::Result<()> {
+    stream.shutdown(Shutdown::Write)?;
+    let sunk = pirn::timeout(Duration::from_secs(1), || {
+        pirn::io::copy(&mut stream, &mut io::sink())
+    });
+    match sunk {
+        Ok(Err(error)) => Err(error),
+        Ok(Ok(_)) | Err(_) => Ok(()),
     }
 }
 

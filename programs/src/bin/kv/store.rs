@@ -10,13 +10,13 @@
 
 use std::collections::BTreeSet;
 use std::hash::BuildHasher as _;
+use std::mem;
 use std::time::{Duration, Instant};
-use std::{io, mem};
 
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::{HashTable, OccupiedEntry};
 use pirn::sync::{Mutex, MutexGuard};
-use pirn::time;
+use pirn::{Interrupt, time};
 use pirn_programs::Stop;
 
 use crate::integer;
@@ -178,8 +178,8 @@ impl Store {
     ///
     /// # Errors
     /// If the fiber is interrupted otherwise.
-    pub(crate) fn sweep(&self, stop: &Stop) -> io::Result<()> {
-        while stop.unless(|| Ok(pirn::sleep(ROUND)?))?.is_some() {
+    pub(crate) fn sweep(&self, stop: &Stop) -> Result<(), Interrupt> {
+        while stop.unless(|| pirn::sleep(ROUND))?.is_some() {
             let now = time::now();
             for shard in &self.shards {
                 while shard.lock().sweep(now, |key| self.hasher.hash_one(key)) {}

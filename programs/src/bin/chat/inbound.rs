@@ -1,0 +1,45 @@
+//! A stream on which one fiber reads, and from which another one takes what is to be written.
+//!
+//! A WebSocket writes where it should only read: it answers pings, and goodbyes. Such answers go the way
+//! of everything else that is sent, through the outbox, so that one fiber writes, in whole frames.
+
+use std::io::{self, Read, Write};
+
+use pirn::channel::{SendError, Sender};
+use pirn::net::TcpStream;
+use tungstenite::Bytes;
+
+/// Reads from a connection, and writes into an outbox.
+#[derive(Debug)]
+pub(crate) struct Inbound {
+    stream: TcpStream,
+    outbox: Sender<Bytes>,
+}
+
+impl Inbound {
+    pub(crate) fn new(stream: TcpStream, outbox: Sender<Bytes>) -> Inbound {
+        Inbound { stream, outbox }
+    }
+}
+
+impl Read for Inbound {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Inbound {
+    /// Waits for room in the outbox: who asks without end and reads no answer is read no further.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let sent = self.outbox.send(Bytes::copy_from_slice(bytes));
+        sent.map_err(|error| match error {
+            SendError::Disconnected(_) => io::ErrorKind::BrokenPipe.into(),
+            SendError::Interrupted(_, interrupt) => io::Error::from(interrupt),
+        })?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

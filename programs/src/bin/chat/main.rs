@@ -1,0 +1,47 @@
+//! A chat over WebSockets: what somebody says is heard by everybody in the room, which is the path of
+//! the address, as in `ws://127.0.0.1:7080/kitchen`.
+//!
+//! * `rooms`: who is where, and what is said to all of them.
+//! * `connection`: one client, from its handshake to its goodbye; two fibers.
+//! * `inbound`: what lets tungstenite read on one fiber while another one writes.
+
+mod connection;
+mod inbound;
+mod rooms;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Parser;
+use pirn_programs::{Server, exit};
+
+use crate::rooms::Rooms;
+
+/// Passes on what is said in a room to everybody in it, over WebSockets.
+#[derive(Parser)]
+#[command(name = "chat")]
+struct Args {
+    /// Where to listen; port 0 stands for one that is free
+    #[arg(long, default_value = "127.0.0.1:7080")]
+    listen: String,
+    /// Seconds after which a client to whom nothing is said is asked whether it is there; it is
+    /// taken for gone when it has been silent for twice as long
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    ping: u64,
+    /// Seconds that connections have to end after SIGTERM
+    #[arg(long, default_value_t = 5)]
+    grace: u64,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let serve = || {
+        let server = Server::new(&args.listen, Duration::from_secs(args.grace))?;
+        let stop = server.stop();
+        let rooms = Arc::new(Rooms::default());
+        let ping = Duration::from_secs(args.ping);
+        server.run(move |stream| connection::serve(stream, &rooms, ping, &stop))
+    };
+    exit("chat", pirn::run(serve))
+}

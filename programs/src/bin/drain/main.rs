@@ -1,0 +1,88 @@
+//! Runs a command for each line that comes, so many at once, and never loses one that it has
+//! accepted.
+//!
+//! Lines come from standard input, or with `--listen` from any number of connections. Each is numbered
+//! and answered twice: `accepted 3` when it is certain to be run, `ended 3 exit status: 0` (or `failed 3
+//! …`, if the command cannot be started) when it has been.
+//!
+//! * `pool`: the workers, and the queue in front of them.
+//! * `source`: one party that sends lines, from the first to the last answer.
+//!
+//! The end is the end of the input, or a signal. No line is read after that. Then ends go down the
+//! way that jobs go: each source waits for the answers to what it has accepted; when all sources are gone
+//! the queue is closed, and the workers end when it is empty.
+
+mod pool;
+mod source;
+
+use std::io::BufReader;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use clap::Parser;
+use pirn::net::TcpStream;
+use pirn_programs::{Server, Stop, exit, hang_up};
+
+use crate::pool::Pool;
+
+/// Runs a command for each line that comes.
+#[derive(Parser)]
+#[command(name = "drain")]
+struct Args {
+    /// Takes lines from connections to this address; otherwise from standard input
+    #[arg(long)]
+    listen: Option<String>,
+    /// How many commands run at once
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+    /// Seconds that connections have to end after SIGTERM
+    #[arg(long, default_value_t = 3600)]
+    grace: u64,
+    /// The command, which is given the line as its last argument
+    #[arg(required = true, trailing_var_arg = true)]
+    command: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    exit("drain", pirn::run(|| run(args)))
+}
+
+fn run(args: Args) -> anyhow::Result<()> {
+    let pool = Arc::new(Pool::new(args.command, args.jobs.into()));
+    let shared = Arc::clone(&pool);
+    let served = match args.listen {
+        Some(address) => {
+            let server = Server::new(&address, Duration::from_secs(args.grace))?;
+            let stop = server.stop();
+            server.run(move |stream| connection(stream, &shared, &stop))
+        }
+        None => standard(&shared),
+    };
+    // Whoever was cut off waits for no answer any more; what was accepted is run all the same.
+    pool.drain()?;
+    served
+}
+
+/// Runs what comes from standard input.
+fn standard(pool: &Pool) -> anyhow::Result<()> {
+    let (stop, _signals) = Stop::on_signals()?;
+    let input = BufReader::new(pirn::io::stdin());
+    let counts = source::serve(input, pirn::io::stdout(), pool, &stop)?;
+    ensure!(
+        counts.failed == 0,
+        "{} of {} commands have failed",
+        counts.failed,
+        counts.accepted
+    );
+    Ok(())
+}
+
+/// Runs what comes from a connection.
+fn connection(stream: TcpStream, pool: &Pool, stop: &Stop) -> anyhow::Result<()> {
+    let input = BufReader::new(stream.try_clone()?);
+    source::serve(input, &stream, pool, stop)?;
+    hang_up(stream).context("cannot close")
+}

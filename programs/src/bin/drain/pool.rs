@@ -1,0 +1,75 @@
+//! Fibers that run commands, and the queue in front of them.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::Arc;
+
+use pirn::JoinHandle;
+use pirn::channel::{self, Receiver, SendError, Sender};
+use pirn::process::{Command, ExitStatus, Stdio};
+
+/// Workers, which run what is [submitted](Pool::submit).
+#[derive(Debug)]
+pub(crate) struct Pool {
+    queue: Sender<Job>,
+    workers: Vec<JoinHandle<()>>,
+}
+
+/// A line, and who is to be told how its command has ended.
+pub(crate) struct Job {
+    pub(crate) line: Vec<u8>,
+    pub(crate) tell: Box<dyn FnOnce(io::Result<ExitStatus>) + Send>,
+}
+
+impl Pool {
+    /// So many workers for a command: a program and its first arguments.
+    pub(crate) fn new(command: Vec<String>, workers: usize) -> Pool {
+        // Who submits waits for a worker, so that a job has not been accepted for long when it
+        // begins.
+        let (queue, jobs) = channel::bounded(workers);
+        let command = Arc::new(command);
+        let worker = |_| {
+            let (jobs, command) = (jobs.clone(), Arc::clone(&command));
+            pirn::spawn(move || work(&jobs, &command))
+        };
+        Pool {
+            queue,
+            workers: (0..workers).map(worker).collect(),
+        }
+    }
+
+    /// Hands over a job, when there is room for it.
+    ///
+    /// # Errors
+    /// The job, if the caller has been interrupted.
+    pub(crate) fn submit(&self, job: Job) -> Result<(), SendError<Job>> {
+        self.queue.send(job)
+    }
+
+    /// Waits until everything has been run. Nothing can be submitted after this.
+    ///
+    /// # Errors
+    /// If a worker has panicked.
+    pub(crate) fn drain(&self) -> anyhow::Result<()> {
+        self.queue.close();
+        for worker in &self.workers {
+            worker.wait()?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs one job after the other until the queue is closed and empty.
+fn work(jobs: &Receiver<Job>, command: &[String]) {
+    for Job { line, tell } in jobs.iter() {
+        let mut args = command.iter().map(OsStr::new);
+        let program = args.next().unwrap_or_default();
+        let status = Command::new(program)
+            .args(args)
+            .arg(OsStr::from_bytes(&line))
+            .stdin(Stdio::null())
+            .status();
+        tell(status);
+    }
+}

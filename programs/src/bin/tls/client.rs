@@ -1,0 +1,62 @@
+//! The client: what is read from standard input is sent, what comes is written to standard output.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use pirn::net::TcpStream;
+use pirn::{Interrupt, scope};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+
+use crate::duplex::Duplex;
+use crate::identity;
+
+/// Connects, and goes on until the server has said that it sends no more.
+pub(crate) fn run(address: &str, name: String, ca: &Path) -> anyhow::Result<()> {
+    let config = ClientConfig::builder()
+        .with_root_certificates(identity::roots(ca)?)
+        .with_no_client_auth();
+    let name = ServerName::try_from(name).context("no name of a server")?;
+    let stream = TcpStream::connect(address)
+        .with_context(|| format!("cannot connect to {address}"))?;
+    let duplex = Duplex::connect(stream, Arc::new(config), name)
+        .with_context(|| format!("cannot agree with {address}"))?;
+    scope(|s| {
+        let sender = s.spawn(|| send(&duplex));
+        let received = receive(&duplex);
+        // When the server sends no more, nobody waits for what the user might still type.
+        sender.cancel();
+        let sent = sender.join().context("what sends has panicked")?;
+        received?;
+        match sent {
+            Err(error) if Interrupt::of(error.as_ref()).is_none() => Err(error),
+            _ => Ok(()),
+        }
+    })
+}
+
+fn send(duplex: &Duplex) -> anyhow::Result<()> {
+    let mut input = pirn::io::stdin();
+    let mut buffer = [0; 16 << 10];
+    loop {
+        let n = input.read(&mut buffer).context("cannot read the input")?;
+        if n == 0 {
+            return duplex.finish().context("cannot send");
+        }
+        duplex.send(&buffer[..n]).context("cannot send")?;
+    }
+}
+
+fn receive(duplex: &Duplex) -> anyhow::Result<()> {
+    let mut output = pirn::io::stdout();
+    let mut buffer = vec![0; 16 << 10];
+    loop {
+        let n = duplex.receive(&mut buffer).context("cannot receive")?;
+        if n == 0 {
+            return Ok(());
+        }
+        output.write_all(&buffer[..n]).context("cannot write")?;
+    }
+}

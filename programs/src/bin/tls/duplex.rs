@@ -1,0 +1,102 @@
+//! A TLS connection on which one fiber sends and another one receives.
+//!
+//! Both directions change one state, so that is behind a lock, which nobody holds while it waits for the
+//! socket: a sender that waited with it, because the other end does not read, would keep the receiver
+//! from reading what the other end is waiting to get rid of.
+//!
+//! * The receiver reads bytes from the socket, and takes the lock to have them decrypted.
+//! * The sender takes the lock to have bytes encrypted, and writes them when it has given it back. There
+//!   is one sender, so the records stay in order. What the connection itself has to say
+//!   later goes out with what is sent next.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
+use std::sync::Arc;
+
+use pirn::net::TcpStream;
+use pirn::sync::Mutex;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
+
+/// A connection that has been agreed on.
+#[derive(Debug)]
+pub(crate) struct Duplex {
+    connection: Mutex<ClientConnection>,
+    socket: TcpStream,
+}
+
+impl Duplex {
+    /// Agrees with the server that is connected, which must have a certificate for `name`.
+    pub(crate) fn connect(
+        mut socket: TcpStream,
+        config: Arc<ClientConfig>,
+        name: ServerName<'static>,
+    ) -> io::Result<Duplex> {
+        let mut connection =
+            ClientConnection::new(config, name).map_err(io::Error::other)?;
+        while connection.is_handshaking() {
+            connection.complete_io(&mut socket)?;
+        }
+        Ok(Duplex {
+            connection: Mutex::new(connection),
+            socket,
+        })
+    }
+
+    /// Receives some bytes; 0 when the other end has said that there are no more.
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut encrypted = [0; 16 << 10];
+        loop {
+            match self.connection.lock().reader().read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                received => return received,
+            }
+            let n = (&self.socket).read(&mut encrypted)?;
+            let mut connection = self.connection.lock();
+            let mut rest = &encrypted[..n];
+            // Of nothing it learns that the other end is gone.
+            loop {
+                connection.read_tls(&mut rest)?;
+                connection
+                    .process_new_packets()
+                    .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                if rest.is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Sends some bytes.
+    pub(crate) fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let mut connection = self.connection.lock();
+            let n = connection.writer().write(rest)?;
+            rest = &rest[n..];
+            let encrypted = take(&mut connection)?;
+            drop(connection);
+            (&self.socket).write_all(&encrypted)?;
+        }
+        Ok(())
+    }
+
+    /// Says that there is no more to send.
+    pub(crate) fn finish(&self) -> io::Result<()> {
+        let mut connection = self.connection.lock();
+        connection.send_close_notify();
+        let encrypted = take(&mut connection)?;
+        drop(connection);
+        (&self.socket).write_all(&encrypted)?;
+        self.socket.shutdown(Shutdown::Write)
+    }
+}
+
+/// Takes what is to be written to the socket.
+fn take(connection: &mut ClientConnection) -> io::Result<Vec<u8>> {
+    let mut encrypted = Vec::new();
+    while connection.wants_write() {
+        connection.write_tls(&mut encrypted)?;
+    }
+    Ok(encrypted)
+}

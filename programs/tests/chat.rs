@@ -1,0 +1,211 @@
+//! `chat`, with WebSockets over sockets of the standard library, and with curl.
+#![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
+
+mod peers;
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+use std::time::Instant;
+
+use peers::{LIMIT, Program, connect, peer};
+use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::{Error, Message, WebSocket};
+
+type Client = WebSocket<TcpStream>;
+
+fn serve(args: &[&str]) -> (Program, SocketAddr) {
+    Program::serve(env!("CARGO_BIN_EXE_chat"), args)
+}
+
+/// Somebody in a room: what he says is heard by himself too, and with that he is known to be in it.
+fn enter(address: SocketAddr, room: &str) -> Client {
+    let url = format!("ws://{address}/{room}");
+    let (mut client, _) = tungstenite::client(url, connect(address)).unwrap();
+    say(&mut client, "I am here");
+    while hear(&mut client) != "I am here" {}
+    client
+}
+
+fn say(client: &mut Client, text: &str) {
+    client.send(Message::text(text)).unwrap();
+}
+
+/// The next thing that is said.
+fn hear(client: &mut Client) -> String {
+    loop {
+        if let Message::Text(text) = client.read().unwrap() {
+            return text.to_string();
+        }
+    }
+}
+
+#[test]
+fn everybody_in_the_room_hears_what_is_said() {
+    let (_server, address) = serve(&[]);
+    let mut kitchen: Vec<_> = (0..5).map(|_| enter(address, "kitchen")).collect();
+    let mut cellar = enter(address, "cellar");
+    say(&mut kitchen[0], "hello");
+    for client in &mut kitchen {
+        let mut heard = hear(client);
+        while heard == "I am here" {
+            heard = hear(client);
+        }
+        assert_eq!(heard, "hello");
+    }
+    say(&mut cellar, "nobody else");
+    assert_eq!(hear(&mut cellar), "nobody else");
+}
+
+#[test]
+fn all_hear_everything_in_one_order() {
+    let (_server, address) = serve(&[]);
+    let (speakers, times) = (4, 100);
+    let clients: Vec<_> = (0..speakers).map(|_| enter(address, "room")).collect();
+    let heard: Vec<Vec<String>> = thread::scope(|s| {
+        let listen = |(who, mut client): (usize, Client)| {
+            s.spawn(move || {
+                let mut all = Vec::new();
+                for n in 0..times {
+                    say(&mut client, &format!("{who} says {n}"));
+                    // It reads what is there before it goes on, so it is never slow.
+                    while all.last() != Some(&format!("{who} says {n}")) {
+                        all.push(hear(&mut client));
+                    }
+                }
+                say(&mut client, &format!("{who} ends"));
+                let ends =
+                    |all: &[String]| all.iter().filter(|t| t.ends_with("ends")).count();
+                while ends(&all) < speakers {
+                    all.push(hear(&mut client));
+                }
+                all.retain(|text| text != "I am here");
+                all
+            })
+        };
+        let clients: Vec<_> = clients.into_iter().enumerate().map(listen).collect();
+        clients
+            .into_iter()
+            .map(|client| client.join().unwrap())
+            .collect()
+    });
+    assert_eq!(heard[0].len(), speakers * (times + 1));
+    for other in &heard[1..] {
+        assert!(*other == heard[0], "another order");
+    }
+}
+
+#[test]
+fn pings_go_both_ways() {
+    let (_server, address) = serve(&["--ping", "1"]);
+    let mut client = enter(address, "room");
+    client.send(Message::Ping("are you there?".into())).unwrap();
+    let answer = client.read().unwrap();
+    assert_eq!(answer, Message::Pong("are you there?".into()));
+    // It is asked too, as nobody says anything; and answers inside `read`.
+    assert!(matches!(client.read().unwrap(), Message::Ping(_)));
+    assert!(matches!(client.read().unwrap(), Message::Ping(_)));
+    assert!(matches!(client.read().unwrap(), Message::Ping(_)));
+    say(&mut client, "still here");
+    assert_eq!(hear(&mut client), "still here");
+}
+
+#[test]
+fn who_is_silent_is_taken_for_gone() {
+    let (_server, address) = serve(&["--ping", "1"]);
+    let mut client = enter(address, "room");
+    // It reads, and answers nothing.
+    let mut buffer = [0; 100];
+    while client.get_mut().read(&mut buffer).unwrap() > 0 {}
+    // So is who does not even begin.
+    assert_eq!(connect(address).read(&mut buffer).unwrap(), 0);
+}
+
+#[test]
+fn a_slow_reader_is_cut_off() {
+    let (server, address) = serve(&[]);
+    let mut slow = enter(address, "room");
+    let mut fast = enter(address, "room");
+    let text = "x".repeat(60_000);
+    let start = Instant::now();
+    let mut said = 0;
+    // Until the other one has been cut off, which shows in the server's memory and nowhere else:
+    // more than its sockets and its outbox can hold.
+    while said < 500 {
+        said += 1;
+        say(&mut fast, &text);
+        assert_eq!(hear(&mut fast).len(), text.len());
+        assert!(start.elapsed() < LIMIT, "it takes too long");
+    }
+    assert!(server.memory() < 100 << 20, "{} bytes", server.memory());
+    let mut heard = 0;
+    while let Ok(message) = slow.read() {
+        heard += usize::from(message.len() == text.len());
+    }
+    assert!(heard < said, "it heard all {heard}");
+    say(&mut fast, "without it");
+    assert_eq!(hear(&mut fast), "without it");
+}
+
+#[test]
+fn what_is_no_websocket_ends_its_connection_only() {
+    let (_server, address) = serve(&[]);
+    let mut client = enter(address, "room");
+    let mut answer = Vec::new();
+    let mut plain = connect(address);
+    plain
+        .write_all(b"\x16\x03\x01 no HTTP at all\r\n\r\n")
+        .unwrap();
+    plain.read_to_end(&mut answer).unwrap_or_default();
+    // Too much at once.
+    let mut loud = enter(address, "room");
+    let _ = loud.send(Message::text("x".repeat(100_000)));
+    while loud.read().is_ok() {}
+    say(&mut client, "unharmed");
+    let heard = hear(&mut client);
+    assert!(heard == "I am here" && hear(&mut client) == "unharmed");
+}
+
+#[test]
+fn everybody_is_told_of_the_end() {
+    let (server, address) = serve(&[]);
+    let mut clients: Vec<_> = (0..3).map(|n| enter(address, &n.to_string())).collect();
+    server.terminate();
+    for client in &mut clients {
+        let Message::Close(Some(frame)) = client.read().unwrap() else {
+            panic!("no goodbye");
+        };
+        assert_eq!(frame.code, CloseCode::Away);
+        // The goodbye is answered inside.
+        assert!(matches!(client.read(), Err(Error::ConnectionClosed)));
+    }
+    drop(clients);
+    assert!(server.end().status.success());
+}
+
+#[test]
+fn curl_is_let_in() {
+    let Some(mut curl) = peer("curl", "curl") else {
+        return;
+    };
+    // curl prints the headers when something follows them.
+    let (_server, address) = serve(&["--ping", "1"]);
+    curl.args(["--silent", "--include", "--no-buffer", "--http1.1"]);
+    for header in [
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ] {
+        curl.args(["--header", header]);
+    }
+    let mut curl = Program::start(curl.arg(format!("http://{address}/room")));
+    assert_eq!(curl.line(), "HTTP/1.1 101 Switching Protocols");
+    let mut headers = Vec::new();
+    while headers.last().is_none_or(|line: &String| !line.is_empty()) {
+        headers.push(curl.line().to_lowercase());
+    }
+    // The key's answer, as the standard has it.
+    let accept = "sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=";
+    assert!(headers.iter().any(|line| line == accept), "{headers:?}");
+}

@@ -1,0 +1,183 @@
+//! `drain`, with commands that leave traces.
+#![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
+
+mod peers;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::Shutdown;
+use std::process::Command;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use peers::{Program, connect, directory};
+
+fn drain(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_drain"));
+    command.args(args);
+    command
+}
+
+/// The numbers in answers that begin with `word`, in order.
+fn numbers(answers: &[String], word: &str) -> Vec<usize> {
+    let number = |answer: &String| {
+        let rest = answer.strip_prefix(word)?;
+        rest.split_whitespace().next()?.parse().ok()
+    };
+    let mut numbers: Vec<usize> = answers.iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[test]
+fn every_line_of_the_input_is_run() {
+    let directory = directory("every_line_of_the_input_is_run");
+    let mut command = drain(&["mkdir", "--"]);
+    let mut started = Program::start(command.current_dir(&directory));
+    let mut input = started.input();
+    for n in 0..50 {
+        writeln!(input, "-a name {n}").unwrap();
+    }
+    // The last line may do without an end.
+    write!(input, "last").unwrap();
+    drop(input);
+    let ended = started.end();
+    assert!(ended.status.success(), "{}", ended.output);
+    let answers: Vec<_> = ended.output.lines().map(str::to_owned).collect();
+    let all: Vec<usize> = (1..=51).collect();
+    assert_eq!(numbers(&answers, "accepted"), all);
+    assert_eq!(numbers(&answers, "ended"), all);
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 51);
+    assert!(directory.join("-a name 49").is_dir());
+}
+
+#[test]
+fn failures_are_told() {
+    let run = |args: &[&str], line: &str| {
+        let mut started = Program::start(&mut drain(args));
+        // It may have ended before it has read all of it.
+        let _ = writeln!(started.input(), "{line}");
+        let ended = started.end();
+        (ended.status.code(), ended.output)
+    };
+    let (code, said) = run(&["sh", "-c", "exit 3"], "x");
+    assert_eq!(
+        (code, said.as_str()),
+        (Some(1), "accepted 1\nended 1 exit status: 3\n")
+    );
+    let (code, said) = run(&["sh", "-c", "kill -9 $$"], "x");
+    assert!(
+        code == Some(1) && said.contains("ended 1 signal: 9"),
+        "{said}"
+    );
+    let (code, said) = run(&["there-is-no-such-program"], "x");
+    assert!(
+        code == Some(1) && said.contains("failed 1 No such file"),
+        "{said}"
+    );
+    let (code, said) = run(&["true"], &"x".repeat(200_000));
+    assert_eq!((code, said.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn as_many_run_at_once_as_may() {
+    let directory = directory("as_many_run_at_once_as_may");
+    // Each waits until three are there; a fourth would never come.
+    let script = "touch $0; until [ $(ls | wc -l) -ge 3 ]; do sleep 0.01; done";
+    let mut command = drain(&["--jobs", "3", "sh", "-c", script]);
+    let mut started = Program::start(command.current_dir(&directory));
+    started.input().write_all(b"a\nb\nc\n").unwrap();
+    assert!(started.end().status.success());
+}
+
+#[test]
+fn a_signal_under_load_loses_nothing_that_was_accepted() {
+    let directory = directory("a_signal_under_load_loses_nothing_that_was_accepted");
+    let trace = directory.join("trace");
+    let script = format!("echo $0 >> {}", trace.display());
+    let (server, address) = Program::serve(
+        env!("CARGO_BIN_EXE_drain"),
+        &["--jobs", "3", "sh", "-c", &script],
+    );
+    let clients = 4;
+    let ended = AtomicUsize::new(0);
+    let signalled = Barrier::new(clients + 1);
+    let accepted: usize = thread::scope(|s| {
+        let client = |client: usize| {
+            let (ended, signalled) = (&ended, &signalled);
+            s.spawn(move || {
+                let stream = connect(address);
+                let mut sender = stream.try_clone().unwrap();
+                // It sends for as long as anybody takes it.
+                let sends = thread::spawn(move || {
+                    let mut n = 0;
+                    while writeln!(sender, "client-{client}-{n}").is_ok() {
+                        n += 1;
+                    }
+                });
+                let mut answers = Vec::new();
+                for line in BufReader::new(&stream).lines() {
+                    answers.push(line.unwrap());
+                    if answers.last().unwrap().starts_with("ended") {
+                        ended.fetch_add(1, Ordering::Relaxed);
+                    }
+                    if answers.len() == 20 {
+                        signalled.wait();
+                    }
+                }
+                stream.shutdown(Shutdown::Both).unwrap_or_default();
+                sends.join().unwrap();
+                let accepted = numbers(&answers, "accepted");
+                assert_eq!(numbers(&answers, "ended"), accepted);
+                accepted.len()
+            })
+        };
+        let clients: Vec<_> = (0..clients).map(client).collect();
+        // All of them are in the middle of it.
+        signalled.wait();
+        server.terminate();
+        clients
+            .into_iter()
+            .map(|client| client.join().unwrap())
+            .sum()
+    });
+    assert!(server.end().status.success());
+    assert_eq!(ended.load(Ordering::Relaxed), accepted);
+    assert_eq!(fs::read_to_string(trace).unwrap().lines().count(), accepted);
+}
+
+#[test]
+fn a_signal_ends_what_comes_from_standard_input() {
+    let mut started = Program::start(&mut drain(&["sh", "-c", "echo ran $0"]));
+    let mut input = started.input();
+    writeln!(input, "one").unwrap();
+    let mut said = vec![started.line(), started.line(), started.line()];
+    said.sort();
+    assert_eq!(said, ["accepted 1", "ended 1 exit status: 0", "ran one"]);
+    // The input stays open.
+    started.terminate();
+    let ended = started.end();
+    assert!(
+        ended.status.success() && ended.output.is_empty(),
+        "{}",
+        ended.output
+    );
+    drop(input);
+}
+
+#[test]
+fn who_reads_nothing_holds_up_nobody() {
+    let (_server, address) =
+        Program::serve(env!("CARGO_BIN_EXE_drain"), &["--jobs", "2", "true"]);
+    let mut greedy = connect(address);
+    greedy.set_nonblocking(true).unwrap();
+    // More than is accepted from one client.
+    let _ = greedy.write(&b"x\n".repeat(10_000));
+    let mut stream = connect(address);
+    stream.write_all(b"y\n").unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).unwrap();
+    assert_eq!(answers, "accepted 1\nended 1 exit status: 0\n");
+}
