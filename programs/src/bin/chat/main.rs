@@ -1,5 +1,5 @@
 //! A chat over WebSockets: what somebody says is heard by everybody in the room, which is the path of
-//! the address, as in `ws://127.0.0.1:7080/kitchen`.
+//! the address, such as `/kitchen`.
 //!
 //! * `rooms`: who is where, and what is said to all of them.
 //! * `connection`: one client, from its handshake to its goodbye; two fibers.
