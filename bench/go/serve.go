@@ -1,4 +1,4 @@
-// The servers of bench/src/net/server for Go: `serve go --workers N --port 0 [--http]` prints
+// The servers of bench/src/net/server for Go: `serve go --workers N --port 0 [--http] [--small]` prints
 // the port, serves until standard input ends, and has a goroutine for each connection.
 package main
 
@@ -18,6 +18,7 @@ func serve(arguments []string) {
 	port := flags.Int("port", 0, "where to listen, 0 for wherever there is room")
 	flags.Int("stack", 0, "not used: stacks grow by themselves")
 	talk := flags.Bool("http", false, "HTTP/1.1 instead of echo")
+	small := flags.Bool("small", false, "connections that read 1 KiB at once")
 	if err := flags.Parse(arguments); err != nil {
 		panic(err)
 	}
@@ -34,24 +35,28 @@ func serve(arguments []string) {
 	if *talk {
 		serveHTTP(listener)
 	} else {
-		serveEcho(listener)
+		size := 4096
+		if *small {
+			size = 1024
+		}
+		serveEcho(listener, size)
 	}
 }
 
 // TCP_NODELAY is what Go sets by itself.
-func serveEcho(listener net.Listener) {
+func serveEcho(listener net.Listener, size int) {
 	for {
 		connection, err := listener.Accept()
 		if err != nil {
 			panic(err)
 		}
-		go echo(connection)
+		go echo(connection, size)
 	}
 }
 
-func echo(connection net.Conn) {
+func echo(connection net.Conn, size int) {
 	defer connection.Close()
-	buffer := make([]byte, 4096)
+	buffer := make([]byte, size)
 	for {
 		count, err := connection.Read(buffer)
 		if err != nil {

@@ -21,8 +21,7 @@ pub fn measure(
     job: &Job,
     patience: Duration,
 ) -> Answer {
-    let http = matches!(net, Net::Http { .. });
-    let arguments = Settings::arguments(peer, job.workers, job.stack, http);
+    let arguments = Settings::arguments(peer, job.workers, job.stack, net);
     let mut server = match (peer, &programs.go) {
         ("go", Ok(program)) => Command::new(program),
         ("go", Err(reason)) => {

@@ -2,6 +2,8 @@
 
 use clap::Parser;
 
+use crate::case::Net;
+
 /// Serves on 127.0.0.1, prints the port, and ends with its standard input.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "serve")]
@@ -20,6 +22,9 @@ pub(in crate::net) struct Settings {
     /// HTTP/1.1 instead of echo.
     #[arg(long)]
     pub(super) http: bool,
+    /// Connections that read 1 KiB at once, and not 4 KiB.
+    #[arg(long)]
+    pub(super) small: bool,
 }
 
 impl Settings {
@@ -28,15 +33,17 @@ impl Settings {
         name: &str,
         workers: usize,
         stack: usize,
-        http: bool,
+        net: Net,
     ) -> Vec<String> {
         let mut arguments = vec!["serve".to_owned(), name.to_owned()];
         arguments.extend(["--workers".to_owned(), workers.to_string()]);
         if stack != 0 {
             arguments.extend(["--stack".to_owned(), stack.to_string()]);
         }
-        if http {
-            arguments.push("--http".to_owned());
+        match net {
+            Net::Http { .. } => arguments.push("--http".to_owned()),
+            Net::Idle => arguments.push("--small".to_owned()),
+            Net::Echo { .. } | Net::Calls { .. } => {}
         }
         arguments
     }

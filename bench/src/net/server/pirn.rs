@@ -18,9 +18,10 @@ use crate::net::load::BODY;
 use super::{Settings, start, text};
 
 pub(super) fn echo(settings: &Settings) -> io::Result<()> {
-    serve(settings, |stream| {
+    let small = settings.small;
+    serve(settings, move |stream| {
         // A connection that breaks ends its fiber; the load at its other end says so.
-        let _ = text::echo(stream);
+        let _ = text::echo(stream, small);
     })
 }
 
@@ -36,7 +37,10 @@ async fn answer(_: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallibl
     Ok(Response::new(Full::new(Bytes::from_static(BODY))))
 }
 
-fn serve(settings: &Settings, talk: fn(TcpStream)) -> io::Result<()> {
+fn serve(
+    settings: &Settings,
+    talk: impl Fn(TcpStream) + Copy + Send + Sync + 'static,
+) -> io::Result<()> {
     let mut builder = Runtime::builder().workers(settings.workers);
     if settings.stack != 0 {
         builder = builder.stack_size(settings.stack);

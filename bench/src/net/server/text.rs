@@ -5,9 +5,21 @@ use std::io::{self, Read, Write};
 /// Bytes that one connection reads at once.
 pub(super) const BUFFER: usize = 4096;
 
+/// The same where as many connections as possible wait.
+pub(super) const SMALL: usize = 1024;
+
 /// Says back what it hears until the other side is done.
-pub(super) fn echo(mut stream: impl Read + Write) -> io::Result<()> {
-    let mut buffer = [0; BUFFER];
+pub(super) fn echo(stream: impl Read + Write, small: bool) -> io::Result<()> {
+    match small {
+        true => echo_by::<SMALL>(stream),
+        false => echo_by::<BUFFER>(stream),
+    }
+}
+
+// Not inlined: both buffers would be in one frame.
+#[inline(never)]
+fn echo_by<const SIZE: usize>(mut stream: impl Read + Write) -> io::Result<()> {
+    let mut buffer = [0; SIZE];
     loop {
         match stream.read(&mut buffer)? {
             0 => return Ok(()),

@@ -6,15 +6,21 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 
-use super::text::BUFFER;
+use super::text::{BUFFER, SMALL};
 use super::{Settings, start};
 
 pub(super) fn echo_multi_thread(settings: &Settings) -> io::Result<()> {
-    multi_thread(settings)?.block_on(serve(settings, echo))
+    match settings.small {
+        true => multi_thread(settings)?.block_on(serve(settings, echo::<SMALL>)),
+        false => multi_thread(settings)?.block_on(serve(settings, echo::<BUFFER>)),
+    }
 }
 
 pub(super) fn echo_current_thread(settings: &Settings) -> io::Result<()> {
-    current_thread()?.block_on(serve(settings, echo))
+    match settings.small {
+        true => current_thread()?.block_on(serve(settings, echo::<SMALL>)),
+        false => current_thread()?.block_on(serve(settings, echo::<BUFFER>)),
+    }
 }
 
 pub(super) fn multi_thread(settings: &Settings) -> io::Result<Runtime> {
@@ -47,8 +53,8 @@ where
     accepting.await.map_err(io::Error::other)?
 }
 
-async fn echo(mut stream: TcpStream) {
-    let mut buffer = [0; BUFFER];
+async fn echo<const SIZE: usize>(mut stream: TcpStream) {
+    let mut buffer = [0; SIZE];
     // A connection that breaks ends its task; the load at its other end says so.
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {
         if stream.write_all(&buffer[..count]).await.is_err() {
