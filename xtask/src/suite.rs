@@ -142,6 +142,7 @@ pub(crate) fn free(options: &Options) -> Result<Tally, String> {
             " deadline::",
             " deadlock ",
             " elastic::",
+            " futures",
             " idle ",
             " join::",
             " loans::",

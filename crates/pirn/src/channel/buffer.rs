@@ -67,6 +67,10 @@ impl<T> Buffer<T> {
         self.early.pop()
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.early.iter().chain(self.late.iter())
+    }
+
     /// Has `take` take the row with the oldest values away, and leave an empty one.
     pub(super) fn part(&mut self, take: impl FnOnce(&mut Row<T>)) {
         let oldest = match self.early.is_empty() {
@@ -154,6 +158,10 @@ impl<T> Row<T> {
 
     fn push_front(&mut self, value: T) {
         self.front.push_front(value);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        self.front.iter().chain(self.rest.iter().flatten())
     }
 
     #[cold]

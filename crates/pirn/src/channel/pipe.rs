@@ -92,6 +92,14 @@ impl<T> Pipe<T> {
         self.follow(after);
     }
 
+    /// Whether a value is in the channel that is `sought`, which is asked with the lock held.
+    pub(super) fn holds(&self, sought: impl Fn(&T) -> bool) -> bool {
+        let mut state = self.state.lock();
+        self.reunite(&mut state);
+        self.note(&state);
+        state.buffer.iter().any(sought)
+    }
+
     /// Does what was left until the lock is free.
     #[inline]
     pub(super) fn follow(&self, after: After) {

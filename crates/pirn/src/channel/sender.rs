@@ -60,6 +60,12 @@ impl<T> Sender<T> {
         move || channel.upgrade().is_some_and(|pipe| pipe.is_awaited())
     }
 
+    /// Whether a value that is `sought` has been sent and is with no receiver yet. It is asked with
+    /// a lock held.
+    pub(crate) fn holds(&self, sought: impl Fn(&T) -> bool) -> bool {
+        self.channel.holds(sought)
+    }
+
     /// Sends `value`, waiting while there is no room (on a channel of capacity 0: until a
     /// receiver takes it).
     ///

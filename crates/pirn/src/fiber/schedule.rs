@@ -28,6 +28,9 @@ pub(crate) enum Wish {
 }
 
 /// Where a fiber lives once it has been started.
+///
+/// What is given here is for those who are no fibers: a thread, or a future. They have no stack of this
+/// library's to leave, keep no timers in its wheels, and hold up nobody.
 pub(crate) trait Schedule: Sync {
     /// Takes a fiber whose wait the caller has claimed, and sees to it that it runs again.
     /// Any thread; called exactly once for each claim of a parked fiber.
@@ -38,14 +41,18 @@ pub(crate) trait Schedule: Sync {
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held; something will make it ready.
-    unsafe fn suspend(&self, local: &Local, fiber: NonNull<Header>);
+    unsafe fn suspend(&self, _local: &Local, _fiber: NonNull<Header>) {
+        unreachable!("{NO_STACK}");
+    }
 
     /// As [`suspend`](Schedule::suspend), for a fiber that is to run again when everything
     /// else that is ready has run.
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held.
-    unsafe fn requeue(&self, local: &Local, fiber: NonNull<Header>);
+    unsafe fn requeue(&self, _local: &Local, _fiber: NonNull<Header>) {
+        unreachable!("{NO_STACK}");
+    }
 
     /// Runs something else in place of `fiber`, which may migrate; returns when it is resumed,
     /// perhaps on another thread.
@@ -69,14 +76,18 @@ pub(crate) trait Schedule: Sync {
     }
 
     /// The first act of a fiber on its stack: what is owed to the one that ran before.
-    fn landed(&self, local: &Local);
+    fn landed(&self, _local: &Local) {
+        unreachable!("{NO_STACK}");
+    }
 
     /// Leaves `fiber`, which has ended, for good. Returns only if its stack has gone to
     /// another fresh fiber, which the caller runs next.
     ///
     /// # Safety
     /// Called by the fiber itself, at the root of its stack.
-    unsafe fn ended(&self, local: &Local, fiber: NonNull<Header>) -> NonNull<Header>;
+    unsafe fn ended(&self, _local: &Local, _fiber: NonNull<Header>) -> NonNull<Header> {
+        unreachable!("{NO_STACK}");
+    }
 
     /// Arms `timer` to claim its ticket at `deadline` (nanoseconds, as `base::clock` counts).
     /// Returns the number of the wheel that it is on.
@@ -84,20 +95,28 @@ pub(crate) trait Schedule: Sync {
     /// # Safety
     /// Called on the thread that runs the fiber; `timer` stays pinned until it has fired or
     /// was disarmed.
-    unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) -> usize;
+    unsafe fn arm(&self, _timer: NonNull<Timer<Ticket>>, _deadline: u64) -> usize {
+        unreachable!("{NO_WHEEL}");
+    }
 
     /// Takes `timer` back from that wheel; false if it has fired.
     ///
     /// # Safety
     /// Called on the thread that armed it, unless the fiber may migrate.
-    unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>, wheel: usize) -> bool;
+    unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>, _wheel: usize) -> bool {
+        unreachable!("{NO_WHEEL}");
+    }
 
     /// Whether other fibers wait for the thread that runs this one. Asked by a fiber that
     /// blocks its thread in place.
-    fn others_wait(&self) -> bool;
+    fn others_wait(&self) -> bool {
+        false
+    }
 
     /// The present moment of the fiber's clock. Called by the fiber itself.
-    fn now(&self, local: &Local) -> Instant;
+    fn now(&self, _local: &Local) -> Instant {
+        shim::now()
+    }
 
     /// Has a fiber that is `wanted`, and for which there is no stack, run on the stack of
     /// `lender`, which calls; returns when it has ended. False: there was none, or too little of
@@ -115,7 +134,9 @@ pub(crate) trait Schedule: Sync {
     }
 
     /// Whether that clock moves only when this thread is free to let it. Asked by the fiber.
-    fn time_is_virtual(&self) -> bool;
+    fn time_is_virtual(&self) -> bool {
+        false
+    }
 }
 
 /// The home of a plain thread, and of a fiber while it blocks its thread in place: whoever
@@ -127,40 +148,7 @@ impl Schedule for InPerson {
         // SAFETY: H1.
         unsafe { fiber.as_ref() }.gate.unpark();
     }
-
-    unsafe fn suspend(&self, _local: &Local, _fiber: NonNull<Header>) {
-        unreachable!("a thread sleeps on its gate");
-    }
-
-    unsafe fn requeue(&self, _local: &Local, _fiber: NonNull<Header>) {
-        unreachable!("a thread has no queue to go to the back of");
-    }
-
-    fn landed(&self, _local: &Local) {
-        unreachable!("a thread is not a fiber's stack");
-    }
-
-    unsafe fn ended(&self, _local: &Local, _fiber: NonNull<Header>) -> NonNull<Header> {
-        unreachable!("a thread is not a fiber's stack");
-    }
-
-    unsafe fn arm(&self, _timer: NonNull<Timer<Ticket>>, _deadline: u64) -> usize {
-        unreachable!("a thread sleeps with a timeout of its own");
-    }
-
-    unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>, _wheel: usize) -> bool {
-        unreachable!("a thread sleeps with a timeout of its own");
-    }
-
-    fn others_wait(&self) -> bool {
-        false
-    }
-
-    fn now(&self, _local: &Local) -> Instant {
-        shim::now()
-    }
-
-    fn time_is_virtual(&self) -> bool {
-        false
-    }
 }
+
+const NO_STACK: &str = "who is no fiber has no stack to leave";
+const NO_WHEEL: &str = "who is no fiber waits without a timer of a worker's";

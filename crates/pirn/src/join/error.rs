@@ -48,6 +48,8 @@ pub enum JoinError {
     Panicked(Payload),
     /// The fiber was cancelled, or its runtime shut down, before it started.
     NotRun,
+    /// The outcome has been taken before: the handle was polled, as a future, until it yielded.
+    Taken,
     /// The joining fiber was interrupted; the other one goes on.
     Interrupted(Interrupt),
 }
@@ -95,6 +97,9 @@ impl fmt::Display for JoinError {
             JoinError::NotRun => f.write_str(
                 "the fiber never started: it was cancelled, or its runtime shut down",
             ),
+            JoinError::Taken => f.write_str(
+                "the fiber's outcome has been taken: its handle was polled until it yielded",
+            ),
             JoinError::Interrupted(interrupt) => {
                 write!(f, "waiting was interrupted: {interrupt}")
             }
@@ -106,7 +111,7 @@ impl Error for JoinError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             JoinError::Interrupted(interrupt) => Some(interrupt),
-            JoinError::Panicked(_) | JoinError::NotRun => None,
+            JoinError::Panicked(_) | JoinError::NotRun | JoinError::Taken => None,
         }
     }
 }

@@ -188,7 +188,7 @@ impl<T> Joined<T> {
         result
     }
 
-    /// As [`take`](Self::take), of a handle that stays; what it says then is `NotRun`.
+    /// As [`take`](Self::take), of a handle that stays; what it says then is `Taken`.
     #[inline(always)]
     pub(crate) fn take_outcome(&mut self) -> Result<T, JoinError> {
         let header = self.fiber.header();
@@ -205,7 +205,8 @@ impl<T> Joined<T> {
             Outcome::Panicked => Err(JoinError::Panicked(Payload::new(unsafe {
                 entry::take_panic(fiber)
             }))),
-            Outcome::NotRun | Outcome::Pending | Outcome::Taken => Err(JoinError::NotRun),
+            Outcome::NotRun | Outcome::Pending => Err(JoinError::NotRun),
+            Outcome::Taken => Err(JoinError::Taken),
         }
     }
 }

@@ -65,7 +65,7 @@ impl Worker {
         // a queue and so is suspended or prepared. Nothing of this thread is used after it.
         unsafe { context::switch(from, to) };
         let local = current::local();
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        let worker = Worker::here(local);
         worker.landed(local);
         if wish != Wish::RunAgain {
             worker.remote().counters.fiber_wakes.increment();
@@ -273,44 +273,39 @@ impl Schedule for Commons {
     }
 
     unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.leave(local, fiber, wish) };
+        unsafe { Worker::here(local).leave(local, fiber, wish) };
     }
 
     fn pin(&self, local: &Local) -> &'static dyn Schedule {
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        let worker = Worker::here(local);
         worker.pins.set(worker.pins.get() + 1);
         let mailbox: &'static Mailbox<Header> = worker.remote().mailbox;
         mailbox
     }
 
     fn unpin(&self, local: &Local) {
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        let worker = Worker::here(local);
         worker.pins.set(worker.pins.get() - 1);
     }
 
     fn landed(&self, local: &Local) {
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
-        worker.landed(local);
+        Worker::here(local).landed(local);
     }
 
     unsafe fn ended(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.succeed_free(local, fiber) }
+        unsafe { Worker::here(local).succeed_free(local, fiber) }
     }
 
     unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) -> usize {
-        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.arm_common(timer, deadline) }
+        unsafe { Worker::here(current::local()).arm_common(timer, deadline) }
     }
 
     unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>, wheel: usize) -> bool {
-        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.disarm_common(wheel, timer) }
+        unsafe { Worker::here(current::local()).disarm_common(wheel, timer) }
     }
 
     fn others_wait(&self) -> bool {
@@ -318,22 +313,15 @@ impl Schedule for Commons {
     }
 
     fn now(&self, local: &Local) -> Instant {
-        Worker::of(local)
-            .expect("a fiber runs on a worker")
-            .present()
+        Worker::here(local).present()
     }
 
     unsafe fn lend(&self, lender: FiberPtr, wanted: Wanted) -> bool {
-        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.lend(lender, wanted) }
+        unsafe { Worker::here(current::local()).lend(lender, wanted) }
     }
 
     fn witness(&self) -> Option<Witness> {
         Worker::of(current::local())?.pool.config.on_panic.clone()
-    }
-
-    fn time_is_virtual(&self) -> bool {
-        false
     }
 }

@@ -80,7 +80,7 @@ impl Worker {
         // SAFETY: once: it was fresh, and the list gave it to nobody else.
         unsafe { live(borrower) };
         // Another one, if fibers may migrate: the lender has come along on its stack.
-        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
+        let worker = Worker::here(current::local());
         // SAFETY: on the worker that the borrower has ended on.
         unsafe { worker.take_back(lender, borrower) };
         true

@@ -315,7 +315,7 @@ impl Schedule for Mailbox<Header> {
 
     #[inline]
     unsafe fn suspend(&self, local: &Local, fiber: FiberPtr) {
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        let worker = Worker::here(local);
         worker.count_park();
         // SAFETY: the caller's promise, passed on.
         unsafe { worker.suspend(local, fiber) };
@@ -323,33 +323,29 @@ impl Schedule for Mailbox<Header> {
 
     #[inline]
     unsafe fn requeue(&self, local: &Local, fiber: FiberPtr) {
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
+        let worker = Worker::here(local);
         worker.make_ready(fiber);
         // SAFETY: the caller's promise, and the fiber is in a queue.
         unsafe { worker.suspend(local, fiber) };
     }
 
     fn landed(&self, local: &Local) {
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
-        worker.landed(local);
+        Worker::here(local).landed(local);
     }
 
     unsafe fn ended(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
-        let worker = Worker::of(local).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.succeed(local, fiber) }
+        unsafe { Worker::here(local).succeed(local, fiber) }
     }
 
     unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, deadline: u64) -> usize {
-        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.arm(timer, deadline) }
+        unsafe { Worker::here(current::local()).arm(timer, deadline) }
     }
 
     unsafe fn disarm(&self, timer: NonNull<Timer<Ticket>>, wheel: usize) -> bool {
-        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.disarm(timer, wheel) }
+        unsafe { Worker::here(current::local()).disarm(timer, wheel) }
     }
 
     fn others_wait(&self) -> bool {
@@ -358,15 +354,12 @@ impl Schedule for Mailbox<Header> {
 
     #[inline]
     fn now(&self, local: &Local) -> Instant {
-        Worker::of(local)
-            .expect("a fiber runs on a worker")
-            .present()
+        Worker::here(local).present()
     }
 
     unsafe fn lend(&self, lender: FiberPtr, wanted: Wanted) -> bool {
-        let worker = Worker::of(current::local()).expect("a fiber runs on a worker");
         // SAFETY: the caller's promise, passed on.
-        unsafe { worker.lend(lender, wanted) }
+        unsafe { Worker::here(current::local()).lend(lender, wanted) }
     }
 
     fn witness(&self) -> Option<Witness> {

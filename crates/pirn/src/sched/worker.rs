@@ -222,6 +222,12 @@ impl Worker {
         unsafe { local.worker().cast::<Worker>().as_ref() }
     }
 
+    /// The worker that this thread is, for one of its fibers.
+    #[inline(always)]
+    pub(super) fn here(local: &Local) -> &Worker {
+        Worker::of(local).expect("a fiber runs on a worker")
+    }
+
     /// What the others see of this worker.
     #[inline(always)]
     pub(super) fn remote(&self) -> &Remote {

@@ -14,7 +14,7 @@ use crate::channel::Receiver;
 /// receives it, and each guard of [`cancel_on`](super::cancel_on) acts on it too.
 ///
 /// A signal is in the channel once at most: one that comes again before it has been received is
-/// the same one. So nothing piles up, however slowly one receives, and whoever
+/// the same one. (Twice, if a [future](Receiver::recv_async) gives it back.) So nothing piles up, however slowly one receives, and whoever
 /// receives a signal knows that it has come since the last time, but not how often. Clones of the
 /// receiver share what comes.
 ///
@@ -55,7 +55,7 @@ pub fn listen(signals: &[Signal]) -> io::Result<Receiver<Signal>> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, none));
     }
     forget_listeners();
-    let (listener, receiver) = Listener::new(different.len());
+    let (listener, receiver) = Listener::new();
     let listener = Arc::new(listener);
     let tell = |signal| watch(signal, Reaction::Tell(Arc::clone(&listener)));
     let watches: Vec<Watch> =

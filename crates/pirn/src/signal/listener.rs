@@ -1,42 +1,36 @@
 //! One who listens: the sending end of a channel of signals that is never full.
 //!
 //! The thread of a signal must not wait for anybody, and yet nobody may miss that a signal has
-//! come. So each signal is in the channel once at most: one that comes again while it is there
-//! is the same one, as with the system itself. There is a place for each, so there is always
-//! room.
+//! come. So there is always room, and each signal is in the channel once at most: one that comes again
+//! while it is there is the same one, as with the system itself.
 //!
-//! Owns: what is in the channel, as far as the sending side can know. Does not own: who is told
-//! when (`watch`). Called on the threads of signals.
+//! Owns: what is sent. Does not own: who is told when (`watch`). Called on the threads of signals.
 //!
 //! # Invariants
-//! * SL1. `sent` ends with what is in the channel, in that order: values go in here only, under
-//!   the lock, and are taken out at the front. So the last `len` of `sent` are what is still
-//!   in, or was when `len` was read: if the signal is among them, somebody receives it after it
-//!   has come.
-
-use std::collections::VecDeque;
+//! * SL1. A signal is sent by its own thread only, after a look that has not found it in the channel. If it
+//!   has been found there, somebody receives it after it has come. If not, it is sent. It may be there
+//!   twice only by a future that was dropped and gave back what it had been handed.
+//!
+//! Rejected: to remember here what was sent, and to tell from the channel's length what is still in. What
+//! futures give back comes in at the front, where nobody here sees it.
 
 use super::kind::Signal;
-use crate::channel::{Receiver, Sender, TrySendError, bounded};
+use crate::channel::{Receiver, Sender, unbounded};
 use crate::fiber::vigil::{self, Hope};
-use crate::shim::Mutex;
 
 /// Somebody who listens.
 pub(crate) struct Listener {
     sender: Sender<Signal>,
-    /// What has been sent, without some of what has been received (SL1).
-    sent: Mutex<VecDeque<Signal>>,
     _hope: Hope,
 }
 
 impl Listener {
-    /// A listener for `most` signals, and what it listens to.
-    pub(super) fn new(most: usize) -> (Listener, Receiver<Signal>) {
-        let (sender, receiver) = bounded(most);
+    /// A listener, and what it listens to.
+    pub(super) fn new() -> (Listener, Receiver<Signal>) {
+        let (sender, receiver) = unbounded();
         let listener = Listener {
             _hope: vigil::hope_for(sender.awaited()),
             sender,
-            sent: Mutex::new(VecDeque::new()),
         };
         (listener, receiver)
     }
@@ -44,19 +38,10 @@ impl Listener {
     /// Tells that `signal` has come; false if nobody will ever know.
     pub(super) fn tell(&self, signal: usize) -> bool {
         let signal = Signal::from_raw(signal as i32);
-        let mut sent = self.sent.lock();
-        let received = sent.len().saturating_sub(self.sender.len());
-        sent.drain(..received);
-        if sent.contains(&signal) {
+        if self.sender.holds(|there| *there == signal) {
             return !self.has_gone();
         }
-        match self.sender.try_send(signal) {
-            Ok(()) => sent.push_back(signal),
-            // A place for each signal: so it is there, given back by a future that was dropped.
-            Err(TrySendError::Full(_)) => {}
-            Err(TrySendError::Disconnected(_)) => return false,
-        }
-        true
+        self.sender.try_send(signal).is_ok()
     }
 
     /// Whether all receivers have gone.

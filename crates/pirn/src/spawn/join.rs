@@ -18,7 +18,8 @@ use crate::wait::awaiting::Awaiting;
 ///
 /// A handle is a future, too, of what [`join`](Self::join) returns: for a fiber in
 /// [`future::wait`](crate::future::wait()), and for other libraries' runtimes. It is never
-/// `Interrupted`, and dropping it detaches the fiber as ever.
+/// `Interrupted`, and dropping it detaches the fiber as ever. When it has yielded, the outcome has been
+/// taken: a later `join` says so, and a later poll panics.
 ///
 /// ```
 /// let child = pirn::spawn(|| 6 * 7);
@@ -56,6 +57,7 @@ impl<T> JoinHandle<T> {
     /// * [`JoinError::Panicked`] with the payload if the fiber panicked.
     /// * [`JoinError::NotRun`] if it was cancelled, or its runtime shut down, before it
     ///   started; its closure has been dropped.
+    /// * [`JoinError::Taken`] if the handle was polled, as a future, until it yielded.
     /// * [`JoinError::Interrupted`] if the *caller* was interrupted; the fiber goes on,
     ///   detached. [`wait`](Self::wait) first to keep the handle.
     ///

@@ -31,15 +31,13 @@
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
-use std::time::Instant;
 
 use super::polling::call;
-use crate::fiber::current::{self, Local};
+use crate::fiber::current;
 use crate::fiber::entry::class_for;
 use crate::fiber::state::{Accepts, Claim, Code, Parked};
 use crate::fiber::{FiberPtr, Header, Schedule, Ticket};
-use crate::shim::{self, Lock};
-use crate::timer::Timer;
+use crate::shim::Lock;
 
 /// Who waits in a future's place.
 pub(super) struct Agent(FiberPtr);
@@ -142,42 +140,6 @@ impl Schedule for ByWaker {
         if let Some(waker) = waker {
             call(waker);
         }
-    }
-
-    unsafe fn suspend(&self, _local: &Local, _fiber: NonNull<Header>) {
-        unreachable!("an agent has no stack");
-    }
-
-    unsafe fn requeue(&self, _local: &Local, _fiber: NonNull<Header>) {
-        unreachable!("an agent has no stack");
-    }
-
-    fn landed(&self, _local: &Local) {
-        unreachable!("an agent has no stack");
-    }
-
-    unsafe fn ended(&self, _local: &Local, _fiber: NonNull<Header>) -> NonNull<Header> {
-        unreachable!("an agent has no stack");
-    }
-
-    unsafe fn arm(&self, _timer: NonNull<Timer<Ticket>>, _deadline: u64) -> usize {
-        unreachable!("an agent waits without a limit");
-    }
-
-    unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>, _wheel: usize) -> bool {
-        unreachable!("an agent waits without a limit");
-    }
-
-    fn others_wait(&self) -> bool {
-        false
-    }
-
-    fn now(&self, _local: &Local) -> Instant {
-        shim::now()
-    }
-
-    fn time_is_virtual(&self) -> bool {
-        false
     }
 }
 

@@ -364,7 +364,15 @@ fn a_handle_is_a_future() {
         poll_once(Pin::new(&mut polled), &wakes)
     }));
     assert!(again.is_err());
-    assert!(matches!(polled.join(), Err(JoinError::NotRun)));
+    polled.wait().unwrap();
+    assert!(matches!(polled.join(), Err(JoinError::Taken)));
+    // Also one that perhaps never ran.
+    let mut cancelled = runtime.spawn(for_ever);
+    cancelled.cancel();
+    cancelled.wait().unwrap();
+    assert!(poll_once(Pin::new(&mut cancelled), &wakes).is_ready());
+    let later = cancelled.join_timeout(Duration::ZERO).unwrap();
+    assert!(matches!(later, Err(JoinError::Taken)));
     runtime
         .run(|| pirn::runtime::Handle::current().wait_idle())
         .unwrap();

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pirn::cancel::Token;
@@ -9,6 +10,7 @@ use pirn::channel::{RecvError, TryRecvError, bounded};
 use pirn::signal::{Signal, cancel_on, listen};
 use pirn::{Interrupt, select};
 
+use crate::futures_rig::{Wakes, poll_once};
 use crate::rig::{apart, eventually, on_every_shape};
 use crate::signals::{assert_passed, send};
 
@@ -75,6 +77,44 @@ fn nothing_piles_up() {
             for expected in [Signal::HUP, Signal::USR2, Signal::USR1] {
                 assert_eq!(slow.recv(), Ok(expected));
             }
+            assert_eq!(slow.try_recv(), Err(TryRecvError::Empty));
+        }
+    }));
+}
+
+/// What a future gives back when it is dropped takes the place of no signal that comes.
+#[test]
+#[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
+fn what_is_given_back_hides_nothing() {
+    let name = "listen::what_is_given_back_hides_nothing";
+    assert_passed(apart(name, &[], || {
+        let all = [Signal::USR1, Signal::USR2];
+        let slow = listen(&all).unwrap();
+        // Told after `slow`.
+        let quick = listen(&all).unwrap();
+        let come = |signal, name| {
+            send(name);
+            assert_eq!(quick.recv(), Ok(signal));
+        };
+        let wakes = Arc::new(Wakes::default());
+        for again in [Signal::USR1, Signal::USR2] {
+            let mut future = Box::pin(slow.recv_async());
+            assert!(poll_once(future.as_mut(), &wakes).is_pending());
+            come(Signal::USR1, "-USR1");
+            if again == Signal::USR1 {
+                // With that, there are two of it.
+                come(Signal::USR1, "-USR1");
+            } else {
+                come(Signal::USR2, "-USR2");
+                assert_eq!(slow.recv(), Ok(Signal::USR2));
+            }
+            drop(future);
+            come(Signal::USR2, "-USR2");
+            assert_eq!(slow.recv(), Ok(Signal::USR1));
+            if again == Signal::USR1 {
+                assert_eq!(slow.recv(), Ok(Signal::USR1));
+            }
+            assert_eq!(slow.recv(), Ok(Signal::USR2));
             assert_eq!(slow.try_recv(), Err(TryRecvError::Empty));
         }
     }));

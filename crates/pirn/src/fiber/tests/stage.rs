@@ -144,10 +144,6 @@ impl Schedule for Home {
 
     fn landed(&self, _local: &Local) {}
 
-    unsafe fn ended(&self, _local: &Local, _fiber: FiberPtr) -> FiberPtr {
-        unreachable!("a played fiber has no stack to leave");
-    }
-
     unsafe fn arm(&self, timer: NonNull<Timer<Ticket>>, _deadline: u64) -> usize {
         // SAFETY: the caller's timer is alive.
         self.armed.set(Some(unsafe { timer.as_ref() }.payload()));
@@ -156,17 +152,5 @@ impl Schedule for Home {
 
     unsafe fn disarm(&self, _timer: NonNull<Timer<Ticket>>, _wheel: usize) -> bool {
         self.armed.take().is_some()
-    }
-
-    fn now(&self, _local: &Local) -> Instant {
-        shim::now()
-    }
-
-    fn time_is_virtual(&self) -> bool {
-        false
-    }
-
-    fn others_wait(&self) -> bool {
-        false
     }
 }
