@@ -9,7 +9,6 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::Cell;
 use std::ptr::NonNull;
-use std::time::Instant;
 
 use crate::fiber::current::{self, Local};
 use crate::fiber::header::{FiberPtr, Header};
@@ -17,7 +16,6 @@ use crate::fiber::schedule::Schedule;
 use crate::fiber::slab;
 use crate::fiber::state::Code;
 use crate::fiber::ticket::Ticket;
-use crate::shim;
 use crate::shim::thread::{self, JoinHandle};
 use crate::timer::Timer;
 
