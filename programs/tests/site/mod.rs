@@ -1,4 +1,5 @@
 //! A small web site on fibers, of pages that behave well and of pages that do not.
+#![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
