@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use async_io::{Async, Timer};
 use futures::future::join_all;
+use futures::stream::unfold;
 use futures::{AsyncReadExt as _, AsyncWriteExt as _, SinkExt as _, StreamExt as _};
-use pirn::channel::bounded;
+use pirn::channel::{bounded, broadcast};
 use pirn::future::{fiber, wait};
 
 use site::Site;
@@ -63,6 +64,13 @@ fn streams_and_channels_of_futures() {
         });
         assert_eq!(sum.join().unwrap(), Ok(1000 * 1001));
     });
+    // Other kinds of channels, by way of their futures.
+    let (tx, rx) = broadcast::channel(3);
+    (1..=3).for_each(|n| _ = tx.send(n));
+    drop(tx);
+    let values = unfold(rx, async |mut rx| Some((rx.recv_async().await.ok()?, rx)));
+    let values: Vec<u32> = pirn::run(|| wait(values.collect())).unwrap();
+    assert_eq!(values, [1, 2, 3]);
 }
 
 #[test]
