@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use peers::{Ended, Program, connect, directory, peer, run};
+use peers::{Ended, Program, connect, directory, identity, peer};
 
 const TLS: &str = env!("CARGO_BIN_EXE_tls");
 
@@ -36,28 +36,6 @@ fn client(address: SocketAddr, ca: &Path, args: &[&str], input: &str) -> Ended {
     let ended = client.end();
     writer.join().unwrap();
     ended
-}
-
-/// A certificate and its key that openssl makes.
-fn identity(test: &str) -> Option<(PathBuf, PathBuf)> {
-    let directory = directory(test);
-    let (cert, key) = (directory.join("cert.pem"), directory.join("key.pem"));
-    let mut openssl = peer("openssl", "openssl")?;
-    openssl
-        .args(["req", "-x509", "-newkey", "ec", "-noenc", "-days", "2"])
-        .args([
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-subj",
-            "/CN=localhost",
-        ])
-        .args(["-addext", "subjectAltName=DNS:localhost"])
-        .args(["-addext", "basicConstraints=critical,CA:FALSE", "-out"])
-        .arg(&cert)
-        .arg("-keyout")
-        .arg(&key);
-    run(&mut openssl, "");
-    Some((cert, key))
 }
 
 /// Lines there and back through openssl, in this version of TLS.
@@ -88,7 +66,7 @@ fn openssl_is_served() {
 
 #[test]
 fn certificates_come_from_files() {
-    let Some((cert, key)) = identity("certificates_come_from_files") else {
+    let Some((cert, key)) = identity(&directory("certificates_come_from_files")) else {
         return;
     };
     let (cert_path, key_path) = (cert.display().to_string(), key.display().to_string());
@@ -99,7 +77,8 @@ fn certificates_come_from_files() {
 
 #[test]
 fn a_server_of_openssl_is_understood() {
-    let Some((cert, key)) = identity("a_server_of_openssl_is_understood") else {
+    let Some((cert, key)) = identity(&directory("a_server_of_openssl_is_understood"))
+    else {
         return;
     };
     for version in ["-tls1_3", "-tls1_2"] {

@@ -3,13 +3,14 @@
 //!
 //! `compare` prints pirn and its peers side by side, `echo` only their servers; `guard` compares instruction counts
 //! with the baseline in the repository; `cost` compares them with those of a build without
-//! anything that is there for reports only.
+//! anything that is there for reports only. `redis` is about a program, and in `redis.rs`.
 
 use std::path::PathBuf;
 
 use crate::command;
 use crate::harness::{Build, Run, cases, run};
 use crate::options::Options;
+use crate::redis;
 use crate::repo;
 use crate::tally::Tally;
 
@@ -24,8 +25,10 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
         }
         Some((name, args)) if name == "echo" => ("compare", echo(args)),
         Some((name, args)) if name == "cost" => return cost(args),
+        Some((name, args)) if name == "redis" => return redis::compare(args),
         _ => {
-            let which = "say which: `bench compare`, `echo`, `guard` or `cost …`";
+            let which =
+                "say which: `bench compare`, `echo`, `redis`, `guard` or `cost …`";
             return Err(which.to_owned());
         }
     };

@@ -18,6 +18,7 @@ mod markdown;
 mod model;
 mod options;
 mod programs;
+mod redis;
 mod repo;
 mod rows;
 mod rust_src;
@@ -109,7 +110,7 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         options: None,
         run: bench::bench,
-        help: "compare|echo|guard|cost …: against peers, the baseline, a build that tells nothing",
+        help: "compare|echo|redis|guard|cost …: against peers, the baseline, a build that tells nothing",
     },
 ];
 

@@ -8,7 +8,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
@@ -205,4 +205,26 @@ pub(crate) fn directory(test: &str) -> PathBuf {
     let _ = fs::remove_dir_all(&path);
     fs::create_dir_all(&path).expect("a directory that can be made");
     path
+}
+
+/// A certificate for `localhost` and its key, which openssl makes in this directory. `None` if
+/// there is no openssl and that is to be passed over.
+pub(crate) fn identity(directory: &Path) -> Option<(PathBuf, PathBuf)> {
+    let (cert, key) = (directory.join("cert.pem"), directory.join("key.pem"));
+    let mut openssl = peer("openssl", "openssl")?;
+    openssl
+        .args(["req", "-x509", "-newkey", "ec", "-noenc", "-days", "2"])
+        .args([
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+            "-subj",
+            "/CN=localhost",
+        ])
+        .args(["-addext", "subjectAltName=DNS:localhost"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE", "-out"])
+        .arg(&cert)
+        .arg("-keyout")
+        .arg(&key);
+    run(&mut openssl, "");
+    Some((cert, key))
 }

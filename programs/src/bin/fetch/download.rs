@@ -1,0 +1,98 @@
+//! One file: attempts until it is there, and its name when it is.
+//!
+//! A file that is not whole is called `NAME.part`. It is given its name when all of it is on the disk, and
+//! removed if that does not come to pass.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use pirn::fs;
+use ureq::Agent;
+use ureq::http::Uri;
+
+use crate::attempt::{Failure, Part};
+
+/// What all downloads have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) agent: Agent,
+    pub(crate) directory: PathBuf,
+    pub(crate) retries: u32,
+    pub(crate) progress: MultiProgress,
+}
+
+/// The names of the files: the ends of the paths, which must differ.
+pub(crate) fn names(urls: &[String]) -> anyhow::Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for url in urls {
+        let uri: Uri = url.parse().with_context(|| format!("no URL: {url}"))?;
+        let name = uri.path().rsplit('/').next().unwrap_or_default();
+        ensure!(
+            !matches!(name, "" | "." | ".."),
+            "no name of a file at the end of {url}"
+        );
+        ensure!(
+            !names.iter().any(|n| n == name),
+            "two files of the name {name}"
+        );
+        names.push(name.to_owned());
+    }
+    Ok(names)
+}
+
+/// Downloads one file; returns its sum.
+pub(crate) fn run(settings: &Settings, url: &str, name: &str) -> anyhow::Result<String> {
+    let part = settings.directory.join(format!("{name}.part"));
+    let progress = settings.progress.add(ProgressBar::no_length());
+    progress.set_style(style());
+    progress.set_prefix(name.to_owned());
+    let downloaded = attempts(settings, url, Part::create(&part)?, &progress);
+    progress.finish_and_clear();
+    let named = downloaded.and_then(|sum| {
+        let path = settings.directory.join(name);
+        fs::rename(&part, &path)
+            .with_context(|| format!("cannot create {}", path.display()))?;
+        Ok(sum)
+    });
+    if named.is_err() {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&part);
+    }
+    named
+}
+
+/// Tries until all of it is there, or it is no use.
+fn attempts(
+    settings: &Settings,
+    url: &str,
+    mut part: Part,
+    progress: &ProgressBar,
+) -> anyhow::Result<String> {
+    let (mut left, mut pause) = (settings.retries, PAUSE);
+    loop {
+        let error = match part.attempt(&settings.agent, url, progress) {
+            Ok(()) => return part.finish(),
+            Err(Failure::Lasting(error)) => return Err(error),
+            Err(Failure::Passing(error)) => error,
+        };
+        if left == 0 {
+            let tried = format!("after {} attempts", settings.retries + 1);
+            return Err(error).context(tried);
+        }
+        progress.set_message(format!("{error:#}; {left} more attempts"));
+        left -= 1;
+        pirn::sleep(pause)?;
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+fn style() -> ProgressStyle {
+    let style = "{prefix} {bytes}/{total_bytes} {wide_bar} {bytes_per_sec} {msg}";
+    ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Between the first two attempts, and at most: it doubles. Arbitrary.
+const PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);

@@ -1,0 +1,124 @@
+//! Downloads files over HTTP and HTTPS, several at once, and prints their SHA-256 sums.
+//!
+//! A client that somebody else wrote for threads does the talking: it asks for a transport, and is given
+//! sockets on which a fiber waits instead. So a download is a plain function with plain loops, and
+//! a hundred of them need no more threads than one.
+//!
+//! * `transport`: the sockets and the looking up of names that the client is given.
+//! * `attempt`: one request and its answer, into a file.
+//! * `download`: attempts until it is there, and the file's name at the end.
+
+mod attempt;
+mod download;
+mod transport;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use clap::Parser;
+use indicatif::MultiProgress;
+use pirn::fs;
+use pirn::scope::TaskGroup;
+use pirn_programs::exit;
+use ureq::Agent;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
+
+use crate::download::Settings;
+use crate::transport::{Connect, Resolve};
+
+/// Downloads files, several at once, and prints their SHA-256 sums.
+#[derive(Parser)]
+#[command(name = "fetch")]
+struct Args {
+    /// Where the files are put
+    #[arg(long, default_value = ".")]
+    directory: PathBuf,
+    /// How many are downloaded at once
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    parallel: u16,
+    /// How often to try again after a failure that may pass
+    #[arg(long, default_value_t = 3)]
+    retries: u32,
+    /// Seconds without an answer or a byte that are a failure
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// Trusts these certificates, in PEM, instead of the usual ones
+    #[arg(long)]
+    ca: Option<PathBuf>,
+    /// What to download
+    #[arg(required = true)]
+    urls: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    exit("fetch", pirn::run(|| run(args)))
+}
+
+fn run(args: Args) -> anyhow::Result<()> {
+    let settings = Settings {
+        agent: agent(&args)?,
+        directory: args.directory,
+        retries: args.retries,
+        // On a terminal only.
+        progress: MultiProgress::new(),
+    };
+    let names = download::names(&args.urls)?;
+    let group = TaskGroup::new().limit(args.parallel.into());
+    for (url, name) in args.urls.into_iter().zip(names) {
+        let settings = settings.clone();
+        let download = move || {
+            let sum = download::run(&settings, &url, &name);
+            sum.map(|sum| format!("{sum}  {name}")).context(url)
+        };
+        if group.spawn(download).is_err() {
+            bail!("interrupted");
+        }
+    }
+    let mut failed = 0;
+    while let Some(ended) = group.join_next()? {
+        match ended.context("a download has panicked")? {
+            Ok(line) => settings.progress.suspend(|| println!("{line}")),
+            Err(error) => {
+                failed += 1;
+                settings.progress.suspend(|| eprintln!("fetch: {error:#}"));
+            }
+        }
+    }
+    if failed > 0 {
+        bail!("{failed} not downloaded");
+    }
+    Ok(())
+}
+
+/// The client, on sockets of fibers.
+fn agent(args: &Args) -> anyhow::Result<Agent> {
+    let mut tls = TlsConfig::builder();
+    if let Some(path) = &args.ca {
+        let pem =
+            fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let mut certs = Vec::new();
+        for item in ureq::tls::parse_pem(&pem) {
+            let item = item.with_context(|| format!("cannot use {}", path.display()))?;
+            if let PemItem::Certificate(cert) = item {
+                certs.push(Certificate::to_owned(&cert));
+            }
+        }
+        tls = tls.root_certs(RootCerts::new_with_certs(&certs));
+    }
+    let limit = Some(Duration::from_secs(args.timeout));
+    let config = Agent::config_builder()
+        .tls_config(tls.build())
+        .timeout_resolve(limit)
+        .timeout_connect(limit)
+        .timeout_send_request(limit)
+        .timeout_recv_response(limit)
+        .timeout_per_read(limit)
+        // What a status means is decided here; connections are used once.
+        .http_status_as_error(false)
+        .max_idle_connections(0)
+        .build();
+    Ok(Agent::with_parts(config, Connect::chained(), Resolve))
+}

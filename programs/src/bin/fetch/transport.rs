@@ -1,0 +1,134 @@
+//! What the client is given to talk through: sockets on which fibers wait, and names that are looked up
+//! without holding up a worker.
+
+use std::io::{self, Read as _, Write as _};
+
+use pirn::net::{TcpStream, lookup_host};
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, RustlsConnector,
+    Transport,
+};
+use ureq::{Error, Timeout};
+
+/// Makes connections.
+#[derive(Debug)]
+pub(crate) struct Connect;
+
+/// Looks up names.
+#[derive(Debug)]
+pub(crate) struct Resolve;
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    stream: TcpStream,
+    buffers: LazyBuffers,
+}
+
+impl Connect {
+    /// With TLS on top where that is asked for.
+    pub(crate) fn chained() -> impl Connector {
+        Connect.chain(RustlsConnector::default())
+    }
+}
+
+impl Connector for Connect {
+    type Out = Socket;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        _: Option<()>,
+    ) -> Result<Option<Socket>, Error> {
+        let mut last = Error::HostNotFound;
+        for address in &details.addrs {
+            let connected = match details.timeout.not_zero() {
+                Some(limit) => TcpStream::connect_timeout(address, *limit),
+                None => TcpStream::connect(address),
+            };
+            match connected {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    let (input, output) = (
+                        details.config.input_buffer_size(),
+                        details.config.output_buffer_size(),
+                    );
+                    let buffers = LazyBuffers::new(input, output);
+                    return Ok(Some(Socket { stream, buffers }));
+                }
+                Err(error) => last = named(error, details.timeout.reason),
+            }
+        }
+        Err(last)
+    }
+}
+
+impl Resolver for Resolve {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        _: &Config,
+        _: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, Error> {
+        let host = uri
+            .scheme()
+            .zip(uri.authority())
+            .and_then(|(scheme, authority)| {
+                DefaultResolver::host_and_port(scheme, authority)
+            });
+        let host = host.ok_or_else(|| Error::BadUri(uri.to_string()))?;
+        let mut addresses = self.empty();
+        // More than sixteen are too many for the client.
+        for address in lookup_host(&host)?.into_iter().take(16) {
+            addresses.push(address);
+        }
+        if addresses.is_empty() {
+            return Err(Error::HostNotFound);
+        }
+        Ok(addresses)
+    }
+}
+
+impl Transport for Socket {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(
+        &mut self,
+        amount: usize,
+        timeout: NextTimeout,
+    ) -> Result<(), Error> {
+        let timeout = timeout.for_write();
+        let limit = timeout.not_zero().map(|limit| *limit);
+        self.stream.set_write_timeout(limit)?;
+        let sent = self.stream.write_all(&self.buffers.output()[..amount]);
+        sent.map_err(|error| named(error, timeout.reason))
+    }
+
+    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
+        let timeout = timeout.for_read();
+        let limit = timeout.not_zero().map(|limit| *limit);
+        self.stream.set_read_timeout(limit)?;
+        let received = self.stream.read(self.buffers.input_append_buf());
+        let n = received.map_err(|error| named(error, timeout.reason))?;
+        self.buffers.input_appended(n);
+        Ok(n > 0)
+    }
+
+    /// Connections are not kept.
+    fn is_open(&mut self) -> bool {
+        false
+    }
+}
+
+/// The client's error for one of a socket.
+fn named(error: io::Error, reason: Timeout) -> Error {
+    match error.kind() {
+        io::ErrorKind::TimedOut => Error::Timeout(reason),
+        _ => Error::Io(error),
+    }
+}

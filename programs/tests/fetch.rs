@@ -1,0 +1,300 @@
+//! `fetch`, with servers that fail in every way, and with openssl as a server of files.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the tests are plain threads"
+)]
+
+mod peers;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use peers::{LIMIT, Program, directory, identity, peer, run};
+
+/// How a run of the program ended: its code and both outputs.
+type Outcome = (Option<i32>, String, String);
+
+fn fetch(directory: &Path, args: &[&str]) -> Outcome {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fetch"));
+    command.args(["--directory", &directory.display().to_string()]);
+    let ended = command.args(args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (ended.status.code(), text(ended.stdout), text(ended.stderr))
+}
+
+/// A server that does as it is told with each connection and its request, of which it also
+/// sends the text.
+fn server(
+    answer: impl Fn(usize, &str, &mut TcpStream) + Send + Sync + 'static,
+) -> (SocketAddr, mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, requests) = mpsc::channel();
+    let answer = Arc::new(answer);
+    thread::spawn(move || {
+        for (n, stream) in listener.incoming().enumerate() {
+            let (answer, sender) = (Arc::clone(&answer), sender.clone());
+            thread::spawn(move || {
+                let mut stream = stream.unwrap();
+                stream.set_read_timeout(Some(LIMIT)).unwrap();
+                let mut request = String::new();
+                let mut lines = BufReader::new(stream.try_clone().unwrap());
+                while !request.ends_with("\r\n\r\n") {
+                    if lines.read_line(&mut request).unwrap_or(0) == 0 {
+                        return;
+                    }
+                }
+                let _ = sender.send(request.clone());
+                answer(n, &request, &mut stream);
+            });
+        }
+    });
+    (address, requests)
+}
+
+/// Writes the head of an answer, and some of its body.
+fn write(
+    stream: &mut TcpStream,
+    status: &str,
+    headers: &str,
+    length: usize,
+    body: &[u8],
+) {
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n");
+    let _ = stream.write_all(&[head.as_bytes(), body].concat());
+}
+
+/// Something that is different everywhere.
+fn content(len: usize) -> Vec<u8> {
+    (0..len)
+        .map(|n| (n * n / 7 % 251).to_le_bytes()[0])
+        .collect()
+}
+
+/// The names in a directory.
+fn listing(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> = names
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn files_come_whole_and_with_their_sums() {
+    let directory = directory("files_come_whole_and_with_their_sums");
+    let (address, _) = server(|_, request, stream| {
+        let len: usize = request.split(['/', ' ']).nth(2).unwrap().parse().unwrap();
+        write(stream, "200 OK", "", len, &content(len));
+    });
+    let lengths = ["0", "1", "65536", "1000000", "3000001"];
+    let urls: Vec<_> = lengths
+        .iter()
+        .map(|len| format!("http://{address}/{len}"))
+        .collect();
+    let urls: Vec<_> = urls.iter().map(String::as_str).collect();
+    let (code, sums, said) = fetch(&directory, &urls);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(
+        listing(&directory),
+        ["0", "1", "1000000", "3000001", "65536"]
+    );
+    for len in lengths {
+        let file = fs::read(directory.join(len)).unwrap();
+        assert!(file == content(len.parse().unwrap()), "{len}");
+    }
+    // The sums are as other programs write and read them.
+    let Some(mut check) = peer("sha256sum", "coreutils") else {
+        return;
+    };
+    let checked = run(check.args(["--check", "-"]).current_dir(&directory), &sums);
+    assert_eq!(checked.matches(": OK").count(), lengths.len(), "{checked}");
+}
+
+#[test]
+fn what_breaks_off_goes_on_where_it_was() {
+    let directory = directory("what_breaks_off_goes_on_where_it_was");
+    let whole = content(1_000_000);
+    let sent = whole.clone();
+    let (address, requests) = server(move |n, _, stream| {
+        let tag = "ETag: \"v1\"\r\n";
+        let range = "Content-Range: bytes 400000-999999/1000000\r\nETag: \"v1\"\r\n";
+        match n {
+            0 => write(stream, "200 OK", tag, sent.len(), &sent[..400_000]),
+            _ => write(
+                stream,
+                "206 Partial Content",
+                range,
+                600_000,
+                &sent[400_000..],
+            ),
+        }
+    });
+    let (code, _, said) = fetch(&directory, &[&format!("http://{address}/file")]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(fs::read(directory.join("file")).unwrap() == whole);
+    let requests: Vec<_> = requests.try_iter().map(|r| r.to_lowercase()).collect();
+    assert_eq!(requests.len(), 2);
+    assert!(!requests[0].contains("range"), "{}", requests[0]);
+    assert!(
+        requests[1].contains("range: bytes=400000-\r\n"),
+        "{}",
+        requests[1]
+    );
+    assert!(
+        requests[1].contains("if-range: \"v1\"\r\n"),
+        "{}",
+        requests[1]
+    );
+}
+
+#[test]
+fn another_version_begins_again() {
+    let directory = directory("another_version_begins_again");
+    let whole = content(500_000);
+    let sent = whole.clone();
+    let (address, requests) = server(move |n, _, stream| match n {
+        // A version that has gone when the rest is asked for; then one without a name.
+        0 => write(
+            stream,
+            "200 OK",
+            "ETag: \"v1\"\r\n",
+            600_000,
+            &[b'x'; 300_000],
+        ),
+        1 => write(stream, "200 OK", "", sent.len(), &sent[..200_000]),
+        _ => write(stream, "200 OK", "", sent.len(), &sent),
+    });
+    let (code, _, said) = fetch(&directory, &[&format!("http://{address}/file")]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(fs::read(directory.join("file")).unwrap() == whole);
+    let ranges: Vec<_> = requests.try_iter().map(|r| r.contains("300000-")).collect();
+    assert_eq!(ranges, [false, true, false]);
+}
+
+#[test]
+fn failures_that_pass_are_waited_out() {
+    let directory = directory("failures_that_pass_are_waited_out");
+    let (address, _) = server(|n, _, stream| match n {
+        0 => write(stream, "503 Service Unavailable", "", 0, b""),
+        1 => {}
+        _ => write(stream, "200 OK", "", 2, b"ok"),
+    });
+    let (code, _, said) = fetch(&directory, &[&format!("http://{address}/file")]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(fs::read(directory.join("file")).unwrap(), b"ok");
+}
+
+#[test]
+fn failures_are_told_and_leave_nothing() {
+    let directory = directory("failures_are_told_and_leave_nothing");
+    let (address, _) = server(|_, request, stream| {
+        if request.contains("/missing") {
+            write(stream, "404 Not Found", "", 4, b"gone");
+        } else if request.contains("/half") {
+            write(stream, "200 OK", "", 100_000, &content(50_000));
+        } else if request.contains("/garbage") {
+            let _ = stream.write_all(b"no HTTP at all\r\n\r\n");
+        } else if request.contains("/silent") {
+            thread::sleep(LIMIT);
+        } else {
+            write(stream, "200 OK", "", 2, b"ok");
+        }
+    });
+    // A port where nobody listens.
+    let nobody = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let cases = [
+        (format!("http://{address}/missing"), "404 Not Found"),
+        (
+            format!("http://{address}/half"),
+            "broken off after 50000 bytes",
+        ),
+        (format!("http://{address}/garbage"), "after 2 attempts"),
+        (format!("http://{address}/silent"), "timeout"),
+        (format!("http://{nobody}/file"), "Connection refused"),
+        (format!("https://{address}/file"), "after 2 attempts"),
+    ];
+    for (url, why) in cases {
+        let good = format!("http://{address}/good");
+        let args = ["--timeout", "1", "--retries", "1", &url, &good];
+        let (code, sums, said) = fetch(&directory, &args);
+        assert_eq!(code, Some(1), "{url}");
+        assert!(said.contains(&url) && said.contains(why), "{said}");
+        // What else was asked for has come.
+        assert!(sums.ends_with("  good\n"), "{sums}");
+        assert_eq!(listing(&directory), ["good"], "after {url}");
+    }
+    let (code, _, said) = fetch(&directory, &["nonsense"]);
+    assert!(code == Some(1) && said.contains("nonsense"), "{said}");
+    let (code, _, said) =
+        fetch(&directory.join("none"), &[&format!("http://{address}/f")]);
+    assert!(code == Some(1) && said.contains("cannot create"), "{said}");
+}
+
+#[test]
+fn as_many_at_once_as_may() {
+    let directory = directory("as_many_at_once_as_may");
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (inside, highest) = (Arc::clone(&now), Arc::clone(&most));
+    let (address, _) = server(move |_, _, stream| {
+        highest.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(20));
+        inside.fetch_sub(1, Ordering::SeqCst);
+        write(stream, "200 OK", "", 2, b"ok");
+    });
+    let urls: Vec<_> = (0..10).map(|n| format!("http://{address}/{n}")).collect();
+    let mut args = vec!["--parallel", "3"];
+    args.extend(urls.iter().map(String::as_str));
+    let (code, _, said) = fetch(&directory, &args);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(listing(&directory).len(), 10);
+    assert!(most.load(Ordering::SeqCst) <= 3);
+}
+
+#[test]
+fn openssl_serves_files_over_tls() {
+    let directory = directory("openssl_serves_files_over_tls");
+    let Some((cert, key)) = identity(&directory) else {
+        return;
+    };
+    let Some(mut openssl) = peer("openssl", "openssl") else {
+        return;
+    };
+    let served = directory.join("served");
+    fs::create_dir(&served).unwrap();
+    let whole = content(500_000);
+    fs::write(served.join("file"), &whole).unwrap();
+    openssl
+        .args(["s_server", "-WWW", "-accept", "127.0.0.1:0", "-cert"])
+        .arg(&cert)
+        .arg("-key")
+        .arg(&key);
+    let mut openssl = Program::start(openssl.current_dir(&served));
+    let port: u16 = loop {
+        let line = openssl.line();
+        if let Some(address) = line.strip_prefix("ACCEPT 127.0.0.1:") {
+            break address.parse().unwrap();
+        }
+    };
+    let url = format!("https://localhost:{port}/file");
+    let ca = cert.display().to_string();
+    let (code, _, said) = fetch(&directory, &["--ca", &ca, &url]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(fs::read(directory.join("file")).unwrap() == whole);
+    // Nobody who is known has signed that certificate.
+    let (code, _, said) = fetch(&directory, &[&url]);
+    assert!(code == Some(1) && said.contains("certificate"), "{said}");
+}

@@ -1,0 +1,243 @@
+//! `cargo xtask bench redis`: the program `kv` beside redis-server, with the load of
+//! redis-benchmark.
+//!
+//! Both servers run all the time; each round asks one after the other, the first one first in
+//! every other round, so that what else goes on on the machine meets both. What they
+//! answered is checked afterwards: a server that loses increments has no figures.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::command;
+use crate::options::Options;
+use crate::repo;
+use crate::tally::Tally;
+
+/// A server that runs; killed at the end.
+struct Server {
+    child: Child,
+    port: u16,
+    /// Increments that it has been asked for.
+    increments: u64,
+}
+
+/// A load: the command, requests that are under way together, bytes of a value.
+#[derive(Clone, Copy)]
+struct Load {
+    test: &'static str,
+    pipeline: usize,
+    size: usize,
+}
+
+/// Measures, and prints a table: medians of the rounds, and the quotient of kv's and Redis's.
+///
+/// # Errors
+/// When a program is missing or fails, or a value is wrong.
+pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
+    let options = Options::parse(args, &["quick"], &["reps", "workers"])?;
+    let quick = options.has("quick");
+    let rounds = options.value("reps")?.unwrap_or(if quick { 2 } else { 5 });
+    let requests = if quick { 100_000 } else { 1_000_000 };
+    let kv = build()?;
+    let mut ours = command::program(kv);
+    ours.args(["--listen", "127.0.0.1:0"]);
+    if let Some(workers) = options.value::<String>("workers")? {
+        ours.args(["--workers", &workers]);
+    }
+    let mut servers = [redis()?, Server::started(ours, None)?];
+    println!("{rounds} rounds of {requests} requests, {CLIENTS} clients");
+    println!("| load | redis-server | kv | quotient | of rounds |");
+    println!("|---|--:|--:|--:|---|");
+    let mut tally = Tally::default();
+    for load in loads() {
+        let mut rates = [Vec::new(), Vec::new()];
+        for round in 0..rounds {
+            for turn in 0..2 {
+                let which = (round + turn) % 2;
+                rates[which].push(servers[which].loaded(load, requests)?);
+            }
+        }
+        print_row(load, &rates);
+        tally += Tally::PASS;
+    }
+    for server in &servers {
+        server.check()?;
+    }
+    Ok(tally)
+}
+
+fn loads() -> Vec<Load> {
+    let mut loads = Vec::new();
+    for pipeline in [1, 16] {
+        for size in [3, 1024] {
+            for test in ["set", "get"] {
+                loads.push(Load {
+                    test,
+                    pipeline,
+                    size,
+                });
+            }
+        }
+        loads.push(Load {
+            test: "incr",
+            pipeline,
+            size: 3,
+        });
+    }
+    loads
+}
+
+/// Builds kv; returns where it lies.
+fn build() -> Result<std::path::PathBuf, String> {
+    let target = repo::target(Some("programs"));
+    let mut cargo = command::cargo();
+    cargo.args(["build", "--quiet", "--release", "--bin", "kv"]);
+    cargo
+        .arg("--manifest-path")
+        .arg(repo::root().join("programs/Cargo.toml"));
+    command::run(cargo.env("CARGO_TARGET_DIR", &target))?;
+    Ok(target.join("release/kv"))
+}
+
+/// Starts redis-server without anything on disk, as kv is.
+fn redis() -> Result<Server, String> {
+    // It cannot be asked for any free port: one that was free a moment ago will do.
+    let free = std::net::TcpListener::bind("127.0.0.1:0");
+    let free = free.and_then(|l| l.local_addr());
+    let port = free.map_err(|e| format!("no free port: {e}"))?.port();
+    let mut redis = command::program("redis-server");
+    redis.args([
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--port",
+        &port.to_string(),
+    ]);
+    Server::started(redis, Some(port))
+}
+
+impl Server {
+    /// Starts a server on this port, or on the one that it says in its first line.
+    fn started(
+        mut command: std::process::Command,
+        port: Option<u16>,
+    ) -> Result<Server, String> {
+        let name = command.get_program().display().to_string();
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("{name}: {e}"))?;
+        let output = child.stdout.take().map(BufReader::new);
+        let mut lines = output.into_iter().flat_map(BufRead::lines);
+        let said = match port {
+            None => lines.next().and_then(Result::ok).unwrap_or_default(),
+            Some(port) => format!("port:{port}"),
+        };
+        // What a server prints is read, or it would wait for that some day.
+        thread::spawn(move || lines.for_each(drop));
+        let port = said.rsplit(':').next().and_then(|port| port.parse().ok());
+        let server = Server {
+            child,
+            port: port.ok_or(format!("{name} said `{said}` first"))?,
+            increments: 0,
+        };
+        for _ in 0..500 {
+            if std::net::TcpStream::connect(("127.0.0.1", server.port)).is_ok() {
+                return Ok(server);
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Err(format!("{name} does not listen"))
+    }
+
+    /// Requests a second under a load.
+    fn loaded(&mut self, load: Load, requests: u64) -> Result<f64, String> {
+        let mut benchmark = command::program("redis-benchmark");
+        benchmark.args(["-p", &self.port.to_string(), "-t", load.test, "--csv"]);
+        benchmark.args(["-c", CLIENTS, "-n", &requests.to_string()]);
+        benchmark.args(["-P", &load.pipeline.to_string()]);
+        benchmark.args(["-d", &load.size.to_string()]);
+        let said = command::output(&mut benchmark)?;
+        if load.test == "incr" {
+            self.increments += requests;
+        } else {
+            let value = self.asked("GET", "key:__rand_int__")?;
+            if load.test == "set" && value.len() != load.size {
+                return Err(format!("a value of {} bytes", value.len()));
+            }
+        }
+        let rate = said.lines().last().and_then(|line| line.split('"').nth(3));
+        rate.and_then(|rate| rate.parse().ok())
+            .ok_or(format!("redis-benchmark said `{said}`"))
+    }
+
+    fn asked(&self, command: &str, key: &str) -> Result<String, String> {
+        let mut cli = command::program("redis-cli");
+        cli.args(["-p", &self.port.to_string(), command, key]);
+        Ok(command::output(&mut cli)?.trim_end().to_owned())
+    }
+
+    /// # Errors
+    /// An increment has been lost.
+    fn check(&self) -> Result<(), String> {
+        let counted = self.asked("GET", "counter:__rand_int__")?;
+        if counted == self.increments.to_string() {
+            return Ok(());
+        }
+        let asked = self.increments;
+        Err(format!("{counted} increments, and {asked} were asked for"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Both fail if it has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn print_row(load: Load, rates: &[Vec<f64>; 2]) {
+    let quotients: Vec<f64> =
+        rates[0].iter().zip(&rates[1]).map(|(a, b)| b / a).collect();
+    let lowest = quotients.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = quotients.iter().copied().fold(0.0, f64::max);
+    println!(
+        "| {} -P {} -d {} | {:.0} | {:.0} | {:.2} | {lowest:.2} to {highest:.2} |",
+        load.test,
+        load.pipeline,
+        load.size,
+        median(&rates[0]),
+        median(&rates[1]),
+        median(&quotients),
+    );
+}
+
+/// The middle one, or the mean of the two in the middle.
+fn median(numbers: &[f64]) -> f64 {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[middle],
+        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
+    }
+}
+
+const CLIENTS: &str = "50";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+}
