@@ -289,7 +289,8 @@ fn openssl_serves_files_over_tls() {
             break address.parse().unwrap();
         }
     };
-    let url = format!("https://localhost:{port}/file");
+    let host = "localhost";
+    let url = format!("https://{host}:{port}/file");
     let ca = cert.display().to_string();
     let (code, _, said) = fetch(&directory, &["--ca", &ca, &url]);
     assert_eq!(code, Some(0), "{said}");
