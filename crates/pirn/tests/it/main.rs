@@ -163,6 +163,9 @@ mod shutdown;
 mod signals;
 /// A fiber that holds others up is named, once.
 mod slow_fiber;
+/// Peers that end in one direction, reset, are killed, or never answer.
+#[cfg(unix)]
+mod socket_faults;
 /// Who waits for a socket is told of what comes, and of nothing else; interrupts lose nothing.
 #[cfg(unix)]
 mod socket_waits;

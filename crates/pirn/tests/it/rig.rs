@@ -279,6 +279,12 @@ pub(crate) fn mappings() -> usize {
         .count()
 }
 
+/// Descriptors that the process has open.
+#[cfg(unix)]
+pub(crate) fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
 /// Processor time that the process has used.
 pub(crate) fn processor_time() -> Duration {
     let mut total = 0;

@@ -15,7 +15,7 @@ use pirn::{Interrupt, scope};
 use socket2::SockRef;
 
 use crate::crew::{CREWS, Jobs, runtime};
-use crate::rig::{LONG, eventually, on_every_shape, scaled};
+use crate::rig::{LONG, descriptors, eventually, on_every_shape, scaled};
 use crate::wires::{at_once, connection, converse, echo, listener};
 
 /// N5. A fiber for each connection: every byte comes back, in order, on every shape.
@@ -416,8 +416,4 @@ fn connections_come_and_go() {
         assert_eq!(served, clients);
         eventually("they are closed", || descriptors() <= before + 4);
     });
-}
-
-fn descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
