@@ -8,9 +8,10 @@ use std::ptr::NonNull;
 mod wire;
 
 #[cfg(shuttle)]
-pub use wire::Wire;
+pub use wire::{FarEnd, Wire, ask_common, ring_common};
 
 use crate::fiber::current;
+use crate::readiness;
 use crate::sched::ring::Ring;
 
 /// Something that can stand in a [`StealRing`].
@@ -82,4 +83,11 @@ pub fn running_stack() -> Option<Range<usize>> {
     // SAFETY: H2: the caller is the fiber itself, whose stack stays where it is.
     let stack = unsafe { &*header.stack.get() };
     stack.as_ref().map(crate::context::Stack::range)
+}
+
+/// The most sources of readiness (sockets, pipes, ends of children) that there have been at once:
+/// one that is closed makes room for the next.
+#[must_use]
+pub fn sources_ever() -> usize {
+    readiness::ever()
 }

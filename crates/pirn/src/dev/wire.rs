@@ -4,7 +4,7 @@ use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::readiness::{Interest, Source};
+use crate::readiness::{self, Interest, Source};
 use crate::shim::Mutex;
 use crate::sys::poller::RawSource;
 
@@ -30,7 +30,23 @@ impl Wire {
     /// If there is no source to be had.
     #[must_use]
     pub fn new() -> (Wire, FarEnd) {
-        let raw: RawSource = Box::leak(Box::default());
+        Wire::on(Box::leak(Box::default()))
+    }
+
+    /// Closes this wire and opens another one, with nothing in it, which the system knows by the same
+    /// name.
+    ///
+    /// # Panics
+    /// If there is no source to be had.
+    #[must_use]
+    pub fn reopen(self) -> (Wire, FarEnd) {
+        let raw = self.raw;
+        drop(self);
+        raw.set_readable(false);
+        Wire::on(raw)
+    }
+
+    fn on(raw: RawSource) -> (Wire, FarEnd) {
         let things = Box::leak(Box::new(Mutex::new(0)));
         let source = Source::new().expect("a source");
         let wire = Wire {
@@ -39,6 +55,11 @@ impl Wire {
             things,
         };
         (wire, FarEnd { raw, things })
+    }
+
+    /// Asks for whoever waits, in place of the worker that should, as the monitor does.
+    pub fn ask_in_place(&self) {
+        self.source.ask_in_place();
     }
 
     /// Takes one thing, waiting for it.
@@ -68,7 +89,10 @@ impl Wire {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         *things -= 1;
-        self.raw.set_readable(*things > 0);
+        // What is left makes no event.
+        if *things == 0 {
+            self.raw.set_readable(false);
+        }
         Ok(())
     }
 }
@@ -80,4 +104,15 @@ impl FarEnd {
         *things += 1;
         self.raw.set_readable(true);
     }
+}
+
+/// What the thread does that asks for those who have no worker to: a model has one of its own, for
+/// as long as it runs.
+pub fn ask_common() {
+    readiness::ask_common();
+}
+
+/// Ends an [`ask_common`], the next one if there is none.
+pub fn ring_common() {
+    readiness::ring_common();
 }

@@ -1,14 +1,26 @@
 //! Accepting connections one after the other, until the caller is interrupted.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::Interrupt;
-use crate::time::sleep;
+use crate::base::clock;
+use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::time::{now, sleep_until};
 
-/// How long to wait for a descriptor when there is none, before the next attempt: the system does
-/// not tell when there is one. Arbitrary: 200 attempts a second cost next to nothing.
-const STARVED: Duration = Duration::from_millis(5);
+/// Between two attempts while there is no descriptor: the system does not tell when there is one. An
+/// attempt and the sleep before it take some 50 µs, so 200 a second a hundredth of a processor.
+const PERIOD: Duration = Duration::from_millis(5);
+
+/// So many may try in each period. Of more, each lets some pass, so that all together take not much
+/// more of the processor.
+const AT_ONCE: usize = 4;
+
+/// How many wait for a descriptor.
+static STARVED: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts attempts, so that those of many fall on different periods.
+static TURN: AtomicUsize = AtomicUsize::new(0);
 
 /// The state of an iterator over connections.
 #[derive(Debug, Default)]
@@ -41,7 +53,7 @@ impl Accepting {
             if !is_starved(&failure) {
                 return Some(Err(failure));
             }
-            if let Err(interrupt) = sleep(STARVED) {
+            if let Err(interrupt) = starve() {
                 self.over = true;
                 return Some(Err(interrupt.into()));
             }
@@ -49,9 +61,48 @@ impl Accepting {
     }
 }
 
-/// The connection has ended while it was waiting.
+/// Waits until a descriptor may be there.
+#[track_caller]
+fn starve() -> Result<(), Interrupt> {
+    /// Counted off also by who is interrupted, or unwinds.
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            STARVED.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    let starved = STARVED.fetch_add(1, Ordering::Relaxed) + 1;
+    let _counted = Counted;
+    sleep_until(next_attempt(starved, now()))
+}
+
+/// When one of so many tries again. All go by the same periods, so that those of one worker wake it
+/// once.
+fn next_attempt(starved: usize, now: Instant) -> Instant {
+    let periods = match starved / AT_ONCE {
+        0 | 1 => 0,
+        crowd => TURN.fetch_add(1, Ordering::Relaxed) % crowd,
+    };
+    let period = PERIOD.as_nanos() as u64;
+    let into_this = clock::nanos(now) % period;
+    now + Duration::from_nanos(period - into_this + period * periods as u64)
+}
+
+/// The connection has ended while it was waiting, or the way to it has: what the system keeps for a
+/// connection is told by the accept of it (accept(2)), and the next one has nothing to do with it.
 fn is_gone(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::ConnectionAborted
+    matches!(
+        error.raw_os_error(),
+        Some(
+            libc::ECONNABORTED
+                | libc::EPROTO
+                | libc::ENOPROTOOPT
+                | libc::ENETDOWN
+                | libc::ENETUNREACH
+                | libc::EHOSTDOWN
+                | libc::EHOSTUNREACH
+        )
+    )
 }
 
 /// Something has run out that others may give back: descriptors of the process or of the system,
@@ -61,4 +112,56 @@ fn is_starved(error: &io::Error) -> bool {
         error.raw_os_error(),
         Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Errors of one connection are passed over; an interrupt, and an error of the listener's own,
+    /// are told.
+    #[test]
+    fn what_does_not_end_it() {
+        let mut errors = [
+            libc::ECONNABORTED,
+            libc::EPROTO,
+            libc::EMFILE,
+            libc::ENETDOWN,
+        ]
+        .into_iter();
+        let mut accepting = Accepting::default();
+        let mut accept = || match errors.next() {
+            Some(error) => Err(io::Error::from_raw_os_error(error)),
+            None => Ok(7),
+        };
+        assert_eq!(accepting.next(&mut accept).unwrap().unwrap(), 7);
+        let broken = || Err::<(), _>(io::Error::from_raw_os_error(libc::EBADF));
+        let told = accepting.next(broken).unwrap().unwrap_err();
+        assert_eq!(told.raw_os_error(), Some(libc::EBADF));
+        let cancelled = || Err::<(), io::Error>(Interrupt::Cancelled.into());
+        assert!(accepting.next(cancelled).unwrap().is_err());
+        assert!(accepting.next(|| Ok(())).is_none());
+    }
+
+    /// Some of many try in each period, and not too many do.
+    #[test]
+    fn attempts_of_many_are_spread() {
+        const PERIODS: u32 = 1_000;
+        for starved in [1, 4, 9, 64, 1_000] {
+            let start = now();
+            let mut next: Vec<Instant> =
+                (0..starved).map(|_| next_attempt(starved, start)).collect();
+            let mut attempts = 0;
+            for period in 1..=PERIODS {
+                let (before, end) = (attempts, start + PERIOD * period);
+                for own in next.iter_mut().filter(|own| **own <= end) {
+                    attempts += 1;
+                    *own = next_attempt(starved, *own);
+                }
+                assert!(attempts > before, "none of {starved} tries");
+            }
+            let most = PERIODS as usize * 3 * AT_ONCE;
+            assert!(attempts <= most, "{attempts} attempts of {starved}");
+        }
+    }
 }

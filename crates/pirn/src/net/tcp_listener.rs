@@ -97,8 +97,9 @@ impl TcpListener {
     /// Returns the connections that come in, one after the other, without end.
     ///
     /// Connections that have ended before they could be accepted are passed over. While
-    /// descriptors or memory have run out it waits, and tries 200 times a second. An interrupt is
-    /// yielded once, as an error, and ends it.
+    /// descriptors or memory have run out it waits, and tries 200 times a second (less often
+    /// if many listeners wait). An interrupt is yielded once, as an error, and ends
+    /// it.
     ///
     /// # Cancellation
     /// Each step is an interruption point.

@@ -55,6 +55,7 @@
 //!
 //! Lock order: the lock of a site's home, then that of its queues, or the poller's; then nothing.
 
+#[cfg_attr(shuttle, path = "common_modelled.rs")]
 mod common;
 mod site;
 mod source;
@@ -64,9 +65,11 @@ mod table;
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod watching;
 
+#[cfg(shuttle)]
+pub(crate) use common::{ask as ask_common, ring as ring_common};
 pub use source::Interest;
 pub(crate) use source::Source;
-pub(crate) use table::{anybody_waits, evacuate, tell_all};
+pub(crate) use table::{anybody_waits, evacuate, ever, tell_all};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use watching::Watching;
 

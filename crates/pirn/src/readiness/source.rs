@@ -172,6 +172,17 @@ impl Source {
         }
     }
 
+    /// Asks the driver that the source is in, in place of that one's owner, as the monitor does.
+    #[cfg(shuttle)]
+    pub(crate) fn ask_in_place(&self) {
+        let driver = self.site.home.lock().driver;
+        let mut events = crate::sys::poller::Events::new();
+        if let Some(driver) = driver {
+            driver.poll_for_owner(&mut events);
+            table::tell_all(&events);
+        }
+    }
+
     /// Who waits.
     #[cfg_attr(
         any(loom, shuttle, not(unix)),

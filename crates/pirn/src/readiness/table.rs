@@ -84,6 +84,11 @@ pub(crate) fn tell_all(events: &Events) {
     }
 }
 
+/// How many sites there have been in use at once, at most.
+pub(crate) fn ever() -> usize {
+    FREE.lock().made
+}
+
 /// Whether anybody waits for any source. Looks at all of them.
 pub(crate) fn anybody_waits() -> bool {
     sites().any(|(_, site)| site.is_awaited())

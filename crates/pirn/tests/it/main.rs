@@ -166,6 +166,12 @@ mod slow_fiber;
 /// Peers that end in one direction, reset, are killed, or never answer.
 #[cfg(unix)]
 mod socket_faults;
+/// No descriptor to be had: who accepts waits, and goes on as soon as there is one.
+#[cfg(unix)]
+mod socket_starved;
+/// Many sockets at once: deadlines, numbers that are used again, workers that are stuck.
+#[cfg(unix)]
+mod socket_storms;
 /// Who waits for a socket is told of what comes, and of nothing else; interrupts lose nothing.
 #[cfg(unix)]
 mod socket_waits;

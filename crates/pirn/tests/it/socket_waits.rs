@@ -12,7 +12,7 @@ use pirn::select::Select;
 use pirn::{Interrupt, Runtime, timeout};
 
 use crate::crew::runtime;
-use crate::rig::{LONG, apart, compute_until, eventually, scaled};
+use crate::rig::{LONG, compute_until, eventually, scaled};
 use crate::told::{named, waiting};
 use crate::wires::{connection, converse, echo, listener};
 
@@ -465,63 +465,4 @@ fn by_hand_and_in_virtual_time() {
         drop(one);
         server.join().unwrap();
     });
-}
-
-/// Without a descriptor to be had the iterator waits, at next to no cost, and goes on when
-/// there is one; `accept` says so.
-#[test]
-fn alone_descriptors_run_out() {
-    let name = "socket_waits::alone_descriptors_run_out";
-    let ended = apart(name, &[], || {
-        runtime(1).run(|| {
-            let listener = listener();
-            let address = listener.local_addr().unwrap();
-            let client = std::process::Command::new("sleep").arg("0").spawn();
-            drop(client.map(|mut child| child.wait()));
-            // Connected by the system before they are accepted.
-            let first = TcpStream::connect(address).unwrap();
-            let second = TcpStream::connect(address).unwrap();
-            let mut hoard: Vec<std::fs::File> = Vec::new();
-            while let Ok(file) = std::fs::File::open("/dev/null") {
-                hoard.push(file);
-                assert!(hoard.len() < 2_000_000, "there is no end of descriptors");
-            }
-            let error = listener.accept().unwrap_err();
-            assert_eq!(error.raw_os_error(), Some(libc_emfile()));
-            let waits = Arc::new(AtomicBool::new(true));
-            let (told, waits_there) = (mpsc::channel(), Arc::clone(&waits));
-            let (tell, told) = told;
-            let server = pirn::spawn(move || {
-                let stream = listener.incoming().next().unwrap().unwrap();
-                tell.send(waits_there.load(Ordering::SeqCst)).unwrap();
-                drop(stream);
-            });
-            let before = processor_time();
-            pirn::sleep(Duration::from_millis(500)).unwrap();
-            let spent = processor_time() - before;
-            assert!(
-                spent < Duration::from_millis(250),
-                "{spent:?} while it waits"
-            );
-            assert!(told.try_recv().is_err(), "there is no descriptor");
-            waits.store(false, Ordering::SeqCst);
-            hoard.truncate(hoard.len() / 2);
-            server.join().unwrap();
-            assert!(!told.recv().unwrap());
-            drop((first, second));
-        });
-    });
-    if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
-    }
-}
-
-fn libc_emfile() -> i32 {
-    24
-}
-
-fn processor_time() -> Duration {
-    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    let nanos = text.split(' ').next().and_then(|n| n.parse().ok());
-    Duration::from_nanos(nanos.unwrap_or(0))
 }

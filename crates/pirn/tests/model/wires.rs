@@ -1,7 +1,7 @@
 //! Sources that the system tells of: what comes against who waits, gives up, or goes.
 //!
-//! The common poller has a thread that outlives a model's run, so what fibers of several workers
-//! wait for at once is left to `socket_waits` in `tests/it`.
+//! The common poller has a thread that would outlive a model's run, so a thread of the model asks in
+//! its place: [`Asker`].
 
 use std::future::poll_fn;
 use std::io::ErrorKind;
@@ -11,11 +11,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use pirn::dev::Wire;
+use pirn::dev::{FarEnd, Wire, ask_common, ring_common};
 use pirn::future::{sleep, wait};
-use pirn::spawn;
+use pirn::{JoinHandle, spawn};
+use shuttle::sync::atomic::AtomicBool;
+use shuttle::thread::JoinHandle as Thread;
 
-use crate::rig::{explore, explore_in_time, explore_with, thread};
+use crate::rig::{explore, explore_in_time, explore_in_time_with, explore_with, thread};
 
 /// Whatever is put in is taken out, by one fiber.
 #[test]
@@ -133,4 +135,179 @@ fn sleeps_against_what_comes() {
         });
         putter.join().expect("it ends");
     });
+}
+
+/// Several fibers of one worker, or of several, wait for the same wire: each event is told to whoever
+/// has come, or is about to.
+#[test]
+fn several_wait_for_one_wire() {
+    explore_with(&[1, 2], |world| {
+        let asker = Asker::new();
+        let runtime = world.runtime();
+        let (wire, far) = Wire::new();
+        let wire = Arc::new(wire);
+        let takers: Vec<_> = (0..2)
+            .map(|_| {
+                let wire = Arc::clone(&wire);
+                runtime.spawn(move || wire.take(None).expect("a thing"))
+            })
+            .collect();
+        let putter = thread(move || (0..2).for_each(|_| far.put()));
+        takers
+            .into_iter()
+            .for_each(|taker| taker.join().expect("it ends"));
+        putter.join().expect("it ends");
+        drop(runtime);
+        asker.end();
+    });
+}
+
+/// As [`several_wait_for_one_wire`], while somebody else fetches what their worker should: an event
+/// may come at any moment of an attempt and of a wait.
+#[test]
+fn events_that_another_thread_fetches() {
+    explore_with(&[1], |world| {
+        let asker = Asker::new();
+        let runtime = world.runtime();
+        let (wire, far) = Wire::new();
+        let wire = Arc::new(wire);
+        let own = Arc::clone(&wire);
+        let taker = runtime.spawn(move || {
+            (0..2).for_each(|_| own.take(None).expect("a thing"));
+        });
+        let rescuer = thread(move || {
+            for _ in 0..2 {
+                far.put();
+                wire.ask_in_place();
+            }
+        });
+        taker.join().expect("it ends");
+        rescuer.join().expect("it ends");
+        drop(runtime);
+        asker.end();
+    });
+}
+
+/// Somebody asks in place of a worker that is asleep: what was to wake that one for a fiber from
+/// outside still does.
+#[test]
+fn who_asks_for_a_worker_leaves_it_its_wake() {
+    explore_with(&[1], |world| {
+        let asker = Asker::new();
+        let runtime = world.runtime();
+        let (wire, far) = Wire::new();
+        let wire = Arc::new(wire);
+        let own = Arc::clone(&wire);
+        let reader = runtime.spawn(move || own.take(None).expect("a thing"));
+        let rescuer = thread(move || (0..3).for_each(|_| wire.ask_in_place()));
+        for _ in 0..2 {
+            runtime.spawn(|| ()).join().expect("it ends");
+        }
+        far.put();
+        reader.join().expect("it ends");
+        rescuer.join().expect("it ends");
+        drop(runtime);
+        asker.end();
+    });
+}
+
+/// Several wait with limits: whatever comes is taken by one of them, by whichever try.
+#[test]
+fn limits_of_several_against_what_comes() {
+    explore_in_time_with(&[1, 2], |world| {
+        let asker = Asker::new();
+        let runtime = world.runtime();
+        let (wire, far) = Wire::new();
+        let (wire, left) = (Arc::new(wire), Arc::new(AtomicUsize::new(2)));
+        let takers: Vec<_> = (0..2)
+            .map(|_| {
+                let (wire, left) = (Arc::clone(&wire), Arc::clone(&left));
+                runtime.spawn(move || take_until_none_left(&wire, &left))
+            })
+            .collect();
+        let putter = thread(move || (0..2).for_each(|_| far.put()));
+        let taken = takers
+            .into_iter()
+            .map(|taker| taker.join().expect("it ends"));
+        assert_eq!(taken.sum::<usize>(), 2);
+        putter.join().expect("it ends");
+        drop(runtime);
+        asker.end();
+    });
+}
+
+/// Takes things, each within a limit, until none is `left`; returns how many it got.
+fn take_until_none_left(wire: &Wire, left: &AtomicUsize) -> usize {
+    let mut taken = 0;
+    while left.load(Ordering::SeqCst) > 0 {
+        match wire.take(Some(Duration::from_millis(1))) {
+            Ok(()) => {
+                taken += 1;
+                left.fetch_sub(1, Ordering::SeqCst);
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::TimedOut),
+        }
+    }
+    taken
+}
+
+/// A wire closes and the next one has its name at once, while its events are still being fetched, and
+/// several wait for the new one: what they hear of is theirs.
+#[test]
+fn a_name_is_used_again() {
+    explore_with(&[1, 2], |world| {
+        let asker = Asker::new();
+        let runtime = world.runtime();
+        let (first, far) = Wire::new();
+        let putter = thread(move || far.put());
+        runtime.run(move || {
+            first.take(None).expect("a thing");
+            let (second, far) = first.reopen();
+            let second = Arc::new(second);
+            let takers: [JoinHandle<()>; 2] = [taker(&second), taker(&second)];
+            let putters: [Thread<()>; 2] = [putter_of(far), putter_of(far)];
+            takers.map(|taker| taker.join().expect("it ends"));
+            putters.map(|putter| putter.join().expect("it ends"));
+        });
+        putter.join().expect("it ends");
+        drop(runtime);
+        asker.end();
+    });
+}
+
+fn taker(wire: &Arc<Wire>) -> JoinHandle<()> {
+    let wire = Arc::clone(wire);
+    spawn(move || wire.take(None).expect("a thing"))
+}
+
+fn putter_of(far: FarEnd) -> Thread<()> {
+    thread(move || far.put())
+}
+
+/// The thread that asks for whoever has no worker to, for as long as a model runs.
+struct Asker {
+    over: Arc<AtomicBool>,
+    thread: Thread<()>,
+}
+
+impl Asker {
+    fn new() -> Asker {
+        let over = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&over);
+        let asks = move || {
+            while !told.load(Ordering::SeqCst) {
+                ask_common();
+            }
+        };
+        Asker {
+            over,
+            thread: thread(asks),
+        }
+    }
+
+    fn end(self) {
+        self.over.store(true, Ordering::SeqCst);
+        ring_common();
+        self.thread.join().expect("it ends");
+    }
 }

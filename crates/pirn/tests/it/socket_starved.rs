@@ -1,0 +1,157 @@
+//! No descriptor to be had: who accepts waits, at next to no cost, and goes on as soon as there is
+//! one.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pirn::net::{TcpListener, TcpStream};
+use pirn::{Interrupt, JoinHandle, Runtime};
+
+use crate::crew::runtime;
+use crate::rig::{LONG, apart, scaled};
+use crate::wires::listener;
+
+/// How long it is starved, to see what that costs.
+const STARVED: Duration = Duration::from_secs(2);
+
+/// The system's "too many open files".
+const EMFILE: i32 = 24;
+
+/// A stream, and when it was accepted.
+type Accepted = (TcpStream, Instant);
+
+/// `accept` says that there is no descriptor. `incoming` waits, which takes less than a twentieth
+/// of a processor, however many wait; and each descriptor that comes free is accepted into soon.
+#[test]
+fn alone_descriptors_run_out() {
+    let name = "socket_starved::alone_descriptors_run_out";
+    let ended = apart(name, &[], || {
+        for (workers, listeners) in [(1, 1), (2, 1), (4, 1), (1, 8), (4, 8), (4, 64)] {
+            starve(workers, listeners);
+        }
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+        print!("{}", ended.stderr);
+    }
+}
+
+fn starve(workers: usize, listeners: usize) {
+    let rounds = scaled(200);
+    let runtime = runtime(workers);
+    let listeners: Vec<_> = (0..listeners).map(|_| Arc::new(listener())).collect();
+    // Connected by the system before they are accepted.
+    let clients: Vec<_> = (0..rounds + 2 * listeners.len())
+        .map(|i| {
+            let address = listeners[i % listeners.len()].local_addr().unwrap();
+            std::net::TcpStream::connect(address).unwrap()
+        })
+        .collect();
+    let (tell, accepted) = channel();
+    let mut processor = ProcessorTime::open();
+    let mut hoard = hoard();
+    runtime.run(|| {
+        let error = listeners[0].accept().unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(EMFILE));
+    });
+    let servers: Vec<_> = listeners
+        .iter()
+        .map(|listener| serve(&runtime, Arc::clone(listener), tell.clone()))
+        .collect();
+    thread::sleep(Duration::from_millis(50));
+    let before = processor.read();
+    thread::sleep(STARVED);
+    let spent = processor.read() - before;
+    assert!(accepted.try_recv().is_err(), "there is no descriptor");
+    let mut waits = measure(&mut hoard, &accepted, rounds);
+    waits.sort_unstable();
+    eprintln!(
+        "{workers} workers, {} listeners: {spent:?} in {STARVED:?}; a descriptor is used after \
+         {:?}, 99 of 100 after {:?}, {:?} at most",
+        servers.len(),
+        waits[rounds / 2],
+        waits[rounds * 99 / 100],
+        waits[rounds - 1],
+    );
+    assert!(spent < STARVED / 20, "{spent:?} while it waits");
+    assert!(waits[rounds / 2] < Duration::from_millis(200), "{waits:?}");
+    for server in servers {
+        server.cancel();
+        assert_eq!(server.join().unwrap(), Some(Interrupt::Cancelled));
+    }
+    drop(clients);
+}
+
+/// Processor time that the process has used, to a hundredth of a second: read without a new
+/// descriptor.
+struct ProcessorTime(File);
+
+impl ProcessorTime {
+    fn open() -> ProcessorTime {
+        ProcessorTime(File::open("/proc/self/stat").unwrap())
+    }
+
+    fn read(&mut self) -> Duration {
+        let mut text = String::new();
+        self.0.rewind().unwrap();
+        self.0.read_to_string(&mut text).unwrap();
+        let (_, fields) = text.rsplit_once(')').expect("a name in brackets");
+        let ticks = fields.split_whitespace().skip(11).take(2);
+        let ticks: u64 = ticks.map(|n| n.parse::<u64>().expect("a number")).sum();
+        Duration::from_millis(10 * ticks)
+    }
+}
+
+/// Takes all descriptors that are left.
+fn hoard() -> Vec<File> {
+    let mut hoard = Vec::new();
+    while let Ok(file) = File::open("/dev/null") {
+        hoard.push(file);
+        assert!(hoard.len() < 2_000_000, "there is no end of descriptors");
+    }
+    hoard
+}
+
+fn serve(
+    runtime: &Runtime,
+    listener: Arc<TcpListener>,
+    tell: Sender<Accepted>,
+) -> JoinHandle<Option<Interrupt>> {
+    runtime.spawn(move || {
+        for stream in listener.incoming() {
+            match stream {
+                Ok(stream) => {
+                    // Nobody listens once the test has failed.
+                    let _ = tell.send((stream, Instant::now()));
+                }
+                Err(error) => return Interrupt::of(&error),
+            }
+        }
+        None
+    })
+}
+
+/// Frees one descriptor after the other; returns how long each lay there.
+fn measure(
+    hoard: &mut Vec<File>,
+    accepted: &Receiver<Accepted>,
+    rounds: usize,
+) -> Vec<Duration> {
+    // What is accepted stays, so each descriptor is good for one.
+    let mut kept = Vec::with_capacity(rounds);
+    (0..rounds)
+        .map(|round| {
+            // Not in step with the attempts.
+            thread::sleep(Duration::from_micros(round as u64 * 37 % 5_000));
+            let freed = Instant::now();
+            drop(hoard.pop().expect("there are thousands"));
+            let (stream, at) = accepted.recv_timeout(LONG).expect("it is accepted");
+            kept.push(stream);
+            at.saturating_duration_since(freed)
+        })
+        .collect()
+}
