@@ -1,5 +1,5 @@
 //! Spawning in the steady state asks nobody for memory: neither the allocator, which this
-//! binary counts, nor the system.
+//! binary counts, nor the system. Nor does who waits for a slow reader keep any.
 #![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 #![allow(
     clippy::disallowed_methods,
@@ -8,16 +8,24 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use pirn::net::UnixStream;
 use pirn::runtime::Scheduler;
 use pirn::{JoinHandle, Runtime};
+use socket2::SockRef;
 
 /// Counts what every thread allocates.
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes in blocks that have not been freed.
+static IN_USE: AtomicU64 = AtomicU64::new(0);
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -30,17 +38,21 @@ static ALLOCATOR: Counting = Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        IN_USE.fetch_add(layout.size() as u64, Ordering::Relaxed);
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        IN_USE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        IN_USE.fetch_add(size as u64, Ordering::Relaxed);
+        IN_USE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
         // SAFETY: the caller's promise.
         unsafe { System.realloc(block, layout, size) }
     }
@@ -283,4 +295,88 @@ fn alone_a_wait_for_a_future_allocates_once() {
         (WAITS..WAITS + 16).contains(&blocks),
         "{blocks} blocks for {WAITS} waits"
     );
+}
+
+/// N5. A thousand writers whose readers are slow wait: what they have to write is kept nowhere, as long
+/// as it lasts, and what they have taken for waiting is given back.
+#[test]
+fn alone_slow_readers_cost_no_memory() {
+    static BLOCK: [u8; 1 << 16] = [7; 1 << 16];
+    const LINES: usize = 1_000;
+    const ROUNDS: usize = 20;
+    const PIECE: usize = 1 << 10;
+    for workers in [1, 2, 4] {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        let in_use = || IN_USE.load(Ordering::SeqCst);
+        let before = in_use();
+        let (readers, writers): (Vec<_>, Vec<_>) = (0..LINES).map(|_| line()).unzip();
+        let sent = Arc::new(AtomicU64::new(0));
+        let writers: Vec<_> = writers
+            .into_iter()
+            .map(|writer| {
+                let sent = Arc::clone(&sent);
+                runtime.spawn(move || -> io::Error {
+                    loop {
+                        match (&writer).write(&BLOCK) {
+                            Ok(n) => sent.fetch_add(n as u64, Ordering::SeqCst),
+                            Err(error) => return error,
+                        };
+                    }
+                })
+            })
+            .collect();
+        settle(&sent);
+        let (waiting, resident) = (in_use(), resident());
+        for _ in 0..ROUNDS {
+            runtime.run(|| {
+                for reader in &readers {
+                    let mut piece = [0; PIECE];
+                    (&*reader).read_exact(&mut piece).unwrap();
+                    assert_eq!(piece, [7; PIECE]);
+                }
+            });
+        }
+        settle(&sent);
+        let each = (in_use() - before) / LINES as u64;
+        assert!(each < 4_096, "{each} bytes for each connection");
+        let more = in_use().saturating_sub(waiting);
+        assert!(more < 1 << 18, "{more} bytes more after a while");
+        let grown = self::resident().saturating_sub(resident);
+        assert!(grown < 4 << 20, "{grown} bytes more in the process");
+        let passed = sent.load(Ordering::SeqCst);
+        assert!(passed >= (LINES * ROUNDS * PIECE) as u64, "{passed} bytes");
+        drop(readers);
+        for writer in writers {
+            assert_eq!(writer.join().unwrap().kind(), ErrorKind::BrokenPipe);
+        }
+        drop(runtime);
+        println!(
+            "{workers} workers: {each} bytes a connection, {grown} more in the process"
+        );
+    }
+}
+
+/// Two ends with little room between them.
+fn line() -> (UnixStream, UnixStream) {
+    let (one, other) = UnixStream::pair().unwrap();
+    for end in [&one, &other] {
+        SockRef::from(end).set_send_buffer_size(4_096).unwrap();
+    }
+    (one, other)
+}
+
+/// Returns once `count` stands still.
+fn settle(count: &AtomicU64) {
+    let mut before = u64::MAX;
+    while before != count.load(Ordering::SeqCst) {
+        before = count.load(Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Bytes of memory that the process has in use.
+fn resident() -> u64 {
+    let text = fs::read_to_string("/proc/self/statm").expect("is there");
+    let pages = text.split(' ').nth(1).and_then(|n| n.parse().ok());
+    4_096 * pages.unwrap_or(0_u64)
 }

@@ -290,7 +290,7 @@ fn exchange(own: u32) {
     let (one, other) = UnixStream::pair().unwrap();
     let limit = Duration::from_micros(u64::from(own % 5) * 100 + 1);
     one.set_read_timeout(Some(limit)).unwrap();
-    let sends = own % 3 != 0;
+    let sends = !own.is_multiple_of(3);
     let closes = own % 4 == 1;
     let sender = pirn::spawn(move || {
         if sends {
@@ -301,7 +301,7 @@ fn exchange(own: u32) {
     });
     let mut bytes = [0; 4];
     let ended = (&one).read(&mut bytes);
-    if own % 7 == 0 {
+    if own.is_multiple_of(7) {
         // While the other end is still being written to.
         drop(one);
     }
