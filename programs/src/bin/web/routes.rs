@@ -1,0 +1,156 @@
+//! Who answers what.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /notes` | the names of all notes |
+//! | `GET`, `PUT`, `DELETE /notes/NAME` | one of them |
+//! | `POST /digest` | the SHA-256 sum of the body, which is not kept |
+//! | `GET /primes/N` | how many primes there are up to N, which takes a while |
+//! | `GET /later/MS` | `late`, so many milliseconds later |
+//!
+//! A handler is polled, and so must not wait but by `await`. What waits (for a lock, for time) or computes
+//! is plain code on a fiber of its own, by [`on_fiber`]; if the client leaves, it is interrupted.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use http_body_util::BodyExt as _;
+use pirn::future::fiber;
+use pirn::spawn::checkpoint;
+use pirn::{Interrupt, time};
+use sha2::{Digest as _, Sha256};
+
+use crate::notes::Notes;
+
+/// The largest number whose primes are counted.
+const MOST: u32 = 10_000_000;
+
+/// The longest that an answer is held back, in milliseconds.
+const LONGEST: u64 = 60_000;
+
+/// All routes, over notes of their own.
+pub(crate) fn all() -> Router {
+    let note = get(read).put(write).delete(forget);
+    Router::new()
+        .route("/notes", get(list))
+        .route("/notes/{name}", note)
+        .route("/digest", post(digest))
+        .route("/primes/{upto}", get(primes))
+        .route("/later/{milliseconds}", get(later))
+        .with_state(Arc::new(Notes::default()))
+}
+
+async fn list(State(notes): State<Arc<Notes>>) -> Response {
+    on_fiber(move || notes.names()).await
+}
+
+async fn read(State(notes): State<Arc<Notes>>, Path(name): Path<String>) -> Response {
+    on_fiber(move || notes.get(&name).ok_or(StatusCode::NOT_FOUND)).await
+}
+
+async fn write(
+    State(notes): State<Arc<Notes>>,
+    Path(name): Path<String>,
+    text: Bytes,
+) -> Response {
+    on_fiber(move || match notes.put(name, text) {
+        true => StatusCode::CREATED,
+        false => StatusCode::NO_CONTENT,
+    })
+    .await
+}
+
+async fn forget(State(notes): State<Arc<Notes>>, Path(name): Path<String>) -> Response {
+    on_fiber(move || match notes.delete(&name) {
+        true => StatusCode::NO_CONTENT,
+        false => StatusCode::NOT_FOUND,
+    })
+    .await
+}
+
+/// Piece by piece: a body of any length takes as much memory as a short one.
+async fn digest(mut body: Body) -> Response {
+    let mut sum = Sha256::new();
+    while let Some(piece) = body.frame().await {
+        match piece.map(http_body::Frame::into_data) {
+            Ok(Ok(data)) => sum.update(data),
+            // Trailers.
+            Ok(Err(_)) => {}
+            Err(error) => {
+                return (StatusCode::BAD_REQUEST, error.to_string()).into_response();
+            }
+        }
+    }
+    let mut text = String::new();
+    for byte in sum.finalize() {
+        // Into a string, that does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text.into_response()
+}
+
+async fn primes(Path(upto): Path<u32>) -> Response {
+    if upto > MOST {
+        let refusal = format!("no more than {MOST}");
+        return (StatusCode::UNPROCESSABLE_ENTITY, refusal).into_response();
+    }
+    on_fiber(move || {
+        count_primes(upto)
+            .map(|count| count.to_string())
+            .map_err(gone)
+    })
+    .await
+}
+
+async fn later(Path(milliseconds): Path<u64>) -> Response {
+    if milliseconds > LONGEST {
+        let refusal = format!("no longer than {LONGEST} milliseconds");
+        return (StatusCode::UNPROCESSABLE_ENTITY, refusal).into_response();
+    }
+    let wait = Duration::from_millis(milliseconds);
+    on_fiber(move || time::sleep(wait).map(|()| "late").map_err(gone)).await
+}
+
+/// What plain code on a fiber of its own answers.
+async fn on_fiber<R>(answer: impl FnOnce() -> R + Send + 'static) -> Response
+where
+    R: IntoResponse + Send + 'static,
+{
+    match fiber(answer).await {
+        Ok(answer) => answer.into_response(),
+        Err(error) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response()
+        }
+    }
+}
+
+/// What nobody reads: the server ends, or the client has left.
+fn gone(_: Interrupt) -> StatusCode {
+    StatusCode::SERVICE_UNAVAILABLE
+}
+
+/// By the sieve of Eratosthenes; gives way to other fibers, and ends if nobody wants the answer.
+fn count_primes(upto: u32) -> Result<usize, Interrupt> {
+    let size = upto as usize + 1;
+    let mut is_prime = vec![true; size];
+    is_prime[..size.min(2)].fill(false);
+    for n in 2..size {
+        if n * n >= size {
+            break;
+        }
+        if is_prime[n] {
+            checkpoint()?;
+            (n * n..size)
+                .step_by(n)
+                .for_each(|multiple| is_prime[multiple] = false);
+        }
+    }
+    Ok(is_prime.into_iter().filter(|prime| *prime).count())
+}

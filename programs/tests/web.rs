@@ -1,0 +1,198 @@
+//! `web`, tested with curl, wrk and sockets of the standard library.
+#![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
+
+mod peers;
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use peers::{Program, await_refusal, connect, peer, run};
+use sha2::{Digest as _, Sha256};
+
+fn serve(args: &[&str]) -> (Program, SocketAddr) {
+    Program::serve(env!("CARGO_BIN_EXE_web"), args)
+}
+
+/// curl, with both ways to begin a conversation; it prints the version it has spoken and the status
+/// after the body.
+fn curls() -> Option<[Command; 2]> {
+    let curl = |version: &str| {
+        let mut curl = peer("curl", "curl")?;
+        curl.args(["--silent", "--show-error", "--max-time", "60", version]);
+        curl.args(["--write-out", " %{http_version} %{http_code}"]);
+        Some(curl)
+    };
+    Some([curl("--http1.1")?, curl("--http2-prior-knowledge")?])
+}
+
+/// One request of curl's with these arguments: what has come, without the version.
+fn ask(curl: &Command, version: &str, args: &[&str]) -> String {
+    let mut command = Command::new(curl.get_program());
+    command.args(curl.get_args()).args(args);
+    let said = run(&mut command, "");
+    let (body, rest) = said
+        .rsplit_once(&format!(" {version} "))
+        .unwrap_or_else(|| panic!("{said}"));
+    format!("{rest} {body}")
+}
+
+#[test]
+fn notes_are_kept_over_both_protocols() {
+    let Some(curls) = curls() else { return };
+    let (_server, address) = serve(&[]);
+    for (curl, version) in curls.iter().zip(["1.1", "2"]) {
+        let all = format!("http://{address}/notes");
+        let milk = format!("{all}/milk");
+        let ask = |args: &[&str]| ask(curl, version, args);
+        assert_eq!(ask(&[&milk]), "404 ");
+        assert_eq!(ask(&["-X", "PUT", "--data", "two", &milk]), "201 ");
+        assert_eq!(ask(&["-X", "PUT", "--data", "three", &milk]), "204 ");
+        assert_eq!(
+            ask(&["-X", "PUT", "--data", "some", &format!("{all}/a%20loaf")]),
+            "201 "
+        );
+        assert_eq!(ask(&[&milk]), "200 three");
+        assert_eq!(ask(&[&all]), "200 a loaf\nmilk\n");
+        assert_eq!(ask(&["-X", "DELETE", &milk]), "204 ");
+        assert_eq!(ask(&["-X", "DELETE", &milk]), "404 ");
+        assert_eq!(ask(&["-X", "DELETE", &format!("{all}/a%20loaf")]), "204 ");
+        assert_eq!(ask(&["-X", "POST", &all]), "405 ");
+        assert_eq!(
+            ask(&[&format!("http://{address}/primes/10000")]),
+            "200 1229"
+        );
+        assert_eq!(
+            ask(&[&format!("http://{address}/primes/10000001")]),
+            "422 no more than 10000000"
+        );
+    }
+}
+
+#[test]
+fn long_bodies_come_whole() {
+    let Some(curls) = curls() else { return };
+    let (server, address) = serve(&[]);
+    let body: Vec<u8> = (0..24_000_000_u32).map(|i| (i ^ i >> 8) as u8).collect();
+    let sum: String = Sha256::digest(&body)
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    let file = std::env::temp_dir().join(format!("pirn-web-{}", std::process::id()));
+    std::fs::write(&file, &body).unwrap();
+    let data = format!("@{}", file.display());
+    for (curl, version) in curls.iter().zip(["1.1", "2"]) {
+        let digest = format!("http://{address}/digest");
+        let said = ask(
+            curl,
+            version,
+            &["--header", "expect:", "--data-binary", &data, &digest],
+        );
+        assert_eq!(said, format!("200 {sum}"));
+    }
+    std::fs::remove_file(&file).unwrap();
+    // A body is not kept, whatever its length.
+    assert!(server.memory() < 20_000_000, "{} bytes", server.memory());
+}
+
+/// Requests that wait hold up nobody: many at once over two connections.
+#[test]
+fn one_connection_has_many_requests_at_once() {
+    let Some(mut h2load) = peer("h2load", "nghttp2-client") else {
+        return;
+    };
+    let (_server, address) = serve(&[]);
+    h2load
+        .args(["-n", "400", "-c", "2", "-m", "100"])
+        .arg(format!("http://{address}/later/20"));
+    let said = run(&mut h2load, "");
+    assert!(
+        said.contains("400 succeeded, 0 failed, 0 errored"),
+        "{said}"
+    );
+    assert!(said.contains("status codes: 400 2xx"), "{said}");
+}
+
+#[test]
+fn a_load_is_answered() {
+    let Some(mut wrk) = peer("wrk", "wrk") else {
+        return;
+    };
+    let (_server, address) = serve(&[]);
+    wrk.args(["-t1", "-c50", "-d1s"])
+        .arg(format!("http://{address}/notes"));
+    let said = run(&mut wrk, "");
+    assert!(said.contains("requests in"), "{said}");
+    assert!(
+        !said.contains("Socket errors") && !said.contains("Non-2xx"),
+        "{said}"
+    );
+}
+
+/// Writes a request and returns the whole answer, up to the end of the connection.
+fn converse(mut stream: TcpStream, request: &str) -> String {
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Told to end, the server answers all that it has begun, and takes no more.
+#[test]
+fn what_was_asked_before_the_end_is_answered() {
+    let (server, address) = serve(&[]);
+    let asked: Vec<_> = (0..20)
+        .map(|_| {
+            let mut stream = connect(address);
+            stream
+                .write_all(b"GET /later/500 HTTP/1.1\r\nhost: here\r\n\r\n")
+                .unwrap();
+            stream
+        })
+        .collect();
+    // Connections that are kept, and have nothing under way, are no reason to wait.
+    let mut idle = connect(address);
+    idle.write_all(b"GET /notes HTTP/1.1\r\nhost: here\r\n\r\n")
+        .unwrap();
+    assert!(idle.read(&mut [0; 200]).unwrap() > 0);
+    thread::sleep(Duration::from_millis(200));
+    server.terminate();
+    await_refusal(address);
+    for stream in asked {
+        let answer = converse(stream, "");
+        assert!(
+            answer.starts_with("HTTP/1.1 200") && answer.ends_with("late"),
+            "{answer}"
+        );
+    }
+    assert_eq!(idle.read(&mut [0]).unwrap(), 0);
+    let ended = server.end();
+    assert!(ended.status.success(), "{}", ended.status);
+}
+
+/// Who asks for nothing, for nonsense, or leaves early harms nobody but itself.
+#[test]
+fn bad_clients_are_cut_off() {
+    let (server, address) = serve(&["--patience", "1"]);
+    let silent = connect(address);
+    let mut slow = connect(address);
+    slow.write_all(b"GET /notes HTTP/1.1\r\nhost:").unwrap();
+    let mut leaves = connect(address);
+    leaves
+        .write_all(b"GET /later/60000 HTTP/1.1\r\nhost: here\r\n\r\n")
+        .unwrap();
+    drop(leaves);
+    let nonsense = converse(connect(address), "NONSENSE\r\n\r\n");
+    assert!(nonsense.starts_with("HTTP/1.1 400"), "{nonsense}");
+    let fine = "GET /notes HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
+    assert!(converse(connect(address), fine).starts_with("HTTP/1.1 200"));
+    for mut late in [silent, slow] {
+        // The time is up: the connection ends, with an answer or without.
+        late.read_to_end(&mut Vec::new()).unwrap();
+    }
+    server.terminate();
+    let ended = server.end();
+    assert!(ended.status.success(), "{}", ended.status);
+}
