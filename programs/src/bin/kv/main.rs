@@ -11,8 +11,11 @@
 //! * `store`: the keys, in shards, each a table behind a lock; and their times to live.
 //! * `connection`: the loop of one connection.
 //!
-//! Why locks: a lock that nobody holds is taken and given back in a few nanoseconds, and it is held
-//! for no longer than it takes to copy a value.
+//! Why shards are tables behind locks, and not fibers that are asked over channels: a lock that nobody
+//! holds is taken and given back in a few nanoseconds, and it is held for no longer than it takes to
+//! copy a value; a question and its answer are two hand-overs, and copies of key and value. Under
+//! redis-benchmark, 16 requests in a pipeline, a request takes the server 0.3 to 0.5 µs of processor
+//! time with locks and 2.5 to 4.7 µs with fibers; redis-server takes 0.5 to 0.7 µs.
 
 mod answers;
 mod commands;
