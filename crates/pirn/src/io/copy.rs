@@ -21,6 +21,7 @@ const SMALL: usize = 16 << 10;
 ///
 /// # Cancellation
 /// An interruption point if reading or writing is.
+#[track_caller]
 pub fn copy<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
 where
     R: Read + ?Sized,
@@ -82,6 +83,7 @@ where
 }
 
 /// Copies in pieces of `size` at most; `written` is called after each.
+#[track_caller]
 fn pass<R, W>(
     reader: &mut R,
     writer: &mut W,

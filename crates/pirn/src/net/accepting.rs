@@ -29,35 +29,32 @@ pub(super) struct Accepting {
 }
 
 impl Accepting {
-    /// The next connection; an interrupt once, and nothing after it.
+    /// Whether it has yielded an interrupt.
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// What an attempt to accept comes to: the next connection, or an error, an interrupt among them.
+    /// `None`: the attempt is to be made again, now that it may be of use.
     #[track_caller]
-    pub(super) fn next<T>(
-        &mut self,
-        mut accept: impl FnMut() -> io::Result<T>,
-    ) -> Option<io::Result<T>> {
-        if self.over {
+    pub(super) fn judge<T>(&mut self, attempt: io::Result<T>) -> Option<io::Result<T>> {
+        let failure = match attempt {
+            Ok(connection) => return Some(Ok(connection)),
+            Err(failure) => failure,
+        };
+        if Interrupt::of(&failure).is_some() {
+            self.over = true;
+            return Some(Err(failure));
+        }
+        if is_gone(&failure) {
             return None;
         }
-        loop {
-            let failure = match accept() {
-                Ok(connection) => return Some(Ok(connection)),
-                Err(failure) => failure,
-            };
-            if Interrupt::of(&failure).is_some() {
-                self.over = true;
-                return Some(Err(failure));
-            }
-            if is_gone(&failure) {
-                continue;
-            }
-            if !is_starved(&failure) {
-                return Some(Err(failure));
-            }
-            if let Err(interrupt) = starve() {
-                self.over = true;
-                return Some(Err(interrupt.into()));
-            }
+        if !is_starved(&failure) {
+            return Some(Err(failure));
         }
+        let interrupt = starve().err()?;
+        self.over = true;
+        Some(Err(interrupt.into()))
     }
 }
 
@@ -122,25 +119,25 @@ mod tests {
     /// are told.
     #[test]
     fn what_does_not_end_it() {
-        let mut errors = [
+        let mut accepting = Accepting::default();
+        let errors = [
             libc::ECONNABORTED,
             libc::EPROTO,
             libc::EMFILE,
             libc::ENETDOWN,
-        ]
-        .into_iter();
-        let mut accepting = Accepting::default();
-        let mut accept = || match errors.next() {
-            Some(error) => Err(io::Error::from_raw_os_error(error)),
-            None => Ok(7),
-        };
-        assert_eq!(accepting.next(&mut accept).unwrap().unwrap(), 7);
-        let broken = || Err::<(), _>(io::Error::from_raw_os_error(libc::EBADF));
-        let told = accepting.next(broken).unwrap().unwrap_err();
+        ];
+        for error in errors {
+            let failed = Err::<(), _>(io::Error::from_raw_os_error(error));
+            assert!(accepting.judge(failed).is_none());
+        }
+        assert_eq!(accepting.judge(Ok(7)).unwrap().unwrap(), 7);
+        let broken = Err::<(), _>(io::Error::from_raw_os_error(libc::EBADF));
+        let told = accepting.judge(broken).unwrap().unwrap_err();
         assert_eq!(told.raw_os_error(), Some(libc::EBADF));
-        let cancelled = || Err::<(), io::Error>(Interrupt::Cancelled.into());
-        assert!(accepting.next(cancelled).unwrap().is_err());
-        assert!(accepting.next(|| Ok(())).is_none());
+        assert!(!accepting.is_over());
+        let cancelled = Err::<(), io::Error>(Interrupt::Cancelled.into());
+        assert!(accepting.judge(cancelled).unwrap().is_err());
+        assert!(accepting.is_over());
     }
 
     /// Some of many try in each period, and not too many do.

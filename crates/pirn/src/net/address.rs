@@ -46,11 +46,13 @@ use sealed::{Addressee, Addresses};
 /// # Cancellation
 /// An interruption point, before it begins to ask: that takes as long as it takes. Parks a
 /// fiber, and asks on one of the threads that calls on [files](crate::fs) are made on.
+#[track_caller]
 pub fn lookup_host(host: &str) -> io::Result<Vec<SocketAddr>> {
     resolve(host)
 }
 
 /// The addresses of `whom`.
+#[track_caller]
 pub(super) fn resolve<A: Addresses + ?Sized>(whom: &A) -> io::Result<Vec<SocketAddr>> {
     match whom.addressee()? {
         Addressee::Known(addresses) => Ok(addresses),

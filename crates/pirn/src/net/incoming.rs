@@ -43,8 +43,14 @@ impl Iterator for Incoming<'_> {
 
     #[track_caller]
     fn next(&mut self) -> Option<io::Result<TcpStream>> {
-        let accept = || self.listener.accept().map(|(stream, _)| stream);
-        self.accepting.next(accept)
+        // Not in a closure, which would not know the caller's line.
+        while !self.accepting.is_over() {
+            let accepted = self.listener.accept();
+            if let Some(next) = self.accepting.judge(accepted) {
+                return Some(next.map(|(stream, _)| stream));
+            }
+        }
+        None
     }
 }
 
@@ -54,7 +60,13 @@ impl Iterator for UnixIncoming<'_> {
 
     #[track_caller]
     fn next(&mut self) -> Option<io::Result<UnixStream>> {
-        let accept = || self.listener.accept().map(|(stream, _)| stream);
-        self.accepting.next(accept)
+        // Not in a closure, which would not know the caller's line.
+        while !self.accepting.is_over() {
+            let accepted = self.listener.accept();
+            if let Some(next) = self.accepting.judge(accepted) {
+                return Some(next.map(|(stream, _)| stream));
+            }
+        }
+        None
     }
 }

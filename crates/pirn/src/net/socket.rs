@@ -4,6 +4,7 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::panic::Location;
 use std::sync::Arc;
 #[cfg(feature = "futures")]
 use std::task::{Context, Poll};
@@ -166,11 +167,12 @@ impl<S: AsRawFd> Socket<S> {
             .poll(raw, Interest::Writable, context, attempt, |&n| n < len)
     }
 
-    /// Waits until a connection that is under way is there, which `is_there` tells, or has failed.
-    #[track_caller]
+    /// Waits until a connection that is under way is there, which `is_there` tells, or has failed;
+    /// reports name the line `at`.
     pub(super) fn await_connection(
         &self,
         limit: Option<Duration>,
+        at: &'static Location<'static>,
         is_there: impl Fn(&S) -> io::Result<bool>,
     ) -> io::Result<()>
     where
@@ -178,7 +180,7 @@ impl<S: AsRawFd> Socket<S> {
     {
         let raw = self.inner.as_raw_fd();
         let deadline = limit.and_then(deadline_in);
-        let spec = Spec::interruptible(Reason::Writable).until(deadline);
+        let spec = Spec::interruptible(Reason::Writable).until(deadline).at(at);
         loop {
             let seen = self.source.look();
             if let Some(error) = SockRef::from(&self.inner).take_error()? {

@@ -50,6 +50,7 @@ impl TcpListener {
     ///
     /// # Cancellation
     /// An interruption point only if a name has to be looked up.
+    #[track_caller]
     pub fn bind<A: ToSocketAddrs>(address: A) -> io::Result<TcpListener> {
         TcpListener::bind_with(address, &ListenOptions::default())
     }
@@ -61,6 +62,7 @@ impl TcpListener {
     ///
     /// # Cancellation
     /// An interruption point only if a name has to be looked up.
+    #[track_caller]
     pub fn bind_with<A: ToSocketAddrs>(
         address: A,
         options: &ListenOptions,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::{self, Shutdown, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,8 @@ impl TcpStream {
     /// An interruption point: the attempt is given up. Parks a fiber, blocks a plain thread.
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(address: A) -> io::Result<TcpStream> {
-        first_of(&resolve(&address)?, |address| connect(address, None))
+        let at = Location::caller();
+        first_of(&resolve(&address)?, |address| connect(address, None, at))
     }
 
     /// As [`connect`](Self::connect), to one address, and within `limit`.
@@ -60,7 +62,7 @@ impl TcpStream {
                 "a time limit of zero",
             ));
         }
-        connect(*address, Some(limit))
+        connect(*address, Some(limit), Location::caller())
     }
 
     /// Receives into `buffer` what stays there to be read again; returns how many bytes.
@@ -144,8 +146,11 @@ impl TcpStream {
     }
 }
 
-#[track_caller]
-fn connect(address: SocketAddr, limit: Option<Duration>) -> io::Result<TcpStream> {
+fn connect(
+    address: SocketAddr,
+    limit: Option<Duration>,
+    at: &'static Location<'static>,
+) -> io::Result<TcpStream> {
     begin()?;
     let domain = Domain::for_address(address);
     let opened = socket2::Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
@@ -161,7 +166,7 @@ fn connect(address: SocketAddr, limit: Option<Duration>) -> io::Result<TcpStream
     if under_way {
         stream
             .socket
-            .await_connection(limit, |inner| match inner.peer_addr() {
+            .await_connection(limit, at, |inner| match inner.peer_addr() {
                 Ok(_) => Ok(true),
                 Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
                 Err(error) => Err(error),

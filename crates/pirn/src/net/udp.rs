@@ -28,6 +28,7 @@ impl UdpSocket {
     ///
     /// # Cancellation
     /// An interruption point only if a name has to be looked up.
+    #[track_caller]
     pub fn bind<A: ToSocketAddrs>(address: A) -> io::Result<UdpSocket> {
         let opened = first_of(&resolve(&address)?, net::UdpSocket::bind)?;
         UdpSocket::try_from(opened)
@@ -40,6 +41,7 @@ impl UdpSocket {
     ///
     /// # Cancellation
     /// An interruption point only if a name has to be looked up.
+    #[track_caller]
     pub fn connect<A: ToSocketAddrs>(&self, address: A) -> io::Result<()> {
         let inner = self.socket.inner();
         first_of(&resolve(&address)?, |address| inner.connect(address))
@@ -215,5 +217,53 @@ impl UdpSocket {
     /// What the system says.
     pub fn leave_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
         self.socket.inner().leave_multicast_v6(group, interface)
+    }
+
+    /// Whether what is sent to a group by IPv4 comes back to this machine.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_multicast_loop_v4(&self, yes: bool) -> io::Result<()> {
+        self.socket.inner().set_multicast_loop_v4(yes)
+    }
+
+    /// Whether what is sent to a group by IPv4 comes back to this machine.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn multicast_loop_v4(&self) -> io::Result<bool> {
+        self.socket.inner().multicast_loop_v4()
+    }
+
+    /// Sets how many hops a packet to a group may take by IPv4.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_multicast_ttl_v4(&self, hops: u32) -> io::Result<()> {
+        self.socket.inner().set_multicast_ttl_v4(hops)
+    }
+
+    /// How many hops a packet to a group may take by IPv4.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn multicast_ttl_v4(&self) -> io::Result<u32> {
+        self.socket.inner().multicast_ttl_v4()
+    }
+
+    /// Whether what is sent to a group by IPv6 comes back to this machine.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn set_multicast_loop_v6(&self, yes: bool) -> io::Result<()> {
+        self.socket.inner().set_multicast_loop_v6(yes)
+    }
+
+    /// Whether what is sent to a group by IPv6 comes back to this machine.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn multicast_loop_v6(&self) -> io::Result<bool> {
+        self.socket.inner().multicast_loop_v6()
     }
 }

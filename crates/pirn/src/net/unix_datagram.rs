@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::case::ReadyCase;
 use super::socket::{Socket, handle, limits};
 use crate::readiness::Interest;
+use crate::sys::is_read_closed;
 
 /// Sends and receives datagrams through sockets in the file system;
 /// `std::os::unix::net::UnixDatagram` that parks its fiber. Nothing is lost on the way: a sender
@@ -30,6 +31,14 @@ impl UnixDatagram {
     /// What the system says: there is a file already, for instance.
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
         UnixDatagram::try_from(net::UnixDatagram::bind(path)?)
+    }
+
+    /// As [`bind`](Self::bind), at an address, which need not be a path.
+    ///
+    /// # Errors
+    /// What the system says: it is taken, for instance.
+    pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixDatagram> {
+        UnixDatagram::try_from(net::UnixDatagram::bind_addr(address)?)
     }
 
     /// Makes a socket without an address.
@@ -57,6 +66,14 @@ impl UnixDatagram {
         self.socket.inner().connect(path)
     }
 
+    /// As [`connect`](Self::connect), to an address, which need not be a path.
+    ///
+    /// # Errors
+    /// What the system says: nobody is there, for instance.
+    pub fn connect_addr(&self, address: &SocketAddr) -> io::Result<()> {
+        self.socket.inner().connect_addr(address)
+    }
+
     /// Receives a datagram into `buffer`; returns its length, cut to the buffer's, and where it
     /// comes from.
     ///
@@ -67,11 +84,14 @@ impl UnixDatagram {
     /// An interruption point. Parks a fiber, blocks a plain thread.
     #[track_caller]
     pub fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.socket
-            .read_by(|inner| inner.recv_from(buffer), |_| false)
+        let receive = |inner: &net::UnixDatagram| {
+            let nobody = || Ok((0, SocketAddr::from_pathname("")?));
+            or_end(inner, || inner.recv_from(buffer), nobody)
+        };
+        self.socket.read_by(receive, |_| false)
     }
 
-    /// Receives a datagram.
+    /// Receives a datagram. Once reading is [shut down](Self::shutdown) and none is left, it returns 0.
     ///
     /// # Errors
     /// What the system says.
@@ -80,7 +100,9 @@ impl UnixDatagram {
     /// An interruption point. Parks a fiber, blocks a plain thread.
     #[track_caller]
     pub fn recv(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.socket.read_by(|inner| inner.recv(buffer), |_| false)
+        let receive =
+            |inner: &net::UnixDatagram| or_end(inner, || inner.recv(buffer), || Ok(0));
+        self.socket.read_by(receive, |_| false)
     }
 
     /// Sends a datagram to the socket that this one is connected to.
@@ -144,5 +166,24 @@ impl UnixDatagram {
     /// What the system says: it is not.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().peer_addr()
+    }
+}
+
+/// What `receive` comes to; `end`, if there is nothing and nothing more will come. On Linux a socket
+/// that does not block says then that it would have to wait, and one that blocks comes back with
+/// nothing.
+fn or_end<R>(
+    inner: &net::UnixDatagram,
+    mut receive: impl FnMut() -> io::Result<R>,
+    end: impl FnOnce() -> io::Result<R>,
+) -> io::Result<R> {
+    let waits = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
+    match receive() {
+        Err(error) if waits(&error) && is_read_closed(inner.as_fd()) => match receive() {
+            // Nothing has come between the attempt and the end.
+            Err(error) if waits(&error) => end(),
+            received => received,
+        },
+        received => received,
     }
 }

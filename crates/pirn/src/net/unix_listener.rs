@@ -32,6 +32,17 @@ impl UnixListener {
         UnixListener::try_from(net::UnixListener::bind(path)?)
     }
 
+    /// As [`bind`](Self::bind), at an address, which need not be a path.
+    ///
+    /// # Errors
+    /// What the system says: it is taken, for instance.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixListener> {
+        UnixListener::try_from(net::UnixListener::bind_addr(address)?)
+    }
+
     /// Accepts a connection, and tells where it comes from.
     ///
     /// # Errors

@@ -30,6 +30,8 @@ pub struct Child {
     child: Option<process::Child>,
     /// There as soon as somebody has had to wait.
     end: Option<End>,
+    /// Whether it is killed when this is dropped, unless it has ended.
+    killed_on_drop: bool,
 }
 
 /// Where the system tells of the end.
@@ -50,6 +52,7 @@ impl Child {
             stderr: None,
             child: Some(child),
             end: None,
+            killed_on_drop: false,
         };
         let connect = || {
             own.stdin = pipes.0.map(ChildStdin::new).transpose()?;
@@ -64,6 +67,12 @@ impl Child {
                 Err(error)
             }
         }
+    }
+
+    /// For a caller who does not give it to anybody: it ends with this, at the latest.
+    pub(super) fn killed_on_drop(mut self) -> Child {
+        self.killed_on_drop = true;
+        self
     }
 
     /// Its number.
@@ -178,6 +187,10 @@ impl End {
 
 impl Drop for Child {
     fn drop(&mut self) {
+        if self.killed_on_drop {
+            // Nothing happens to one whose end has been waited for.
+            let _ = self.kill();
+        }
         orphans::look_after();
         self.child.take().into_iter().for_each(orphans::keep);
     }

@@ -11,8 +11,7 @@ use crate::wait::begin;
 
 /// Which program is to be started, and how, as [`std::process::Command`].
 ///
-/// The child is started by the calling thread, which takes about a millisecond: what the
-/// system has the child inherit from the thread that started it (its end as the end of a
+/// The child is started by the calling thread, which is held up for that long: what the system has the child inherit from the thread that started it (its end as the end of a
 /// parent, for instance) is then a worker's, and not a thread's that comes and goes.
 pub struct Command {
     command: process::Command,
@@ -123,13 +122,14 @@ impl Command {
     /// Starts the program and waits until it has ended.
     ///
     /// # Errors
-    /// As [`spawn`](Command::spawn) and [`Child::wait`]. Interrupted, it leaves the child running.
+    /// As [`spawn`](Command::spawn) and [`Child::wait`]. The child is killed then, since nobody else
+    /// could: to have it go on, `spawn` it and wait for it.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
     #[track_caller]
     pub fn status(&mut self) -> io::Result<ExitStatus> {
-        self.spawn()?.wait()
+        self.spawn()?.killed_on_drop().wait()
     }
 
     /// Starts the program, waits until it has ended and returns what it has written. Unless
@@ -137,8 +137,8 @@ impl Command {
     /// from its standard input.
     ///
     /// # Errors
-    /// As [`spawn`](Command::spawn) and [`Child::wait_with_output`]. Interrupted, it leaves the
-    /// child running.
+    /// As [`spawn`](Command::spawn) and [`Child::wait_with_output`]. The child is killed then, as by
+    /// [`status`](Command::status).
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -154,7 +154,7 @@ impl Command {
         self.say_rest([Stdio::null(), Stdio::piped(), Stdio::piped()]);
         let child = self.spawn();
         self.say_rest([Stdio::inherit(), Stdio::inherit(), Stdio::inherit()]);
-        child?.wait_with_output()
+        child?.killed_on_drop().wait_with_output()
     }
 
     /// Sets those of standard input, output and error that have not been said.

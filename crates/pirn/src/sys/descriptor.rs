@@ -19,6 +19,17 @@ pub(crate) fn is_writable(descriptor: BorrowedFd<'_>) -> io::Result<bool> {
     is_ready(descriptor, libc::POLLOUT)
 }
 
+/// Whether nothing more will come to be read from `descriptor`; false where the system does not tell.
+pub(crate) fn is_read_closed(descriptor: BorrowedFd<'_>) -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    return is_ready(descriptor, libc::POLLRDHUP).unwrap_or(false);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let _ = descriptor;
+        false
+    }
+}
+
 fn is_ready(descriptor: BorrowedFd<'_>, events: libc::c_short) -> io::Result<bool> {
     let mut polled = libc::pollfd {
         fd: descriptor.as_raw_fd(),

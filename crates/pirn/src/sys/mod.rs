@@ -26,7 +26,7 @@ mod threads;
 
 pub(crate) use affinity::pin;
 #[cfg(all(unix, not(any(loom, shuttle))))]
-pub(crate) use descriptor::{is_readable, is_writable, set_blocking};
+pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use ended::ended;
 pub(crate) use exit::at_exit;

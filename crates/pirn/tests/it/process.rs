@@ -249,6 +249,35 @@ fn waits_for_a_child_are_limited() {
     }
 }
 
+/// Who is interrupted while it runs a command has killed it: nobody else could.
+#[test]
+fn an_interrupted_command_is_killed() {
+    let runtime = runtime(2);
+    let run: [fn(&mut Command) -> io::Result<()>; 2] = [
+        |command| command.status().map(drop),
+        |command| command.output().map(drop),
+    ];
+    for run in run {
+        let directory = Directory::new();
+        let path = directory.at("number");
+        let script = format!(
+            "echo $$ > {0}.new; mv {0}.new {0}; exec sleep 600",
+            path.display()
+        );
+        let fiber = runtime.spawn(move || run(&mut shell(&script)));
+        eventually("it runs", || path.exists());
+        let number = std::fs::read_to_string(&path).unwrap();
+        fiber.cancel();
+        let error = fiber.join().unwrap().unwrap_err();
+        assert_eq!(Interrupt::of(&error), Some(Interrupt::Cancelled));
+        let stat = format!("/proc/{}/stat", number.trim());
+        eventually("it has ended", || {
+            // What the system keeps of it (Z) is given back when the next one is started.
+            std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z"))
+        });
+    }
+}
+
 /// A full pipe does not hold a cancelled writer, nor one whose child has ended.
 #[test]
 fn writes_to_a_child_end() {

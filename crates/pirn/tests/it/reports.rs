@@ -12,6 +12,8 @@ use pirn::{Interrupt, JoinHandle, channel, select, spawn};
 use crate::crew::runtime;
 use crate::rig::on_every_shape;
 use crate::told::{named, own_id, waiting};
+#[cfg(unix)]
+use crate::wires::{connection, listener};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -361,4 +363,28 @@ fn calls_that_wait_inside_are_told_by_their_callers_line() {
     for fiber in fibers {
         fiber.join().unwrap();
     }
+}
+
+/// P4. The same for sockets: connections that come in, those that are made, what is copied.
+#[cfg(unix)]
+#[test]
+fn waits_for_sockets_are_told_by_their_callers_line() {
+    let runtime = runtime(2);
+    let (listener, (one, other)) = runtime.run(|| (listener(), connection()));
+    let file = file!();
+    let incoming = line!() + 1;
+    let server =
+        runtime.enter(|| named("incoming", move || listener.incoming().next().is_some()));
+    let copy = line!() + 1;
+    let copier =
+        runtime.enter(|| named("copy", move || pirn::io::copy(&mut &one, &mut &one)));
+    for (name, line) in [("incoming", incoming), ("copy", copy)] {
+        let at = waiting(&runtime, name).waits_at.expect("it waits");
+        assert_eq!(at.file(), file, "{name}: {at}");
+        assert!((line..line + 8).contains(&at.line()), "{name}: {at}");
+    }
+    drop(other);
+    assert_eq!(copier.join().unwrap().unwrap(), 0);
+    server.cancel();
+    assert!(server.join().unwrap());
 }

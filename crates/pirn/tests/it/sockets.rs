@@ -15,7 +15,7 @@ use pirn::{Interrupt, scope};
 use socket2::SockRef;
 
 use crate::crew::{CREWS, Jobs, runtime};
-use crate::rig::{LONG, descriptors, eventually, on_every_shape, scaled};
+use crate::rig::{Directory, LONG, descriptors, eventually, on_every_shape, scaled};
 use crate::wires::{at_once, connection, converse, echo, listener};
 
 /// N5. A fiber for each connection: every byte comes back, in order, on every shape.
@@ -232,6 +232,12 @@ fn options_are_set() {
         let error = one.set_read_timeout(Some(Duration::ZERO)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
 
+        let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
+        datagrams.set_multicast_loop_v4(false).unwrap();
+        assert!(!datagrams.multicast_loop_v4().unwrap());
+        datagrams.set_multicast_ttl_v4(7).unwrap();
+        assert_eq!(datagrams.multicast_ttl_v4().unwrap(), 7);
+
         let options = ListenOptions {
             reuse_port: true,
             backlog: 16,
@@ -383,6 +389,42 @@ fn unix_sockets() {
         assert_eq!(error.kind(), ErrorKind::NotFound);
     });
     std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// A datagram socket whose reading is shut down yields what is left and then the end, as `std`'s does;
+/// whoever waits is told. Addresses that are no paths.
+#[test]
+fn unix_datagrams_end() {
+    runtime(1).run(|| {
+        let (one, other) = UnixDatagram::pair().unwrap();
+        one.send(b"last").unwrap();
+        other.shutdown(Shutdown::Read).unwrap();
+        let mut buffer = [0; 8];
+        assert_eq!(other.recv(&mut buffer).unwrap(), 4);
+        assert_eq!(other.recv(&mut buffer).unwrap(), 0);
+        let (n, from) = other.recv_from(&mut buffer).unwrap();
+        assert!(n == 0 && from.is_unnamed());
+
+        let (_one, other) = UnixDatagram::pair().unwrap();
+        let waits = other.try_clone().unwrap();
+        let receiver = pirn::spawn(move || waits.recv(&mut [0; 8]));
+        pirn::yield_now();
+        other.shutdown(Shutdown::Read).unwrap();
+        assert_eq!(receiver.join().unwrap().unwrap(), 0);
+
+        let directory = Directory::new();
+        let address = |name| {
+            std::os::unix::net::SocketAddr::from_pathname(directory.at(name)).unwrap()
+        };
+        let listener = UnixListener::bind_addr(&address("stream")).unwrap();
+        drop(UnixStream::connect(directory.at("stream")).unwrap());
+        drop(listener.accept().unwrap());
+        let one = UnixDatagram::bind_addr(&address("datagram")).unwrap();
+        let other = UnixDatagram::unbound().unwrap();
+        other.connect_addr(&address("datagram")).unwrap();
+        other.send(b"!").unwrap();
+        assert_eq!(one.recv(&mut buffer).unwrap(), 1);
+    });
 }
 
 /// Connections that come and go leave nothing behind: descriptors and memory of the first ones

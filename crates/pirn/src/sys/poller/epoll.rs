@@ -3,7 +3,6 @@
 //! The eventfd is never read: each write to it is an edge, so it ends one wait.
 
 use std::io;
-use std::mem;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -148,6 +147,13 @@ impl Poller {
 /// `epoll_pwait2`, which counts nanoseconds, is missing: Linux before 5.11.
 static COARSE: AtomicBool = AtomicBool::new(false);
 
+/// A time as `epoll_pwait2` takes it: of 64 bits also where `libc::timespec` has 32.
+#[repr(C)]
+struct KernelTime {
+    seconds: i64,
+    nanos: i64,
+}
+
 /// # Safety
 /// There is room for a batch of events.
 unsafe fn wait(
@@ -158,10 +164,10 @@ unsafe fn wait(
     let most = BATCH as i32;
     let fine = left.filter(|left| !left.is_zero() && !COARSE.load(Ordering::Relaxed));
     if let Some(left) = fine {
-        // SAFETY: all-zero bytes are a valid timespec; some targets have padding fields.
-        let mut spec: libc::timespec = unsafe { mem::zeroed() };
-        spec.tv_sec = libc::time_t::try_from(left.as_secs()).unwrap_or(libc::time_t::MAX);
-        spec.tv_nsec = left.subsec_nanos() as libc::c_long;
+        let spec = KernelTime {
+            seconds: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            nanos: i64::from(left.subsec_nanos()),
+        };
         let mask = ptr::null::<libc::sigset_t>();
         let spec = &raw const spec;
         // SAFETY: the caller's promise; the timeout is read only.
