@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::fmt;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use crate::readiness::{Interest, Source, Watching};
-use crate::sys::poller::is_ready_now;
+use crate::sys::{is_readable, is_writable};
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::notice::Subject;
 use crate::wait::prize::Prize;
@@ -18,6 +18,7 @@ use crate::wait::prize::Prize;
 /// ready may have been taken by somebody else before the caller comes to it.
 pub struct ReadyCase<'a> {
     watching: Watching<'a>,
+    handle: BorrowedFd<'a>,
     /// It cannot be watched: an operation tells why.
     broken: Cell<bool>,
 }
@@ -47,11 +48,13 @@ pub trait Accept {
 impl<'a> ReadyCase<'a> {
     pub(super) fn new(
         source: &'a Source,
-        handle: &'a impl AsRawFd,
+        handle: &'a impl AsFd,
         interest: Interest,
     ) -> Self {
+        let handle = handle.as_fd();
         ReadyCase {
             watching: Watching::new(source, handle.as_raw_fd(), interest),
+            handle,
             broken: Cell::new(false),
         }
     }
@@ -84,10 +87,13 @@ impl<'a, L: Accept + AsRawFd> AcceptCase<'a, L> {
 impl Case for ReadyCase<'_> {
     fn attempt(&self) -> bool {
         let is_ready = || {
-            let to_read = self.watching.interest() == Interest::Readable;
-            match is_ready_now(self.watching.raw(), to_read) {
+            let ready = match self.watching.interest() {
+                Interest::Readable => is_readable(self.handle),
+                Interest::Writable => is_writable(self.handle),
+            };
+            match ready? {
                 true => Ok(()),
-                false => Err(io::ErrorKind::WouldBlock.into()),
+                false => Err(io::Error::from(io::ErrorKind::WouldBlock)),
             }
         };
         self.broken.get() || self.watching.attempt(is_ready).is_some()

@@ -29,11 +29,6 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// What is watched.
-    pub(crate) fn raw(&self) -> RawSource {
-        self.raw
-    }
-
     pub(crate) fn interest(&self) -> Interest {
         self.interest
     }

@@ -30,14 +30,8 @@ mod door;
 mod driver;
 mod event;
 
-#[cfg(all(unix, not(any(loom, shuttle))))]
-#[expect(unsafe_code, reason = "poll")]
-mod now;
-
 #[cfg(shuttle)]
 pub(crate) use door::Wire;
 pub(crate) use door::{Events, RawSource, TELLS_CLOSED};
 pub(crate) use driver::Driver;
 pub(crate) use event::Event;
-#[cfg(all(unix, not(any(loom, shuttle))))]
-pub(crate) use now::is_ready_now;
