@@ -208,6 +208,42 @@ fn who_does_not_read_costs_no_memory() {
 }
 
 #[test]
+fn what_is_promised_costs_no_memory() {
+    let (server, address) = serve();
+    let promise = "PING\r\n*1\r\n$536870912\r\n";
+    let _promised: Vec<_> = (0..4)
+        .map(|_| {
+            let mut stream = connect(address);
+            ask(&mut stream, promise, "+PONG\r\n");
+            stream
+        })
+        .collect();
+    assert!(server.memory() < 64 << 20, "{} bytes", server.memory());
+}
+
+#[test]
+fn what_comes_behind_the_end_costs_no_answer() {
+    let (_server, address) = serve();
+    let ends = [
+        ("QUIT\r\n", "+OK\r\n"),
+        (
+            "*x\r\n",
+            "-ERR Protocol error: invalid multibulk length\r\n",
+        ),
+    ];
+    for (end, answer) in ends {
+        let mut stream = connect(address);
+        // More than is read at once.
+        let requests = format!("PING\r\n{end}{}", "PING\r\n".repeat(10_000));
+        stream.write_all(requests.as_bytes()).unwrap();
+        let mut answers = String::new();
+        // A connection that was reset is an error.
+        stream.read_to_string(&mut answers).unwrap();
+        assert_eq!(answers, format!("+PONG\r\n{answer}"));
+    }
+}
+
+#[test]
 fn it_ends_although_clients_are_there() {
     let (server, address) = serve();
     let mut stream = connect(address);
@@ -239,9 +275,16 @@ fn answers_are_those_of_redis() {
         thread::sleep(Duration::from_millis(5));
     }
     let (_server, address) = serve();
-    for script in SCRIPTS {
+    // Redis finds no end of a line behind a byte 0, and refuses the line when it is too long.
+    let endless = ["\0\r\n", "PING\r\nGET a\0b\r\n"];
+    let endless = endless.map(|start| [start.as_bytes(), &[b'x'; 64 << 10]].concat());
+    for script in SCRIPTS
+        .iter()
+        .copied()
+        .chain(endless.iter().map(Vec::as_slice))
+    {
         // The database is empty, and at the end the server closes the connection.
-        let script = [b"FLUSHALL\r\n", *script, b"QUIT\r\n"].concat();
+        let script = [b"FLUSHALL\r\n", script, b"QUIT\r\n"].concat();
         let theirs = all(UnixStream::connect(&socket).unwrap(), &script);
         let ours = all(connect(address), &script);
         let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use pirn::net::TcpStream;
-use pirn_programs::Stop;
+use pirn_programs::{Stop, hang_up};
 
 use crate::answers::Answers;
 use crate::commands::{self, Database, Next};
@@ -28,6 +28,8 @@ pub(crate) fn serve(
             break;
         }
     }
+    // What comes behind the end is not to cost the answers. It fails if the other end is gone.
+    let _ = hang_up(stream);
     Ok(())
 }
 

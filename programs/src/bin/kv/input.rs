@@ -4,10 +4,12 @@
 //! types them. Requests are taken one after the other out of one buffer, and nothing is copied but the
 //! words of such a line, which may be quoted.
 //!
-//! A request of which not all has come is remembered as far as it was read: `args` and `read` are of the
-//! request that begins at `start`, so that no byte is looked at twice, however slowly it comes.
+//! A request of which not all has come is remembered as far as it was read: `args`, `read` and `searched`
+//! are of the request that begins at `start`. So what has come is not read again with each byte that
+//! comes, but for the length of a string, until the string is there.
 
 use std::io::{self, Read};
+use std::mem;
 use std::ops::Range;
 
 use crate::{integer, words};
@@ -22,6 +24,8 @@ pub(crate) struct Input {
     end: usize,
     /// How far that request has been read, from `start`.
     read: usize,
+    /// How many bytes behind `read` have been looked at, and do not end a line.
+    searched: usize,
     /// How many of its arguments are still to be read; `None` if it has not begun.
     missing: Option<usize>,
     /// Where its arguments are, from `start`; or in `words`.
@@ -80,6 +84,7 @@ impl Input {
             start: 0,
             end: 0,
             read: 0,
+            searched: 0,
             missing: None,
             args: Vec::new(),
             words: Vec::new(),
@@ -156,8 +161,11 @@ impl Input {
             let len = header.number.and_then(|len| usize::try_from(len).ok());
             let len = len.filter(|len| *len <= LONGEST).ok_or(Broken::Length)?;
             if self.unread().len() < len + END {
-                // Room for the rest, and when that is there its length is read again.
-                self.reserve(self.read + len + END);
+                // Who promises much is given room as it comes. When it is there its length is
+                // read again.
+                let has_come = self.end - self.start;
+                let room = CHUNK.max(2 * has_come);
+                self.reserve(room.min(self.read + len + END));
                 self.read = before;
                 return Ok(false);
             }
@@ -170,12 +178,14 @@ impl Input {
 
     /// Reads a line of a mark and a number, if all of it has come.
     fn header(&mut self, too_long: Broken) -> Result<Option<Header>, Broken> {
+        let len = self.search(|byte| byte == b'\r');
         let unread = self.unread();
-        let Some(len) = unread.iter().position(|byte| *byte == b'\r') else {
+        let Some(len) = len else {
             let is_long = unread.len() > LONGEST_LINE;
             return if is_long { Err(too_long) } else { Ok(None) };
         };
         if unread.len() < len + END {
+            self.searched = len;
             return Ok(None);
         }
         let header = Header {
@@ -186,10 +196,13 @@ impl Input {
         Ok(Some(header))
     }
 
-    /// Reads a line of words, if all of it has come.
+    /// Reads a line of words, if all of it has come. Redis finds no end behind a byte 0: such a line
+    /// gets too long.
     fn line(&mut self) -> Result<bool, Broken> {
+        let end = self.search(|byte| matches!(byte, b'\n' | 0));
         let unread = &self.bytes[self.start + self.read..self.end];
-        let Some(len) = unread.iter().position(|byte| *byte == b'\n') else {
+        let Some(len) = end.filter(|at| unread[*at] == b'\n') else {
+            self.searched = end.unwrap_or(unread.len());
             let is_long = unread.len() > LONGEST_LINE;
             return if is_long {
                 Err(Broken::LongLine)
@@ -204,6 +217,17 @@ impl Input {
         words::split(line, &mut self.words, &mut self.args).ok_or(Broken::Quotes)?;
         self.read += len + 1;
         Ok(true)
+    }
+
+    /// Where the first byte of a kind is in what is unread.
+    fn search(&mut self, is_it: impl Fn(u8) -> bool) -> Option<usize> {
+        let searched = mem::take(&mut self.searched);
+        let mut rest = self.unread()[searched..].iter();
+        let found = rest.position(|byte| is_it(*byte));
+        if found.is_none() {
+            self.searched = self.unread().len();
+        }
+        found.map(|at| searched + at)
     }
 
     fn unread(&self) -> &[u8] {
@@ -314,6 +338,8 @@ mod tests {
             (b"*1\r\n$536870913\r\n".to_vec(), Broken::Length),
             (b"GET \"k\r\n".to_vec(), Broken::Quotes),
             (after(b""), Broken::LongLine),
+            (after(b"\0\r\n"), Broken::LongLine),
+            (after(b"GET a\0b\r\n"), Broken::LongLine),
             (after(b"*"), Broken::LongCount),
             (after(b"*1\r\n$"), Broken::LongLength),
         ];

@@ -169,8 +169,9 @@ impl Store {
     /// Removes all keys.
     pub(crate) fn clear(&self) {
         for shard in &self.shards {
-            // What is in it is dropped without the lock.
-            drop(mem::take(&mut *shard.lock()));
+            // Two statements, so that what is in it is dropped without the lock.
+            let removed = mem::take(&mut *shard.lock());
+            drop(removed);
         }
     }
 

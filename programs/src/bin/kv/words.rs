@@ -30,7 +30,7 @@ fn word<'a>(mut text: &'a [u8], words: &mut Vec<u8>) -> Option<&'a [u8]> {
             [] => return Some(text),
             [b'"', rest @ ..] => return ended(double(rest, words)?),
             [b'\'', rest @ ..] => return ended(single(rest, words)?),
-            [byte, ..] if byte.is_ascii_whitespace() || *byte == 0 => return Some(text),
+            [byte, ..] if byte.is_ascii_whitespace() => return Some(text),
             [byte, rest @ ..] => {
                 words.push(*byte);
                 text = rest;
