@@ -6,7 +6,7 @@ mod peers;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use peers::{LIMIT, Program, connect, peer};
 use tungstenite::protocol::frame::coding::CloseCode;
@@ -108,6 +108,25 @@ fn pings_go_both_ways() {
     assert!(matches!(client.read().unwrap(), Message::Ping(_)));
     say(&mut client, "still here");
     assert_eq!(hear(&mut client), "still here");
+}
+
+/// Who says nothing itself is asked amid all that it hears, and stays.
+#[test]
+fn who_only_listens_stays() {
+    let (_server, address) = serve(&["--ping", "2"]);
+    let mut listener = enter(address, "room");
+    let mut speaker = enter(address, "room");
+    let listener = thread::spawn(move || while hear(&mut listener) != "over" {});
+    let start = Instant::now();
+    // Longer than who is silent may stay.
+    while start.elapsed() < Duration::from_secs(7) {
+        say(&mut speaker, "on and on");
+        // Its pings are answered inside.
+        while hear(&mut speaker) != "on and on" {}
+        thread::sleep(Duration::from_millis(200));
+    }
+    say(&mut speaker, "over");
+    listener.join().unwrap();
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! One client, from its handshake to its goodbye.
 //!
-//! The connection's fiber reads; another one writes what is in the outbox, and asks a client to whom there
-//! is nothing to say whether it is there. The end comes from the reader: it drops the last senders of
-//! the outbox, so the writer ends when it has written all of it.
+//! The connection's fiber reads; another one writes what is in the outbox, and asks the client again and
+//! again whether it is there, whatever else it is sent: who only listens says nothing but its answers.
+//! The end comes from the reader: it drops the last senders of the outbox, so the writer ends when it
+//! has written all of it.
 
 use std::io::Write as _;
 use std::net::Shutdown;
@@ -11,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use pirn::channel::{self, Receiver, RecvTimeoutError, Sender};
 use pirn::net::TcpStream;
-use pirn::scope;
+use pirn::{scope, time};
 use pirn_programs::{Stop, hang_up};
 use tungstenite::error::ProtocolError;
 use tungstenite::handshake::server::{Request, Response};
@@ -130,10 +131,15 @@ fn write_all(
         return Ok(());
     };
     stream.write_all(&answer)?;
+    let mut next = time::now() + ping;
     loop {
-        match unsent.recv_timeout(ping) {
+        if time::now() >= next {
+            stream.write_all(&question)?;
+            next = time::now() + ping;
+        }
+        match unsent.recv_deadline(next) {
             Ok(frame) => stream.write_all(&frame)?,
-            Err(RecvTimeoutError::Timeout) => stream.write_all(&question)?,
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Err(RecvTimeoutError::Interrupted(interrupt)) => bail!(interrupt),
         }

@@ -25,8 +25,8 @@ struct Args {
     /// Where to listen; port 0 stands for one that is free
     #[arg(long, default_value = "127.0.0.1:7080")]
     listen: String,
-    /// Seconds after which a client to whom nothing is said is asked whether it is there; it is
-    /// taken for gone when it has been silent for twice as long
+    /// Seconds from one time that a client is asked whether it is there to the next; it is taken
+    /// for gone when it has been silent for twice as long
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     ping: u64,
     /// Seconds that connections have to end after SIGTERM
