@@ -18,8 +18,7 @@ use super::case::{SendCase, ValueCase};
 use super::error::{RecvError, SendError};
 use super::pipe::Pipe;
 use crate::base::mutant::mutant;
-use crate::spawn::{JoinHandle, spawn};
-use crate::time::sleep_until;
+use crate::future::{Sleep, sleep_until};
 use crate::wait::awaiting::Awaiting;
 use crate::wait::choice::Case;
 
@@ -45,13 +44,7 @@ pub(super) struct Once<C: Case> {
 pub(super) struct Arrival<P: Borrow<Pipe<T>>, T> {
     awaiting: Awaiting<ValueCase<P, T>>,
     /// Of a channel that time sends to: who waits for that time.
-    sleeper: RefCell<Option<Sleeper>>,
-}
-
-/// A fiber that ends when it is time.
-struct Sleeper {
-    until: Instant,
-    fiber: JoinHandle<()>,
+    alarm: RefCell<Option<(Instant, Sleep)>>,
 }
 
 impl<'a, T> RecvFuture<'a, T> {
@@ -126,7 +119,7 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
     pub(super) fn new(pipe: P) -> Self {
         Arrival {
             awaiting: Awaiting::new(ValueCase::new(pipe)),
-            sleeper: RefCell::new(None),
+            alarm: RefCell::new(None),
         }
     }
 
@@ -152,14 +145,13 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
         let Some(due) = self.awaiting.case().due() else {
             return Poll::Pending;
         };
-        let mut sleeper = self.sleeper.borrow_mut();
-        if sleeper.as_ref().is_none_or(|sleeper| sleeper.until != due) {
-            let fiber = spawn(move || _ = sleep_until(due));
-            *sleeper = Some(Sleeper { until: due, fiber });
+        let mut alarm = self.alarm.borrow_mut();
+        let (until, sleep) = alarm.get_or_insert_with(|| (due, sleep_until(due)));
+        if *until != due {
+            (*until, *sleep) = (due, sleep_until(due));
         }
-        let fiber = &mut sleeper.as_mut().expect("made above").fiber;
-        let _ = ready!(Pin::new(fiber).poll(context));
-        *sleeper = None;
+        ready!(Pin::new(sleep).poll(context));
+        *alarm = None;
         Poll::Ready(())
     }
 }
@@ -174,12 +166,6 @@ impl<P: Borrow<Pipe<T>>, T> Drop for Arrival<P, T> {
         {
             case.pipe().put_back(value);
         }
-    }
-}
-
-impl Drop for Sleeper {
-    fn drop(&mut self) {
-        self.fiber.cancel();
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use crate::fiber::current;
@@ -12,6 +12,7 @@ use crate::spawn::{JoinHandle, spawn};
 use crate::time;
 use crate::wait::agenda::{Agenda, Desk, Key};
 use crate::wait::deadline_in;
+use crate::wait::polling::is_spent;
 
 /// Ready once its moment has come; made by [`sleep`] and [`sleep_until`].
 #[must_use = "a future does nothing unless it is polled"]
@@ -28,14 +29,17 @@ enum Place {
     Noted(Arc<Agenda>, Key),
     /// Somebody else's executor polls: a fiber sleeps.
     Fiber(JoinHandle<()>),
+    /// That fiber's runtime has ended before it was time.
+    Over,
 }
 
 /// Returns a future that is ready after `duration`, by the clock and with the lateness of
 /// [`time::sleep`](crate::time::sleep()); what is longer than the clock can tell is for ever.
 ///
-/// Polled by [`wait()`](super::wait()) or [`block_on`](super::block_on) it costs no timer of its own: whoever polls
-/// wakes up in time. Polled by another executor it has a fiber sleep, on the runtime that
-/// [`spawn`](crate::spawn()) would use. Dropping it ends it.
+/// Polled by a fiber that [waits](super::wait()) it costs no timer of its own: whoever polls wakes up in
+/// time. Polled by a plain thread or by another executor it has a fiber sleep, on the runtime that
+/// [`spawn`](crate::spawn()) would use; if that runtime ends before, it is never ready. Dropping it ends it.
+/// An executor that blocks the thread inside the poll of a fiber's future keeps that fiber from waking up.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -79,7 +83,7 @@ impl Sleep {
 
     fn leave(&mut self) {
         match mem::replace(&mut self.place, Place::Nowhere) {
-            Place::Nowhere => {}
+            Place::Nowhere | Place::Over => {}
             Place::Noted(agenda, key) => agenda.strike(key),
             Place::Fiber(asleep) => asleep.cancel(),
         }
@@ -90,7 +94,7 @@ impl Sleep {
             Place::Noted(agenda, key) => {
                 Arc::ptr_eq(agenda, here) && agenda.has(*key, context.waker())
             }
-            Place::Nowhere | Place::Fiber(_) => false,
+            Place::Nowhere | Place::Fiber(_) | Place::Over => false,
         }
     }
 }
@@ -103,6 +107,10 @@ impl Future for Sleep {
         let Some(at) = this.at else {
             return Poll::Pending;
         };
+        if is_spent() {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         if at <= time::now() {
             this.leave();
             return Poll::Ready(());
@@ -115,7 +123,7 @@ impl Future for Sleep {
             }
             return Poll::Pending;
         }
-        if !matches!(this.place, Place::Fiber(_)) {
+        if !matches!(this.place, Place::Fiber(_) | Place::Over) {
             this.leave();
             let asleep = spawn(move || {
                 // An interrupt is the end of the runtime.
@@ -126,11 +134,13 @@ impl Future for Sleep {
         let Place::Fiber(asleep) = &mut this.place else {
             return Poll::Pending;
         };
-        let ended = Pin::new(asleep).poll(context).map(drop);
-        if ended.is_ready() {
+        ready!(Pin::new(asleep).poll(context).map(drop));
+        if at <= time::now() {
             this.place = Place::Nowhere;
+            return Poll::Ready(());
         }
-        ended
+        this.place = Place::Over;
+        Poll::Pending
     }
 }
 

@@ -45,7 +45,8 @@
 //! # Tasks
 //! Each side has room for one waker, that of the last task that has polled it: a future that is dropped
 //! says nothing, so more of them would pile up. One that is left behind is called in vain, once,
-//! or dropped with the generation.
+//! or dropped with the generation; until then it passes for somebody who waits, also where deadlocks
+//! are looked for.
 //!
 //! # Sites
 //! A source's record is a *site* in a table that only grows. Events name it by number and

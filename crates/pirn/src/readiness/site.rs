@@ -3,6 +3,7 @@
 use std::task::Waker;
 
 use super::source::Interest;
+use crate::base::dropping::drop_caught;
 use crate::base::mutant::mutant;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
@@ -131,7 +132,7 @@ impl Site {
         let tasks = (waits.read_task.take(), waits.write_task.take());
         drop(waits);
         // Code of the users', with the lock free.
-        drop(tasks);
+        drop_caught(tasks);
     }
 
     /// Has `waker` be called at the next event for this side, in place of whatever task has polled it

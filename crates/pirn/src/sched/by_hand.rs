@@ -24,6 +24,7 @@ use super::worker::{Worker, call};
 use crate::fiber::current;
 use crate::shim::thread::{self, ThreadId};
 use crate::shim::{self, thread_local_const};
+use crate::wait::polling::apart;
 
 /// The workers that this thread drives.
 #[expect(clippy::vec_box, reason = "a worker stays where it is")]
@@ -69,6 +70,10 @@ impl Pool {
     /// Runs the pool's fibers on the calling thread, which is bound to it.
     pub(crate) fn drive(self: &Arc<Self>, how: Drive<'_>) {
         debug_assert!(self.is_bound_here(), "another thread drives this pool");
+        apart(|| self.drive_apart(how));
+    }
+
+    fn drive_apart(self: &Arc<Self>, how: Drive<'_>) {
         let worker = self.take_worker();
         let local = current::local();
         local.set_worker(ptr::from_ref(&*worker).cast(), worker.driver());

@@ -33,7 +33,8 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn ask_now(&self) {
-        // SAFETY: K1: telling claims tickets and fills queues; it does not come back here.
+        // SAFETY: K1: telling claims tickets, fills queues and calls wakers, which must not wait; none of it
+        // comes back here.
         let events = unsafe { &mut *self.events.get() };
         self.remote().mailbox.driver().poll(events);
         readiness::tell_all(events);

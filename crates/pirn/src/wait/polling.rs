@@ -13,9 +13,13 @@
 //! without.) Nobody else leaves the thread before the poll does, so the mark is the thread's, in
 //! whose record a wait looks anyway.
 //!
+//! While a fiber of a thread is parked in the middle of unwinding, all of its fibers may seem to unwind, and nothing
+//! forbids them to wait (`left_unwinding`).
+//!
 //! What hands out borrows and waits for their end (a scope, `run`, `blocking`) asks before it begins:
 //! its wait must not unwind.
 
+use std::ptr;
 use std::task::Waker;
 use std::thread::panicking;
 
@@ -24,19 +28,30 @@ use crate::base::dropping::end_caught;
 use crate::fiber::current::{self, Local, Polling};
 
 /// Runs `poll`, in which the calling fiber does not wait, and gives way after it if its budget is spent;
-/// what futures want to be woken for in time is noted at `desk`.
+/// what futures want to be woken for in time is noted at `desk`. (Not on a plain thread: that may block inside
+/// a poll, and would not look at its desk meanwhile.)
 pub(crate) fn within_own<T>(desk: &Desk, poll: impl FnOnce() -> T) -> T {
     let local = current::local();
-    let outer = Inside::outer(local);
-    if local.fiber().is_some() {
-        local.set_polling(Polling::Ours);
+    if local.fiber().is_none() {
+        return poll();
     }
+    let _inside = Inside::outer(local);
+    local.set_polling(Polling::Ours);
     local.set_desk(desk.address());
-    let _inside = outer;
     poll()
 }
 
+/// Runs what is in no poll, though the caller may be: fibers, by the thread that drives them.
+pub(crate) fn apart<T>(f: impl FnOnce() -> T) -> T {
+    let local = current::local();
+    let _apart = Inside::outer(local);
+    local.set_polling(Polling::Nothing);
+    local.set_desk(ptr::null());
+    f()
+}
+
 /// Runs `poll`, in which the calling fiber does not wait.
+#[cfg(all(feature = "tokio", not(any(loom, shuttle))))]
 pub(crate) fn within<T>(poll: impl FnOnce() -> T) -> T {
     let local = current::local();
     if local.fiber().is_none() {
@@ -77,7 +92,13 @@ pub(crate) fn refuse() -> ! {
 /// Calls a waker, which is code of the user's. Whoever wakes has others to wake, and what a waker does is
 /// none of its business: it may not wait, and if it panics, that ends here.
 pub(crate) fn call(waker: Waker) {
-    end_caught(|| within(|| waker.wake()));
+    let local = current::local();
+    let _inside = Inside::outer(local);
+    // Whoever it is: a worker that waited on its own stack would hold up all of its fibers.
+    if local.polling() == Polling::Nothing {
+        local.set_polling(Polling::Theirs);
+    }
+    end_caught(|| waker.wake());
 }
 
 /// Whether a future that could go on is to give way instead: it is polled by a fiber whose budget

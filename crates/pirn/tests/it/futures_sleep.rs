@@ -135,6 +135,33 @@ fn a_restless_future_sees_its_sleeps_end() {
     });
 }
 
+/// An executor of somebody else's, inside a poll of ours, sees its sleeps end: on a thread, where that only takes
+/// time.
+#[test]
+fn a_nested_executor_sleeps() {
+    block_on(async { block_on_thread(sleep(MS)) });
+    block_on(async { block_on(sleep(MS)) });
+}
+
+/// A sleep that is always over gives way like any other future.
+#[test]
+fn sleeps_that_are_over_give_way() {
+    runtime(1).run(|| {
+        let ran = Arc::new(AtomicBool::new(false));
+        let other = pirn::spawn({
+            let ran = Arc::clone(&ran);
+            move || ran.store(true, Ordering::SeqCst)
+        });
+        wait(async {
+            while !ran.load(Ordering::SeqCst) {
+                sleep(Duration::ZERO).await;
+            }
+        })
+        .unwrap();
+        other.join().unwrap();
+    });
+}
+
 /// Executors of others have a fiber sleep; an interrupt of whoever waits ends the wait.
 #[test]
 fn other_executors_sleep() {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use futures_util::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use pirn::channel::{Sender, bounded};
 use pirn::future::{block_on, wait};
 use pirn::net::{TcpStream, UnixStream};
 use pirn::{Interrupt, scope};
@@ -221,6 +222,66 @@ fn a_waker_that_panics_harms_nobody() {
         });
     });
     assert_eq!(panics.0.load(Ordering::SeqCst), 1);
+}
+
+/// A waker that would have to wait does not hold up the worker that calls it: it panics, as inside a poll.
+#[test]
+fn a_waker_that_waits_holds_nobody_up() {
+    struct Sends(Sender<()>, AtomicUsize);
+    impl Wake for Sends {
+        fn wake(self: Arc<Self>) {
+            self.1.fetch_add(1, Ordering::SeqCst);
+            // Nobody receives before the worker goes on.
+            let _ = self.0.send(());
+        }
+    }
+    runtime(1).run(|| {
+        let (tx, rx) = bounded(0);
+        let sends = Arc::new(Sends(tx, AtomicUsize::new(0)));
+        let (one, other) = connection();
+        let waker = Waker::from(Arc::clone(&sends));
+        let context = &mut Context::from_waker(&waker);
+        assert!(
+            Pin::new(&mut &one)
+                .poll_read(context, &mut [0])
+                .is_pending()
+        );
+        put(&other, &[1]);
+        // Its event is fetched by the worker, on the way.
+        io::Read::read_exact(&mut &one, &mut [0]).unwrap();
+        while sends.1.load(Ordering::SeqCst) == 0 {
+            pirn::yield_now();
+        }
+        assert!(rx.try_recv().is_err());
+    });
+}
+
+/// A waker whose drop panics leaves its source to the next one.
+#[test]
+fn a_waker_that_panics_when_dropped_harms_nobody() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("a waker of the test's panics");
+        }
+    }
+    let (one, _other) = connection();
+    let waker = Waker::from(Arc::new(Panics));
+    let context = &mut Context::from_waker(&waker);
+    assert!(
+        Pin::new(&mut &one)
+            .poll_read(context, &mut [0])
+            .is_pending()
+    );
+    // The stream has the last one.
+    drop(waker);
+    drop(one);
+    let (one, other) = connection();
+    put(&other, &[1]);
+    assert_eq!(block_on((&one).read(&mut [0])).unwrap(), 1);
 }
 
 /// The last task that polls a direction is the one that is woken.

@@ -140,7 +140,11 @@ fn a_trace_of_a_running_runtime_is_whole() {
     }
     stop.store(true, Ordering::Relaxed);
     drop(runtime);
-    check(&fs::read_to_string(&path).unwrap());
+    let written = fs::read_to_string(&path).unwrap();
+    // To read it once more takes a sanitizer that looks for races half a minute.
+    if !cfg!(pirn_tsan) {
+        check(&written);
+    }
     fs::remove_file(&path).unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! One agenda, and wakers that count.
+//! One agenda of a fiber's, and wakers that count.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use crate::fiber::current;
+use crate::run;
 use crate::time::now;
 use crate::wait::agenda::{Agenda, Desk, Key};
 use crate::wait::polling::within_own;
@@ -40,43 +41,49 @@ fn note_all(
 
 #[test]
 fn what_is_due_is_called_once() {
-    let (desk, start, wakes) = (Desk::default(), now(), Arc::new(Wakes::default()));
-    assert_eq!(desk.first(), None);
-    let (agenda, keys) = note_all(&desk, start, 1..=5, &wakes);
-    assert_eq!(desk.first(), Some(start + SECOND));
-    assert!(!desk.call_due(start), "nothing yet");
-    assert!(desk.call_due(start + 2 * SECOND));
-    assert!(!desk.call_due(start + 2 * SECOND), "not again");
-    assert_eq!(wakes.0.load(Ordering::SeqCst), 2);
-    agenda.strike(keys[0]);
-    agenda.strike(keys[2]);
-    assert_eq!(desk.first(), Some(start + 4 * SECOND));
-    let (mine, other) = (Waker::from(Arc::clone(&wakes)), Waker::noop());
-    assert!(agenda.has(keys[3], &mine) && !agenda.has(keys[3], other));
-    assert!(!agenda.has(keys[2], &mine));
+    run(|| {
+        let (desk, start, wakes) = (Desk::default(), now(), Arc::new(Wakes::default()));
+        assert_eq!(desk.first(), None);
+        let (agenda, keys) = note_all(&desk, start, 1..=5, &wakes);
+        assert_eq!(desk.first(), Some(start + SECOND));
+        assert!(!desk.call_due(start), "nothing yet");
+        assert!(desk.call_due(start + 2 * SECOND));
+        assert!(!desk.call_due(start + 2 * SECOND), "not again");
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 2);
+        agenda.strike(keys[0]);
+        agenda.strike(keys[2]);
+        assert_eq!(desk.first(), Some(start + 4 * SECOND));
+        let (mine, other) = (Waker::from(Arc::clone(&wakes)), Waker::noop());
+        assert!(agenda.has(keys[3], &mine) && !agenda.has(keys[3], other));
+        assert!(!agenda.has(keys[2], &mine));
+    });
 }
 
 #[test]
 fn what_is_left_is_called() {
-    let wakes = Arc::new(Wakes::default());
-    let desk = Desk::default();
-    let (agenda, _) = note_all(&desk, now(), 1..=3, &wakes);
-    drop(desk);
-    assert_eq!(wakes.0.load(Ordering::SeqCst), 3);
-    drop(agenda);
-    assert_eq!(Arc::strong_count(&wakes), 1);
+    run(|| {
+        let wakes = Arc::new(Wakes::default());
+        let desk = Desk::default();
+        let (agenda, _) = note_all(&desk, now(), 1..=3, &wakes);
+        drop(desk);
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 3);
+        drop(agenda);
+        assert_eq!(Arc::strong_count(&wakes), 1);
+    });
 }
 
 #[test]
 fn a_desk_is_at_hand_in_its_poll_only() {
-    let at_hand = || Desk::at_hand(current::local());
-    assert!(at_hand().is_none());
-    let (outer, inner) = (Desk::default(), Desk::default());
-    within_own(&outer, || {
-        let before = at_hand().expect("a desk");
-        let amid = within_own(&inner, || at_hand().expect("a desk"));
-        assert!(!Arc::ptr_eq(&before, &amid));
-        assert!(Arc::ptr_eq(&before, &at_hand().expect("a desk")));
+    run(|| {
+        let at_hand = || Desk::at_hand(current::local());
+        assert!(at_hand().is_none());
+        let (outer, inner) = (Desk::default(), Desk::default());
+        within_own(&outer, || {
+            let before = at_hand().expect("a desk");
+            let amid = within_own(&inner, || at_hand().expect("a desk"));
+            assert!(!Arc::ptr_eq(&before, &amid));
+            assert!(Arc::ptr_eq(&before, &at_hand().expect("a desk")));
+        });
+        assert!(at_hand().is_none());
     });
-    assert!(at_hand().is_none());
 }
