@@ -74,6 +74,9 @@ impl Lane {
                 .env("LSAN_OPTIONS", lsan_options()),
             Lane::Thread => build
                 .lane("tsan", "-Zsanitizer=thread --cfg pirn_tsan")
+                // Not a second for each process, to see what its threads do at its end: of 700 tests
+                // that is most of the time.
+                .env("TSAN_OPTIONS", "atexit_sleep_ms=50")
                 .env("__CARGO_TESTS_ONLY_SRC_ROOT", rust_src::library()?),
         })
     }
