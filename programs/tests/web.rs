@@ -6,10 +6,8 @@ mod peers;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
-use std::thread;
-use std::time::Duration;
 
-use peers::{Program, await_refusal, connect, peer, run};
+use peers::{Program, await_quiet, await_refusal, connect, peer, run};
 use sha2::{Digest as _, Sha256};
 
 fn serve(args: &[&str]) -> (Program, SocketAddr) {
@@ -97,7 +95,8 @@ fn long_bodies_come_whole() {
     assert!(server.memory() < 20_000_000, "{} bytes", server.memory());
 }
 
-/// Requests that wait hold up nobody: many at once over two connections.
+/// Requests that wait hold up nobody: many at once over two connections. One after the other they would
+/// take minutes.
 #[test]
 fn one_connection_has_many_requests_at_once() {
     let Some(mut h2load) = peer("h2load", "nghttp2-client") else {
@@ -106,7 +105,7 @@ fn one_connection_has_many_requests_at_once() {
     let (_server, address) = serve(&[]);
     h2load
         .args(["-n", "400", "-c", "2", "-m", "100"])
-        .arg(format!("http://{address}/later/20"));
+        .arg(format!("http://{address}/later/1000"));
     let said = run(&mut h2load, "");
     assert!(
         said.contains("400 succeeded, 0 failed, 0 errored"),
@@ -139,25 +138,28 @@ fn converse(mut stream: TcpStream, request: &str) -> String {
     answer
 }
 
+/// A request, after which the connection is kept.
+fn get(path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: here\r\n\r\n").into_bytes()
+}
+
 /// Told to end, the server answers all that it has begun, and takes no more.
 #[test]
 fn what_was_asked_before_the_end_is_answered() {
-    let (server, address) = serve(&[]);
-    let asked: Vec<_> = (0..20)
-        .map(|_| {
-            let mut stream = connect(address);
-            stream
-                .write_all(b"GET /later/500 HTTP/1.1\r\nhost: here\r\n\r\n")
-                .unwrap();
-            stream
-        })
-        .collect();
+    let (server, address) = serve(&["--grace", "60"]);
+    let kept = || {
+        let mut stream = connect(address);
+        stream.write_all(&get("/notes")).unwrap();
+        assert!(stream.read(&mut [0; 200]).unwrap() > 0);
+        stream
+    };
     // Connections that are kept, and have nothing under way, are no reason to wait.
-    let mut idle = connect(address);
-    idle.write_all(b"GET /notes HTTP/1.1\r\nhost: here\r\n\r\n")
-        .unwrap();
-    assert!(idle.read(&mut [0; 200]).unwrap() > 0);
-    thread::sleep(Duration::from_millis(200));
+    let (mut asked, mut idle) = ((0..20).map(|_| kept()).collect::<Vec<_>>(), kept());
+    for stream in &mut asked {
+        stream.write_all(&get("/later/3000")).unwrap();
+    }
+    // What has not been read by then would not be answered.
+    await_quiet(address);
     server.terminate();
     await_refusal(address);
     for stream in asked {

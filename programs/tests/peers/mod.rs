@@ -198,6 +198,34 @@ pub(crate) fn await_refusal(address: SocketAddr) {
     }
 }
 
+/// Waits until the server at this address has read all that has been written to it, and the other
+/// ends all that it has answered.
+pub(crate) fn await_quiet(address: SocketAddr) {
+    let start = Instant::now();
+    // Looked at twice: bytes may go from one socket to another while the sockets are listed.
+    let mut times = 0;
+    while times < 2 {
+        times = if is_quiet(address) { times + 1 } else { 0 };
+        assert!(start.elapsed() < LIMIT, "something is left at {address}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Whether no socket with this port, at one end or the other, has anything in its queues.
+fn is_quiet(address: SocketAddr) -> bool {
+    let sockets = fs::read_to_string("/proc/net/tcp").expect("a list of sockets");
+    let port = format!(":{:04X}", address.port());
+    let mut sockets = sockets.lines().map(|line| {
+        let mut fields = line.split_whitespace().skip(1);
+        let ends = [fields.next(), fields.next()];
+        (ends, fields.nth(1))
+    });
+    sockets.all(|(ends, queues)| {
+        let is_ours = ends.iter().flatten().any(|end| end.ends_with(&port));
+        !is_ours || queues == Some("00000000:00000000")
+    })
+}
+
 /// A directory of this test's own, empty.
 pub(crate) fn directory(test: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
