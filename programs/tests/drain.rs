@@ -6,12 +6,14 @@ mod peers;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::Shutdown;
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use peers::{Program, connect, directory};
+use peers::{LIMIT, Program, connect, directory};
 
 fn drain(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_drain"));
@@ -145,6 +147,42 @@ fn a_signal_under_load_loses_nothing_that_was_accepted() {
     assert!(server.end().status.success());
     assert_eq!(ended.load(Ordering::Relaxed), accepted);
     assert_eq!(fs::read_to_string(trace).unwrap().lines().count(), accepted);
+}
+
+#[test]
+fn a_key_that_interrupts_ends_no_command() {
+    let directory = directory("a_key_that_interrupts_ends_no_command");
+    // It does not stay for ever, whatever becomes of the test.
+    let script = "touch begun; for n in $(seq 6000); do [ -e go ] && exit; sleep 0.01; done; exit 1";
+    let mut command = drain(&["sh", "-c", script]);
+    let mut started = Program::start(command.current_dir(&directory).process_group(0));
+    let mut input = started.input();
+    input.write_all(b"a\n").unwrap();
+    let start = Instant::now();
+    while !directory.join("begun").exists() {
+        assert!(start.elapsed() < LIMIT, "it does not begin");
+        thread::sleep(Duration::from_millis(2));
+    }
+    started.interrupt_group();
+    fs::write(directory.join("go"), "").unwrap();
+    let ended = started.end();
+    assert_eq!(ended.output, "accepted 1\nended 1 exit status: 0\n");
+    assert!(ended.status.success());
+    drop(input);
+}
+
+#[test]
+fn it_ends_when_nobody_reads_its_answers() {
+    let mut started = Program::start(&mut drain(&["true"]));
+    let mut input = started.input();
+    input.write_all(b"first\n").unwrap();
+    assert_eq!(started.line(), "accepted 1");
+    started.close_output();
+    let start = Instant::now();
+    while input.write_all(b"more\n").is_ok() {
+        assert!(start.elapsed() < LIMIT, "it goes on");
+    }
+    assert_eq!(started.end().status.code(), Some(1));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// Longer than anything here takes on a machine that is busy with other things: what takes longer
 /// hangs.
@@ -77,11 +77,24 @@ impl Program {
             .expect("input that was not taken before")
     }
 
+    /// Closes its standard output.
+    pub(crate) fn close_output(&mut self) {
+        self.output = None;
+    }
+
     /// Asks it to end, as a service manager does.
     pub(crate) fn terminate(&self) {
+        kill_process(self.id(), Signal::TERM).expect("a process that can be asked");
+    }
+
+    /// Asks it and its process group, of which it is the first, to end, as a terminal does.
+    pub(crate) fn interrupt_group(&self) {
+        kill_process_group(self.id(), Signal::INT).expect("a group that can be asked");
+    }
+
+    fn id(&self) -> Pid {
         let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        let id = id.expect("the id of a process");
-        kill_process(id, Signal::TERM).expect("a process that can be asked");
+        id.expect("the id of a process")
     }
 
     /// How many bytes of memory it has now.

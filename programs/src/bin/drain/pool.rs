@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::sync::Arc;
 
 use pirn::JoinHandle;
@@ -65,11 +66,14 @@ fn work(jobs: &Receiver<Job>, command: &[String]) {
     for Job { line, tell } in jobs.iter() {
         let mut args = command.iter().map(OsStr::new);
         let program = args.next().unwrap_or_default();
-        let status = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(args)
             .arg(OsStr::from_bytes(&line))
-            .stdin(Stdio::null())
-            .status();
-        tell(status);
+            .stdin(Stdio::null());
+        // Ctrl-C is for all processes of the group in front of a terminal, and would end what has
+        // been accepted.
+        command.as_std_mut().process_group(0);
+        tell(command.status());
     }
 }

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, Read as _, Write};
 use std::sync::Arc;
 
 use anyhow::{Context as _, ensure};
-use pirn::channel::{self, Receiver};
+use pirn::channel::{self, Receiver, SendError};
 use pirn::process::ExitStatus;
 use pirn::sync::{AcquireError, OwnedPermit, Semaphore};
 use pirn::{cancel, scope};
@@ -55,8 +55,13 @@ pub(crate) fn serve(
             };
             accepted += 1;
             let number = accepted;
-            // Sending fails only if the writer has failed, which says so itself.
-            let _ = answers.send(Answer::Accepted(number));
+            match answers.send(Answer::Accepted(number)) {
+                Ok(()) => {}
+                // The writer has failed, and says so itself. Nobody would be told of this line,
+                // or of any other.
+                Err(SendError::Disconnected(_)) => break Ok(()),
+                Err(SendError::Interrupted(_, interrupt)) => break Err(interrupt.into()),
+            }
             let answers = answers.clone();
             let tell = Box::new(move |status| {
                 let _ = answers.send(Answer::Ended(number, status, permit));
