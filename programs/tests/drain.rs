@@ -8,8 +8,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -85,12 +85,21 @@ fn failures_are_told() {
 #[test]
 fn as_many_run_at_once_as_may() {
     let directory = directory("as_many_run_at_once_as_may");
-    // Each waits until three are there; a fourth would never come.
-    let script = "touch $0; until [ $(ls | wc -l) -ge 3 ]; do sleep 0.01; done";
+    // Each takes one of three places while it runs, and fails if there is none: so there are no more
+    // than three. The first ones wait until three have come: so there are no fewer.
+    let script =
+        "for place in 1 2 3 none; do mkdir place-$place 2>/dev/null && break; done
+        [ $place != none ] || exit 1
+        touch come-$0
+        for n in $(seq 3000); do [ $(ls | grep -c come) -ge 3 ] && break; sleep 0.01; done
+        [ $(ls | grep -c come) -ge 3 ] || exit 1
+        sleep 0.1
+        rmdir place-$place";
     let mut command = drain(&["--jobs", "3", "sh", "-c", script]);
     let mut started = Program::start(command.current_dir(&directory));
-    started.input().write_all(b"a\nb\nc\n").unwrap();
-    assert!(started.end().status.success());
+    started.input().write_all(b"a\nb\nc\nd\ne\nf\ng\n").unwrap();
+    let ended = started.end();
+    assert!(ended.status.success(), "{}", ended.output);
 }
 
 #[test]
@@ -209,9 +218,29 @@ fn who_reads_nothing_holds_up_nobody() {
     let (_server, address) =
         Program::serve(env!("CARGO_BIN_EXE_drain"), &["--jobs", "2", "true"]);
     let mut greedy = connect(address);
-    greedy.set_nonblocking(true).unwrap();
-    // More than is accepted from one client.
-    let _ = greedy.write(&b"x\n".repeat(10_000));
+    // Nothing is run for these lines, and their answers are longer than they are: so the answers
+    // fill all buffers on their way soon, and then the lines do.
+    let lines = b"\0\n".repeat(10_000);
+    let taken = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&taken);
+    // It ends with the server.
+    thread::spawn(move || {
+        while greedy.write_all(&lines).is_ok() {
+            counted.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let (start, mut before, mut looks) = (Instant::now(), 0, 0);
+    while looks < 4 {
+        assert!(start.elapsed() < LIMIT, "it takes all there is");
+        thread::sleep(Duration::from_millis(200));
+        let now = taken.load(Ordering::Relaxed);
+        looks = if now > 0 && now == before {
+            looks + 1
+        } else {
+            0
+        };
+        before = now;
+    }
     let mut stream = connect(address);
     stream.write_all(b"y\n").unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
