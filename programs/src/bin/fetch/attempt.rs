@@ -96,6 +96,13 @@ impl Part {
                 self.version = version.map(str::to_owned);
                 Ok(())
             }
+            // All of it had come, but for the word that it is the end.
+            StatusCode::RANGE_NOT_SATISFIABLE if self.len > 0 => {
+                self.restart().map_err(Failure::Lasting)?;
+                Err(Failure::Passing(anyhow::anyhow!(
+                    "no more than what has come"
+                )))
+            }
             status => {
                 let passes = status.is_server_error()
                     || status == StatusCode::REQUEST_TIMEOUT

@@ -41,7 +41,8 @@ struct Args {
     /// How often to try again after a failure that may pass
     #[arg(long, default_value_t = 3)]
     retries: u32,
-    /// Seconds without an answer or a byte that are a failure
+    /// Seconds without an answer or a byte that are a failure; how long a name may be looked up
+    /// is for the system to say
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     /// Trusts these certificates, in PEM, instead of the usual ones
@@ -111,7 +112,6 @@ fn agent(args: &Args) -> anyhow::Result<Agent> {
     let limit = Some(Duration::from_secs(args.timeout));
     let config = Agent::config_builder()
         .tls_config(tls.build())
-        .timeout_resolve(limit)
         .timeout_connect(limit)
         .timeout_send_request(limit)
         .timeout_recv_response(limit)
