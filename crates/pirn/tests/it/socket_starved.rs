@@ -30,7 +30,10 @@ type Accepted = (TcpStream, Instant);
 fn alone_descriptors_run_out() {
     let name = "socket_starved::alone_descriptors_run_out";
     let ended = apart(name, &[], || {
-        for (workers, listeners) in [(1, 1), (2, 1), (4, 1), (1, 8), (4, 8), (4, 64)] {
+        for workers in [1, 2, 4] {
+            starve(workers, 1);
+        }
+        for (workers, listeners) in [(1, 5), (2, 7), (1, 8), (4, 8), (4, 64)] {
             starve(workers, listeners);
         }
     });
