@@ -68,9 +68,12 @@ fn streams_and_channels_of_futures() {
     let (tx, rx) = broadcast::channel(3);
     (1..=3).for_each(|n| _ = tx.send(n));
     drop(tx);
-    let values = unfold(rx, async |mut rx| Some((rx.recv_async().await.ok()?, rx)));
-    let values: Vec<u32> = pirn::run(|| wait(values.collect())).unwrap();
-    assert_eq!(values, [1, 2, 3]);
+    let values = unfold(rx, async |mut rx| match rx.recv_async().await {
+        Err(broadcast::RecvError::Disconnected) => None,
+        received => Some((received, rx)),
+    });
+    let values: Vec<_> = pirn::run(|| wait(values.collect())).unwrap();
+    assert_eq!(values, [Ok(1), Ok(2), Ok(3)]);
 }
 
 #[test]

@@ -136,7 +136,9 @@
 //! None is on by default. `tracing`: spans go with fibers (`diag::in_span`). `prometheus`:
 //! `Metrics::prometheus`. `diagnostics`: stacks and states are checked at each switch.
 //! `corosensei`: that crate's switch on x86-64 too. `tokio`: futures that need tokio's runtime
-//! (`future::tokio`, `Builder::tokio`). `futures`: a channel as a `Stream` (`Receiver::into_stream`).
+//! (`future::tokio`, `Builder::tokio`). `futures`: a channel as a `Stream` (`Receiver::into_stream`),
+//! `TcpStream` and `UnixStream` as `AsyncRead` and `AsyncWrite` of `futures-io`. `hyper`: an executor, timers and
+//! streams for the crate of that name (`future::hyper`), with `futures`.
 //!
 //! # Not here
 //!

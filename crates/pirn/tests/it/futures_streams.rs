@@ -1,7 +1,7 @@
 //! Channels as streams.
 
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
-use pirn::channel::{self, RecvStream};
-use pirn::future::{block_on, wait};
+use futures_util::stream::{StreamExt, unfold};
+use pirn::channel::{self, RecvStream, broadcast, watch};
+use pirn::future::{block_on, fiber, wait};
 
 use crate::crew::runtime;
 use crate::futures_rig::{Tasks, Wakes, block_on_thread};
@@ -147,4 +148,78 @@ fn time_wakes_streams() {
     };
     runtime.run(|| wait(moments())).unwrap();
     block_on_thread(moments());
+}
+
+/// A broadcast receiver as a stream by way of its futures: each time that it has fallen behind it says how
+/// much it has missed, and goes on with what is left, to the end of the channel.
+#[test]
+fn a_stream_of_a_broadcast_goes_on_after_it_has_lagged() {
+    const ROOM: usize = 3;
+    const BURST: usize = 10;
+    let rounds = scaled(50);
+    let (tx, rx) = broadcast::channel(ROOM);
+    let (go, begin) = channel::bounded::<()>(0);
+    let mut numbers = 0..rounds * BURST;
+    let mut burst = move || numbers.by_ref().take(BURST).for_each(|n| _ = tx.send(n));
+    // The first one before anybody receives; the others meanwhile.
+    burst();
+    let sends = thread::spawn(move || begin.iter().for_each(|()| burst()));
+    let stream = unfold(rx, async |mut rx| match rx.recv_async().await {
+        Err(broadcast::RecvError::Disconnected) => None,
+        received => Some((received, rx)),
+    });
+    let receives = async move {
+        let mut stream = pin!(stream);
+        assert_eq!(
+            stream.next().await,
+            Some(Err(broadcast::RecvError::Lagged(7)))
+        );
+        let (mut next, mut values) = (7, 0);
+        for round in 1..=rounds {
+            while next < round * BURST {
+                match stream.next().await.unwrap() {
+                    Ok(value) => {
+                        assert_eq!(value, next);
+                        (next, values) = (next + 1, values + 1);
+                    }
+                    Err(broadcast::RecvError::Lagged(missed)) => next += missed as usize,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            if round < rounds {
+                go.send_async(()).await.unwrap();
+            }
+        }
+        drop(go);
+        assert_eq!(stream.next().await, None);
+        values
+    };
+    let values = runtime(1).run(|| wait(receives)).unwrap();
+    sends.join().unwrap();
+    assert!(
+        values >= rounds * ROOM,
+        "{values} values in {rounds} rounds"
+    );
+}
+
+/// A watch receiver as a stream by way of its futures: no value after a later one, and the last one.
+#[test]
+fn a_stream_of_a_watch_yields_the_latest() {
+    let last = scaled(1_000);
+    let (tx, rx) = watch::channel(0);
+    let stream = unfold(rx, async |mut rx| {
+        rx.changed_async().await.ok()?;
+        // A sender may be changing it, which has to be waited for.
+        let look = fiber(move || {
+            let latest = *rx.borrow_and_update();
+            (latest, rx)
+        });
+        Some(look.await.unwrap())
+    });
+    let sends = thread::spawn(move || (1..=last).for_each(|n| tx.send(n).unwrap()));
+    let seen: Vec<_> = runtime(1).run(|| wait(stream.collect())).unwrap();
+    sends.join().unwrap();
+    // A change may be told of twice.
+    assert!(seen.is_sorted(), "{seen:?}");
+    assert_eq!(seen.last(), Some(&last));
 }

@@ -114,19 +114,23 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Examples
     /// ```
-    /// use pirn::channel::broadcast;
+    /// use pirn::channel::broadcast::{self, RecvError};
     ///
-    /// async fn last(mut rx: broadcast::Receiver<u32>) -> u32 {
-    ///     let mut last = 0;
-    ///     while let Ok(value) = rx.recv_async().await {
-    ///         last = value;
+    /// async fn count(mut rx: broadcast::Receiver<&str>) -> u64 {
+    ///     let mut count = 0;
+    ///     loop {
+    ///         match rx.recv_async().await {
+    ///             Ok(_) => count += 1,
+    ///             // More were sent meanwhile than there is room for; what is left comes next.
+    ///             Err(RecvError::Lagged(missed)) => count += missed,
+    ///             Err(_) => return count,
+    ///         }
     ///     }
-    ///     last
     /// }
     ///
-    /// let (tx, rx) = broadcast::channel(4);
-    /// pirn::spawn(move || (1..=3).for_each(|n| _ = tx.send(n)));
-    /// assert_eq!(pirn::future::block_on(last(rx)), 3);
+    /// let (tx, rx) = broadcast::channel(2);
+    /// pirn::spawn(move || (1..=9).for_each(|_| _ = tx.send("tick")));
+    /// assert_eq!(pirn::future::block_on(count(rx)), 9);
     /// ```
     pub fn recv_async(&mut self) -> RecvFuture<'_, T> {
         RecvFuture::new(&self.row, &mut self.at)

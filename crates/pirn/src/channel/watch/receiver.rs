@@ -122,6 +122,9 @@ impl<T> Receiver<T> {
     ///
     /// It yields `Disconnected` as [`changed`](Self::changed) does, and is never `Interrupted`.
     ///
+    /// Looking at the value then may have to wait while a sender is changing it, which panics inside a poll on
+    /// a fiber: look by [`future::fiber`](crate::future::fiber()).
+    ///
     /// # Panics
     /// The polls, after it has yielded.
     ///
