@@ -80,7 +80,9 @@ pub(crate) fn portable(options: &Options) -> Result<Tally, String> {
         let rooms = [
             "context::",
             "parker",
-            " socket",
+            " sockets::",
+            " socket_faults::",
+            " socket_waits::",
             "readiness::",
             " park::",
             " spawn::",
@@ -151,7 +153,9 @@ pub(crate) fn free(options: &Options) -> Result<Tally, String> {
             " scope::",
             " select::",
             " shutdown::",
-            " socket",
+            " sockets::",
+            " socket_faults::",
+            " socket_waits::",
             " structure::",
             " timers::",
         ];

@@ -12,7 +12,7 @@ use futures_core::Stream;
 use futures_core::stream::FusedStream;
 use futures_util::stream::{StreamExt, unfold};
 use pirn::channel::{self, RecvStream, broadcast, watch};
-use pirn::future::{block_on, fiber, wait};
+use pirn::future::{block_on, wait};
 
 use crate::crew::runtime;
 use crate::futures_rig::{Tasks, Wakes, block_on_thread};
@@ -209,12 +209,9 @@ fn a_stream_of_a_watch_yields_the_latest() {
     let (tx, rx) = watch::channel(0);
     let stream = unfold(rx, async |mut rx| {
         rx.changed_async().await.ok()?;
-        // A sender may be changing it, which has to be waited for.
-        let look = fiber(move || {
-            let latest = *rx.borrow_and_update();
-            (latest, rx)
-        });
-        Some(look.await.unwrap())
+        // A sender may be changing it just now.
+        let latest = *rx.borrow_and_update();
+        Some((latest, rx))
     });
     let sends = thread::spawn(move || (1..=last).for_each(|n| tx.send(n).unwrap()));
     let seen: Vec<_> = runtime(1).run(|| wait(stream.collect())).unwrap();

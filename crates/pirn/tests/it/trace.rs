@@ -128,7 +128,7 @@ fn a_trace_of_a_running_runtime_is_whole() {
         });
     }
     let mut lost = 0;
-    for _ in 0..scaled(5) {
+    for _ in 0..scaled(3) {
         eventually("many events come", || {
             runtime.metrics().total.dispatched > lost + 200_000
         });

@@ -6,11 +6,17 @@
 //! * WB2. A receiver waits only with the present version, while there are senders. Whoever
 //!   raises the version, or is the last sender to go, wakes all that wait.
 
+use crate::fiber::current;
 use crate::fiber::waiter::WaitQueue;
-use crate::shim::Lock;
-use crate::sync::RwLock;
+use crate::shim::{self, Lock};
+use crate::sync::{RwLock, RwLockReadGuard};
 use crate::wait::object::{Describe, ObjectKind};
+use crate::wait::polling::forbids_waiting;
 use crate::wait::wake_all;
+
+/// How often a look is tried in the middle of a poll, with other threads let run in between: for a
+/// millisecond or more. Arbitrary.
+const TRIES: u32 = 4_000;
 
 /// A value for all to see.
 pub(super) struct Board<T> {
@@ -47,6 +53,21 @@ impl<T> Board<T> {
                 receivers: 1,
             }),
         }
+    }
+
+    /// Access to the value for reading. In the middle of a poll, where nothing may wait, it is tried for a
+    /// while: a sender that changes the value has it for a moment only, unless that is by code of the user's.
+    #[track_caller]
+    pub(super) fn look(&self) -> RwLockReadGuard<'_, T> {
+        if forbids_waiting(current::local()) {
+            for _ in 0..TRIES {
+                if let Some(guard) = self.value.try_read() {
+                    return guard;
+                }
+                shim::thread::yield_now();
+            }
+        }
+        self.value.read()
     }
 
     /// Tells everybody that the value has changed.

@@ -45,10 +45,11 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread, while the value is
-    /// being changed.
+    /// being changed. In the middle of a poll it blocks the thread for a moment; it panics if the value is not
+    /// free then, as when code in [`Sender::modify`](super::Sender::modify) waits.
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
-        Ref(self.board.value.read())
+        Ref(self.board.look())
     }
 
     /// Looks at the value and counts it as seen.
@@ -59,7 +60,7 @@ impl<T> Receiver<T> {
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         // WB1: in this order; a change in between will be told of once more.
         self.seen = self.board.state.lock().version;
-        Ref(self.board.value.read())
+        Ref(self.board.look())
     }
 
     /// Whether the value has changed since it was last seen.
@@ -121,9 +122,6 @@ impl<T> Receiver<T> {
     /// was a change meanwhile.
     ///
     /// It yields `Disconnected` as [`changed`](Self::changed) does, and is never `Interrupted`.
-    ///
-    /// Looking at the value then may have to wait while a sender is changing it, which panics inside a poll on
-    /// a fiber: look by [`future::fiber`](crate::future::fiber()).
     ///
     /// # Panics
     /// The polls, after it has yielded.

@@ -77,7 +77,7 @@ impl<T> Sender<T> {
     /// As [`Receiver::borrow`].
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
-        Ref::new(self.board.value.read())
+        Ref::new(self.board.look())
     }
 
     /// Returns a receiver that has seen the present value.
