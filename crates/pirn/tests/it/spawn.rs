@@ -63,7 +63,8 @@ fn an_empty_environment_is_enough() {
         assert_eq!(sum, 499_500);
         let cores = std::thread::available_parallelism().unwrap().get();
         let workers = pirn::runtime::Handle::current().metrics().workers.len();
-        assert_eq!(workers, cores, "as many workers as cores");
+        // On a machine that is busy otherwise a worker may seem stuck, and have somebody stand in.
+        assert!(workers >= cores, "{workers} workers on {cores} cores");
     });
     if let Some(ended) = ended {
         assert!(ended.status.success(), "{}", ended.stderr);
