@@ -11,6 +11,12 @@
 //! A note is taken off by whoever comes first: the party when it is due, the future when it is
 //! dropped or polled elsewhere, and the party when it polls no more.
 //!
+//! # Invariant
+//! * DE1. The desk in a thread's record is null, or that of a fiber whose poll is under way on the stack that
+//!   the thread runs. `polling` sets it for the poll and sets back what was there before, on every way
+//!   out; a fiber that leaves its stack amid a poll, since it unwinds, sets it to null (`park`); and whoever
+//!   drives fibers by hand does so with none (`polling::apart`).
+//!
 //! LIVENESS: no moment is missed. A note is made inside a poll, and looked for after it, by the same party.
 //! A party that ends calls all wakers that are left: the future may be part of one that goes on to be
 //! polled by others, who would not poll it without its wake.
@@ -117,8 +123,7 @@ impl Desk {
     /// The agenda of whoever polls; none if it is not one of our parties.
     pub(crate) fn at_hand(local: &Local) -> Option<Arc<Agenda>> {
         let desk: *const Desk = local.desk().cast();
-        // SAFETY: the desk of a party whose frame lies below this one: `polling` has put it there for the
-        // poll, and takes it away if another stack comes to run on this thread before that is over.
+        // SAFETY: DE1: its frame lies below this one.
         let desk = unsafe { desk.as_ref() }?;
         let agenda = desk.0.get_or_init(|| Arc::new(Agenda::new()));
         Some(Arc::clone(agenda))
