@@ -38,7 +38,7 @@ pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
     let mut rows = features::parse(&repo::read(features::PATH)?)?;
     rows.retain(|row| options.words.is_empty() || options.words.contains(&row.id));
     let named: BTreeSet<_> = rows.iter().flat_map(|row| &row.proofs).collect();
-    let stage = Stage::build(&named)?;
+    let stage = Stage::build(&named, !options.has("names"))?;
     let green = if options.has("names") {
         stage.names(&named)
     } else {
@@ -98,25 +98,28 @@ struct Stage {
 }
 
 impl Stage {
-    fn build(named: &BTreeSet<&Proof>) -> Result<Stage, String> {
+    /// Builds what is named. What is to run is built as it runs; to see that a storm or a test of
+    /// optimised code exists, the ordinary build does.
+    fn build(named: &BTreeSet<&Proof>, to_run: bool) -> Result<Stage, String> {
         let any = |is: fn(&Proof) -> bool| named.iter().any(|proof| is(proof));
         let mut stage = Stage::default();
         if any(|p| matches!(p, Proof::Test(n) if !n.starts_with(programs::NAMES))) {
             stage.tests = cases(&Build::new(&["--workspace"]).binaries()?)?;
-            let special = |case: &Case| {
-                FAT.iter()
-                    .chain([&STORMS])
-                    .any(|start| case.id().starts_with(start))
+        }
+        if to_run {
+            let special = |id: &str| {
+                let mut starts = FAT.iter().chain([&STORMS]);
+                starts.any(|start| id.starts_with(start))
             };
-            stage.tests.retain(|case| !special(case));
-        }
-        if any(|p| matches!(p, Proof::Test(n) if n.starts_with(STORMS))) {
-            stage.tests.extend(stress::storms()?);
-        }
-        if any(
-            |p| matches!(p, Proof::Test(n) if FAT.iter().any(|start| n.starts_with(start))),
-        ) {
-            stage.tests.extend(cases(&suite::fat_build().binaries()?)?);
+            stage.tests.retain(|case| !special(&case.id()));
+            if any(|p| matches!(p, Proof::Test(n) if n.starts_with(STORMS))) {
+                stage.tests.extend(stress::storms()?);
+            }
+            if any(
+                |p| matches!(p, Proof::Test(n) if FAT.iter().any(|start| n.starts_with(start))),
+            ) {
+                stage.tests.extend(cases(&suite::fat_build().binaries()?)?);
+            }
         }
         if any(|p| matches!(p, Proof::Test(n) if n.starts_with(programs::NAMES))) {
             stage.tests.extend(programs::tests()?);

@@ -244,7 +244,7 @@ fn in_time(timed: Vec<Case>, how: Run) -> Result<Tally, String> {
 /// More at a time: the tests that crossbeam-channel came with spend most of their time asleep.
 fn side_by_side(how: Run) -> Run {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let jobs = if how.jobs == 0 { 4 * cores } else { how.jobs };
+    let jobs = if how.jobs == 0 { 6 * cores } else { how.jobs };
     Run { jobs, ..how }
 }
 

@@ -121,16 +121,16 @@ fn apart(name: &str, part: impl FnOnce()) {
 /// C8, R7. With all workers started, a million fibers run and a thousand parked, no thread
 /// of the process switches context for ten seconds.
 #[test]
-fn alone_an_idle_process_stays_idle() {
-    apart("alone_an_idle_process_stays_idle", || {
+fn an_idle_process_stays_idle() {
+    apart("an_idle_process_stays_idle", || {
         watch(Runtime::builder(), 4, Duration::from_secs(10));
     });
 }
 
 /// The same with the other scheduler, and with a single worker, for a shorter while.
 #[test]
-fn alone_any_idle_process_stays_idle() {
-    apart("alone_any_idle_process_stays_idle", || {
+fn any_idle_process_stays_idle() {
+    apart("any_idle_process_stays_idle", || {
         let single = Runtime::builder().scheduler(Scheduler::SingleQueue);
         watch(single, 3, Duration::from_secs(2));
         watch(Runtime::builder(), 1, Duration::from_secs(2));
@@ -139,8 +139,8 @@ fn alone_any_idle_process_stays_idle() {
 
 /// The same with everything watched that can be.
 #[test]
-fn alone_a_watched_process_stays_idle() {
-    apart("alone_a_watched_process_stays_idle", || {
+fn a_watched_process_stays_idle() {
+    apart("a_watched_process_stays_idle", || {
         for workers in [1, 4] {
             let trace = format!("{}/idle-{workers}.json", env!("CARGO_TARGET_TMPDIR"));
             let builder = Runtime::builder().trace(trace).stats_at_exit(true);

@@ -79,6 +79,7 @@ impl Engine {
         args.extend_from_slice(targets);
         let build = Build::new(&args)
             .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
             .env("RUST_BACKTRACE", "0");
         match self {
             Engine::Loom => build

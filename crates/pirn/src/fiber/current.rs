@@ -300,6 +300,12 @@ pub(super) fn unwound() {
     }
 }
 
+/// Whether it is the caller that unwinds: false also where another fiber of this thread is
+/// suspended in the middle of unwinding, which `std` cannot tell from it.
+pub(crate) fn is_unwinding(local: &Local) -> bool {
+    panicking() && !local.left_unwinding()
+}
+
 /// As [`identity`], but none for a thread that has not needed one yet.
 #[inline]
 pub(crate) fn known(local: &Local) -> Option<FiberPtr> {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::builder::Builder;
 use super::handle::Handle;
+use crate::fiber::current;
 use crate::sched::fiber_info::FiberInfo;
 use crate::sched::pool::Pool;
 use crate::wait;
@@ -20,8 +21,9 @@ use crate::wait;
 /// same channels and locks.
 ///
 /// Dropping a runtime takes no more fibers from outside and waits until every fiber has
-/// ended, those included that its fibers still spawn. Dropped by one of its own fibers, it
-/// cancels all of them and does not wait.
+/// ended, those included that its fibers still spawn. Dropped while a panic unwinds, it cancels
+/// them first, as a scope does: what they wait for may never come now. Dropped by one of its own
+/// fibers, it cancels all of them and does not wait.
 ///
 /// # Blocking
 /// The drop waits without a limit: for ever, if a fiber never ends, or waits for whoever
@@ -124,6 +126,10 @@ impl Drop for Runtime {
         if pool.is_current() || pool.is_starting() {
             pool.abandon();
         } else {
+            // UNWIND: without this a failed assertion would be a hang.
+            if current::is_unwinding(current::local()) {
+                pool.cancel();
+            }
             pool.drain();
         }
     }

@@ -73,7 +73,7 @@ impl Pool {
     }
 
     /// Step 1 for everyone: admission first, so that nothing comes after the cancellation.
-    fn cancel(self: &Arc<Self>) {
+    pub(crate) fn cancel(self: &Arc<Self>) {
         self.enter(Phase::Cancelled);
         self.root().cancel();
     }

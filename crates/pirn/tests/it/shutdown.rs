@@ -1,9 +1,11 @@
 //! Shutdown: in time, with everything that can end ended, and the rest named.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::channel::RecvError;
 use pirn::spawn::{Builder, JoinError, park_interruptible};
 use pirn::time::now;
 use pirn::{Interrupt, JoinHandle, channel};
@@ -171,6 +173,38 @@ fn shutdown_from_inside_returns_at_once() {
 }
 
 /// A shutdown with nothing to do is over at once; so is one of a runtime that never ran.
+/// O13. A runtime that is dropped while a panic unwinds cancels what waits in it: the panic comes
+/// out, instead of a wait for fibers whose work is never going to come.
+#[test]
+fn a_panic_does_not_wait_for_servers() {
+    for workers in [1, 2] {
+        let (tx, rx) = channel::bounded::<()>(1);
+        let servers = Arc::new(AtomicUsize::new(0));
+        let ended = Arc::clone(&servers);
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            let runtime = runtime(workers);
+            let waiting: Vec<_> = (0..8)
+                .map(|_| {
+                    let (rx, ended) = (rx.clone(), Arc::clone(&ended));
+                    runtime.spawn(move || {
+                        let cancelled = RecvError::Interrupted(Interrupt::Cancelled);
+                        assert_eq!(rx.recv(), Err(cancelled));
+                        ended.fetch_add(1, Ordering::SeqCst);
+                    })
+                })
+                .collect();
+            eventually("all wait", || {
+                runtime.metrics().total.fiber_parks >= waiting.len() as u64
+            });
+            panic!("as an assertion does");
+        }));
+        let payload = caught.unwrap_err();
+        assert_eq!(payload.downcast_ref(), Some(&"as an assertion does"));
+        assert_eq!(servers.load(Ordering::SeqCst), 8);
+        drop(tx);
+    }
+}
+
 #[test]
 fn an_idle_runtime_shuts_down_at_once() {
     for scheduler in SCHEDULERS {

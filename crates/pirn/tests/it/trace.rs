@@ -134,6 +134,11 @@ fn a_trace_of_a_running_runtime_is_whole() {
         });
         let mut out = Vec::new();
         runtime.write_trace(&mut out).unwrap();
+        assert!(out.ends_with(b"\n]}\n"), "it was cut off");
+        // To read it takes a sanitizer that looks for races half a minute; a race is in writing it.
+        if cfg!(pirn_tsan) {
+            continue;
+        }
         let trace = check(std::str::from_utf8(&out).unwrap());
         assert!(trace.lost > lost, "the ring has been round once more");
         lost = trace.lost;
@@ -141,7 +146,6 @@ fn a_trace_of_a_running_runtime_is_whole() {
     stop.store(true, Ordering::Relaxed);
     drop(runtime);
     let written = fs::read_to_string(&path).unwrap();
-    // To read it once more takes a sanitizer that looks for races half a minute.
     if !cfg!(pirn_tsan) {
         check(&written);
     }
