@@ -22,6 +22,14 @@ pub(crate) fn file_call<T: Send>(
     call: impl FnOnce() -> io::Result<T> + Send,
 ) -> io::Result<T> {
     begin()?;
+    hand_over(call)
+}
+
+/// As [`file_call`], for a caller who has asked about interrupts.
+#[track_caller]
+pub(super) fn hand_over<T: Send>(
+    call: impl FnOnce() -> io::Result<T> + Send,
+) -> io::Result<T> {
     match current::local().fiber() {
         None => call(),
         Some(_) => run_on(&FILES, call),

@@ -10,14 +10,14 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::{FileTimes, Metadata, OpenOptions, Permissions};
-use crate::blocking::file_call;
+use crate::blocking::{file_call, file_read, file_read_exact};
 use crate::wait::begin;
 
 /// An open file, as [`std::fs::File`], for fibers and threads. Closed when it is dropped.
 ///
 /// `Read`, `Write` and `Seek` work on `File` and on `&File`; the position in the file is one,
-/// whoever moves it. Each call is handed to another thread: [the module](crate::fs) says what
-/// that costs, and that one wants a buffer around it. `read_to_end`, `read_to_string`,
+/// whoever moves it. Each call that may wait for the disk is handed to another thread: [the
+/// module](crate::fs) says what that costs, and that one wants a buffer around it. `read_to_end`, `read_to_string`,
 /// `read_exact`, `write_all` and `write!` are one call each. `flush` does nothing, as there is
 /// nothing to be flushed, and a seek that needs not know the file's length is made in place.
 ///
@@ -199,7 +199,7 @@ impl fmt::Debug for File {
 impl Read for &File {
     #[track_caller]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        file_call(|| (&self.file).read(into))
+        file_read(&self.file, into, None, |mut file, rest, _| file.read(rest))
     }
 
     #[track_caller]
@@ -209,7 +209,9 @@ impl Read for &File {
 
     #[track_caller]
     fn read_exact(&mut self, into: &mut [u8]) -> io::Result<()> {
-        file_call(|| (&self.file).read_exact(into))
+        file_read_exact(&self.file, into, None, |mut file, rest, _| {
+            file.read_exact(rest)
+        })
     }
 
     #[track_caller]

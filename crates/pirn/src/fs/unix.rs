@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::process::Stdio;
 
 use super::{DirBuilder, File, OpenOptions};
-use crate::blocking::file_call;
+use crate::blocking::{file_call, file_read, file_read_exact};
 
 impl AsFd for File {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -39,16 +39,20 @@ impl From<OwnedFd> for File {
     }
 }
 
-/// Handed over, one call each, the position left alone.
+/// One call each, the position left alone; as of other calls, see [the module](crate::fs).
 impl FileExt for File {
     #[track_caller]
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        file_call(|| self.as_std().read_at(into, offset))
+        file_read(self.as_std(), into, Some(offset), |file, rest, n| {
+            file.read_at(rest, offset + n as u64)
+        })
     }
 
     #[track_caller]
     fn read_exact_at(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
-        file_call(|| self.as_std().read_exact_at(into, offset))
+        file_read_exact(self.as_std(), into, Some(offset), |file, rest, n| {
+            file.read_exact_at(rest, offset + n as u64)
+        })
     }
 
     #[track_caller]

@@ -2,11 +2,12 @@
 //!
 //! Owns: putting a thread to sleep and waking it ([`parker`]); what the system says of a thread
 //! ([`ThreadProbe`]); what is called at the exit, and on a signal; which sockets are
-//! ready ([`poller`]); the end of a child process; sockets for processes of the same user.
+//! ready ([`poller`]); what of a file is in memory; the end of a child process; sockets for processes of the same user.
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
 #[expect(unsafe_code, reason = "the processors of a thread")]
 mod affinity;
+mod cached;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 #[expect(unsafe_code, reason = "poll and fcntl")]
 mod descriptor;
@@ -25,6 +26,7 @@ mod signals;
 mod threads;
 
 pub(crate) use affinity::pin;
+pub(crate) use cached::{Cached, read_cached};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};
 #[cfg(all(unix, not(any(loom, shuttle))))]

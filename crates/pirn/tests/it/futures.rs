@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::future::{pending, poll_fn, ready};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -233,6 +234,10 @@ fn others_inside_a_poll() {
     let group: TaskGroup = TaskGroup::new();
     group.spawn(|| _ = for_ever()).unwrap();
     refused("group", || _ = group.wait());
+    let file = std::env::current_exe().unwrap();
+    let file = pirn::fs::File::open(file).unwrap();
+    // Whether or not it is in memory.
+    refused("read", || _ = (&file).read(&mut [0; 16]));
     refused("wait_idle", || {
         _ = pirn::runtime::Handle::current().wait_idle();
     });

@@ -1,0 +1,74 @@
+//! Reads of files, made in place where the system has the bytes in memory.
+//!
+//! Owns: which reads are tried in place. Does not own: the trying (`sys`), nor what is done
+//! with the others (`file_call`).
+//!
+//! To hand a read over costs two wakes of a thread, ten times what it takes to copy a page. So a fiber tries
+//! first, if no more is asked for than may be copied without keeping the others waiting.
+
+use std::fs::File;
+use std::io;
+
+use super::file_call::hand_over;
+use crate::fiber::current;
+use crate::sys::{Cached, read_cached};
+use crate::wait::begin;
+use crate::wait::polling::refuse_in_poll;
+
+/// The most bytes that are copied in place, which takes some 15 µs; a tenth of what a
+/// handed-over call of that size costs is lost if nothing is there. Arbitrary within these bounds.
+const MOST: usize = 64 << 10;
+
+/// Reads as `call` does, which begins at the place `at` or at the file's position: in place what is in
+/// memory, and the rest by `call`, which is told how much that was.
+///
+/// # Errors
+/// The interrupt that the caller is under: then nothing has been read. Or what `call` says, unless
+/// something was read before it.
+///
+/// # Cancellation
+/// As `file_call`.
+#[track_caller]
+pub(crate) fn file_read(
+    file: &File,
+    into: &mut [u8],
+    at: Option<u64>,
+    call: impl FnOnce(&File, &mut [u8], usize) -> io::Result<usize> + Send,
+) -> io::Result<usize> {
+    begin()?;
+    let Cached { n, all } = glance(file, into, at);
+    if all {
+        return Ok(n);
+    }
+    match hand_over(|| call(file, &mut into[n..], n)) {
+        Ok(more) => Ok(n + more),
+        Err(_) if n > 0 => Ok(n),
+        Err(error) => Err(error),
+    }
+}
+
+/// As [`file_read`], until `into` is full.
+#[track_caller]
+pub(crate) fn file_read_exact(
+    file: &File,
+    into: &mut [u8],
+    at: Option<u64>,
+    call: impl FnOnce(&File, &mut [u8], usize) -> io::Result<()> + Send,
+) -> io::Result<()> {
+    begin()?;
+    let n = glance(file, into, at).n;
+    match &mut into[n..] {
+        [] => Ok(()),
+        rest => hand_over(|| call(file, rest, n)),
+    }
+}
+
+/// Reads what is in memory, for a fiber.
+fn glance(file: &File, into: &mut [u8], at: Option<u64>) -> Cached {
+    if current::local().fiber().is_none() || !(1..=MOST).contains(&into.len()) {
+        return Cached { n: 0, all: false };
+    }
+    // Else it would depend on the system's memory whether such a call panics.
+    refuse_in_poll();
+    read_cached(file, into, at)
+}

@@ -1,0 +1,107 @@
+//! Linux: a read that gives up where it would have to wait.
+//!
+//! It may stop in the middle, where other reads of a file do not, or at the end. The size that the
+//! system remembers tells the two apart.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::os::fd::{AsRawFd, RawFd};
+
+use super::Cached;
+
+/// Reads from `at`, or from the file's position, which moves, what is in memory there: nothing if the
+/// system does not say (a file system that cannot tell, a filter, Linux before 4.14) or the
+/// call fails.
+pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> Cached {
+    let Some(n) = read(file.as_raw_fd(), into, at) else {
+        return Cached { n: 0, all: false };
+    };
+    if n == into.len() {
+        return Cached { n, all: true };
+    }
+    let after = match at {
+        Some(at) => Ok(at + n as u64),
+        None => file.seek(SeekFrom::Current(0)),
+    };
+    let all = match after {
+        Ok(after) => is_end(file, after),
+        // What has no positions, like a pipe, gives what it has.
+        Err(_) => n > 0,
+    };
+    Cached { n, all }
+}
+
+fn read(file: RawFd, into: &mut [u8], at: Option<u64>) -> Option<usize> {
+    let to = libc::iovec {
+        iov_base: into.as_mut_ptr().cast(),
+        iov_len: into.len(),
+    };
+    // The position of the file is the place -1, in both halves.
+    let at = at.map_or(Ok(-1), i64::try_from).ok()?;
+    let (low, high) = (at as libc::c_long, (at >> 32) as libc::c_long);
+    let flags = libc::RWF_NOWAIT;
+    // SAFETY: the call writes into the buffer only, which is ours to be written to.
+    let n = unsafe {
+        libc::syscall(
+            libc::SYS_preadv2,
+            file,
+            &raw const to,
+            1_usize,
+            low,
+            high,
+            flags,
+        )
+    };
+    usize::try_from(n).ok()
+}
+
+/// Whether a file with a size ends before or at this place. (What has no size of its own, as in
+/// `/proc`, says 0.) File systems that would have to ask somebody for it tell of no read that
+/// it would wait.
+fn is_end(file: &File, at: u64) -> bool {
+    let known = file.metadata();
+    known.is_ok_and(|known| known.is_file() && (1..=at).contains(&known.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{PipeReader, Write, pipe};
+    use std::os::fd::OwnedFd;
+
+    const NOTHING: Cached = Cached { n: 0, all: false };
+
+    fn as_file(reader: PipeReader) -> File {
+        File::from(OwnedFd::from(reader))
+    }
+
+    /// What would wait is not waited for, and takes nothing.
+    #[test]
+    fn what_is_not_there_is_not_waited_for() {
+        let (reader, mut writer) = pipe().expect("a pipe");
+        let file = as_file(reader);
+        let mut buffer = [0; 4];
+        assert_eq!(read_cached(&file, &mut buffer, None), NOTHING);
+        writer.write_all(b"abcdef").expect("a pipe");
+        // An old system does not say of a pipe; then nothing is taken either.
+        let some = read_cached(&file, &mut buffer, None);
+        assert!(some == NOTHING || &buffer == b"abcd");
+        let rest = read_cached(&file, &mut buffer, None);
+        assert!(rest == NOTHING || rest == Cached { n: 2, all: true });
+        // A pipe has no places, and no file has this one.
+        assert_eq!(read_cached(&file, &mut buffer, Some(0)), NOTHING);
+        assert_eq!(read_cached(&file, &mut buffer, Some(u64::MAX)), NOTHING);
+    }
+
+    /// The end is told from a place where more would have to be fetched.
+    #[test]
+    fn only_the_end_is_the_end() {
+        let program = std::env::current_exe().expect("a program");
+        let program = File::open(program).expect("a program");
+        let size = program.metadata().expect("a program").len();
+        assert!(is_end(&program, size));
+        assert!(!is_end(&program, size - 1));
+        let endless = File::open("/proc/self/status").expect("a file without a size");
+        assert!(!is_end(&endless, 1));
+    }
+}
