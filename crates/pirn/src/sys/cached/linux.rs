@@ -4,7 +4,7 @@
 //! system remembers tells the two apart.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::Seek;
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::Cached;
@@ -21,7 +21,7 @@ pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> 
     }
     let after = match at {
         Some(at) => Ok(at + n as u64),
-        None => file.seek(SeekFrom::Current(0)),
+        None => file.stream_position(),
     };
     let all = match after {
         Ok(after) => is_end(file, after),

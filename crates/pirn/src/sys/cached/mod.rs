@@ -3,22 +3,15 @@
 //! The door that picks how: a flag of the call on Linux; elsewhere nobody tells, so nothing is
 //! read.
 
+mod found;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "preadv2")]
 mod linux;
 #[cfg(not(target_os = "linux"))]
 mod none;
 
+pub(crate) use found::Cached;
 #[cfg(target_os = "linux")]
 pub(crate) use linux::read_cached;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use none::read_cached;
-
-/// What was in memory.
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) struct Cached {
-    /// So many bytes have been read.
-    pub(crate) n: usize,
-    /// A read that may wait would have come to the same.
-    pub(crate) all: bool,
-}
