@@ -65,6 +65,7 @@ impl Lane {
         }
         // A backtrace takes an instrumented std half a minute.
         let build = Build::new(&args)
+            .lines_only()
             .env("RUSTC_BOOTSTRAP", "1")
             .env("RUST_BACKTRACE", "0");
         Ok(match self {

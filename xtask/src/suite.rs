@@ -190,7 +190,9 @@ pub(crate) fn portable_build() -> Build {
         "--test",
         "it",
     ];
-    Build::new(args).lane("portable", "--cfg pirn_condvar --cfg pirn_polling")
+    Build::new(args)
+        .lane("portable", "--cfg pirn_condvar --cfg pirn_polling")
+        .lines_only()
 }
 
 /// Builds a lane and runs the tests of it that are chosen and not ignored.

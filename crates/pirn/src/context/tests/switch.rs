@@ -162,7 +162,8 @@ fn a_backtrace_of_a_fiber_ends_at_its_first_frame() {
     assert!(!ride.resume());
     pool.give(ride.finish());
     let text = receive.recv().unwrap();
-    assert!(text.contains("a_backtrace_of_a_fiber_ends"), "{text}");
+    // The closure, by its file: how it is named depends on how much the build tells debuggers.
+    assert!(text.contains("context/tests/switch.rs"), "{text}");
     if cfg!(not(feature = "corosensei")) {
         // The driver's frames do not follow: the fiber may go on under another one.
         assert!(!text.contains("resume"), "{text}");
