@@ -129,6 +129,7 @@
 //! | `PIRN_INSPECT` | path of a Unix socket that `pirn-top` looks at | `inspect` |
 //! | `PIRN_LOG` | some of `join,wake,inject,chan,park,sysmon`, or `all`: events as they happen | `log` |
 //! | `PIRN_SLOW_FIBER` | milliseconds after which a fiber that holds others up is reported | `slow_fiber` |
+//! | `PIRN_IO_URING` | 0: the feature `io_uring` changes nothing | `io_uring` |
 //! | `PIRN_ASSERT` | 1: steps in a fiber's life are checked in release builds | `assertions` |
 //!
 //! # Features
@@ -138,7 +139,8 @@
 //! `corosensei`: that crate's switch on x86-64 too. `tokio`: futures that need tokio's runtime
 //! (`future::tokio`, `Builder::tokio`). `futures`: a channel as a `Stream` (`Receiver::into_stream`),
 //! `TcpStream` and `UnixStream` as `AsyncRead` and `AsyncWrite` of `futures-io`. `hyper`: an executor, timers and
-//! streams for the crate of that name (`future::hyper`), with `futures`.
+//! streams for the crate of that name (`future::hyper`), with `futures`. `io_uring`: on Linux, reads at a place of a file
+//! that have to wait for the disk need no thread ([`fs`]).
 //!
 //! # Not here
 //!

@@ -1,7 +1,7 @@
 //! Reads of files, made in place where the system has the bytes in memory.
 //!
-//! Owns: which reads are tried in place. Does not own: the trying (`sys`), nor what is done
-//! with the others (`file_call`).
+//! Owns: which reads are tried in place. Does not own: the trying (`sys`), what the system fetches by itself
+//! (`sched::queued`), nor what is done with the others (`file_call`).
 //!
 //! To hand a read over costs two wakes of a thread, ten times what it takes to copy a page. So a fiber tries
 //! first, if no more is asked for than may be copied without keeping the others waiting.
@@ -11,7 +11,8 @@ use std::io;
 
 use super::file_call::hand_over;
 use crate::fiber::current;
-use crate::sys::{Cached, read_cached};
+use crate::sched::queued::read_queued;
+use crate::sys::{Cached, Rest, read_cached};
 use crate::wait::begin;
 use crate::wait::polling::refuse_in_poll;
 
@@ -36,10 +37,13 @@ pub(crate) fn file_read(
     call: impl FnOnce(&File, &mut [u8], usize) -> io::Result<usize> + Send,
 ) -> io::Result<usize> {
     begin()?;
-    let Cached { n, all } = glance(file, into, at);
-    if all {
-        return Ok(n);
-    }
+    let n = match fetch(file, into, at) {
+        Cached {
+            n,
+            rest: Rest::Nothing,
+        } => return Ok(n),
+        Cached { n, .. } => n,
+    };
     match hand_over(|| call(file, &mut into[n..], n)) {
         Ok(more) => Ok(n + more),
         Err(_) if n > 0 => Ok(n),
@@ -56,19 +60,32 @@ pub(crate) fn file_read_exact(
     call: impl FnOnce(&File, &mut [u8], usize) -> io::Result<()> + Send,
 ) -> io::Result<()> {
     begin()?;
-    let n = glance(file, into, at).n;
+    let n = fetch(file, into, at).n;
     match &mut into[n..] {
         [] => Ok(()),
         rest => hand_over(|| call(file, rest, n)),
     }
 }
 
-/// Reads what is in memory, for a fiber.
-fn glance(file: &File, into: &mut [u8], at: Option<u64>) -> Cached {
+/// Reads what can be read without another thread, for a fiber: what is in memory, and from a place of
+/// the file what the system fetches by itself.
+#[track_caller]
+fn fetch(file: &File, into: &mut [u8], at: Option<u64>) -> Cached {
     if current::local().fiber().is_none() || !(1..=MOST).contains(&into.len()) {
-        return Cached { n: 0, all: false };
+        return Cached::UNKNOWN;
     }
     // Else it would depend on the system's memory whether such a call panics.
     refuse_in_poll();
-    read_cached(file, into, at)
+    let found = read_cached(file, into, at);
+    let Cached { n, .. } = found;
+    let (Rest::Away, Some(at)) = (found.rest, at) else {
+        return found;
+    };
+    match read_queued(file, &mut into[n..], at + n as u64) {
+        None => found,
+        Some(more) => Cached {
+            n: n + more,
+            rest: Rest::Nothing,
+        },
+    }
 }

@@ -4,6 +4,10 @@
 //! a fiber hands each of these calls to one of a few threads that may block, and parks until it
 //! is answered; its worker goes on with others. What the system has in memory waits for no disk: on
 //! Linux a read of up to 64 KiB is made in place, as far as that goes and the file system says so.
+//! With the feature `io_uring` a read of that size *at a place* of a file
+//! ([`FileExt`](std::os::unix::fs::FileExt)) is not handed over at all: Linux 6.1 and later fetch
+//! what is missing by themselves while the fiber parks, 256 reads for each worker at most, if no
+//! filter forbids it. `PIRN_IO_URING=0` turns that off.
 //! On a plain thread the same functions call [`std::fs`] and nothing else.
 //!
 //! # What it costs

@@ -45,6 +45,7 @@ pub struct Builder {
     seed: Option<u64>,
     deadlock: Option<Deadlock>,
     free: bool,
+    io_uring: Option<bool>,
     /// Each worker has one fiber at a time; its thread stays so long without any.
     one_fiber_each: Option<Duration>,
     on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
@@ -81,6 +82,7 @@ impl Builder {
             seed: None,
             deadlock: None,
             free: cfg!(pirn_free),
+            io_uring: None,
             one_fiber_each: None,
             on_thread_start: None,
             on_thread_stop: None,
@@ -164,6 +166,15 @@ impl Builder {
     /// for, in a fiber and without a limit of time, then runs on the stack of that fiber. By default unlimited.
     pub fn max_stacks(mut self, stacks: usize) -> Builder {
         self.max_stacks = stacks;
+        self
+    }
+
+    /// Whether reads at a place of a file ([`FileExt`](std::os::unix::fs::FileExt)) that have to wait
+    /// for a disk are made by io_uring, on Linux 6.1 and later; by default yes. Where the
+    /// system refuses it they are made as without it, on a thread. Overrides `PIRN_IO_URING`, which is 0 or 1.
+    #[cfg(feature = "io_uring")]
+    pub fn io_uring(mut self, yes: bool) -> Builder {
+        self.io_uring = Some(yes);
         self
     }
 
@@ -363,6 +374,7 @@ impl Builder {
             keep: self.one_fiber_each,
             max_threads,
             free: self.free && !fixed,
+            io_uring: self.io_uring.or(environment.io_uring) != Some(false),
             pinned: self.pinned,
             prewarm: self.prewarm,
             by_hand,

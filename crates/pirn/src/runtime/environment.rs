@@ -28,6 +28,7 @@ pub(super) struct Environment {
     pub(super) slow_fiber: Option<Duration>,
     pub(super) assertions: Option<bool>,
     pub(super) inspect: Option<PathBuf>,
+    pub(super) io_uring: Option<bool>,
 }
 
 impl Environment {
@@ -50,6 +51,7 @@ impl Environment {
                 .transpose()?,
             assertions: switch("PIRN_ASSERT")?,
             inspect: path("PIRN_INSPECT")?,
+            io_uring: switch("PIRN_IO_URING")?,
         })
     }
 }

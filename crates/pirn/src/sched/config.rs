@@ -61,6 +61,8 @@ pub(crate) struct Config {
     pub(crate) max_threads: usize,
     /// Started fibers may go on on any worker. Not with `seed`, `exclusive` or `by_hand`.
     pub(crate) free: bool,
+    /// Files are read by the system itself, where this is built in and it can.
+    pub(crate) io_uring: bool,
     /// How long a worker's thread stays without fibers; for ever, if nothing is said.
     pub(crate) keep: Option<Duration>,
     pub(crate) on_thread_start: Option<Hook>,

@@ -37,6 +37,7 @@ impl Worker {
         // comes back here.
         let events = unsafe { &mut *self.events.get() };
         self.remote().mailbox.driver().poll(events);
+        self.reap(events);
         readiness::tell_all(events);
         events.clear();
     }
@@ -45,6 +46,7 @@ impl Worker {
     pub(super) fn tell_events(&self) {
         // SAFETY: as above.
         let events = unsafe { &mut *self.events.get() };
+        self.reap(events);
         readiness::tell_all(events);
         events.clear();
     }

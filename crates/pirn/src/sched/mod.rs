@@ -58,6 +58,20 @@ mod pace;
 pub(crate) mod place;
 #[expect(unsafe_code, reason = "touches stacks that nobody uses")]
 pub(crate) mod pool;
+#[cfg(all(
+    feature = "io_uring",
+    target_os = "linux",
+    not(any(loom, shuttle, pirn_polling))
+))]
+#[expect(unsafe_code, reason = "operations in the frames of fibers that wait")]
+pub(crate) mod queued;
+#[cfg(not(all(
+    feature = "io_uring",
+    target_os = "linux",
+    not(any(loom, shuttle, pirn_polling))
+)))]
+#[path = "queued_none.rs"]
+pub(crate) mod queued;
 mod quiet;
 pub(crate) mod registry;
 mod remote;

@@ -89,7 +89,8 @@ pub(super) fn start(pool: &Pool) {
 impl Worker {
     /// Before the worker sleeps.
     pub(super) fn say_asleep(&self, nap: bool) {
-        let timed = nap || self.next_timer().is_some();
+        // The system ends the sleep of one that has something queued, too.
+        let timed = nap || self.next_timer().is_some() || self.has_queued();
         let sleep = if timed { TIMED } else { ASLEEP };
         self.remote().sleep.store(sleep, Ordering::SeqCst);
         vigil::attend();

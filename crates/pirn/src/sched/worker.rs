@@ -26,6 +26,7 @@ use super::config::Hook;
 use super::events;
 use super::pace::Pace;
 use super::pool::{Phase, Pool};
+use super::queued::Queued;
 use super::remote::Remote;
 use super::seeded::Seeded;
 use super::share::Share;
@@ -70,6 +71,8 @@ pub(crate) struct Worker {
     /// Fibers that have started here and not ended.
     pub(super) started: UnsafeCell<List<Header>>,
     pub(super) rng: UnsafeCell<Rng>,
+    /// What the system reads by itself.
+    pub(super) queued: Queued,
     /// Room for what the driver says.
     pub(super) events: UnsafeCell<Events>,
     pub(super) pace: Pace,
@@ -188,6 +191,7 @@ impl Worker {
             )),
             started: UnsafeCell::new(List::new()),
             rng: UnsafeCell::new(Rng::new(shim::seed())),
+            queued: Queued::new(pool.config.io_uring),
             events: UnsafeCell::new(Events::new()),
             pace: Pace::new(now),
             until_service: Cell::new(0),

@@ -2,7 +2,8 @@
 //!
 //! Owns: putting a thread to sleep and waking it ([`parker`]); what the system says of a thread
 //! ([`ThreadProbe`]); what is called at the exit, and on a signal; which sockets are
-//! ready ([`poller`]); what of a file is in memory; the end of a child process; sockets for processes of the same user.
+//! ready ([`poller`]); what of a file is in memory;
+//! reads that the system makes by itself ([`ring`]); the end of a child process; sockets for processes of the same user.
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
 #[expect(unsafe_code, reason = "the processors of a thread")]
@@ -21,12 +22,19 @@ mod memory;
 pub(crate) mod parker;
 pub(crate) mod poller;
 mod probe;
+#[cfg(all(
+    feature = "io_uring",
+    target_os = "linux",
+    not(any(loom, shuttle, pirn_polling))
+))]
+#[expect(unsafe_code, reason = "reads by the system into borrowed buffers")]
+pub(crate) mod ring;
 #[expect(unsafe_code, reason = "a signal handler")]
 mod signals;
 mod threads;
 
 pub(crate) use affinity::pin;
-pub(crate) use cached::{Cached, read_cached};
+pub(crate) use cached::{Cached, Rest, read_cached};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};
 #[cfg(all(unix, not(any(loom, shuttle))))]

@@ -50,6 +50,8 @@ fn a_bad_value_is_named() {
         ("PIRN_SLOW_FIBER", "1s"),
         ("PIRN_TRACE", ""),
         ("PIRN_TRACE", "no-such-directory/file"),
+        ("PIRN_IO_URING", "2"),
+        ("PIRN_IO_URING", ""),
         ("PIRN_INSPECT", ""),
         ("PIRN_INSPECT", "no-such-directory/file"),
     ];

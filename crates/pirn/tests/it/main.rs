@@ -99,6 +99,10 @@ mod fiber_local;
 /// Files and directories: as `std` has them, off the workers.
 #[cfg(unix)]
 mod files;
+/// Files that are not in memory, read by the system itself or by a thread.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "has the system forget files and refuse calls")]
+mod files_queued;
 /// Code that knows nothing of fibers waits behind a channel, and is ended in time.
 mod foreign_code;
 /// The frames of fibers that wait.

@@ -22,6 +22,13 @@ mod injector;
 mod mailbox;
 #[cfg(not(any(loom, shuttle)))]
 mod next;
+#[cfg(all(
+    feature = "io_uring",
+    target_os = "linux",
+    not(any(loom, shuttle, pirn_polling, pirn_free))
+))]
+#[expect(clippy::disallowed_methods, reason = "threads beside the runtime's")]
+mod queued;
 #[cfg(not(any(loom, shuttle)))]
 mod ring;
 #[cfg(not(any(loom, shuttle)))]

@@ -4,40 +4,52 @@
 //! system remembers tells the two apart.
 
 use std::fs::File;
-use std::io::Seek;
+use std::io::{self, Seek};
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::Cached;
+use super::{Cached, Rest};
 
-/// Reads from `at`, or from the file's position, which moves, what is in memory there: nothing if the
-/// system does not say (a file system that cannot tell, a filter, Linux before 4.14) or the
-/// call fails.
+/// Reads from `at`, or from the file's position, which moves, what is in memory there. The
+/// system may not say (a file system that cannot tell, a filter, Linux before 4.14), or the
+/// call may fail: then nothing is read.
 pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> Cached {
-    let Some(n) = read(file.as_raw_fd(), into, at) else {
-        return Cached { n: 0, all: false };
+    let n = match read(file.as_raw_fd(), into, at) {
+        Ok(n) => n,
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            return Cached {
+                n: 0,
+                rest: Rest::Away,
+            };
+        }
+        Err(_) => return Cached::UNKNOWN,
     };
     if n == into.len() {
-        return Cached { n, all: true };
+        let rest = Rest::Nothing;
+        return Cached { n, rest };
     }
     let after = match at {
         Some(at) => Ok(at + n as u64),
         None => file.stream_position(),
     };
-    let all = match after {
-        Ok(after) => is_end(file, after),
+    let rest = match after {
+        Ok(after) if is_end(file, after) => Rest::Nothing,
+        Ok(_) if n > 0 => Rest::Away,
         // What has no positions, like a pipe, gives what it has.
-        Err(_) => n > 0,
+        Err(_) if n > 0 => Rest::Nothing,
+        // Linux 5.9 and 5.10 say so of what is not in memory, too.
+        _ => Rest::Unknown,
     };
-    Cached { n, all }
+    Cached { n, rest }
 }
 
-fn read(file: RawFd, into: &mut [u8], at: Option<u64>) -> Option<usize> {
+fn read(file: RawFd, into: &mut [u8], at: Option<u64>) -> io::Result<usize> {
     let to = libc::iovec {
         iov_base: into.as_mut_ptr().cast(),
         iov_len: into.len(),
     };
     // The position of the file is the place -1, in both halves.
-    let at = at.map_or(Ok(-1), i64::try_from).ok()?;
+    let at = at.map_or(Ok(-1), i64::try_from);
+    let at = at.map_err(|_| io::ErrorKind::InvalidInput)?;
     let (low, high) = (at as libc::c_long, (at >> 32) as libc::c_long);
     let flags = libc::RWF_NOWAIT;
     // SAFETY: the call writes into the buffer only, which is ours to be written to.
@@ -52,7 +64,7 @@ fn read(file: RawFd, into: &mut [u8], at: Option<u64>) -> Option<usize> {
             flags,
         )
     };
-    usize::try_from(n).ok()
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
 /// Whether a file with a size ends before or at this place. (What has no size of its own, as in
@@ -69,8 +81,6 @@ mod tests {
     use std::io::{PipeReader, Write, pipe};
     use std::os::fd::OwnedFd;
 
-    const NOTHING: Cached = Cached { n: 0, all: false };
-
     fn as_file(reader: PipeReader) -> File {
         File::from(OwnedFd::from(reader))
     }
@@ -81,16 +91,20 @@ mod tests {
         let (reader, mut writer) = pipe().expect("a pipe");
         let file = as_file(reader);
         let mut buffer = [0; 4];
-        assert_eq!(read_cached(&file, &mut buffer, None), NOTHING);
+        let nothing = read_cached(&file, &mut buffer, None);
+        assert!(nothing.n == 0 && nothing.rest != Rest::Nothing);
         writer.write_all(b"abcdef").expect("a pipe");
         // An old system does not say of a pipe; then nothing is taken either.
         let some = read_cached(&file, &mut buffer, None);
-        assert!(some == NOTHING || &buffer == b"abcd");
-        let rest = read_cached(&file, &mut buffer, None);
-        assert!(rest == NOTHING || rest == Cached { n: 2, all: true });
+        assert!(some.n == 0 || &buffer == b"abcd");
+        let two = read_cached(&file, &mut buffer, None);
+        let rest = Rest::Nothing;
+        assert!(two.n == 0 || two == Cached { n: 2, rest });
         // A pipe has no places, and no file has this one.
-        assert_eq!(read_cached(&file, &mut buffer, Some(0)), NOTHING);
-        assert_eq!(read_cached(&file, &mut buffer, Some(u64::MAX)), NOTHING);
+        for place in [0, u64::MAX] {
+            let read = read_cached(&file, &mut buffer, Some(place));
+            assert_eq!(read, Cached::UNKNOWN);
+        }
     }
 
     /// The end is told from a place where more would have to be fetched.

@@ -10,7 +10,7 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 mod none;
 
-pub(crate) use found::Cached;
+pub(crate) use found::{Cached, Rest};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::read_cached;
 #[cfg(not(target_os = "linux"))]

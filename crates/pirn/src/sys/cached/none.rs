@@ -6,5 +6,5 @@ use super::Cached;
 
 /// Reads nothing.
 pub(crate) fn read_cached(_: &File, _: &mut [u8], _: Option<u64>) -> Cached {
-    Cached { n: 0, all: false }
+    Cached::UNKNOWN
 }

@@ -15,7 +15,7 @@ use crate::shim::StaticLock;
 pub(crate) struct Driver {
     poller: OnceLock<Poller>,
     /// How many sources are in it. Written by who adds and removes.
-    sources: AtomicUsize,
+    pub(super) sources: AtomicUsize,
 }
 
 /// Held while a poller is made.

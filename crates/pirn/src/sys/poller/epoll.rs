@@ -115,6 +115,12 @@ impl Poller {
         }
     }
 
+    /// What ends a wait when it is written to.
+    #[cfg(feature = "io_uring")]
+    pub(super) fn bell(&self) -> RawFd {
+        self.bell.as_raw_fd()
+    }
+
     fn control(
         &self,
         operation: i32,

@@ -27,6 +27,12 @@ mod door;
 #[path = "modelled.rs"]
 mod door;
 
+#[cfg(all(
+    feature = "io_uring",
+    target_os = "linux",
+    not(any(loom, shuttle, pirn_polling))
+))]
+mod bell;
 mod driver;
 mod event;
 

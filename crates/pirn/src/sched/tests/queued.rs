@@ -1,0 +1,171 @@
+//! Reads that the system makes, here of pipes: each is complete when the test says so.
+
+use std::fs::File;
+use std::io::{PipeWriter, Write, pipe};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::cancel::{Token, with_deadline};
+use crate::sched::queued::read_queued;
+use crate::{Runtime, time, yield_now};
+
+/// What the system reads into, and what the test makes of it then.
+const THEIRS: u8 = 1;
+const OURS: u8 = 2;
+
+/// A pipe to be read from as from a file, whatever the place.
+fn pipe_file() -> (File, PipeWriter) {
+    let (reader, writer) = pipe().expect("a pipe");
+    (File::from(OwnedFd::from(reader)), writer)
+}
+
+fn runtime() -> Runtime {
+    let builder = Runtime::builder().workers(1);
+    builder.build().expect("a runtime")
+}
+
+/// Whether this system has such reads at all.
+fn is_refused() -> bool {
+    let (file, mut writer) = pipe_file();
+    writer.write_all(&[THEIRS]).expect("a pipe");
+    runtime().run(|| read_queued(&file, &mut [0], 0)).is_none()
+}
+
+/// Returns when that many waits have begun.
+fn await_parks(runtime: &Runtime, parks: u64) {
+    while runtime.metrics().total.fiber_parks < parks {
+        std::thread::yield_now();
+    }
+}
+
+/// A fiber that waits for its bytes is held up by nobody and holds nobody up; neither a
+/// cancellation nor a deadline has it go on before they are there, and when it has them nothing
+/// writes into its buffer any more.
+#[test]
+fn a_read_ends_when_it_is_complete() {
+    if is_refused() {
+        return;
+    }
+    let runtime = runtime();
+    let ended = AtomicBool::new(false);
+    let stop = Token::new();
+    let (file, mut writer) = pipe_file();
+    std::thread::scope(|threads| {
+        let reader = threads.spawn(|| {
+            runtime.run(|| {
+                let mut buffer = [0; 64];
+                let soon = time::now() + Duration::from_millis(1);
+                let read = || with_deadline(soon, || read_queued(&file, &mut buffer, 0));
+                let n = stop.enter(read);
+                ended.store(true, Ordering::SeqCst);
+                assert_eq!(
+                    (n, &buffer[..4]),
+                    (Some(3), &[THEIRS, THEIRS, THEIRS, 0][..])
+                );
+                buffer.fill(OURS);
+                for _ in 0..100 {
+                    yield_now();
+                }
+                assert_eq!(buffer, [OURS; 64]);
+            });
+        });
+        await_parks(&runtime, 1);
+        stop.cancel();
+        // Others have the worker meanwhile, until the deadline has passed.
+        runtime.run(|| {
+            let until = time::now() + Duration::from_millis(20);
+            while time::now() < until {
+                yield_now();
+            }
+        });
+        assert!(!ended.load(Ordering::SeqCst));
+        writer.write_all(&[THEIRS; 3]).expect("a pipe");
+        reader.join().expect("it ends");
+    });
+}
+
+/// As many reads as there is room for are under way at once; whoever finds none is told.
+#[test]
+fn more_reads_than_there_is_room_for() {
+    const READS: usize = 300;
+    if is_refused() {
+        return;
+    }
+    let runtime = runtime();
+    let (file, mut writer) = pipe_file();
+    std::thread::scope(|threads| {
+        let readers = threads.spawn(|| {
+            runtime.scope(|scope| {
+                let readers = (0..READS).map(|_| {
+                    scope.spawn(|| {
+                        let mut buffer = [0];
+                        let n = read_queued(&file, &mut buffer, 0);
+                        assert_eq!(buffer, [n.unwrap_or(0) as u8]);
+                        n
+                    })
+                });
+                let readers: Vec<_> = readers.collect();
+                let read = readers
+                    .into_iter()
+                    .filter_map(|r| r.join().expect("it ends"));
+                read.count()
+            })
+        });
+        await_parks(&runtime, 256);
+        // The others have seen that there is no room before any is made.
+        runtime.run(yield_now);
+        while !readers.is_finished() && writer.write_all(&[THEIRS]).is_ok() {
+            std::thread::yield_now();
+        }
+        let read = readers.join().expect("they end");
+        assert!((256..=READS).contains(&read), "{read}");
+    });
+}
+
+/// A runtime that ends leaves a fiber that waits to its worker, which sees to it.
+#[test]
+fn a_read_outlives_its_runtime() {
+    if is_refused() {
+        return;
+    }
+    let runtime = runtime();
+    let (file, mut writer) = pipe_file();
+    let reader = runtime.spawn(move || {
+        let mut buffer = [0; 4];
+        (read_queued(&file, &mut buffer, 0), buffer)
+    });
+    await_parks(&runtime, 1);
+    let left = runtime.shutdown(Duration::from_millis(1)).unwrap_err();
+    assert_eq!(left.fibers().len(), 1);
+    writer.write_all(&[THEIRS; 4]).expect("a pipe");
+    assert_eq!(reader.join().expect("it ends"), (Some(4), [THEIRS; 4]));
+}
+
+/// Reads that another thread completes while the worker goes to sleep, again and again: none is missed.
+#[test]
+fn completions_meet_the_workers_sleep() {
+    if is_refused() {
+        return;
+    }
+    let rounds = 2_000;
+    let runtime = runtime();
+    let (there, mut to_reader) = pipe_file();
+    let (back, mut to_writer) = pipe().expect("a pipe");
+    std::thread::scope(|threads| {
+        threads.spawn(move || {
+            let mut back = back;
+            for _ in 0..rounds {
+                to_reader.write_all(&[THEIRS]).expect("a pipe");
+                std::io::Read::read_exact(&mut back, &mut [0]).expect("a pipe");
+            }
+        });
+        runtime.run(|| {
+            let mut buffer = [0];
+            for _ in 0..rounds {
+                assert_eq!(read_queued(&there, &mut buffer, 0), Some(1));
+                to_writer.write_all(&buffer).expect("a pipe");
+            }
+        });
+    });
+}

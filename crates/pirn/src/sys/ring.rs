@@ -1,0 +1,144 @@
+//! Reads that the system makes while its caller does something else: io_uring.
+//!
+//! Owns: one ring: its two queues, which it has in common with the system. Does not own: when
+//! to look for completions, and what waits for one (`sched::queued`).
+//!
+//! The ring is its maker's: only that thread submits, and what completes waits until that
+//! thread asks (`DEFER_TASKRUN`), so the system interrupts nobody. When there is something to be
+//! asked for, and was nothing before, the system writes to an eventfd. (To poll the ring's own
+//! descriptor is not enough: in this mode Linux 6.18 does not say there that something waits.)
+//!
+//! A read is submitted at once, so the queue of submissions is empty between calls; a system
+//! call for each is little beside a disk. The queue of completions has a place for each
+//! read that is under way.
+
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+use io_uring::{IoUring, opcode, types};
+
+use crate::shim;
+
+/// The most reads under way: twice what Linux gives a disk to do by itself, and 4 KiB for their
+/// completions.
+const MOST: u32 = 256;
+
+/// One ring, for the thread that has made it.
+pub(crate) struct Ring {
+    ring: RefCell<IoUring>,
+    under_way: Cell<u32>,
+}
+
+impl Ring {
+    /// A ring that writes to the eventfd `bell`, which stays open as long as the ring.
+    ///
+    /// # Errors
+    /// The system has no such thing (Linux before 6.1), a filter forbids it, or there is no memory or
+    /// descriptor for it.
+    pub(crate) fn new(bell: RawFd) -> io::Result<Ring> {
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .setup_cqsize(MOST)
+            .build(1)?;
+        ring.submitter().register_eventfd(bell)?;
+        Ok(Ring {
+            ring: RefCell::new(ring),
+            under_way: Cell::new(0),
+        })
+    }
+
+    /// How many reads the system has not been heard of.
+    pub(crate) fn under_way(&self) -> u32 {
+        self.under_way.get()
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        self.under_way.get() < MOST
+    }
+
+    /// Has the system read from this place of the file. There is room.
+    ///
+    /// # Safety
+    /// The bytes of `into` stay, and nobody but the system touches them, until
+    /// [`reap`](Self::reap) has named the read, for ever if it never does: also when the ring is
+    /// dropped.
+    pub(crate) unsafe fn read(&self, file: &File, into: &mut [u8], at: u64, name: u64) {
+        let len = u32::try_from(into.len()).unwrap_or(u32::MAX);
+        let file = types::Fd(file.as_raw_fd());
+        let read = opcode::Read::new(file, into.as_mut_ptr(), len).offset(at);
+        let read = read.build().user_data(name);
+        let mut ring = self.ring.borrow_mut();
+        // SAFETY: the caller's promise.
+        unsafe { ring.submission().push(&read) }
+            .expect("the queue is empty between calls");
+        // It fails only for want of memory, as the first touch of a page would; that waits in
+        // place, too, until there is some or the system ends the process.
+        while ring.submit().ok() != Some(1) {
+            shim::thread::yield_now();
+        }
+        self.under_way.set(self.under_way.get() + 1);
+    }
+
+    /// Tells which reads are complete by now: the name, and how many bytes or which error,
+    /// negative. `tell` does not come back here.
+    pub(crate) fn reap(&self, mut tell: impl FnMut(u64, i32)) {
+        let mut ring = self.ring.borrow_mut();
+        /// `IORING_ENTER_GETEVENTS`: what has come is put into the queue.
+        const FETCH: u32 = 1;
+        // SAFETY: nothing is submitted, and no mask is given. It does not fail.
+        let _ = unsafe { ring.submitter().enter::<libc::sigset_t>(0, 0, FETCH, None) };
+        for complete in ring.completion() {
+            self.under_way.set(self.under_way.get() - 1);
+            tell(complete.user_data(), complete.result());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write, pipe};
+    use std::os::fd::{FromRawFd, OwnedFd};
+
+    /// A read is under way until its bytes are there; then it is named, once.
+    #[test]
+    fn a_read_is_named_when_it_is_complete() {
+        let bell = bell();
+        let Ok(ring) = Ring::new(bell.as_raw_fd()) else {
+            // This system has none.
+            return;
+        };
+        let (reader, mut writer) = pipe().expect("a pipe");
+        let reader = File::from(OwnedFd::from(reader));
+        let mut buffer = [0; 4];
+        // SAFETY: the buffer stays until the read is named, below.
+        unsafe { ring.read(&reader, &mut buffer, 0, 7) };
+        let told = || {
+            let mut told = Vec::new();
+            ring.reap(|name, result| told.push((name, result)));
+            told
+        };
+        assert_eq!((told(), ring.under_way()), (vec![], 1));
+        assert!(!has_rung(&bell));
+        writer.write_all(b"abc").expect("a pipe");
+        assert!(has_rung(&bell));
+        assert_eq!((told(), ring.under_way()), (vec![(7, 3)], 0));
+        assert_eq!((told(), &buffer), (vec![], b"abc\0"));
+    }
+
+    fn bell() -> OwnedFd {
+        let flags = libc::EFD_CLOEXEC | libc::EFD_NONBLOCK;
+        // SAFETY: a plain call.
+        let bell = unsafe { libc::eventfd(0, flags) };
+        // SAFETY: made just now.
+        unsafe { OwnedFd::from_raw_fd(bell) }
+    }
+
+    fn has_rung(bell: &OwnedFd) -> bool {
+        let mut bell = File::from(bell.try_clone().expect("a descriptor"));
+        bell.read(&mut [0; 8]).is_ok()
+    }
+}

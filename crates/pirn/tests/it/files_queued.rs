@@ -1,0 +1,232 @@
+//! Files that are not in memory, read by the system itself or by a thread.
+
+use std::collections::BTreeSet;
+use std::fs as system;
+use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::cancel::{Token, with_deadline};
+use pirn::fs::File;
+use pirn::time::now;
+use pirn::{Interrupt, Runtime};
+
+use crate::rig::{Directory, Ended, apart, scaled};
+
+/// The bytes of a block.
+const SIZE: usize = 4096;
+
+const BLOCKS: usize = 1024;
+
+/// Makes a file whose blocks differ, and has the system forget it, as far as it does.
+fn forgotten(path: &Path) -> File {
+    let bytes: Vec<u8> = (0..BLOCKS).flat_map(block).collect();
+    system::write(path, bytes).unwrap();
+    let file = system::File::open(path).unwrap();
+    file.sync_all().unwrap();
+    for advice in [libc::POSIX_FADV_DONTNEED, libc::POSIX_FADV_RANDOM] {
+        // SAFETY: a plain call on an open file.
+        assert_eq!(0, unsafe {
+            libc::posix_fadvise(file.as_raw_fd(), 0, 0, advice)
+        });
+    }
+    File::from(file)
+}
+
+fn block(n: usize) -> [u8; SIZE] {
+    let mut block = [n as u8; SIZE];
+    block[1] = (n / 256) as u8;
+    block
+}
+
+fn runtime() -> Runtime {
+    Runtime::builder().workers(2).build().unwrap()
+}
+
+/// Has many fibers read all blocks once, and checks them.
+fn read_all(file: &File, runtime: &Runtime) {
+    let next = AtomicUsize::new(0);
+    runtime.scope(|scope| {
+        for _ in 0..100 {
+            scope.spawn(|| {
+                let mut buffer = [0; SIZE];
+                loop {
+                    // Neighbors are not in one reading.
+                    let turn = next.fetch_add(1, Ordering::Relaxed);
+                    if turn >= BLOCKS {
+                        return;
+                    }
+                    let n = turn * 389 % BLOCKS;
+                    let at = (n * SIZE) as u64;
+                    match turn % 2 {
+                        0 => assert_eq!(file.read_at(&mut buffer, at).unwrap(), SIZE),
+                        _ => file.read_exact_at(&mut buffer, at).unwrap(),
+                    }
+                    assert!(buffer == block(n), "block {n}");
+                }
+            });
+        }
+    });
+}
+
+/// Reads over the end, from what may not be in memory.
+fn read_over_the_end(file: &File, runtime: &Runtime) {
+    let last = ((BLOCKS - 1) * SIZE) as u64;
+    let mut two = [0; 2 * SIZE];
+    runtime.run(|| {
+        assert_eq!(file.read_at(&mut two, last).unwrap(), SIZE);
+        assert!(two[..SIZE] == block(BLOCKS - 1));
+        let error = file.read_exact_at(&mut two, last).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+    });
+}
+
+/// Blocks that are not in memory come as they are, whoever fetches them.
+#[test]
+fn what_is_not_in_memory_is_fetched() {
+    let directory = Directory::new();
+    for round in 0..4 {
+        let file = forgotten(&directory.at(&round.to_string()));
+        let runtime = runtime();
+        if round % 2 == 0 {
+            read_over_the_end(&file, &runtime);
+        }
+        read_all(&file, &runtime);
+    }
+}
+
+/// Reads whose deadlines end together, and that are cancelled, are made to their end or not at all;
+/// their buffers are used again at once, and nothing else writes into them.
+#[test]
+fn a_storm_of_limits_leaves_buffers_alone() {
+    let directory = Directory::new();
+    let file = forgotten(&directory.at("file"));
+    let (file, stop) = (&file, &Token::new());
+    let soon = now() + Duration::from_millis(5);
+    let fibers = scaled(10_000);
+    runtime().scope(|scope| {
+        for n in 0..fibers {
+            scope.spawn(move || {
+                let mut buffer = [0xEE; SIZE];
+                let n = n * 389 % BLOCKS;
+                let read = || file.read_exact_at(&mut buffer, (n * SIZE) as u64);
+                let limited = || with_deadline(soon, read);
+                match stop.enter(limited) {
+                    Ok(()) => assert!(buffer == block(n), "block {n}"),
+                    Err(error) => {
+                        assert!(Interrupt::of(&error).is_some(), "{error}");
+                        assert!(buffer == [0xEE; SIZE]);
+                    }
+                }
+                buffer.fill(0xDD);
+                pirn::yield_now();
+                assert!(buffer == [0xDD; SIZE]);
+            });
+        }
+        scope.spawn(|| {
+            let _ = pirn::sleep(Duration::from_millis(3));
+            stop.cancel();
+        });
+    });
+}
+
+/// What has fetched a forgotten file in this process: rings, and threads.
+fn fetchers(directory: &Directory) -> (bool, bool) {
+    let file = forgotten(&directory.at("file"));
+    let runtime = runtime();
+    read_all(&file, &runtime);
+    let links = system::read_dir("/proc/self/fd").unwrap().flatten();
+    let links = links.filter_map(|entry| system::read_link(entry.path()).ok());
+    let rings = links.filter(|link| link.to_string_lossy().contains("[io_uring]"));
+    let tasks = system::read_dir("/proc/self/task").unwrap().flatten();
+    let names =
+        tasks.filter_map(|task| system::read_to_string(task.path().join("comm")).ok());
+    let names: BTreeSet<String> = names.collect();
+    let threads = names.iter().any(|name| name.starts_with("pirn-files"));
+    (rings.count() > 0, threads)
+}
+
+fn ends_well(ended: Option<Ended>) {
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// Told not to, the system reads nothing by itself.
+#[test]
+fn the_environment_turns_it_off() {
+    let environment = [("PIRN_IO_URING", "0")];
+    let name = "files_queued::the_environment_turns_it_off";
+    ends_well(apart(name, &environment, || {
+        assert!(!fetchers(&Directory::new()).0);
+    }));
+}
+
+/// The builder has the last word.
+#[cfg(feature = "io_uring")]
+#[test]
+fn the_builder_turns_it_off_and_on() {
+    let directory = Directory::new();
+    for yes in [false, true] {
+        let file = forgotten(&directory.at("file"));
+        let builder = Runtime::builder().workers(2).io_uring(yes);
+        read_all(&file, &builder.build().unwrap());
+    }
+}
+
+/// Where a filter forbids it, files are read all the same: by threads.
+#[test]
+fn a_filter_that_forbids_it_is_lived_with() {
+    let name = "files_queued::a_filter_that_forbids_it_is_lived_with";
+    ends_well(apart(name, &[], || {
+        forbid();
+        assert!(!fetchers(&Directory::new()).0);
+    }));
+}
+
+/// Where there are rings nothing that has to be fetched from a place of a file needs a thread.
+#[test]
+fn rings_need_no_threads() {
+    let name = "files_queued::rings_need_no_threads";
+    ends_well(apart(name, &[], || {
+        let (rings, threads) = fetchers(&Directory::new());
+        assert!(!(rings && threads));
+    }));
+}
+
+/// Has the calling thread, and those that it starts, be refused `io_uring_setup`.
+fn forbid() {
+    const fn step(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
+        let code = code as u16;
+        libc::sock_filter { code, jt, jf, k }
+    }
+    let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    let mut steps = [
+        // The number of the call comes first.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            0,
+            1,
+            libc::SYS_io_uring_setup as u32,
+        ),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, refused),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let filter = libc::sock_fprog {
+        len: steps.len() as u16,
+        filter: steps.as_mut_ptr(),
+    };
+    // SAFETY: plain numbers.
+    assert_eq!(0, unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    });
+    let mode = libc::SECCOMP_MODE_FILTER;
+    // SAFETY: the filter and its steps are there during the call.
+    assert_eq!(0, unsafe {
+        libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const filter)
+    });
+}
