@@ -2,8 +2,8 @@
 //!
 //! Owns: putting a thread to sleep and waking it ([`parker`]); what the system says of a thread
 //! ([`ThreadProbe`]); what is called at the exit, and on a signal; which sockets are
-//! ready ([`poller`]); what of a file is in memory;
-//! reads that the system makes by itself ([`ring`]); the end of a child process; sockets for processes of the same user.
+//! ready ([`poller`]); what of a file is in memory; reads that the system makes by itself (`ring`);
+//! the end of a child process; sockets for processes of the same user.
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
 #[expect(unsafe_code, reason = "the processors of a thread")]
