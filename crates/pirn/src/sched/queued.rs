@@ -68,7 +68,8 @@ impl Queued {
 #[track_caller]
 pub(crate) fn read_queued(file: &File, into: &mut [u8], at: u64) -> Option<usize> {
     let local = current::local();
-    if local.fiber().is_none() || local.is_free() || panicking() {
+    // In the middle of a poll the wait would unwind instead, which Q1 forbids.
+    if local.fiber().is_none() || local.is_free() || local.is_polling() || panicking() {
         return None;
     }
     let worker = Worker::of(local)?;
@@ -118,7 +119,7 @@ impl Worker {
     /// Tells the fibers whose reads are complete, if the driver's bell has rung.
     #[inline]
     pub(super) fn reap(&self, events: &Events) {
-        if events.may_have_rung() {
+        if self.has_queued() && events.may_have_rung() {
             self.reap_now();
         }
     }
@@ -128,9 +129,6 @@ impl Worker {
         let Some(Some(ring)) = self.queued.ring.get() else {
             return;
         };
-        if ring.under_way() == 0 {
-            return;
-        }
         // K1: waking fills queues and does not come back here.
         ring.reap(|name, result| {
             let operation = ptr::with_exposed_provenance::<Operation>(name as usize);
