@@ -13,6 +13,21 @@
 //!
 //! This door picks the backend; `os` and `sanitizer` are doors of their own.
 
+#[cfg(all(
+    target_arch = "x86_64",
+    unix,
+    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
+))]
+#[path = "aside_x86_64.rs"]
+#[expect(unsafe_code, reason = "a call that changes stacks")]
+mod aside;
+#[cfg(not(all(
+    target_arch = "x86_64",
+    unix,
+    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
+)))]
+#[path = "aside_none.rs"]
+mod aside;
 mod cache;
 #[cfg(feature = "diagnostics")]
 #[path = "canary_on.rs"]
@@ -76,6 +91,7 @@ mod visit;
 #[expect(unsafe_code, reason = "the contract of its twin")]
 mod visit;
 
+pub(crate) use aside::{ASIDE, aside};
 pub(crate) use cache::StackCache;
 pub(crate) use os::check_shadow_stack;
 pub(crate) use out_of_stacks::OutOfStacks;

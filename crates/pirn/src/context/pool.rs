@@ -136,6 +136,11 @@ impl StackPool {
 
     /// Returns how many stacks a worker's cache may hold.
     #[inline]
+    /// Whether workers may keep stacks that they do not need now.
+    pub(crate) fn lets_keep(&self) -> bool {
+        self.cache_share() > 0
+    }
+
     pub(super) fn cache_share(&self) -> usize {
         self.config.max_stacks / CACHE_SHARE
     }

@@ -22,6 +22,7 @@ use super::schedule::{InPerson, Wish};
 use super::slab::{self, Magazines};
 use super::vigil;
 use crate::base::rng::Rng;
+use crate::context::Stack;
 use crate::shim::{self, thread_local_const};
 use crate::sys::poller::Driver;
 
@@ -51,6 +52,8 @@ pub(crate) struct Local {
     polling: Cell<Polling>,
     /// The desk of the party that polls here (`wait::agenda`); null if nobody does.
     desk: Cell<*const ()>,
+    /// The stack that this thread, a worker, has for polls, while nobody polls there (`wait::aside`).
+    spare: Cell<Option<Stack>>,
     /// A fiber of this thread has been suspended in the middle of unwinding.
     left_unwinding: Cell<bool>,
     /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
@@ -104,6 +107,7 @@ impl Local {
             budget: Cell::new(0),
             polling: Cell::new(Polling::Nothing),
             desk: Cell::new(ptr::null()),
+            spare: Cell::new(None),
             left_unwinding: Cell::new(false),
             stalled: Cell::new(0),
             virtual_time: Cell::new(false),
@@ -204,6 +208,18 @@ impl Local {
 
     pub(crate) fn set_desk(&self, desk: *const ()) {
         self.desk.set(desk);
+    }
+
+    /// Takes the stack for polls, if it is here.
+    #[inline(always)]
+    pub(crate) fn take_spare(&self) -> Option<Stack> {
+        self.spare.take()
+    }
+
+    /// Puts a stack for polls here, and returns the one that was.
+    #[inline(always)]
+    pub(crate) fn put_spare(&self, stack: Stack) -> Option<Stack> {
+        self.spare.replace(Some(stack))
     }
 
     #[inline(always)]

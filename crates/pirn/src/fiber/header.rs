@@ -161,7 +161,7 @@ pub(crate) struct Header {
     pub(crate) spans: Spans,
 }
 
-/// Three things that may be so of a fiber, in one byte: a header has none to spare.
+/// Five things that may be so of a fiber, in one byte: a header has none to spare.
 #[derive(Debug)]
 pub(crate) struct Marks(Cell<u8>);
 
@@ -169,6 +169,8 @@ impl Marks {
     const LENT: u8 = 1;
     const EARLY: u8 = 2;
     const KEEPS_PANIC: u8 = 4;
+    const OWN_SIZE: u8 = 8;
+    const ASIDE: u8 = 16;
 
     /// A panic stays in the payload for the scope to raise, though nobody joins.
     #[inline(always)]
@@ -190,6 +192,24 @@ impl Marks {
     pub(crate) fn set_lent(&self, lent: bool) {
         let rest = self.0.get() & !Marks::LENT;
         self.0.set(rest | (u8::from(lent) * Marks::LENT));
+    }
+
+    /// Polls run on the stack that the fiber is on: that has a size of its own, or is the one for polls.
+    #[inline(always)]
+    pub(crate) fn polls_where_it_is(&self) -> bool {
+        self.0.get() & (Marks::OWN_SIZE | Marks::ASIDE) != 0
+    }
+
+    /// The fiber is in the middle of a poll, and not on its own stack.
+    #[cfg_attr(not(feature = "diagnostics"), expect(dead_code, reason = "for checks"))]
+    pub(crate) fn is_aside(&self) -> bool {
+        self.0.get() & Marks::ASIDE != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_aside(&self, aside: bool) {
+        let rest = self.0.get() & !Marks::ASIDE;
+        self.0.set(rest | (u8::from(aside) * Marks::ASIDE));
     }
 
     /// The wait has ended before the fiber had parked, or while somebody held it; where fibers
@@ -417,6 +437,9 @@ impl Header {
 
     /// Names the fiber. Before it is published.
     pub(crate) fn set_label(&self, label: Label) {
+        if label.stack_size.is_some() {
+            self.marks.0.set(self.marks.0.get() | Marks::OWN_SIZE);
+        }
         self.label
             .set(Some(NonNull::from(Box::leak(Box::new(label)))));
     }

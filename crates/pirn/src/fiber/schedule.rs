@@ -14,6 +14,7 @@ use super::hunger::Wanted;
 use super::state::{Accepts, Epoch};
 use super::ticket::Ticket;
 use super::unwound::Witness;
+use crate::context::Stack;
 use crate::shim;
 use crate::timer::Timer;
 
@@ -126,6 +127,17 @@ pub(crate) trait Schedule: Sync {
     /// Called by the fiber itself, with no lock held and no ticket of its own out.
     unsafe fn lend(&self, _lender: NonNull<Header>, _wanted: Wanted) -> bool {
         false
+    }
+
+    /// A stack of the usual size for polls of the fiber, which calls; none if there are too few.
+    fn spare_stack(&self, _local: &Local) -> Option<Stack> {
+        None
+    }
+
+    /// Takes back what [`spare_stack`](Schedule::spare_stack) has given, perhaps to another fiber of the same
+    /// runtime. Called by a fiber of it.
+    fn keep_spare(&self, _local: &Local, _stack: Stack) {
+        unreachable!("{NO_STACK}");
     }
 
     /// Who is to be told if nobody takes the panic of the fiber, which calls.

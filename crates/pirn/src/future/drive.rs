@@ -12,10 +12,14 @@ use crate::wait::{Interrupt, Reason, Spec, interrupted, now, spend};
 
 /// Waits for `future`, and returns what it yields.
 ///
-/// The future is polled on the stack of the caller, and nowhere else, so it may borrow, and need
+/// The future lies on the stack of the caller, who polls it and nobody else, so it may borrow, and need
 /// not be `Send` (on a runtime with [free migration](crate::runtime::Builder::free_migration) it must be: the
 /// fiber takes it along). Its waker may be used from any thread, any number of times, also when all
 /// is over. A future that wakes itself at each poll lets others run now and then.
+///
+/// What a poll calls has its frames on a stack that the worker has for the polls of all of its fibers, as large as theirs;
+/// so fibers that wait for futures touch little of their own. A fiber with a
+/// [`stack_size`](crate::spawn::Builder::stack_size) of its own polls on its own stack.
 ///
 /// It knows nothing of what a future needs besides polls: those of a runtime of its own, as tokio's
 /// timers and sockets, need that runtime's context.

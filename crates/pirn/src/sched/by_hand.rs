@@ -97,6 +97,7 @@ impl Pool {
                 let _ = worker.end_drive();
             }
         }
+        worker.put_spare_away(local);
         local.set_worker(ptr::null(), None);
         DRIVEN.with(|driven| driven.borrow_mut().0.push(worker));
     }

@@ -31,7 +31,7 @@ use super::next::NextItem;
 use super::pool::{Phase, Pool};
 use super::worker::{Worker, header};
 use crate::base::list::Fifo;
-use crate::context;
+use crate::context::{self, Stack};
 use crate::fiber::current::{self, Local};
 use crate::fiber::hunger::Wanted;
 use crate::fiber::life::State;
@@ -319,6 +319,14 @@ impl Schedule for Commons {
     unsafe fn lend(&self, lender: FiberPtr, wanted: Wanted) -> bool {
         // SAFETY: the caller's promise, passed on.
         unsafe { Worker::here(current::local()).lend(lender, wanted) }
+    }
+
+    fn spare_stack(&self, local: &Local) -> Option<Stack> {
+        Worker::here(local).spare_stack()
+    }
+
+    fn keep_spare(&self, local: &Local, stack: Stack) {
+        Worker::here(local).keep_spare(stack);
     }
 
     fn witness(&self) -> Option<Witness> {

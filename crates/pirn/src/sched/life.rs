@@ -5,6 +5,7 @@ use super::pool::Phase;
 use super::share::Tag;
 use super::worker::{Worker, header};
 use crate::context::{OutOfStacks, Stack};
+use crate::fiber::current;
 use crate::fiber::entry::fiber_main;
 use crate::fiber::life::State;
 use crate::fiber::{FiberPtr, Header};
@@ -139,6 +140,7 @@ impl Worker {
         if self.pool.starved.is_empty() {
             return false;
         }
+        self.put_spare_away(current::local());
         let gave = self.give_stacks_back();
         if self.is_taken() {
             if gave {
@@ -170,7 +172,7 @@ impl Worker {
 
     /// A stack has come free: one of the fibers that wait for one may run here.
     #[cold]
-    fn feed(&self) {
+    pub(super) fn feed(&self) {
         if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
             match self.draining.get() {
                 false => self.keep_fresh(fiber),

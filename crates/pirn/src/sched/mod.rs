@@ -92,6 +92,11 @@ pub(crate) mod seeded;
 mod share;
 mod shutdown;
 mod slow;
+#[expect(
+    unsafe_code,
+    reason = "touches stacks that only the worker's own thread reaches"
+)]
+mod spare;
 pub(crate) mod standing;
 mod starved;
 #[expect(unsafe_code, reason = "reads the headers of fibers that it holds")]

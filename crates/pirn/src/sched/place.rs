@@ -18,6 +18,7 @@ use super::pool::{Phase, Pool};
 use super::remote::Remote;
 use super::worker::Worker;
 use crate::base::list::Fifo;
+use crate::context::Stack;
 use crate::fiber::current::{self, Local};
 use crate::fiber::hunger::Wanted;
 use crate::fiber::unwound::Witness;
@@ -360,6 +361,14 @@ impl Schedule for Mailbox<Header> {
     unsafe fn lend(&self, lender: FiberPtr, wanted: Wanted) -> bool {
         // SAFETY: the caller's promise, passed on.
         unsafe { Worker::here(current::local()).lend(lender, wanted) }
+    }
+
+    fn spare_stack(&self, local: &Local) -> Option<Stack> {
+        Worker::here(local).spare_stack()
+    }
+
+    fn keep_spare(&self, local: &Local, stack: Stack) {
+        Worker::here(local).keep_spare(stack);
     }
 
     fn witness(&self) -> Option<Witness> {

@@ -155,6 +155,7 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
         // LIVENESS: a search does not end in silence.
         worker.pass_search_on();
     }
+    worker.put_spare_away(local);
     worker.give_stacks_back();
     worker.stand(WorkerState::Dead);
     local.set_worker(ptr::null(), None);

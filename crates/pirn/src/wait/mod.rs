@@ -22,6 +22,8 @@ pub(crate) mod agenda;
 #[expect(unsafe_code, reason = "a header that stands for a future")]
 mod agent;
 pub(crate) mod alarm;
+#[expect(unsafe_code, reason = "reaches the header of the fiber that polls")]
+mod aside;
 #[expect(unsafe_code, reason = "publishes a case that lies in a future")]
 pub(crate) mod awaiting;
 #[expect(unsafe_code, reason = "links a waiter that lives in a case")]

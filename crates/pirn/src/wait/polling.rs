@@ -24,6 +24,7 @@ use std::task::Waker;
 use std::thread::panicking;
 
 use super::agenda::Desk;
+use super::aside;
 use crate::base::dropping::end_caught;
 use crate::fiber::current::{self, Local, Polling};
 
@@ -32,13 +33,13 @@ use crate::fiber::current::{self, Local, Polling};
 /// a poll, and would not look at its desk meanwhile.)
 pub(crate) fn within_own<T>(desk: &Desk, poll: impl FnOnce() -> T) -> T {
     let local = current::local();
-    if local.fiber().is_none() {
+    let Some(fiber) = local.fiber() else {
         return poll();
-    }
+    };
     let _inside = Inside::outer(local);
     local.set_polling(Polling::Ours);
     local.set_desk(desk.address());
-    poll()
+    aside::run(local, fiber, poll)
 }
 
 /// Runs what is in no poll, though the caller may be: fibers, by the thread that drives them.

@@ -23,6 +23,9 @@ mod wires;
 /// Futures that fibers and threads wait for, and waits inside polls.
 mod futures;
 
+/// Where polls run.
+mod futures_aside;
+
 /// Channels and fibers awaited by whatever polls.
 mod futures_async;
 

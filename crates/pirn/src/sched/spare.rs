@@ -1,0 +1,41 @@
+//! The stack that a worker has for polls: where it comes from and where it goes.
+//!
+//! Owns: that. Does not own: the loan of it for one poll (`wait::aside`).
+//!
+//! It is one of the pool's, taken as for a fiber, and counts as one that a worker keeps at hand. So there is none where
+//! stacks are so few that workers keep none, and whoever gives up what it keeps gives up this one too.
+
+use super::worker::Worker;
+use crate::context::Stack;
+use crate::fiber::current::Local;
+
+impl Worker {
+    /// As [`Schedule::spare_stack`](crate::fiber::Schedule::spare_stack).
+    #[cold]
+    pub(super) fn spare_stack(&self) -> Option<Stack> {
+        if !self.pool.starved.is_empty() || !self.pool.stacks.lets_keep() {
+            return None;
+        }
+        // SAFETY: K1.
+        let stacks = unsafe { &mut *self.stacks.get() };
+        stacks.take(&self.pool.stacks).ok()
+    }
+
+    /// As [`Schedule::keep_spare`](crate::fiber::Schedule::keep_spare).
+    #[cold]
+    pub(super) fn keep_spare(&self, stack: Stack) {
+        // SAFETY: K1.
+        unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
+        if !self.pool.starved.is_empty() {
+            self.feed();
+        }
+    }
+
+    /// Takes the stack for polls, if nobody polls there, to those that the worker keeps.
+    pub(super) fn put_spare_away(&self, local: &Local) {
+        if let Some(stack) = local.take_spare() {
+            // SAFETY: K1.
+            unsafe { (*self.stacks.get()).give(stack, &self.pool.stacks) };
+        }
+    }
+}
