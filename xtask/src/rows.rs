@@ -22,8 +22,8 @@ use crate::targets;
 pub(crate) const FLAGS: &[&str] = &["names", "verbose"];
 pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
 
-/// Where the benches write their table; a case is named in a first column.
-const RESULTS: &str = "bench/RESULTS.md";
+/// Where the tables of the benches are; a case is named in a first column.
+const RESULTS: [&str; 2] = ["bench/RESULTS.md", "bench/RESULTS-servers.md"];
 /// How the names of storms begin: they run optimised.
 const STORMS: &str = "pirn::stress ";
 /// How the names of the suites about optimised code begin: they run as the profile `fat`
@@ -143,7 +143,9 @@ impl Stage {
             stage.bench_tests = cases(&bench::tests_build().binaries()?)?;
         }
         if any(|p| matches!(p, Proof::Bench(n) if !n.contains("::"))) {
-            stage.bench_cases = first_column(&repo::read(RESULTS)?);
+            for path in RESULTS {
+                stage.bench_cases.extend(first_column(&repo::read(path)?));
+            }
         }
         Ok(stage)
     }

@@ -21,7 +21,8 @@ use crate::wait::polling::refuse_in_poll;
 const MOST: usize = 64 << 10;
 
 /// Reads as `call` does, which begins at the place `at` or at the file's position: in place what is in
-/// memory, and the rest by `call`, which is told how much that was.
+/// memory, if the file's reads are tried `in_place`, and the rest by `call`, which is told how much that was. At the file's position what was in memory is
+/// all: others may move the position, and what came next would not belong to it.
 ///
 /// # Errors
 /// The interrupt that the caller is under: then nothing has been read. Or what `call` says, unless
@@ -32,16 +33,18 @@ const MOST: usize = 64 << 10;
 #[track_caller]
 pub(crate) fn file_read(
     file: &File,
+    in_place: bool,
     into: &mut [u8],
     at: Option<u64>,
     call: impl FnOnce(&File, &mut [u8], usize) -> io::Result<usize> + Send,
 ) -> io::Result<usize> {
     begin()?;
-    let n = match fetch(file, into, at) {
+    let n = match fetch(file, in_place, into, at) {
         Cached {
             n,
             rest: Rest::Nothing,
         } => return Ok(n),
+        Cached { n, .. } if n > 0 && at.is_none() => return Ok(n),
         Cached { n, .. } => n,
     };
     match hand_over(|| call(file, &mut into[n..], n)) {
@@ -55,12 +58,13 @@ pub(crate) fn file_read(
 #[track_caller]
 pub(crate) fn file_read_exact(
     file: &File,
+    in_place: bool,
     into: &mut [u8],
     at: Option<u64>,
     call: impl FnOnce(&File, &mut [u8], usize) -> io::Result<()> + Send,
 ) -> io::Result<()> {
     begin()?;
-    let n = fetch(file, into, at).n;
+    let n = fetch(file, in_place, into, at).n;
     match &mut into[n..] {
         [] => Ok(()),
         rest => hand_over(|| call(file, rest, n)),
@@ -70,8 +74,9 @@ pub(crate) fn file_read_exact(
 /// Reads what can be read without another thread, for a fiber: what is in memory, and from a place of
 /// the file what the system fetches by itself.
 #[track_caller]
-fn fetch(file: &File, into: &mut [u8], at: Option<u64>) -> Cached {
-    if current::local().fiber().is_none() || !(1..=MOST).contains(&into.len()) {
+fn fetch(file: &File, in_place: bool, into: &mut [u8], at: Option<u64>) -> Cached {
+    let is_tried = in_place && (1..=MOST).contains(&into.len());
+    if !is_tried || current::local().fiber().is_none() {
         return Cached::UNKNOWN;
     }
     // Else it would depend on the system's memory whether such a call panics.

@@ -68,6 +68,8 @@ unsafe extern "C-unwind" fn call_on(
 ) {
     naked_asm!(
         ".cfi_startproc",
+        // Debuggers take a caller below its callee for a damaged stack, but not below such a frame.
+        ".cfi_signal_frame",
         "push rbp",
         ".cfi_def_cfa_offset 16",
         ".cfi_offset rbp, -16",

@@ -134,13 +134,13 @@ impl StackPool {
         self.state.lock().out
     }
 
-    /// Returns how many stacks a worker's cache may hold.
-    #[inline]
     /// Whether workers may keep stacks that they do not need now.
     pub(crate) fn lets_keep(&self) -> bool {
         self.cache_share() > 0
     }
 
+    /// Returns how many stacks a worker's cache may hold.
+    #[inline]
     pub(super) fn cache_share(&self) -> usize {
         self.config.max_stacks / CACHE_SHARE
     }

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use super::{FileTimes, Metadata, OpenOptions, Permissions};
 use crate::blocking::{file_call, file_read, file_read_exact};
+use crate::sys::may_be_cached;
 use crate::wait::begin;
 
 /// An open file, as [`std::fs::File`], for fibers and threads. Closed when it is dropped.
@@ -25,6 +26,8 @@ use crate::wait::begin;
 /// [`blocking`](crate::blocking()).
 pub struct File {
     file: fs::File,
+    /// Reads are tried in place.
+    pub(super) in_place: bool,
 }
 
 impl File {
@@ -186,7 +189,8 @@ impl File {
 
 impl From<fs::File> for File {
     fn from(file: fs::File) -> File {
-        File { file }
+        let in_place = may_be_cached(&file);
+        File { file, in_place }
     }
 }
 
@@ -199,7 +203,13 @@ impl fmt::Debug for File {
 impl Read for &File {
     #[track_caller]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        file_read(&self.file, into, None, |mut file, rest, _| file.read(rest))
+        file_read(
+            &self.file,
+            self.in_place,
+            into,
+            None,
+            |mut file, rest, _| file.read(rest),
+        )
     }
 
     #[track_caller]
@@ -209,9 +219,13 @@ impl Read for &File {
 
     #[track_caller]
     fn read_exact(&mut self, into: &mut [u8]) -> io::Result<()> {
-        file_read_exact(&self.file, into, None, |mut file, rest, _| {
-            file.read_exact(rest)
-        })
+        file_read_exact(
+            &self.file,
+            self.in_place,
+            into,
+            None,
+            |mut file, rest, _| file.read_exact(rest),
+        )
     }
 
     #[track_caller]

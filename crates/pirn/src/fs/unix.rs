@@ -43,16 +43,24 @@ impl From<OwnedFd> for File {
 impl FileExt for File {
     #[track_caller]
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        file_read(self.as_std(), into, Some(offset), |file, rest, n| {
-            file.read_at(rest, offset + n as u64)
-        })
+        file_read(
+            self.as_std(),
+            self.in_place,
+            into,
+            Some(offset),
+            |file, rest, n| file.read_at(rest, offset + n as u64),
+        )
     }
 
     #[track_caller]
     fn read_exact_at(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
-        file_read_exact(self.as_std(), into, Some(offset), |file, rest, n| {
-            file.read_exact_at(rest, offset + n as u64)
-        })
+        file_read_exact(
+            self.as_std(),
+            self.in_place,
+            into,
+            Some(offset),
+            |file, rest, n| file.read_exact_at(rest, offset + n as u64),
+        )
     }
 
     #[track_caller]

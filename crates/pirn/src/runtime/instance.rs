@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::thread::panicking;
 use std::time::Duration;
 
 use super::builder::Builder;
@@ -21,8 +22,8 @@ use crate::wait;
 /// same channels and locks.
 ///
 /// Dropping a runtime takes no more fibers from outside and waits until every fiber has
-/// ended, those included that its fibers still spawn. Dropped while a panic unwinds, it cancels
-/// them first, as a scope does: what they wait for may never come now. Dropped by one of its own
+/// ended, those included that its fibers still spawn. Dropped while a panic unwinds that has begun in its
+/// lifetime, it cancels them first, as a scope does: what they wait for may never come now. Dropped by one of its own
 /// fibers, it cancels all of them and does not wait.
 ///
 /// # Blocking
@@ -35,6 +36,8 @@ pub struct Runtime {
     handle: Handle,
     /// `shutdown` has been called: nothing is left for `drop` to do.
     ended: bool,
+    /// It was made while a panic unwound: that panic is no reason to cut its work short.
+    made_unwinding: bool,
 }
 
 /// The fibers that a shutdown had to leave.
@@ -61,6 +64,7 @@ impl Runtime {
         Runtime {
             handle: Handle::of(pool),
             ended: false,
+            made_unwinding: panicking(),
         }
     }
 
@@ -127,7 +131,7 @@ impl Drop for Runtime {
             pool.abandon();
         } else {
             // UNWIND: without this a failed assertion would be a hang.
-            if current::is_unwinding(current::local()) {
+            if current::is_unwinding(current::local()) && !self.made_unwinding {
                 pool.cancel();
             }
             pool.drain();

@@ -34,7 +34,10 @@ impl Worker {
         // SAFETY: K1.
         let stacks = unsafe { &mut *self.stacks.get() };
         let stack = match header.stack_size() {
-            None => stacks.take(&self.pool.stacks),
+            // Nobody polls now; the stack for that counts as one that is at hand.
+            None => stacks
+                .take(&self.pool.stacks)
+                .or_else(|why| current::local().take_spare().ok_or(why)),
             Some(size) => self.pool.stacks.take_sized(size),
         }?;
         // SAFETY: H2: a fresh fiber's context is its owner's.

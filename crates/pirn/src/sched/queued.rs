@@ -17,7 +17,7 @@
 //!
 //! LIVENESS: the system rings the bell of the worker's driver when something is complete that the worker has not
 //! been told to fetch. While something is under way the worker asks its driver every round, and sleeps
-//! there; each time that the bell has rung, it fetches. Who asks in place of a stuck worker
+//! there; each time that the bell has rung, it fetches all there is. Who asks in place of a stuck worker
 //! rings again (`poll_for_owner`). The fibers of a stuck worker wait for it in any case.
 //!
 //! Invariants:
@@ -74,16 +74,18 @@ pub(crate) fn read_queued(file: &File, into: &mut [u8], at: u64) -> Option<usize
     }
     let worker = Worker::of(local)?;
     let ring = worker.ring()?;
-    if ring.under_way() == 0 {
-        worker.remote().mailbox.driver().listen(true);
-    }
     let operation = Operation {
         caller: Cell::new(ticket()),
         result: Cell::new(None),
     };
     let name = ptr::from_ref(&operation).expose_provenance() as u64;
     // SAFETY: Q1: the loop below ends when the operation has been told.
-    unsafe { ring.read(file, into, at, name) };
+    if !unsafe { ring.read(file, into, at, name) } {
+        return None;
+    }
+    if ring.under_way() == 1 {
+        worker.remote().mailbox.driver().listen(true);
+    }
     let leaves_early = mutant!("queued_leaves_early");
     let spec = match leaves_early {
         true => Spec::interruptible(Reason::File),

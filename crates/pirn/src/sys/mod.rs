@@ -34,7 +34,7 @@ mod signals;
 mod threads;
 
 pub(crate) use affinity::pin;
-pub(crate) use cached::{Cached, Rest, read_cached};
+pub(crate) use cached::{Cached, Rest, may_be_cached, read_cached};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};
 #[cfg(all(unix, not(any(loom, shuttle))))]

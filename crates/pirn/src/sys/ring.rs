@@ -29,6 +29,8 @@ const MOST: u32 = 256;
 pub(crate) struct Ring {
     ring: RefCell<IoUring>,
     under_way: Cell<u32>,
+    /// The system takes no more: a filter has come since.
+    is_closed: Cell<bool>,
 }
 
 impl Ring {
@@ -41,12 +43,15 @@ impl Ring {
         let ring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
+            .setup_taskrun_flag()
+            .dontfork()
             .setup_cqsize(MOST)
             .build(1)?;
         ring.submitter().register_eventfd(bell)?;
         Ok(Ring {
             ring: RefCell::new(ring),
             under_way: Cell::new(0),
+            is_closed: Cell::new(false),
         })
     }
 
@@ -56,16 +61,23 @@ impl Ring {
     }
 
     pub(crate) fn has_room(&self) -> bool {
-        self.under_way.get() < MOST
+        self.under_way.get() < MOST && !self.is_closed.get()
     }
 
-    /// Has the system read from this place of the file. There is room.
+    /// Has the system read from this place of the file. There is room. False if the system refuses:
+    /// then it touches nothing.
     ///
     /// # Safety
     /// The bytes of `into` stay, and nobody but the system touches them, until
     /// [`reap`](Self::reap) has named the read, for ever if it never does: also when the ring is
     /// dropped.
-    pub(crate) unsafe fn read(&self, file: &File, into: &mut [u8], at: u64, name: u64) {
+    pub(crate) unsafe fn read(
+        &self,
+        file: &File,
+        into: &mut [u8],
+        at: u64,
+        name: u64,
+    ) -> bool {
         let len = u32::try_from(into.len()).unwrap_or(u32::MAX);
         let file = types::Fd(file.as_raw_fd());
         let read = opcode::Read::new(file, into.as_mut_ptr(), len).offset(at);
@@ -74,12 +86,22 @@ impl Ring {
         // SAFETY: the caller's promise.
         unsafe { ring.submission().push(&read) }
             .expect("the queue is empty between calls");
-        // It fails only for want of memory, as the first touch of a page would; that waits in
-        // place, too, until there is some or the system ends the process.
-        while ring.submit().ok() != Some(1) {
+        loop {
+            match ring.submit() {
+                Ok(1) => break,
+                // Want of memory, as the first touch of a page may meet it; that waits in
+                // place, too, until there is some or the system ends the process.
+                Ok(_) => {}
+                Err(error) if is_passing(&error) => {}
+                Err(_) => {
+                    self.is_closed.set(true);
+                    return false;
+                }
+            }
             shim::thread::yield_now();
         }
         self.under_way.set(self.under_way.get() + 1);
+        true
     }
 
     /// Tells which reads are complete by now: the name, and how many bytes or which error,
@@ -88,13 +110,29 @@ impl Ring {
         let mut ring = self.ring.borrow_mut();
         /// `IORING_ENTER_GETEVENTS`: what has come is put into the queue.
         const FETCH: u32 = 1;
-        // SAFETY: nothing is submitted, and no mask is given. It does not fail.
-        let _ = unsafe { ring.submitter().enter::<libc::sigset_t>(0, 0, FETCH, None) };
-        for complete in ring.completion() {
-            self.under_way.set(self.under_way.get() - 1);
-            tell(complete.user_data(), complete.result());
+        loop {
+            // SAFETY: nothing is submitted, and no mask is given. It does not fail.
+            let _ =
+                unsafe { ring.submitter().enter::<libc::sigset_t>(0, 0, FETCH, None) };
+            for complete in ring.completion() {
+                self.under_way.set(self.under_way.get() - 1);
+                tell(complete.user_data(), complete.result());
+            }
+            // LIVENESS: since Linux 6.13 one call does a part of what waits, and while a part is left the bell
+            // may stay silent.
+            if !ring.submission().taskrun() {
+                break;
+            }
         }
     }
+}
+
+/// Whether the same call may succeed a moment later.
+fn is_passing(error: &io::Error) -> bool {
+    let passing = [libc::EAGAIN, libc::EBUSY, libc::EINTR, libc::ENOMEM];
+    error
+        .raw_os_error()
+        .is_some_and(|code| passing.contains(&code))
 }
 
 #[cfg(test)]
@@ -115,7 +153,7 @@ mod tests {
         let reader = File::from(OwnedFd::from(reader));
         let mut buffer = [0; 4];
         // SAFETY: the buffer stays until the read is named, below.
-        unsafe { ring.read(&reader, &mut buffer, 0, 7) };
+        assert!(unsafe { ring.read(&reader, &mut buffer, 0, 7) });
         let told = || {
             let mut told = Vec::new();
             ring.reap(|name, result| told.push((name, result)));
@@ -127,6 +165,41 @@ mod tests {
         assert!(has_rung(&bell));
         assert_eq!((told(), ring.under_way()), (vec![(7, 3)], 0));
         assert_eq!((told(), &buffer), (vec![], b"abc\0"));
+    }
+
+    /// One call to the system may do a part of what has come; what is left is done all the same, since nothing
+    /// rings for it.
+    #[test]
+    fn all_that_is_complete_is_told() {
+        const MANY: usize = 60;
+        let bell = bell();
+        let Ok(ring) = Ring::new(bell.as_raw_fd()) else {
+            return;
+        };
+        let (reader, mut writer) = pipe().expect("a pipe");
+        let reader = File::from(OwnedFd::from(reader));
+        let mut buffers = [[0]; MANY];
+        for (name, buffer) in buffers.iter_mut().enumerate() {
+            // SAFETY: the buffers stay until all reads are named, below.
+            assert!(unsafe { ring.read(&reader, buffer, 0, name as u64) });
+        }
+        for _ in 0..2 {
+            // Somebody else is quicker, so all go on waiting.
+            writer.write_all(&[0]).expect("a pipe");
+            (&reader).read_exact(&mut [0]).expect("a pipe");
+            assert!(has_rung(&bell));
+            ring.reap(|_, _| panic!("nothing is there"));
+        }
+        writer.write_all(&[7; MANY]).expect("a pipe");
+        let mut told = 0;
+        while has_rung(&bell) {
+            ring.reap(|_, result| {
+                assert_eq!(result, 1);
+                told += 1;
+            });
+        }
+        assert_eq!((told, ring.under_way()), (MANY, 0));
+        assert_eq!(buffers, [[7]; MANY]);
     }
 
     fn bell() -> OwnedFd {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs as system;
-use std::io::ErrorKind;
-use std::os::fd::AsRawFd;
+use std::io::{ErrorKind, Read};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -229,4 +229,65 @@ fn forbid() {
     assert_eq!(0, unsafe {
         libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const filter)
     });
+}
+
+/// A read at the position that many share comes to bytes that lie one behind the other, also if the system has
+/// only a part of them in memory.
+#[test]
+fn a_read_is_one_piece_though_others_move_the_position() {
+    const WORDS: usize = 1024;
+    const PAGES: usize = 1024;
+    let directory = Directory::new();
+    let path = directory.at("file");
+    let words = (0..(PAGES * WORDS) as u32).flat_map(u32::to_ne_bytes);
+    system::write(&path, words.collect::<Vec<u8>>()).unwrap();
+    let runtime = runtime();
+    for _ in 0..3 {
+        let file = system::File::open(&path).unwrap();
+        file.sync_all().unwrap();
+        for advice in [libc::POSIX_FADV_DONTNEED, libc::POSIX_FADV_RANDOM] {
+            // SAFETY: a plain call on an open file.
+            unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, advice) };
+        }
+        // Every other page is in memory.
+        for page in (0..PAGES).step_by(2) {
+            let place = (page * WORDS * 4) as u64;
+            file.read_exact_at(&mut [0; WORDS * 4], place).unwrap();
+        }
+        let file = File::from(file);
+        let total = AtomicUsize::new(0);
+        runtime.scope(|s| {
+            for _ in 0..8 {
+                s.spawn(|| {
+                    let mut buffer = vec![0; 2 * WORDS * 4];
+                    loop {
+                        let n = (&file).read(&mut buffer).unwrap();
+                        if n == 0 {
+                            return;
+                        }
+                        assert_eq!(n % 4, 0);
+                        total.fetch_add(n, Ordering::Relaxed);
+                        let word = |at: &[u8]| u32::from_ne_bytes(at.try_into().unwrap());
+                        let first = word(&buffer[..4]);
+                        let all = buffer[..n].chunks(4).map(word);
+                        assert!(all.eq(first..first + n as u32 / 4), "torn at {first}");
+                    }
+                });
+            }
+        });
+        assert_eq!(total.load(Ordering::Relaxed), PAGES * WORDS * 4);
+    }
+}
+
+/// What gives a bit at a time gives it at once: an event counter is read as `std` reads it.
+#[test]
+fn a_counter_of_events_is_read_once() {
+    // SAFETY: a plain call.
+    let counter = unsafe { libc::eventfd(3, libc::EFD_CLOEXEC) };
+    assert_ne!(counter, -1);
+    // SAFETY: made just now.
+    let counter = unsafe { OwnedFd::from_raw_fd(counter) };
+    let mut buffer = [0; 16];
+    let n = runtime().run(|| File::from(counter).read(&mut buffer).unwrap());
+    assert_eq!((n, &buffer[..8]), (8, &3_u64.to_ne_bytes()[..]));
 }

@@ -337,3 +337,26 @@ fn runtimes_driven_by_hand_have_one_each() {
         second.run(|| wait(ready(deep(64 * KIB)))).unwrap();
     }
 }
+
+/// The place for polls is one of the stacks that there may be, and gives way to a fiber.
+#[test]
+fn as_many_fibers_start_as_there_are_stacks() {
+    let runtime = Runtime::builder()
+        .workers(0)
+        .max_stacks(64)
+        .build()
+        .unwrap();
+    let (started, event) = (Arc::new(AtomicUsize::new(0)), Arc::new(Event::manual()));
+    for _ in 0..64 {
+        let (started, event) = (Arc::clone(&started), Arc::clone(&event));
+        runtime.spawn(move || {
+            wait(ready(())).unwrap();
+            started.fetch_add(1, Ordering::SeqCst);
+            event.wait().unwrap();
+        });
+    }
+    runtime.run_until_idle();
+    assert_eq!(started.load(Ordering::SeqCst), 64);
+    event.set();
+    runtime.run_until_idle();
+}

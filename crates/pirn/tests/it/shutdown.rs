@@ -172,7 +172,6 @@ fn shutdown_from_inside_returns_at_once() {
     }
 }
 
-/// A shutdown with nothing to do is over at once; so is one of a runtime that never ran.
 /// O13. A runtime that is dropped while a panic unwinds cancels what waits in it: the panic comes
 /// out, instead of a wait for fibers whose work is never going to come.
 #[test]
@@ -205,6 +204,33 @@ fn a_panic_does_not_wait_for_servers() {
     }
 }
 
+/// O13. A runtime that is made while a panic unwinds, to clean up, does its work.
+#[test]
+fn a_destructor_may_use_a_runtime() {
+    struct CleansUp<'a>(&'a Arc<AtomicUsize>);
+    impl Drop for CleansUp<'_> {
+        fn drop(&mut self) {
+            let runtime = runtime(2);
+            for _ in 0..8 {
+                let cleaned = Arc::clone(self.0);
+                runtime.spawn(move || {
+                    if pirn::sleep(Duration::from_millis(1)).is_ok() {
+                        cleaned.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+        }
+    }
+    let cleaned = Arc::new(AtomicUsize::new(0));
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        let _cleans_up = CleansUp(&cleaned);
+        panic!("on the way");
+    }));
+    assert!(caught.is_err());
+    assert_eq!(cleaned.load(Ordering::SeqCst), 8);
+}
+
+/// A shutdown with nothing to do is over at once; so is one of a runtime that never ran.
 #[test]
 fn an_idle_runtime_shuts_down_at_once() {
     for scheduler in SCHEDULERS {

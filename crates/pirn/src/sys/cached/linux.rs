@@ -9,6 +9,14 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use super::{Cached, Rest};
 
+/// Whether the flag counts for a file as it was opened: a read past the system's memory (`O_DIRECT`)
+/// waits for the disk all the same.
+pub(crate) fn may_be_cached(file: &File) -> bool {
+    // SAFETY: a plain call.
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+    flags != -1 && flags & libc::O_DIRECT == 0
+}
+
 /// Reads from `at`, or from the file's position, which moves, what is in memory there. The
 /// system may not say (a file system that cannot tell, a filter, Linux before 4.14), or the
 /// call may fail: then nothing is read.

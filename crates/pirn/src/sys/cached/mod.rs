@@ -12,6 +12,6 @@ mod none;
 
 pub(crate) use found::{Cached, Rest};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::read_cached;
+pub(crate) use linux::{may_be_cached, read_cached};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use none::read_cached;
+pub(crate) use none::{may_be_cached, read_cached};
