@@ -5,9 +5,11 @@
 
 use std::time::Instant;
 
+use crate::ahead;
 use crate::bench;
 use crate::command;
 use crate::examples;
+use crate::harness::Build;
 use crate::model;
 use crate::options::Options;
 use crate::programs;
@@ -45,6 +47,22 @@ const STEPS: &[Step] = &[
     ("deny", deny),
 ];
 
+/// Says what a step builds.
+type Ahead = fn() -> Result<Build, String>;
+
+/// What steps run that have a target directory to themselves, the longest builds first.
+const AHEAD: &[(&str, Ahead)] = &[
+    ("test", || Ok(suite::workspace_build())),
+    ("tsan", sanitize::tsan_build),
+    ("asan", sanitize::asan_build),
+    ("shuttle", || Ok(model::shuttle_build())),
+    ("portable", || Ok(suite::portable_build())),
+    ("free", || Ok(suite::free_build())),
+    ("programs", || Ok(programs::build())),
+    ("model", || Ok(model::loom_build())),
+    ("rows", || Ok(bench::tests_build())),
+];
+
 /// Runs every step, or the ones named.
 ///
 /// # Errors
@@ -60,8 +78,19 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
     }
     let mut total = Tally::default();
     let mut lines = Vec::new();
+    let is_chosen =
+        |name: &str| options.words.is_empty() || options.words.iter().any(|w| w == name);
+    let builds: Vec<_> = AHEAD
+        .iter()
+        .filter(|(name, _)| is_chosen(name))
+        .filter_map(|(_, build)| build().ok())
+        .collect();
+    if builds.len() > 1 {
+        println!("== building ahead");
+        ahead::build(&builds);
+    }
     for (name, step) in STEPS {
-        if !options.words.is_empty() && !options.words.iter().any(|w| w == name) {
+        if !is_chosen(name) {
             continue;
         }
         println!("== {name}");

@@ -8,6 +8,7 @@
     reason = "a program of plain threads, outside the runtime"
 )]
 
+mod ahead;
 mod bench;
 mod ci;
 mod command;

@@ -35,14 +35,18 @@ pub(crate) fn programs(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When clippy finds something or it does not build.
 pub(crate) fn tests() -> Result<Vec<Case>, String> {
+    cases(&build().binaries()?)
+}
+
+/// The build of [`tests`].
+pub(crate) fn build() -> Build {
     let build = Build {
         lane: Some("programs".to_owned()),
         ..Build::new(&["--manifest-path", &manifest()])
     };
-    let build = build
+    build
         .env("RUSTC_WORKSPACE_WRAPPER", clippy())
-        .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
-    cases(&build.binaries()?)
+        .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")
 }
 
 fn manifest() -> String {

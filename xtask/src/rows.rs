@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bench;
 use crate::features::{self, Proof, Row};
-use crate::harness::{Build, Case, cases, run};
+use crate::harness::{Case, cases, run};
 use crate::model;
 use crate::options::Options;
 use crate::programs;
@@ -104,7 +104,7 @@ impl Stage {
         let any = |is: fn(&Proof) -> bool| named.iter().any(|proof| is(proof));
         let mut stage = Stage::default();
         if any(|p| matches!(p, Proof::Test(n) if !n.starts_with(programs::NAMES))) {
-            stage.tests = cases(&Build::new(&["--workspace"]).binaries()?)?;
+            stage.tests = cases(&suite::workspace_build().binaries()?)?;
         }
         if to_run {
             let special = |id: &str| {

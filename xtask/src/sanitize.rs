@@ -108,9 +108,28 @@ pub(crate) fn tsan(options: &Options) -> Result<Tally, String> {
     lane(Lane::Thread, options)
 }
 
+/// What a quick run of [`asan`] runs.
+///
+/// # Errors
+/// When the compiler does not tell what it builds for.
+pub(crate) fn asan_build() -> Result<Build, String> {
+    Lane::Address.build(&QUICK)
+}
+
+/// What a quick run of [`tsan`] runs.
+///
+/// # Errors
+/// As [`asan_build`], and when there are no sources of the library.
+pub(crate) fn tsan_build() -> Result<Build, String> {
+    Lane::Thread.build(&QUICK)
+}
+
+/// What a quick run takes its tests from.
+const QUICK: [&str; 3] = ["--lib", "--test", "it"];
+
 fn lane(lane: Lane, options: &Options) -> Result<Tally, String> {
     let quick = options.has("quick");
-    let all = cases(&lane.build(&["--lib", "--test", "it"])?.binaries()?)?;
+    let all = cases(&lane.build(&QUICK)?.binaries()?)?;
     let (seeded, plain): (Vec<_>, Vec<_>) = all
         .into_iter()
         .filter(|case| options.picks(&case.name))

@@ -40,9 +40,14 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
 pub(crate) fn unit_and_integration(options: &Options) -> Result<Tally, String> {
     let build = match options.value::<String>("package")? {
         Some(package) => Build::new(&["--package", &package]),
-        None => Build::new(&["--workspace"]),
+        None => workspace_build(),
     };
     lane("tests", &build, options)
+}
+
+/// The build that [`unit_and_integration`] runs.
+pub(crate) fn workspace_build() -> Build {
+    Build::new(&["--workspace"])
 }
 
 /// What is about optimised code, under fat LTO: addresses of thread-locals must not be carried

@@ -114,6 +114,13 @@ impl Engine {
     /// # Errors
     /// When they do not build.
     pub(crate) fn models(self, depth: Depth) -> Result<Vec<Case>, String> {
+        let mut all = cases(&self.whole_build(depth).binaries()?)?;
+        all.retain(|case| self.owns(case) && !case.ignored);
+        Ok(all)
+    }
+
+    /// The build of [`models`](Self::models).
+    fn whole_build(self, depth: Depth) -> Build {
         let whole = repo::root().join("crates/pirn/tests/model").exists();
         let targets: &[&str] = match self {
             Engine::Shuttle | Engine::Migrating if whole => {
@@ -121,10 +128,18 @@ impl Engine {
             }
             _ => &["--release", "--lib"],
         };
-        let mut all = cases(&self.build(depth, targets, "").binaries()?)?;
-        all.retain(|case| self.owns(case) && !case.ignored);
-        Ok(all)
+        self.build(depth, targets, "")
     }
+}
+
+/// What a quick run of [`engines`] runs.
+pub(crate) fn loom_build() -> Build {
+    Engine::Loom.whole_build(Depth::Quick)
+}
+
+/// What a quick run of [`shuttle`] runs.
+pub(crate) fn shuttle_build() -> Build {
+    Engine::Shuttle.whole_build(Depth::Quick)
 }
 
 /// Runs every model of every checker, or those whose name contains one of the words; with

@@ -3,7 +3,9 @@
 //! The system answers calls on files when the disk does, and there is no way to be told later. So
 //! a fiber hands each of these calls to one of a few threads that may block, and parks until it
 //! is answered; its worker goes on with others. What the system has in memory waits for no disk: on
-//! Linux a read of up to 64 KiB is made in place, as far as that goes and the file system says so.
+//! Linux a read of up to 64 KiB is made in place, as far as that goes and the file system says so. At the
+//! file's position [`read`](std::io::Read::read) then comes to what is in memory, be it less than was asked for: others may move the position,
+//! and what came later would not lie behind it.
 //! With the feature `io_uring` a read of that size *at a place* of a file
 //! ([`FileExt`](std::os::unix::fs::FileExt)) is not handed over at all: Linux 6.1 and later fetch
 //! what is missing by themselves while the fiber parks, 256 reads for each worker at most, if no

@@ -81,8 +81,9 @@ fn starve(workers: usize, listeners: usize) {
         server.cancel();
         assert_eq!(server.join().unwrap(), Some(Interrupt::Cancelled));
     }
-    // A twentieth, and in a build that is not optimised a little more.
-    let most = STARVED * if cfg!(debug_assertions) { 6 } else { 5 } / 100 * SLACK;
+    // A twentieth. In a build that is not optimised the same attempts take up to twice that (1.5 to 6.5 in a
+    // hundred, from machine to machine); how many there are is counted by `accepting`'s own tests.
+    let most = STARVED * if cfg!(debug_assertions) { 15 } else { 5 } / 100 * SLACK;
     assert!(spent < most, "{spent:?} while it waits");
     assert!(waits[rounds / 2] < Duration::from_millis(200), "{waits:?}");
     drop(clients);

@@ -34,3 +34,5 @@ mod selects;
 mod stalls;
 /// Reader-writer locks and semaphores, by requests that wait and that give up.
 mod turns;
+/// Sockets: answers, limits, many at one.
+mod wires;
