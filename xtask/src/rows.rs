@@ -98,28 +98,27 @@ struct Stage {
 }
 
 impl Stage {
-    /// Builds what is named. What is to run is built as it runs; to see that a storm or a test of
-    /// optimised code exists, the ordinary build does.
+    /// Builds what is named. What is to run is built as it runs; to see that a storm exists, the ordinary
+    /// build does.
     fn build(named: &BTreeSet<&Proof>, to_run: bool) -> Result<Stage, String> {
         let any = |is: fn(&Proof) -> bool| named.iter().any(|proof| is(proof));
         let mut stage = Stage::default();
         if any(|p| matches!(p, Proof::Test(n) if !n.starts_with(programs::NAMES))) {
             stage.tests = cases(&suite::workspace_build().binaries()?)?;
         }
-        if to_run {
-            let special = |id: &str| {
-                let mut starts = FAT.iter().chain([&STORMS]);
-                starts.any(|start| id.starts_with(start))
-            };
-            stage.tests.retain(|case| !special(&case.id()));
-            if any(|p| matches!(p, Proof::Test(n) if n.starts_with(STORMS))) {
-                stage.tests.extend(stress::storms()?);
-            }
-            if any(
-                |p| matches!(p, Proof::Test(n) if FAT.iter().any(|start| n.starts_with(start))),
-            ) {
-                stage.tests.extend(cases(&suite::fat_build().binaries()?)?);
-            }
+        let is_of = |case: &Case, starts: &[&str]| {
+            let id = case.id();
+            starts.iter().any(|start| id.starts_with(start))
+        };
+        stage.tests.retain(|case| !is_of(case, &FAT));
+        if any(
+            |p| matches!(p, Proof::Test(n) if FAT.iter().any(|start| n.starts_with(start))),
+        ) {
+            stage.tests.extend(cases(&suite::fat_build().binaries()?)?);
+        }
+        if to_run && any(|p| matches!(p, Proof::Test(n) if n.starts_with(STORMS))) {
+            stage.tests.retain(|case| !is_of(case, &[STORMS]));
+            stage.tests.extend(stress::storms()?);
         }
         if any(|p| matches!(p, Proof::Test(n) if n.starts_with(programs::NAMES))) {
             stage.tests.extend(programs::tests()?);
