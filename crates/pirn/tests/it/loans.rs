@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::runtime::Scheduler;
@@ -269,10 +270,18 @@ fn a_lender_hears_of_its_cancellation_later() {
 fn a_borrower_is_cancelled_with_its_scope() {
     on_every_scarce_shape(1, |runtime| {
         let (tx, rx) = channel::bounded::<usize>(0);
+        let runs = Arc::new(AtomicBool::new(false));
+        let begun = Arc::clone(&runs);
         let lender = runtime.spawn(move || {
-            pirn::scope(|s| s.spawn(|| rx.recv().is_err()).join().unwrap())
+            let borrow = || {
+                begun.store(true, Ordering::SeqCst);
+                rx.recv().is_err()
+            };
+            pirn::scope(|s| s.spawn(borrow).join().unwrap())
         });
-        eventually("it lends", || runtime.metrics().total.loans == 1);
+        // Who is cancelled before it runs does not run.
+        eventually("the borrower runs", || runs.load(Ordering::SeqCst));
+        assert_eq!(runtime.metrics().total.loans, 1);
         lender.cancel();
         assert!(lender.join().unwrap());
         drop(tx);

@@ -55,7 +55,7 @@ fn conversations() {
 #[test]
 #[ignore = "storm"]
 fn limits_and_bytes_meet() {
-    let each = scaled(40_000) / PAIRS;
+    let each = scaled(400_000) / PAIRS;
     on_every_shape(|runtime| {
         let late = AtomicUsize::new(0);
         runtime.scope(|s| {
@@ -106,7 +106,7 @@ fn limits_and_bytes_meet() {
 #[ignore = "storm"]
 fn one_socket_for_many() {
     const PARTIES: usize = 8;
-    let each = scaled(40_000) / PARTIES;
+    let each = scaled(400_000) / PARTIES;
     on_every_shape(|runtime| {
         let (to, from) = UnixDatagram::pair().unwrap();
         let came: Vec<AtomicU8> = (0..PARTIES * each).map(|_| AtomicU8::new(0)).collect();
