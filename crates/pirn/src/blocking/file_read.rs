@@ -21,8 +21,8 @@ use crate::wait::polling::refuse_in_poll;
 const MOST: usize = 64 << 10;
 
 /// Reads as `call` does, which begins at the place `at` or at the file's position: in place what is in
-/// memory, if the file's reads are tried `in_place`, and the rest by `call`, which is told how much that was. At the file's position what was in memory is
-/// all: others may move the position, and what came next would not belong to it.
+/// memory, if the file's reads are tried `in_place`, and the rest by `call`, which is told how much that
+/// was. At the file's position what was in memory is all.
 ///
 /// # Errors
 /// The interrupt that the caller is under: then nothing has been read. Or what `call` says, unless
@@ -44,7 +44,6 @@ pub(crate) fn file_read(
             n,
             rest: Rest::Nothing,
         } => return Ok(n),
-        Cached { n, .. } if n > 0 && at.is_none() => return Ok(n),
         Cached { n, .. } => n,
     };
     match hand_over(|| call(file, &mut into[n..], n)) {

@@ -292,8 +292,14 @@ fn receivers_share_what_comes() {
         assert_eq!(counts.iter().sum::<usize>(), 400);
         uneven += usize::from(counts.contains(&0));
     }
+    // Of few rounds, as a sanitizer makes them, chance has a larger part.
+    let most = if rounds < 100 {
+        rounds / 4
+    } else {
+        rounds / 20
+    };
     assert!(
-        uneven * 4 <= rounds,
+        uneven <= most,
         "a receiver got nothing in {uneven} of {rounds} rounds"
     );
 }

@@ -35,6 +35,12 @@ pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> 
         let rest = Rest::Nothing;
         return Cached { n, rest };
     }
+    if n > 0 && at.is_none() {
+        // Others may move the position: what came next would not belong to this. And what has none, like a
+        // pipe, gives what it has.
+        let rest = Rest::Nothing;
+        return Cached { n, rest };
+    }
     let after = match at {
         Some(at) => Ok(at + n as u64),
         None => file.stream_position(),
@@ -42,8 +48,6 @@ pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> 
     let rest = match after {
         Ok(after) if is_end(file, after) => Rest::Nothing,
         Ok(_) if n > 0 => Rest::Away,
-        // What has no positions, like a pipe, gives what it has.
-        Err(_) if n > 0 => Rest::Nothing,
         // Linux 5.9 and 5.10 say so of what is not in memory, too.
         _ => Rest::Unknown,
     };
