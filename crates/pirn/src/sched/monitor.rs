@@ -6,9 +6,10 @@
 //! finds unchanged at its next look, at least [`AGE`] later, is *aged*, and a sleeper is
 //! woken for it.
 //!
-//! It is a safety net too: a worker that sleeps with fibers in its mailbox, and without word
-//! of them, is woken and counted as a rescue. That count stays zero, or the sleep protocol
-//! is broken.
+//! It is a safety net too: a worker that sleeps with fibers in its mailbox, and for [`LOST`]
+//! without word of them, is woken and counted as a rescue. That count stays zero, or the sleep
+//! protocol is broken. (For less than that it says nothing: the thread that has put a fiber there
+//! and is about to give word of it may have been preempted between the two.)
 //!
 //! And it looks for slow fibers, if asked to (`slow`).
 //!
@@ -53,6 +54,9 @@ use crate::sys::poller::Events;
 /// thread for it (`SURPLUS` in `pace`). The three times are arbitrary; no
 /// measurement yet.
 const AGE: Duration = Duration::from_micros(100);
+/// How long word of a fiber may be on its way: many times what a thread that is preempted waits for
+/// its turn on a crowded machine.
+const LOST: Duration = Duration::from_millis(200);
 /// Between two looks while attending.
 const PERIOD: Duration = Duration::from_micros(500);
 /// Between two looks while dozing: the worst delay of a wake that the fenceless step to
@@ -87,7 +91,7 @@ pub(super) struct Monitor {
 
 /// What one look saw of one worker.
 #[derive(Default, Clone, Copy, PartialEq)]
-struct Look {
+pub(super) struct Look {
     next: usize,
     head: u32,
     queued: u32,
@@ -103,8 +107,9 @@ struct Look {
     up: u64,
     /// The injector was not empty.
     injected: bool,
-    /// The worker slept with mail in its box and without word of it.
-    forgotten: bool,
+    /// Since when it has been seen to sleep with mail in its box and without word of it; 0 if it
+    /// is not so.
+    pub(super) unaware: u64,
 }
 
 impl Monitor {
@@ -182,7 +187,7 @@ impl Monitor {
                 true => fruitless + 1,
                 false => 0,
             };
-            if pool.idle.all_asleep() {
+            if pool.idle.all_asleep() && !seen.unaware {
                 self.state.store(STOPPED, Ordering::SeqCst);
                 if pool.idle.all_asleep() && pool.is_watched() {
                     self.parker.park();
@@ -247,7 +252,8 @@ impl Monitor {
                 seen.aged += now.waiting();
                 seen.woken |= self.rescue(pool);
             }
-            if now.forgotten && last.forgotten && now.epoch == last.epoch {
+            seen.unaware |= now.unaware != 0;
+            if now.has_lost_a_wake(at) {
                 pool.say(LogMask::SYSMON, || "a lost wake is made good".to_owned());
                 pool.rescues.increment_shared();
                 remote.mailbox.unpark();
@@ -283,6 +289,16 @@ impl Monitor {
     }
 }
 
+/// Since when something holds that holds now or not: `before` says since when it did at the look
+/// before, 0 that it did not.
+pub(super) fn since(before: u64, holds: bool, at: u64) -> u64 {
+    match (holds, before) {
+        (false, _) => 0,
+        (true, 0) => at,
+        (true, before) => before,
+    }
+}
+
 /// Fires the timers that are due of a worker that does not come to it, where fibers may
 /// migrate; returns when the next one is, as `base::clock` counts.
 fn fire_for(remote: &Remote, at: u64) -> u64 {
@@ -311,6 +327,7 @@ impl Look {
         let parked = remote.mailbox.is_parked();
         let awake = is_launched(remote) && !parked;
         let idle = remote.running.load(Ordering::Relaxed).is_null();
+        let unaware = parked && !remote.mailbox.is_empty();
         Look {
             next: remote.next.look_fresh(),
             head,
@@ -320,13 +337,12 @@ impl Look {
             epoch,
             since: if epoch == last.epoch { last.since } else { at },
             awake,
-            up: match (awake && idle, last.up) {
-                (false, _) => 0,
-                (true, 0) => at,
-                (true, since) => since,
-            },
+            up: since(last.up, awake && idle, at),
             injected,
-            forgotten: parked && !remote.mailbox.is_empty(),
+            unaware: match epoch == last.epoch {
+                true => since(last.unaware, unaware, at),
+                false => since(0, unaware, at),
+            },
         }
     }
 
@@ -338,6 +354,11 @@ impl Look {
     /// Whether the worker is on its way to whatever waits.
     fn is_getting_up(&self, at: u64) -> bool {
         self.up != 0 && at - self.up < RISE.as_nanos() as u64
+    }
+
+    /// Whether word of a fiber in the worker's mailbox will not come any more.
+    pub(super) fn has_lost_a_wake(&self, at: u64) -> bool {
+        self.unaware != 0 && at - self.unaware >= LOST.as_nanos() as u64
     }
 
     /// Finds out whether the worker is stuck, and how.

@@ -107,6 +107,8 @@ pub(super) struct Evidence {
     pub(super) compute: usize,
     /// When the next timer is due of a worker that may be stuck, where others may fire it.
     pub(super) fire_at: u64,
+    /// A worker slept with mail in its box and without word of it.
+    pub(super) unaware: bool,
 }
 
 impl Default for Evidence {
@@ -120,6 +122,7 @@ impl Default for Evidence {
             wait: 0,
             compute: 0,
             fire_at: u64::MAX,
+            unaware: false,
         }
     }
 }

@@ -21,6 +21,8 @@ mod injector;
 #[cfg(not(any(loom, shuttle)))]
 mod mailbox;
 #[cfg(not(any(loom, shuttle)))]
+mod monitor;
+#[cfg(not(any(loom, shuttle)))]
 mod next;
 #[cfg(all(
     feature = "io_uring",

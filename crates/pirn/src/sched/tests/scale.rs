@@ -12,6 +12,7 @@ const BLOCKED: Evidence = Evidence {
     wait: 2,
     compute: 0,
     fire_at: u64::MAX,
+    unaware: false,
 };
 
 #[test]
