@@ -178,6 +178,9 @@ pub mod io;
 // Sockets are the system's: nothing that a model could interleave.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub mod net;
+// loom's words are in no static table; fibers are what its models have none of.
+#[cfg(not(loom))]
+pub mod par;
 // Processes are the system's, too.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub mod process;

@@ -18,6 +18,7 @@ use std::thread::panicking;
 use std::time::Instant;
 
 use super::header::{FiberPtr, Header};
+use super::jobs::Jobs;
 use super::schedule::{InPerson, Wish};
 use super::slab::{self, Magazines};
 use super::vigil;
@@ -41,6 +42,8 @@ pub(crate) struct Local {
     free: Cell<bool>,
     /// The worker of `sched` that this thread is; null on other threads.
     worker: Cell<*const ()>,
+    /// The list of pending jobs of the running fiber; on other threads that of nobody.
+    jobs: Cell<&'static Jobs>,
     /// The pool whose start hook runs on this thread, which will be one of its workers; else
     /// null.
     starting: Cell<*const ()>,
@@ -102,6 +105,7 @@ impl Local {
             wish: Cell::new(None),
             free: Cell::new(false),
             worker: Cell::new(ptr::null()),
+            jobs: Cell::new(Jobs::nobodys()),
             starting: Cell::new(ptr::null()),
             driver: Cell::new(None),
             budget: Cell::new(0),
@@ -138,6 +142,21 @@ impl Local {
     pub(crate) fn set_worker(&self, worker: *const (), driver: Option<&'static Driver>) {
         self.worker.set(worker);
         self.driver.set(driver);
+    }
+
+    /// Where joins of fibers of this thread put their jobs.
+    #[inline(always)]
+    pub(crate) fn jobs(&self) -> &'static Jobs {
+        self.jobs.get()
+    }
+
+    /// Has joins put their jobs elsewhere, and says where they did.
+    ///
+    /// # Safety
+    /// JO3: `jobs` are there until they are replaced here; and all of the former ones have been promoted.
+    pub(crate) unsafe fn set_jobs(&self, jobs: &Jobs) -> &'static Jobs {
+        // SAFETY: the caller's promise.
+        self.jobs.replace(unsafe { &*ptr::from_ref(jobs) })
     }
 
     #[inline(always)]

@@ -15,6 +15,8 @@ pub(crate) mod header;
 #[expect(unsafe_code, reason = "calls what an end hook says")]
 pub(crate) mod hunger;
 mod id;
+#[expect(unsafe_code, reason = "jobs lie in the frames of their joins")]
+pub(crate) mod jobs;
 pub(crate) mod life;
 pub(crate) mod limit;
 #[expect(unsafe_code, reason = "values that live as long as their fiber")]

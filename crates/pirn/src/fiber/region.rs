@@ -14,6 +14,7 @@
 //! | Limit | `timeout`, `with_deadline` | as outside | its own | as outside |
 //! | Token | `scope`, `Token::enter`, `TaskGroup` | its own, below the one outside | as outside, or none | as outside |
 //! | Bottom | the start of a child | as outside | as outside | the child's |
+//! | Token | the promotion of a job of `par::join` | its own, below the one around the join and one that is cancelled with the fiber | as around the join | by that |
 //! | Shield | `shield` | none | none | not heard |
 //!
 //! Tokens are made late: most scopes end before anybody asks for theirs. What asks is the
@@ -241,6 +242,35 @@ impl Region {
         region
     }
 
+    /// What is inherited by a fiber that does a job of `owner`'s, in whose frame at `frame` the job lies, and whose
+    /// runtime's token is `root`: what holds around the join, not what has been entered inside it.
+    ///
+    /// It is not entered by the owner. So that the owner's cancellation reaches the fiber it is below a token in
+    /// the owner's header, by the protocol of RG4.
+    pub(crate) fn of_job(
+        owner: FiberPtr,
+        frame: usize,
+        root: Option<&Arc<Node>>,
+    ) -> Region {
+        let outer = entered_before(owner, frame);
+        let around = match &outer {
+            Some(region) if region.get().ends_bare() => root.cloned(),
+            Some(region) => region.get().token_in_force().cloned(),
+            None => root.cloned(),
+        };
+        let shielded = outer.is_some_and(|region| region.get().is_shielded());
+        let own = (!shielded).then(|| node_of_jobs(owner));
+        let limit = outer.and_then(|region| region.get().limit);
+        let kind = Kind::Token {
+            outermost: false,
+            root: None,
+        };
+        let region = Region::new(outer, kind, limit, Some(owner));
+        let node = Node::below([around, own]);
+        region.token.store(boxed(node), Ordering::Release);
+        region
+    }
+
     /// What the children of a group share.
     pub(crate) fn shared(node: Arc<Node>) -> Region {
         let kind = Kind::Token {
@@ -459,6 +489,39 @@ unsafe fn drop_boxed(made: *mut Arc<Node>) {
 
 fn boxed(node: Arc<Node>) -> *mut Arc<Node> {
     Box::into_raw(Box::new(node))
+}
+
+/// The innermost of `owner`'s regions that was entered before its frame at `frame` was made: a region that the
+/// owner enters lies in a frame of its stack, which grows downwards.
+fn entered_before(owner: FiberPtr, frame: usize) -> Option<RegionRef> {
+    let mut next = in_force(owner).region();
+    while let Some(place) = next {
+        let region = place.get();
+        let inside = region.owner == Some(owner)
+            && !matches!(region.kind, Kind::Bottom)
+            && place.0.addr().get() < frame;
+        if !inside {
+            break;
+        }
+        next = region.outer;
+    }
+    next
+}
+
+/// The token that is cancelled with `owner`, for the jobs that it promotes.
+fn node_of_jobs(owner: FiberPtr) -> Arc<Node> {
+    // SAFETY: H1, H2: the caller's own header.
+    let header = unsafe { owner.as_ref() };
+    if let Some(made) = header.join.lock().jobs.clone() {
+        return made;
+    }
+    let node = Node::below([None, None]);
+    header.join.lock().jobs = Some(Arc::clone(&node));
+    // After it can be found there (RG4).
+    if header.state.is_cancelled() {
+        node.cancel();
+    }
+    node
 }
 
 fn in_force(owner: FiberPtr) -> InForce {

@@ -77,6 +77,8 @@ impl Pool {
         let worker = self.take_worker();
         let local = current::local();
         local.set_worker(ptr::from_ref(&*worker).cast(), worker.driver());
+        // SAFETY: JO3: the worker keeps its pool until this is given back, below; nobody's are never there.
+        let before = unsafe { local.set_jobs(&worker.remote().jobs) };
         worker.begin_drive();
         match how {
             Drive::UntilIdle => {
@@ -99,6 +101,8 @@ impl Pool {
         }
         worker.put_spare_away(local);
         local.set_worker(ptr::null(), None);
+        // SAFETY: JO1: no fiber runs here; what was there before is nobody's.
+        unsafe { local.set_jobs(before) };
         DRIVEN.with(|driven| driven.borrow_mut().0.push(worker));
     }
 

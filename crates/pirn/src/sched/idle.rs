@@ -271,6 +271,11 @@ impl Idle {
         self.announced_fence();
     }
 
+    /// How many sleep, or search for work.
+    pub(crate) fn unoccupied(&self) -> usize {
+        self.sleeping() + self.searching.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn sleeping(&self) -> usize {
         self.sleepers.count()
     }

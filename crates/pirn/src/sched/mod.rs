@@ -7,6 +7,8 @@
 //! Read `worker` first (the loop), then `find`, `place`, `rest`.
 
 mod apart;
+pub(crate) mod beat;
+#[expect(unsafe_code, reason = "tells the thread whose jobs its joins note")]
 pub(crate) mod by_hand;
 #[cfg(feature = "diagnostics")]
 #[path = "checks_on.rs"]

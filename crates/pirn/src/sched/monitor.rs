@@ -17,8 +17,11 @@
 //! |---|---|---|
 //! | Attending | 500 µs, 100 µs while it sees young work | a worker spawns while another sleeps |
 //! | Suspicious | 500 µs to 4 ms | no worker sleeps, work waits, some worker did not dispatch |
+//! | Beating | 2 ms, 500 µs while somebody waits behind a fiber that joins | no worker sleeps, a fiber joins |
 //! | Dozing | 20 ms, 5 ms while work waits, or some are stuck and none sleeps | nothing young was seen for [`CALM`] looks, or no worker sleeps |
 //! | Stopped | until attended to | all workers sleep |
+//!
+//! And it looks after fibers that join (`beat`): while some worker sleeps, or others wait behind them.
 //!
 //! What it has seen of all workers together goes to `scale`, which decides whether there
 //! should be more of them, or fewer.
@@ -45,6 +48,7 @@ use super::scale::{Evidence, LONG, STILL};
 use super::slow::SlowFibers;
 use super::threads::is_launched;
 use crate::base::clock;
+use crate::fiber::jobs::{ARMED, ASKED, GIVE_WAY};
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::sys::parker::Parker;
@@ -59,6 +63,8 @@ const AGE: Duration = Duration::from_micros(100);
 const LOST: Duration = Duration::from_millis(200);
 /// Between two looks while attending.
 const PERIOD: Duration = Duration::from_micros(500);
+/// Between two looks while fibers join and nobody waits behind them: what a fiber that wants a thread of theirs waits for.
+const BEAT: Duration = Duration::from_millis(2);
 /// Between two looks while dozing: the worst delay of a wake that the fenceless step to
 /// dozing has missed. A quarter of it if all workers run and work waits, or may come
 /// while some are stuck.
@@ -167,7 +173,7 @@ impl Monitor {
         let mut looks = Vec::new();
         let mut slow = pool.config.watch.slow.map(SlowFibers::new);
         let mut events = Events::new();
-        let (mut calm, mut fruitless, mut surplus) = (0, 0, 0);
+        let (mut calm, mut fruitless, mut surplus, mut joined) = (0, 0, 0, 0_u32);
         while pool.is_watched() {
             let seen = self.look(pool, &mut looks, &mut events);
             if let Some(slow) = &mut slow {
@@ -182,7 +188,17 @@ impl Monitor {
             if surplus > LASTING {
                 pool.send_away(too_many);
             }
-            calm = if young { 0 } else { calm + 1 };
+            calm = if young || seen.joining { 0 } else { calm + 1 };
+            joined = if seen.joining {
+                CALM
+            } else {
+                joined.saturating_sub(1)
+            };
+            let beat = match (joined > 0, seen.crowded) {
+                (true, true) => PERIOD,
+                (true, false) => BEAT,
+                (false, _) => DOZE,
+            };
             fruitless = match suspicious && !changed {
                 true => fruitless + 1,
                 false => 0,
@@ -190,6 +206,7 @@ impl Monitor {
             if pool.idle.all_asleep() && !seen.unaware {
                 self.state.store(STOPPED, Ordering::SeqCst);
                 if pool.idle.all_asleep() && pool.is_watched() {
+                    arm(pool);
                     self.parker.park();
                 }
                 calm = 0;
@@ -197,9 +214,12 @@ impl Monitor {
             } else if pool.idle.sleepers_hint() && calm <= CALM {
                 self.wait(if young { AGE } else { PERIOD });
             } else if suspicious {
-                self.wait(PERIOD * (1 << fruitless.min(LEAST_SUSPICIOUS)));
+                self.wait(beat.min(PERIOD * (1 << fruitless.min(LEAST_SUSPICIOUS))));
+            } else if joined > 0 {
+                self.wait(beat);
             } else {
                 self.state.store(DOZING, Ordering::SeqCst);
+                arm(pool);
                 // What comes while nobody is free is seen by the next look, not before.
                 let nobody_is_free = stuck && !pool.idle.sleepers_hint();
                 let doze = match young || nobody_is_free {
@@ -263,6 +283,16 @@ impl Monitor {
                 seen.fire_at = seen.fire_at.min(fire_for(remote, at));
                 ask_for(remote, events);
             }
+            if now.awake && remote.jobs.has_pending() {
+                seen.joining = true;
+                seen.crowded |= remote.jobs.is_crowded();
+                if now.epoch == last.epoch {
+                    remote.jobs.ask(GIVE_WAY);
+                }
+                if pool.idle.sleepers_hint() {
+                    remote.jobs.ask(ASKED);
+                }
+            }
             seen.awake += usize::from(now.awake);
             seen.advancing += usize::from(now.awake && now.epoch != last.epoch);
             *last = now;
@@ -296,6 +326,13 @@ pub(super) fn since(before: u64, holds: bool, at: u64) -> u64 {
         (false, _) => 0,
         (true, 0) => at,
         (true, before) => before,
+    }
+}
+
+/// Has the next join of each worker tell the monitor, which does not look often any more (`beat`).
+fn arm(pool: &Pool) {
+    for remote in pool.remotes.iter() {
+        remote.jobs.ask(ARMED);
     }
 }
 

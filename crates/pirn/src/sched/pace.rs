@@ -13,6 +13,10 @@ pub(super) const ROUND: u32 = 61;
 /// cores costs 30–60 µs on virtual machines.
 pub(super) const SURPLUS: u64 = 50_000;
 
+/// A worker without work asks others for their jobs no more often than this, in nanoseconds: a
+/// hundred times what one more job costs who is asked.
+pub(super) const ASK: u64 = 20_000;
+
 /// A queued fiber should not wait longer than this behind local work before the injector is
 /// asked. Arbitrary within Tokio's and Go's range; no measurement yet.
 const INJECTOR_LATENCY: u64 = 200_000;

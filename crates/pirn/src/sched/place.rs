@@ -21,6 +21,7 @@ use crate::base::list::Fifo;
 use crate::context::Stack;
 use crate::fiber::current::{self, Local};
 use crate::fiber::hunger::Wanted;
+use crate::fiber::jobs::promote_all;
 use crate::fiber::unwound::Witness;
 use crate::fiber::{FiberPtr, Header, Schedule, Ticket};
 use crate::shim::atomic::Ordering;
@@ -97,6 +98,8 @@ impl Absence {
     pub(crate) fn begin(local: &Local) -> Absence {
         let worker = Worker::of(local).filter(|_| local.fiber().is_some());
         if let Some(worker) = worker {
+            // JO1: the fiber blocks its thread.
+            promote_all(local);
             worker.begin_in_place();
         }
         Absence {
@@ -187,6 +190,29 @@ impl Worker {
         } else {
             self.pool.monitor.resume_if_stopped();
         }
+    }
+
+    /// Queues a fresh fiber that was a job of the running one's; `wanted`: somebody waits for just that, so it goes
+    /// where others take from at once.
+    pub(super) fn queue_job(
+        &self,
+        fiber: FiberPtr,
+        wanted: bool,
+    ) -> Result<(), FiberPtr> {
+        if !self.admit() {
+            return Err(fiber);
+        }
+        if !wanted || self.hands_on.get() || self.seeded.is_some() {
+            self.queue(fiber);
+            return Ok(());
+        }
+        self.saw(Kind::Spawn, fiber);
+        self.keep_fresh(fiber);
+        // LIVENESS: published to all, so the publisher's part of `idle` is due (P1-P4).
+        if self.pool.idle.sleepers_hint() && self.pool.wake_one(self.index + 1) {
+            self.remote().counters.wakes.increment();
+        }
+        Ok(())
     }
 
     /// Puts a fresh fiber at the end of the ring.

@@ -99,6 +99,7 @@ impl Pool {
                 config.max_threads.max(Idle::room(workers)),
                 config.watch,
                 config.free,
+                config.seed.is_some() || cfg!(shuttle),
             ),
             injector: Injector::new(workers),
             idle: Idle::new(workers),

@@ -6,7 +6,7 @@
 
 use std::ops::Index;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::apart::DEAD;
 use super::commons::Commons;
@@ -20,12 +20,15 @@ use super::standing::Standing;
 use crate::base::clock;
 use crate::base::pad::CachePadded;
 use crate::fiber::Header;
+use crate::fiber::jobs::Jobs;
 use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use crate::sys::ThreadProbe;
 
 /// What other threads see of one worker.
 pub(crate) struct Remote {
     pub(super) ring: Ring<Header>,
+    /// The jobs of the fiber that runs here.
+    pub(super) jobs: Arc<Jobs>,
     pub(super) next: CachePadded<Next<Header>>,
     pub(super) mailbox: &'static Mailbox<Header>,
     /// Where fibers may migrate.
@@ -70,16 +73,25 @@ pub(super) struct Remotes {
     watch: Watch,
     /// Fibers may migrate.
     free: bool,
+    /// Whether a job becomes a fiber is drawn by lot.
+    decided: bool,
 }
 
 impl Remotes {
     /// A row with `filled` workers and room for `most`.
-    pub(super) fn new(filled: usize, most: usize, watch: Watch, free: bool) -> Remotes {
+    pub(super) fn new(
+        filled: usize,
+        most: usize,
+        watch: Watch,
+        free: bool,
+        decided: bool,
+    ) -> Remotes {
         let remotes = Remotes {
             places: (0..most.max(filled)).map(|_| OnceLock::new()).collect(),
             filled: AtomicUsize::new(0),
             watch,
             free,
+            decided,
         };
         remotes.fill(filled);
         remotes
@@ -88,7 +100,9 @@ impl Remotes {
     /// Sees to it that the first `n` are there. One caller at a time.
     pub(super) fn fill(&self, n: usize) {
         for place in &self.places[..n] {
-            place.get_or_init(|| Box::new(Remote::new(&self.watch, self.free)));
+            place.get_or_init(|| {
+                Box::new(Remote::new(&self.watch, self.free, self.decided))
+            });
         }
         // ORDERING: SeqCst: whoever sees work published by a worker that comes later looks
         // into its queues too (the fences of `idle`).
@@ -130,9 +144,10 @@ impl Drop for Remotes {
 }
 
 impl Remote {
-    fn new(watch: &Watch, free: bool) -> Remote {
+    fn new(watch: &Watch, free: bool, decided: bool) -> Remote {
         Remote {
             ring: Ring::new(),
+            jobs: Jobs::new(decided),
             next: CachePadded::new(Next::new()),
             mailbox: Mailbox::acquire(),
             commons: free.then(|| Commons::acquire(clock::now())),

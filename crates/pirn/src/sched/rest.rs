@@ -89,6 +89,13 @@ impl Worker {
                     young = true;
                     nap = !self.napped.replace(true);
                 }
+                Sweep::Nothing if self.ask_for_jobs() => {
+                    if self.watch(SPIN) {
+                        return;
+                    }
+                    young = true;
+                    nap = !self.napped.replace(true);
+                }
                 Sweep::Nothing => {}
             }
         }
@@ -220,21 +227,30 @@ impl Worker {
         if self.patience.get() <= 0 || self.pool.workers() == 1 {
             return false;
         }
+        let seen = self.watch(SPIN);
+        let patience = self.patience.get();
+        self.patience.set(match seen {
+            true => (patience + 1).min(8),
+            false => patience - 2,
+        });
+        seen
+    }
+
+    /// Watches for work for so many nanoseconds, or until a timer is due. True if some came.
+    fn watch(&self, nanos: u64) -> bool {
         let mut backoff = Backoff::new();
-        let until = clock::now() + SPIN;
+        let until = clock::now() + nanos;
         loop {
             for _ in 0..16 {
                 // First, since what a look shows now the sweep has just failed to get: a
                 // thief is at it.
                 backoff.pause();
                 if self.sees_work() {
-                    self.patience.set((self.patience.get() + 1).min(8));
                     return true;
                 }
             }
             let now = clock::now();
             if now >= until || self.timer_is_due() {
-                self.patience.set(self.patience.get() - 2);
                 return false;
             }
         }

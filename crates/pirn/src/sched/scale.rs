@@ -109,6 +109,10 @@ pub(super) struct Evidence {
     pub(super) fire_at: u64,
     /// A worker slept with mail in its box and without word of it.
     pub(super) unaware: bool,
+    /// A fiber has pending jobs.
+    pub(super) joining: bool,
+    /// Others wait behind such a fiber.
+    pub(super) crowded: bool,
 }
 
 impl Default for Evidence {
@@ -123,6 +127,8 @@ impl Default for Evidence {
             compute: 0,
             fire_at: u64::MAX,
             unaware: false,
+            joining: false,
+            crowded: false,
         }
     }
 }

@@ -114,6 +114,8 @@ pub(crate) struct Worker {
     pub(super) round_left: Cell<u32>,
     /// Dispatches until a run is to be timed.
     pub(super) until_sample: Cell<u32>,
+    /// When this worker has last asked others for their jobs, as `base::clock` counts.
+    pub(super) asked: Cell<u64>,
     /// What a deterministic runtime's one worker goes by.
     pub(super) seeded: Option<Seeded>,
 }
@@ -136,6 +138,8 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     call(&worker.pool.config.on_thread_start);
     local.set_starting(ptr::null());
     local.set_worker((&raw const worker).cast(), worker.driver());
+    // SAFETY: JO3: the worker keeps its pool until it gives this back, below; nobody's are never there.
+    let before = unsafe { local.set_jobs(&worker.remote().jobs) };
     if let Some(commons) = worker.commons {
         commons.bind(&worker.pool, index);
         local.set_free(true);
@@ -159,6 +163,8 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     worker.give_stacks_back();
     worker.stand(WorkerState::Dead);
     local.set_worker(ptr::null(), None);
+    // SAFETY: JO1: no fiber runs here; what was there before is nobody's.
+    unsafe { local.set_jobs(before) };
     worker.leave_driver();
     call(&worker.pool.config.on_thread_stop);
     worker.remote().ended.store(true, Ordering::Release);
@@ -215,6 +221,7 @@ impl Worker {
             watch: Cell::new(events::flags(&pool.config.watch)),
             round_left: Cell::new(0),
             until_sample: Cell::new(0),
+            asked: Cell::new(0),
             seeded,
             pool,
         }

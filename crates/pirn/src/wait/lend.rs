@@ -13,6 +13,7 @@ use std::thread::panicking;
 use super::notice::{Notice, Subject};
 use super::park::Spec;
 use crate::fiber::hunger::Wanted;
+use crate::fiber::jobs::promote_all;
 use crate::fiber::{current, seat};
 
 /// Has a fresh fiber that is `wanted`, and finds no stack, run on the caller's, in place of a
@@ -38,6 +39,8 @@ pub(crate) fn lend(subject: Subject<'_>, spec: &Spec, wanted: Wanted) -> bool {
             return false;
         }
     }
+    // JO1: another fiber is about to run here.
+    promote_all(local);
     let notice = Notice {
         spec,
         at: spec.place(),

@@ -34,6 +34,7 @@ use crate::base::clock;
 use crate::base::mutant::mutant;
 use crate::base::tells::TELLS;
 use crate::fiber::current::{self, Local, Polling};
+use crate::fiber::jobs::promote_all;
 use crate::fiber::life::State;
 use crate::fiber::limit::Limit;
 use crate::fiber::seat;
@@ -287,7 +288,16 @@ fn park_here(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End
 fn park_as(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     if local.fiber().is_none() {
         park_thread(header, ticket, spec)
-    } else if unwinds(local) {
+    } else {
+        // JO1: nobody else may find them, and who is waited for may be one of them.
+        promote_all(local);
+        park_fiber(local, header, ticket, spec)
+    }
+}
+
+#[inline]
+fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
+    if unwinds(local) {
         park_in_place(local, header, ticket, spec)
     } else {
         // Whoever runs meanwhile finds the thread outside of this fiber's spans.
@@ -381,6 +391,7 @@ fn yield_on(local: &Local) {
         Some(_) if local.is_polling() => local.refill_budget(1),
         Some(fiber) if !panicking() => {
             local.set_left_unwinding(false);
+            promote_all(local);
             requeue(local, fiber);
         }
         Some(fiber) => yield_while_unwinding(local, fiber),
@@ -415,6 +426,7 @@ fn leaves_at_once(local: &Local) -> bool {
 /// Gives way in place, until others have waited behind this fiber for [`PATIENCE`].
 #[cold]
 fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
+    promote_all(local);
     if local.left_unwinding() || leaves_at_once(local) {
         return requeue_pinned(local, fiber);
     }

@@ -19,14 +19,16 @@
 //! What hands out borrows and waits for their end (a scope, `run`, `blocking`) asks before it begins:
 //! its wait must not unwind.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::task::Waker;
-use std::thread::panicking;
+use std::thread::{self, panicking};
 
 use super::agenda::Desk;
 use super::aside;
 use crate::base::dropping::end_caught;
 use crate::fiber::current::{self, Local, Polling};
+use crate::fiber::jobs::promote_all;
 
 /// Runs `poll`, in which the calling fiber does not wait, and gives way after it if its budget is spent;
 /// what futures want to be woken for in time is noted at `desk`. (Not on a plain thread: that may block inside
@@ -36,6 +38,8 @@ pub(crate) fn within_own<T>(desk: &Desk, poll: impl FnOnce() -> T) -> T {
     let Some(fiber) = local.fiber() else {
         return poll();
     };
+    // JO1: the frames of the poll are elsewhere, and in it nothing is promoted.
+    promote_all(local);
     let _inside = Inside::outer(local);
     local.set_polling(Polling::Ours);
     local.set_desk(desk.address());
@@ -63,6 +67,17 @@ pub(crate) fn within<T>(poll: impl FnOnce() -> T) -> T {
         local.set_polling(Polling::Theirs);
     }
     poll()
+}
+
+/// Runs `f`, code of the user's where none may wait: a wait panics. What it panics with is given back.
+pub(crate) fn without_waiting<T>(f: impl FnOnce() -> T) -> thread::Result<T> {
+    let local = current::local();
+    let _inside = Inside::outer(local);
+    if local.polling() == Polling::Nothing {
+        local.set_polling(Polling::Theirs);
+    }
+    // UNWIND: the caller passes the panic on to whom it concerns.
+    catch_unwind(AssertUnwindSafe(f))
 }
 
 /// Whether a wait of the caller's is to panic.

@@ -135,6 +135,8 @@ mod once;
 mod oracles;
 /// A panic ends its fiber and nothing else, and reaches whoever joins.
 mod panics;
+/// Two halves, in parallel if somebody has nothing to do.
+mod par_join;
 /// The token of `std::thread`, on fibers and threads alike.
 mod park;
 /// Who runs where: spread, stealing, staying together.

@@ -13,6 +13,8 @@ const BLOCKED: Evidence = Evidence {
     compute: 0,
     fire_at: u64::MAX,
     unaware: false,
+    joining: false,
+    crowded: false,
 };
 
 #[test]

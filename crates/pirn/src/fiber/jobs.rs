@@ -1,0 +1,242 @@
+//! Pending jobs: second halves of `par::join` that nobody has taken yet.
+//!
+//! Owns: the record of a job, the list of those of the running fiber, and the word by which others ask
+//! for some of them. Does not own: how a job becomes a fiber (`par`), nor when (`sched::beat`).
+//!
+//! A job lies in the frame of its `join`, and is the owner's alone: it is pushed, and popped or
+//! promoted, by the fiber in whose frames it lies, with plain loads and stores. Nobody steals a job; a
+//! thief asks for one, and what it then takes is a fiber.
+//!
+//! | a job is | when | entered by |
+//! |---|---|---|
+//! | pending | in the list, `promote` is there | `push` |
+//! | its join's again | not in the list, `promote` is there | `pop`, by its join, as the newest |
+//! | promoted | not in the list, `promote` is none | `promote_oldest`: a fresh fiber has the work |
+//!
+//! # Invariants
+//! * JO1. The list is the worker's, and whatever is in it is the running fiber's: who leaves its stack, or
+//!   blocks its thread, or polls a future, promotes all before. So the list is empty whenever another fiber runs.
+//! * JO2. The list goes from outer frames to inner ones. So a job that is pending when the first half of
+//!   its join is over is the newest, and the fiber is still where it pushed it, on the same thread.
+//! * JO3. What is behind a [`Jobs`] lives as long as its worker does; the one of threads that are no workers lives
+//!   for ever, is always due, and nothing is ever pushed to it.
+
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+
+use super::current::Local;
+
+/// The pending jobs of the fiber that runs on one worker.
+#[repr(align(128))]
+pub(crate) struct Jobs {
+    /// Why the next join is to look up: 0, or some of [`ARMED`], [`ASKED`], [`GIVE_WAY`], [`AGAIN`], [`ALWAYS`].
+    beat: AtomicU32,
+    /// The newest job, or the root. Written by the owner; others see from it whether there are any.
+    newest: AtomicPtr<Job>,
+    /// How many more jobs may be promoted for the last beat. Owner.
+    credit: Cell<usize>,
+    /// Others have wanted this thread at the last beat.
+    crowded: AtomicBool,
+    /// Stands before the oldest job.
+    root: Job,
+}
+
+// SAFETY: JO1: all but the two atomic words is the owner's.
+unsafe impl Sync for Jobs {}
+// SAFETY: as above.
+unsafe impl Send for Jobs {}
+
+/// Nobody looks after the joins of this worker: the monitor is to be told of one.
+pub(crate) const ARMED: u32 = 1;
+/// Somebody has nothing to do.
+pub(crate) const ASKED: u32 = 2;
+/// The running fiber has run for long: others may want its thread.
+pub(crate) const GIVE_WAY: u32 = 4;
+/// Promotions are left of the last beat.
+pub(crate) const AGAIN: u32 = 16;
+/// Every join looks up: on threads that are no workers, and where a seed decides.
+pub(crate) const ALWAYS: u32 = 8;
+
+/// One job; the first part of what `par` keeps of it.
+pub(crate) struct Job {
+    newer: Cell<*const Job>,
+    older: Cell<*const Job>,
+    promote: Cell<Option<Promote>>,
+    /// Where the join was called.
+    pub(crate) at: &'static Location<'static>,
+}
+
+/// Makes a fiber of a job, which has been taken out of the list; true if somebody waits for it.
+pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
+
+/// What plain threads have.
+static NOBODYS: Jobs = Jobs {
+    beat: AtomicU32::new(ALWAYS),
+    newest: AtomicPtr::new((&raw const NOBODYS.root).cast_mut()),
+    credit: Cell::new(0),
+    crowded: AtomicBool::new(false),
+    root: Job {
+        newer: Cell::new(ptr::null()),
+        older: Cell::new(ptr::null()),
+        promote: Cell::new(None),
+        at: Location::caller(),
+    },
+};
+
+impl Jobs {
+    /// An empty list, looked after by nobody; every join looks up if `always`.
+    pub(crate) fn new(always: bool) -> Arc<Jobs> {
+        let jobs = Arc::new(Jobs {
+            beat: AtomicU32::new(if always { ALWAYS } else { ARMED }),
+            newest: AtomicPtr::new(ptr::null_mut()),
+            credit: Cell::new(0),
+            crowded: AtomicBool::new(false),
+            root: Job::new(Location::caller(), None),
+        });
+        let root = ptr::from_ref(&jobs.root).cast_mut();
+        jobs.newest.store(root, Ordering::Relaxed);
+        jobs
+    }
+
+    /// The list of threads that are no workers.
+    pub(crate) const fn nobodys() -> &'static Jobs {
+        &NOBODYS
+    }
+
+    /// Whether this is the list of threads that are no workers.
+    #[inline(always)]
+    pub(crate) fn is_nobodys(&self) -> bool {
+        ptr::eq(self, &raw const NOBODYS)
+    }
+
+    /// Whether the next join is to look up.
+    #[inline(always)]
+    pub(crate) fn is_due(&self) -> bool {
+        self.beat.load(Ordering::Relaxed) != 0
+    }
+
+    /// Has the owner look up. Any thread.
+    pub(crate) fn ask(&self, why: u32) {
+        // Its line is the owner's, who should not lose it for nothing.
+        if self.beat.load(Ordering::Relaxed) & why == 0 {
+            self.beat.fetch_or(why, Ordering::Relaxed);
+        }
+    }
+
+    /// *Owner.* Why it is to look up, and from now on is not.
+    pub(crate) fn take_beat(&self) -> u32 {
+        let beat = self.beat.load(Ordering::Relaxed);
+        self.beat.fetch_and(!beat | ALWAYS, Ordering::Relaxed);
+        beat
+    }
+
+    /// *Owner.* Promotions that are left of the last beat.
+    pub(crate) fn credit(&self) -> &Cell<usize> {
+        &self.credit
+    }
+
+    /// *Owner.* Notes whether others want this thread.
+    pub(crate) fn set_crowded(&self, crowded: bool) {
+        self.crowded.store(crowded, Ordering::Relaxed);
+    }
+
+    /// Whether others wanted this thread at the last beat.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.crowded.load(Ordering::Relaxed)
+    }
+
+    /// Whether any job is pending. Stale when it returns, but to the owner.
+    #[inline(always)]
+    pub(crate) fn has_pending(&self) -> bool {
+        !ptr::eq(self.newest.load(Ordering::Relaxed), &raw const self.root)
+    }
+
+    /// *Owner.* Adds a job.
+    ///
+    /// # Safety
+    /// JO1, JO2: by a fiber of this list's worker, from an inner frame; the job stays where it is
+    /// until it is popped, or promoted and what was made of it has ended.
+    #[inline(always)]
+    pub(crate) unsafe fn push(&self, job: NonNull<Job>) {
+        let newest = self.newest.load(Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { job.as_ref() }.older.set(newest);
+        // SAFETY: JO2: pending, so it is where it was pushed; or the root.
+        unsafe { &*newest }.newer.set(job.as_ptr());
+        self.newest.store(job.as_ptr(), Ordering::Relaxed);
+    }
+
+    /// *Owner.* Takes back the newest job, which is pending.
+    #[inline(always)]
+    pub(crate) fn pop(&self, job: &Job) {
+        debug_assert!(
+            ptr::eq(self.newest.load(Ordering::Relaxed), job),
+            "a join ends before those inside it have"
+        );
+        self.newest
+            .store(job.older.get().cast_mut(), Ordering::Relaxed);
+    }
+
+    /// *Owner.* Makes a fiber of the oldest job, for which somebody waits if it is `wanted`; false if there is none.
+    pub(crate) fn promote_oldest(&self, local: &Local, wanted: bool) -> bool {
+        if !self.has_pending() {
+            return false;
+        }
+        let oldest = self.root.newer.get();
+        // SAFETY: JO2: pending, so it is where it was pushed.
+        let job = unsafe { &*oldest };
+        if ptr::eq(self.newest.load(Ordering::Relaxed), oldest) {
+            let root = ptr::from_ref(&self.root).cast_mut();
+            self.newest.store(root, Ordering::Relaxed);
+        } else {
+            let next = job.newer.get();
+            self.root.newer.set(next);
+            // SAFETY: as above: not the newest, so the next one has been pushed after it.
+            unsafe { &*next }.older.set(&raw const self.root);
+        }
+        let promote = job.promote.take().expect("a pending job can be promoted");
+        // SAFETY: it comes with the job, which has just been taken out of the list.
+        unsafe { promote(NonNull::from(job), local, wanted) };
+        true
+    }
+}
+
+impl Job {
+    #[inline(always)]
+    pub(crate) const fn new(
+        at: &'static Location<'static>,
+        promote: Option<Promote>,
+    ) -> Job {
+        Job {
+            newer: Cell::new(ptr::null()),
+            older: Cell::new(ptr::null()),
+            promote: Cell::new(promote),
+            at,
+        }
+    }
+
+    /// Whether its join is to do it; otherwise a fiber does.
+    #[inline(always)]
+    pub(crate) fn is_pending(&self) -> bool {
+        self.promote.get().is_some()
+    }
+}
+
+/// Makes fibers of all pending jobs of the running fiber, which is about to leave its stack, or to stay
+/// on it without running (JO1).
+#[inline(always)]
+pub(crate) fn promote_all(local: &Local) {
+    let jobs = local.jobs();
+    if jobs.has_pending() {
+        promote_each(local, jobs);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn promote_each(local: &Local, jobs: &Jobs) {
+    while jobs.promote_oldest(local, false) {}
+}

@@ -1,0 +1,72 @@
+//! The one operation that all others here are made of.
+
+use std::panic::Location;
+
+use super::fork::{fork, fork_when_due};
+use crate::fiber::current;
+use crate::sched::beat::{Place, place};
+
+/// Runs `a` and `b`, in parallel if somebody has nothing else to do, and returns both results.
+///
+/// As a rule `a` runs first and then `b`, in the caller's own stack and thread. If another worker is idle, `b` (or a
+/// join around this one, which was noted earlier) becomes a fiber and runs there; then this waits for it. The
+/// same happens when `a` waits for anything: `b` goes on meanwhile. So `a` may wait for what `b` does; `b` for what `a`
+/// does, too, except that it runs after it as a rule.
+///
+/// Fiber-locals ([`fiber_local!`](crate::fiber_local!)), the token and the deadline of the caller's code hold for
+/// both; the `clone` of an inherited value must not wait.
+///
+/// On a plain thread both run on fibers of the current runtime, as by [`run`](crate::run()). In the middle of the
+/// [poll](crate::future) of a future on a fiber, and in a runtime's hooks, `a` runs, and then `b`.
+///
+/// # Cost
+/// A few nanoseconds, no allocation and no read-modify-write, unless `b` becomes a fiber. The frame of this call lies
+/// on the caller's stack for as long as `a` runs.
+///
+/// # Panics
+/// With the panic of `a`, else with that of `b`, when both have ended: `b` runs even if `a` panics.
+///
+/// # Cancellation
+/// Not an interruption point: it returns when both have ended, and runs both even if the caller has been
+/// cancelled. What waits inside them is interrupted as ever.
+///
+/// ```
+/// fn fib(n: u32) -> u64 {
+///     if n < 2 {
+///         return u64::from(n);
+///     }
+///     let (a, b) = pirn::par::join(|| fib(n - 1), || fib(n - 2));
+///     a + b
+/// }
+/// assert_eq!(fib(20), 6_765);
+/// ```
+#[inline]
+#[track_caller]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let jobs = current::local().jobs();
+    match jobs.is_due() {
+        false => fork(jobs, Location::caller(), a, |_| b()),
+        true => join_when_due(Location::caller(), a, b),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn join_when_due<A, B, RA, RB>(at: &'static Location<'static>, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    match place(current::local()) {
+        Place::Outside => crate::run(|| fork_when_due(at, a, |_| b())),
+        Place::Fiber(_) | Place::Alone => fork_when_due(at, a, |_| b()),
+    }
+}

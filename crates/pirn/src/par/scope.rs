@@ -1,0 +1,110 @@
+//! Joins that know where they are: what [`join`](super::join()) looks up each time is passed along.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+use super::fork::{Here, fork, fork_when_due};
+use crate::fiber::current;
+use crate::fiber::jobs::Jobs;
+
+/// What a fiber's joins have in common; see [`scope`].
+pub struct Scope<'s> {
+    jobs: &'static Jobs,
+    /// Stays with its fiber, and in the call of [`scope`].
+    fiber: PhantomData<*mut &'s ()>,
+}
+
+/// Calls `f` with a [`Scope`], by which it joins a little faster than by [`join`](super::join()).
+///
+/// On a plain thread `f` runs on a fiber of the current runtime, as by [`run`](crate::run()).
+///
+/// # Panics
+/// With the panic of `f`; on a plain thread also as [`run`](crate::run()).
+///
+/// # Cancellation
+/// Not an interruption point.
+///
+/// ```
+/// use pirn::par::{self, Scope};
+///
+/// fn fib(s: &mut Scope<'_>, n: u32) -> u64 {
+///     if n < 2 {
+///         return u64::from(n);
+///     }
+///     let (a, b) = s.join(|s| fib(s, n - 1), |s| fib(s, n - 2));
+///     a + b
+/// }
+/// assert_eq!(par::scope(|s| fib(s, 20)), 6_765);
+/// ```
+#[track_caller]
+pub fn scope<F, R>(f: F) -> R
+where
+    F: FnOnce(&mut Scope<'_>) -> R + Send,
+    R: Send,
+{
+    let local = current::local();
+    if local.worker().is_null() && local.starting().is_null() {
+        return crate::run(|| f(&mut Scope::here()));
+    }
+    f(&mut Scope::here())
+}
+
+impl Scope<'_> {
+    /// For the calling fiber.
+    pub(super) fn here() -> Self {
+        let local = current::local();
+        // Where fibers may migrate the jobs are others after a wait: so each join looks them up.
+        Scope::of(match local.is_free() {
+            true => Jobs::nobodys(),
+            false => local.jobs(),
+        })
+    }
+
+    fn of(jobs: &'static Jobs) -> Self {
+        Scope {
+            jobs,
+            fiber: PhantomData,
+        }
+    }
+
+    /// Whether somebody has asked the caller for a job, or for its thread: the next join sees to it.
+    #[inline(always)]
+    pub(crate) fn is_due(&self) -> bool {
+        match self.jobs.is_nobodys() {
+            false => self.jobs.is_due(),
+            true => current::local().jobs().is_due(),
+        }
+    }
+
+    /// As [`join`](super::join()); both halves get a scope, which is that of the fiber that they run on.
+    ///
+    /// # Panics
+    /// As [`join`](super::join()).
+    ///
+    /// # Cancellation
+    /// As [`join`](super::join()).
+    #[inline]
+    #[track_caller]
+    pub fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut Scope<'_>) -> RA + Send,
+        B: FnOnce(&mut Scope<'_>) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let jobs = self.jobs;
+        let a = || a(self);
+        let b = |here: Here| b(&mut here.map_or_else(Scope::here, Scope::of));
+        match jobs.is_due() {
+            false => fork(jobs, Location::caller(), a, b),
+            true => fork_when_due(Location::caller(), a, b),
+        }
+    }
+}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,177 @@
+//! One job in the frame of its join: the closure, and what becomes of it.
+//!
+//! # Invariants
+//! * TA1. The closure is there until it is taken, once: by the join, if the job is pending when the first half is over;
+//!   else by the fiber that was made of it, or by the join again if that fiber has ended without
+//!   having run it.
+//! * TA2. A task that has been promoted stays where it is until `finish` has seen that fiber end.
+
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::ptr::NonNull;
+use std::thread;
+
+use super::fork::Here;
+use crate::base::dropping::drop_caught;
+use crate::fiber::current::{self, Local};
+use crate::fiber::entry;
+use crate::fiber::jobs::Job;
+use crate::fiber::local::Inheritance;
+use crate::fiber::region::{InForce, Region, RegionRef};
+use crate::fiber::unwound::Panic;
+use crate::join::{JoinError, Joined};
+use crate::sched::beat::queue_job;
+use crate::sched::place::pool_of;
+use crate::wait::polling;
+use crate::wait::{Reason, Spec};
+
+/// The second half of a join.
+#[repr(C)]
+pub(super) struct Task<B, R> {
+    job: Job,
+    work: UnsafeCell<ManuallyDrop<B>>,
+    /// There once the job has been promoted.
+    promoted: Cell<MaybeUninit<NonNull<Promoted<R>>>>,
+    result: PhantomData<R>,
+}
+
+/// What is made of a job.
+struct Promoted<R> {
+    /// The fiber; or what the clone of a fiber-local has panicked with, and there is none.
+    child: Cell<Option<Result<Joined<R>, Panic>>>,
+    /// What the fiber inherits, and has left when its end is told (RG1).
+    region: Region,
+}
+
+impl<B: FnOnce(Here) -> R, R> Task<B, R> {
+    #[inline(always)]
+    pub(super) fn new(at: &'static Location<'static>, work: B) -> Task<B, R> {
+        Task {
+            job: Job::new(at, Some(promote::<B, R>)),
+            work: UnsafeCell::new(ManuallyDrop::new(work)),
+            promoted: Cell::new(MaybeUninit::uninit()),
+            result: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// For the list: a pointer to all of the task.
+    #[inline(always)]
+    pub(super) fn place(&self) -> NonNull<Job> {
+        NonNull::from(self).cast()
+    }
+
+    /// # Safety
+    /// TA1.
+    #[inline(always)]
+    pub(super) unsafe fn take(&self) -> B {
+        // SAFETY: the caller's promise.
+        let work = unsafe { &mut *self.work.get() };
+        // SAFETY: as above.
+        unsafe { ManuallyDrop::take(work) }
+    }
+
+    /// Waits for the fiber that was made of the job, and takes its result.
+    ///
+    /// # Safety
+    /// TA2: once, by the join, if the job is not pending any more.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn finish(&self) -> thread::Result<R> {
+        // SAFETY: the caller's promise: `promote` has put it there.
+        let place = unsafe { self.promoted.get().assume_init() };
+        // SAFETY: a box that is not freed before its end, below.
+        let child = unsafe { place.as_ref() }.child.take();
+        let result = match child.expect("a promoted job is finished once") {
+            // SAFETY: TA1: nobody was there to take it.
+            Err(panic) => unsafe { self.drop_work(panic) },
+            Ok(child) => {
+                self.wait_for(&child);
+                match child.take() {
+                    Ok(result) => Ok(result),
+                    Err(JoinError::Panicked(payload)) => Err(payload.into_inner()),
+                    // SAFETY: TA1: the fiber has ended, and did not run it.
+                    Err(_) => {
+                        let work = unsafe { self.take() };
+                        catch_unwind(AssertUnwindSafe(|| work(None)))
+                    }
+                }
+            }
+        };
+        // SAFETY: made of a box by `promote`; the fiber that looked there has ended (TA2).
+        drop(unsafe { Box::from_raw(place.as_ptr()) });
+        result
+    }
+
+    /// # Safety
+    /// TA1.
+    unsafe fn drop_work(&self, panic: Panic) -> thread::Result<R> {
+        // SAFETY: the caller's promise.
+        drop_caught(unsafe { self.take() });
+        Err(panic)
+    }
+
+    fn wait_for(&self, child: &Joined<R>) {
+        let spec = Spec::of(Reason::Join).at(self.job.at);
+        let wait = || {
+            // TA2: it is not the wake that says so, and the wait must not unwind.
+            while !child.is_finished() {
+                let _ = child.wait_anywhere(&spec);
+            }
+        };
+        match polling::forbids_waiting(current::local()) {
+            false => wait(),
+            true => polling::apart(wait),
+        }
+    }
+}
+
+/// Makes a fiber of a job of the running fiber's.
+///
+/// # Safety
+/// `job` is the first part of a `Task<B, R>`, and has just been taken out of the list.
+unsafe fn promote<B: FnOnce(Here) -> R, R>(
+    job: NonNull<Job>,
+    local: &Local,
+    wanted: bool,
+) {
+    let place: NonNull<Task<B, R>> = job.cast();
+    // SAFETY: the caller's promise; TA2.
+    let task = unsafe { place.as_ref() };
+    let owner = local.fiber().expect("who has jobs is a fiber");
+    let root = pool_of(local).map(|pool| pool.root());
+    let promoted: &Promoted<R> = Box::leak(Box::new(Promoted {
+        child: Cell::new(None),
+        region: Region::of_job(owner, place.addr().get(), root),
+    }));
+    // The caller may have published where it is to be woken, so a clone, which is the user's, waits for nothing.
+    let inherited = polling::without_waiting(|| Inheritance::copy(local));
+    let child = inherited.map(|inherited| {
+        let work = move || {
+            // SAFETY: TA1, TA2: the task stays there until this has ended.
+            let work = unsafe { place.as_ref().take() };
+            work(None)
+        };
+        // SAFETY: TA2; `join` asks for what another thread may take and give back.
+        let fiber = unsafe { entry::fresh(local, task.job.at, work) };
+        // SAFETY: H2: not published yet.
+        unsafe { inherited.give_to(fiber) };
+        // SAFETY: RG1: freed by `finish`, which waits for the fiber's end.
+        let region = unsafe { RegionRef::new(&promoted.region) };
+        // SAFETY: H1, H2: as above.
+        unsafe { fiber.as_ref() }.region.set(InForce::of(region));
+        if let Err(fiber) = queue_job(local, fiber, wanted) {
+            entry::refuse(fiber);
+        }
+        // SAFETY: J1: the handle's reference, of result type `R`.
+        unsafe { Joined::new(fiber) }
+    });
+    promoted.child.set(Some(child));
+    task.promoted.set(MaybeUninit::new(NonNull::from(promoted)));
+}

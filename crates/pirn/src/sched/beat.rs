@@ -1,0 +1,163 @@
+//! Beats: when pending jobs (`fiber::jobs`) become fibers, and when a fiber that joins gives way.
+//!
+//! Owns: what a worker does when a join looks up. Does not own: the list, nor what a job is (`par`).
+//!
+//! After M. Rainey, U. Acar and others, "Heartbeat scheduling: provable efficiency for nested
+//! parallelism" (PLDI 2018): a fiber goes on by itself, and makes a fiber of its *oldest* job, which is the
+//! largest as a rule, at beats that are far apart compared to what that costs. Here a beat is for somebody:
+//!
+//! | the word says | set by | when | what follows |
+//! |---|---|---|---|
+//! | ARMED | the monitor | it stops looking often | it looks again; a job for each idle worker |
+//! | ASKED | a worker that found nothing, at most every [`ASK`] | before it sleeps | one job |
+//! | ASKED | the monitor | while some worker sleeps | a job for each idle worker |
+//! | GIVE_WAY | the monitor | the fiber has run since its last look | the fiber yields if others want its thread; one job, if others can take none here |
+//! | ALWAYS | the runtime | it is deterministic | the seed says whether one job is promoted |
+//!
+//! On a runtime that is driven by hand there is no monitor: a fiber that joins gives way when it waits.
+//!
+//! LIVENESS: jobs are pending only while their fiber runs (JO1), and it runs only on a worker that is awake. If
+//! another one sleeps meanwhile the monitor is not stopped; either it looks often and sees the jobs, or it
+//! has armed the word after it had said that it does not, and the next join tells it. What is set in the word
+//! after the last join of a long first half is seen by the next join, or by nobody: a fiber that
+//! neither joins nor waits keeps its jobs, as Heartbeat scheduling has it.
+
+use std::ptr;
+use std::sync::Arc;
+
+use super::pace::ASK;
+use super::pool::Pool;
+use super::worker::Worker;
+use crate::base::clock;
+use crate::fiber::FiberPtr;
+use crate::fiber::current::Local;
+use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, GIVE_WAY, Jobs};
+use crate::wait::park::yield_now;
+
+/// Where a join is called.
+pub(crate) enum Place {
+    /// On a fiber, whose jobs go here.
+    Fiber(&'static Jobs),
+    /// On a plain thread.
+    Outside,
+    /// Where nobody may wait: amid a poll, or in a hook of a worker's.
+    Alone,
+}
+
+/// Where the caller, who is to look up, calls a join.
+pub(crate) fn place(local: &Local) -> Place {
+    match local.fiber() {
+        Some(_) if !local.is_polling() => Place::Fiber(local.jobs()),
+        None if local.worker().is_null() && local.starting().is_null() => Place::Outside,
+        _ => Place::Alone,
+    }
+}
+
+/// The calling fiber looks up: promotes what it is asked for, and gives way.
+#[cold]
+pub(crate) fn beat(local: &Local) {
+    if Worker::here(local).beat(local) {
+        yield_now();
+    }
+}
+
+/// Queues a fresh fiber that was a job of the calling fiber's; `wanted`: somebody waits for just that. `Err` if the
+/// pool takes none any more.
+pub(crate) fn queue_job(
+    local: &Local,
+    fiber: FiberPtr,
+    wanted: bool,
+) -> Result<(), FiberPtr> {
+    Worker::here(local).queue_job(fiber, wanted)
+}
+
+impl Pool {
+    /// Has the monitor look often, which a pool of one worker may have none of so far.
+    #[cold]
+    fn look_after_joins(self: &Arc<Self>) {
+        if !self.is_by_hand() && !self.is_monitored() {
+            // Without it nobody asks the fiber to give way, and it does so when it waits.
+            let _ = self.launch_monitor();
+        }
+        self.monitor.attend();
+    }
+}
+
+impl Worker {
+    /// True if the running fiber is to yield.
+    fn beat(&self, local: &Local) -> bool {
+        let jobs = local.jobs();
+        let why = jobs.take_beat();
+        if why & ALWAYS != 0 {
+            if local.random_below(2) == 0 {
+                jobs.promote_oldest(local, true);
+            }
+            return false;
+        }
+        let idle = &self.pool.idle;
+        if why & ARMED != 0 {
+            self.pool.look_after_joins();
+        }
+        let mut credit = jobs.credit().get();
+        if why & (ARMED | ASKED) != 0 {
+            let wanted = usize::from(why & ASKED != 0);
+            credit = idle.unoccupied().max(wanted);
+        }
+        let gives_way = why & GIVE_WAY != 0;
+        if gives_way && self.pool.workers() > 1 && self.remote().queued() == 0 {
+            credit = credit.max(1);
+        }
+        if credit > 0 && jobs.promote_oldest(local, true) {
+            credit -= 1;
+        }
+        jobs.credit().set(credit);
+        if credit > 0 {
+            jobs.ask(AGAIN);
+        }
+        gives_way && self.gives_way()
+    }
+
+    /// Whether anybody may want this thread; if so the worker goes through everything next.
+    fn gives_way(&self) -> bool {
+        let driven = self.driver().is_some_and(|driver| driver.is_used());
+        let wanted = self.is_wanted();
+        self.remote().jobs.set_crowded(wanted);
+        if wanted || driven {
+            self.take_stock();
+        }
+        wanted || driven
+    }
+
+    /// Whether a fiber waits for this thread that no other would have taken.
+    fn is_wanted(&self) -> bool {
+        let remote = self.remote();
+        self.has_ready()
+            || self.at_once.get().is_some()
+            || !remote.mailbox.is_empty()
+            || !remote.next.is_empty()
+            // One may be a job that has been put out.
+            || remote.queued() > 1
+            || !self.pool.injector.is_empty()
+            || self.unnoticed_phase()
+            || self.timer_is_due()
+    }
+
+    /// Has fibers that join on other workers make a fiber of a job; false if there are none.
+    pub(super) fn ask_for_jobs(&self) -> bool {
+        let own = &*self.remote().jobs;
+        let mut joining = self.pool.remotes.iter().map(|remote| &*remote.jobs);
+        if !joining.any(|jobs| !ptr::eq(jobs, own) && jobs.has_pending()) {
+            return false;
+        }
+        let now = clock::now();
+        if now - self.asked.get() >= ASK {
+            self.asked.set(now);
+            for remote in self.pool.remotes.iter() {
+                if remote.jobs.has_pending() {
+                    remote.jobs.ask(ASKED);
+                }
+            }
+        }
+        true
+    }
+}
