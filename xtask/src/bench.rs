@@ -1,7 +1,8 @@
 //! `cargo xtask bench`: hands over to the programs in bench/, which is a workspace of its own
 //! so that the peers it measures stay out of the library's lock file.
 //!
-//! `compare` prints pirn and its peers side by side, `echo` only their servers; `guard` compares instruction counts
+//! `compare` prints pirn and its peers side by side, `echo` only their servers, `fork` only
+//! fork-join; `guard` compares instruction counts
 //! with the baseline in the repository; `cost` compares them with those of a build without
 //! anything that is there for reports only. `redis` is about a program, and in `redis.rs`.
 
@@ -14,7 +15,7 @@ use crate::redis;
 use crate::repo;
 use crate::tally::Tally;
 
-/// Runs `compare`, its cases of servers, or `guard` with the arguments that follow.
+/// Runs `compare`, its cases of servers or of fork-join, or `guard` with the arguments that follow.
 ///
 /// # Errors
 /// When the program is not named, or fails.
@@ -24,11 +25,11 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
             (name.as_str(), args.to_vec())
         }
         Some((name, args)) if name == "echo" => ("compare", echo(args)),
+        Some((name, args)) if name == "fork" => ("compare", fork(args)),
         Some((name, args)) if name == "cost" => return cost(args),
         Some((name, args)) if name == "redis" => return redis::compare(args),
         _ => {
-            let which =
-                "say which: `bench compare`, `echo`, `redis`, `guard` or `cost …`";
+            let which = "say which: `bench compare`, `echo`, `fork`, `redis`, `guard` or `cost …`";
             return Err(which.to_owned());
         }
     };
@@ -47,6 +48,13 @@ fn echo(args: &[String]) -> Vec<String> {
     if !args.iter().any(|arg| arg.starts_with("--reps")) {
         all.extend(["--reps".to_owned(), "10".to_owned()]);
     }
+    all.extend_from_slice(args);
+    all
+}
+
+/// The arguments with which `compare` runs the cases of fork-join.
+fn fork(args: &[String]) -> Vec<String> {
+    let mut all = vec!["--only".to_owned(), "fork-*".to_owned()];
     all.extend_from_slice(args);
     all
 }

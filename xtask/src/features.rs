@@ -8,9 +8,9 @@
 //! * `` `free spawn::names` ``: a test where fibers may migrate;
 //! * `` `checked spans::goes` ``: a test with the features `diagnostics` and `tracing`;
 //! * `` `compiles aarch64-apple-darwin` ``: the library compiles for that target;
-//! * `` `bench steal` ``: a case that bench/RESULTS.md or
-//!   bench/RESULTS-servers.md shows, or, with `::` in its name, a
-//!   test of the benches themselves;
+//! * `` `bench steal` ``: a case that bench/RESULTS.md,
+//!   bench/RESULTS-forks.md or bench/RESULTS-servers.md shows, or,
+//!   with `::` in its name, a test of the benches themselves;
 //!
 //! or the words `issue N` for what waits for another issue, or `pending`.
 

@@ -23,7 +23,11 @@ pub(crate) const FLAGS: &[&str] = &["names", "verbose"];
 pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
 
 /// Where the tables of the benches are; a case is named in a first column.
-const RESULTS: [&str; 2] = ["bench/RESULTS.md", "bench/RESULTS-servers.md"];
+const RESULTS: [&str; 3] = [
+    "bench/RESULTS.md",
+    "bench/RESULTS-forks.md",
+    "bench/RESULTS-servers.md",
+];
 /// How the names of storms begin: they run optimised.
 const STORMS: &str = "pirn::stress ";
 /// How the names of the suites about optimised code begin: they run as the profile `fat`

@@ -22,6 +22,8 @@ pub enum Bound {
     Floor(&'static str, f64),
     /// A fixed number in the row's unit.
     Fixed(Stat, f64),
+    /// A limit for another of our own peers.
+    For(&'static str, &'static Bound),
 }
 
 impl Bound {
@@ -29,6 +31,7 @@ impl Bound {
     pub fn stat(&self) -> Stat {
         match self {
             Bound::Fixed(stat, _) => *stat,
+            Bound::For(_, bound) => bound.stat(),
             Bound::Peer(..) | Bound::Best(..) | Bound::BestOf(..) | Bound::Floor(..) => {
                 Stat::Median
             }

@@ -4,6 +4,9 @@
 //! the command line read; a new case starts there.
 
 mod bound;
+mod fork;
+mod fork_rows;
+mod fork_table;
 mod kind;
 mod net;
 mod net_rows;
@@ -16,6 +19,7 @@ mod talk_rows;
 mod talk_table;
 
 pub use bound::{Bound, Stat};
+pub use fork::Fork;
 pub use kind::{Case, Kind};
 pub use net::Net;
 pub use row::{Row, Unit};

@@ -25,6 +25,8 @@ pub enum Unit {
     PerS,
     /// System calls of a request.
     Calls,
+    /// How many times as fast.
+    Times,
     /// A number of things.
     Count,
 }
@@ -43,6 +45,7 @@ impl Unit {
             Unit::Percent => "%",
             Unit::PerS => "/s",
             Unit::Calls => "calls",
+            Unit::Times => "×",
             Unit::Count => "",
         }
     }
@@ -51,7 +54,7 @@ impl Unit {
     pub fn more_is_better(self) -> bool {
         matches!(
             self,
-            Unit::MopsPerS | Unit::MbPerS | Unit::PerS | Unit::Count
+            Unit::MopsPerS | Unit::MbPerS | Unit::PerS | Unit::Times | Unit::Count
         )
     }
 }

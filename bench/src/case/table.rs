@@ -1,5 +1,6 @@
 //! The list of cases: sizes, processors, rows.
 
+use super::fork_table::FORK;
 use super::net_table::NET;
 use super::rows::{
     BUSY_CHILD, GUNZIP_INDEXED, GUNZIP_PLAIN, HAND_OVER, PARKED_SMALL, PARKED_WIDE, PGZ,
@@ -19,17 +20,17 @@ pub fn table() -> &'static [Case] {
 }
 
 const TABLE: &[Case] = &{
-    let mut all = [BASE; LABOR.len() + TALK.len() + NET.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = if at < LABOR.len() {
-            LABOR[at]
-        } else if at < LABOR.len() + TALK.len() {
-            TALK[at - LABOR.len()]
-        } else {
-            NET[at - LABOR.len() - TALK.len()]
-        };
-        at += 1;
+    let lists = [LABOR, FORK, TALK, NET];
+    let mut all = [BASE; LABOR.len() + FORK.len() + TALK.len() + NET.len()];
+    let (mut list, mut first) = (0, 0);
+    while list < lists.len() {
+        let mut at = 0;
+        while at < lists[list].len() {
+            all[first + at] = lists[list][at];
+            at += 1;
+        }
+        first += at;
+        list += 1;
     }
     all
 };

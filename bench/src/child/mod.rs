@@ -10,9 +10,11 @@ mod laps;
 mod latency;
 mod memory;
 mod outcome;
+mod usage;
 
 pub use job::Job;
 pub use laps::Laps;
 pub use latency::{Latency, Stamp, spin_for};
 pub use memory::{Footprint, peak_mib, report_parked};
 pub use outcome::{Outcome, Skip, sample};
+pub use usage::processor_time;

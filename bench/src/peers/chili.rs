@@ -8,6 +8,8 @@ use chili::{Config, Scope, ThreadPool};
 use crate::case::Kind;
 use crate::child::{Job, Laps, Outcome, Skip};
 
+use super::fork;
+
 /// How chili is used.
 pub(super) const NOTE: &str = "`Scope::join`; a join runs inline unless a worker is idle";
 
@@ -15,20 +17,21 @@ pub(super) fn run(job: &Job) -> Outcome {
     match job.kind {
         Kind::SpawnJoin => spawn_join(job),
         Kind::Skynet => skynet(job),
+        Kind::Fork(work) => fork::run::<ThreadPool>(job, work),
         _ => return Err(Skip("fork-join only")),
     }
     Ok(())
 }
 
-fn pool(job: &Job) -> ThreadPool {
+pub(super) fn pool(workers: usize) -> ThreadPool {
     ThreadPool::with_config(Config {
-        thread_count: NonZero::new(job.workers),
+        thread_count: NonZero::new(workers),
         ..Config::default()
     })
 }
 
 fn spawn_join(job: &Job) {
-    let pool = pool(job);
+    let pool = pool(job.workers);
     let mut scope = pool.scope();
     let mut laps = Laps::new(job);
     while laps.begin() {
@@ -41,7 +44,7 @@ fn spawn_join(job: &Job) {
 }
 
 fn skynet(job: &Job) {
-    let pool = pool(job);
+    let pool = pool(job.workers);
     let mut scope = pool.scope();
     let mut laps = Laps::new(job);
     while laps.begin() {

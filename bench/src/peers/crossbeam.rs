@@ -38,7 +38,7 @@ pub(super) fn run(job: &Job) -> Outcome {
             return Err(Skip("a closure cannot wait"));
         }
         Kind::Talk(work) => return talk::crossbeam::run(job, work),
-        Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+        Kind::Fork(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
         }
     }

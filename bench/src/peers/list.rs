@@ -4,6 +4,7 @@ use crate::case::{Case, Kind};
 use crate::child::{Job, Outcome};
 use crate::net;
 
+use super::fork;
 use super::pirn;
 use super::talk::{flume, kanal};
 use super::{chili, crossbeam, may, rayon, smol, threads, tokio};
@@ -40,9 +41,14 @@ impl Peer {
         if let Kind::Net(net) = case.kind {
             return net::serves(self.name, net);
         }
+        if let Kind::Fork(_) = case.kind {
+            return fork::LIBRARIES.contains(&self.name);
+        }
         let gzip = case.kind.is_gzip();
         match self.program {
             Program::Gzip => gzip,
+            Program::Here(_) if self.name == fork::SCOPE => false,
+            Program::Here(_) if self.name == fork::SERIAL => gzip,
             Program::Here(_) => !gzip || self.name == OURS,
             Program::Go | Program::Boost => !gzip,
             Program::Server => false,
@@ -85,6 +91,11 @@ const PEERS: &[Peer] = &[
         pirn::run_single_queue,
         "the same with `Scheduler::SingleQueue`",
     ),
+    here(
+        fork::SCOPE,
+        pirn::run_with_scope,
+        "`par::scope` and its `Scope::join`, for fork-join alone; `pirn` is `par::join` there",
+    ),
     here("threads", threads::run, threads::NOTE),
     here("crossbeam", crossbeam::run, crossbeam::NOTE),
     here("kanal", kanal::run, kanal::NOTE),
@@ -123,5 +134,9 @@ const PEERS: &[Peer] = &[
         "the same stages and deflate on plain threads, in such a child",
     ),
     gzip("pigz", "Debian's pigz"),
-    gzip("serial", "one thread, the deflate that pgz uses"),
+    here(
+        fork::SERIAL,
+        fork::serial::run,
+        "one thread: for fork-join plain calls, for gzip the deflate that pgz uses",
+    ),
 ];

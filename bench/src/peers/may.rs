@@ -49,7 +49,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Throughput => root(move || throughput(&job.smaller(20))),
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
         Kind::Talk(work) => return talk::may::run(&job, work),
-        Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+        Kind::Fork(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
         }
     }

@@ -7,6 +7,7 @@
 
 mod chili;
 mod crossbeam;
+mod fork;
 mod list;
 mod may;
 mod pirn;

@@ -17,11 +17,12 @@ use crate::child::{
     spin_for,
 };
 
+use super::fork;
 use super::talk;
 
 /// How pirn is used.
 pub(super) const NOTE: &str = "`spawn` and `join` on a fiber of a runtime of its own; \
-     `scope` where many are awaited; for gzip the program pgz";
+     `scope` where many are awaited; for fork-join `par::join`; for gzip the program pgz";
 
 pub(super) fn run_work_stealing(job: &Job) -> Outcome {
     run(job, Scheduler::WorkStealing)
@@ -31,6 +32,14 @@ pub(super) fn run_single_queue(job: &Job) -> Outcome {
     run(job, Scheduler::SingleQueue)
 }
 
+pub(super) fn run_with_scope(job: &Job) -> Outcome {
+    match job.kind {
+        Kind::Fork(work) => fork::run::<fork::Scoped>(job, work),
+        _ => return Err(Skip("fork-join only")),
+    }
+    Ok(())
+}
+
 fn run(job: &Job, scheduler: Scheduler) -> Outcome {
     if let Kind::Talk(work) = job.kind
         && work.on_threads()
@@ -38,6 +47,15 @@ fn run(job: &Job, scheduler: Scheduler) -> Outcome {
         return match scheduler {
             Scheduler::WorkStealing => talk::pirn::run_on_threads(job, work),
             _ => Err(Skip("there is no scheduler between plain threads")),
+        };
+    }
+    if let Kind::Fork(work) = job.kind {
+        return match scheduler {
+            Scheduler::WorkStealing => {
+                fork::run::<fork::Free>(job, work);
+                Ok(())
+            }
+            _ => Err(Skip("no such case")),
         };
     }
     let workers = if job.kind == Kind::Wake {
@@ -63,7 +81,7 @@ fn run(job: &Job, scheduler: Scheduler) -> Outcome {
         Kind::Wake => wake(job, &runtime),
         Kind::Throughput => runtime.run(|| throughput(job)),
         Kind::Talk(work) => return talk::pirn::run(job, work, &runtime),
-        Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+        Kind::Fork(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
         }
     }

@@ -11,6 +11,8 @@ use crate::child::{
     Job, Laps, Latency, Outcome, Skip, Stamp, peak_mib, sample, spin_for,
 };
 
+use super::fork;
+
 /// How rayon is used.
 pub(super) const NOTE: &str = "`scope` and `spawn` inside a pool; jobs run on the worker's own stack and cannot wait";
 
@@ -24,6 +26,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::HandOver => pool(job.workers).install(|| hand_over(&job)),
         Kind::Wake => wake(&job),
         Kind::Throughput => pool(job.workers).install(|| throughput(&job)),
+        Kind::Fork(work) => fork::run::<ThreadPool>(&job, work),
         Kind::Yield(_) | Kind::SpawnJoinYield | Kind::Parked => {
             return Err(Skip("a job cannot wait"));
         }
@@ -36,7 +39,7 @@ pub(super) fn run(job: &Job) -> Outcome {
     Ok(())
 }
 
-fn pool(workers: usize) -> ThreadPool {
+pub(super) fn pool(workers: usize) -> ThreadPool {
     ThreadPoolBuilder::new()
         .num_threads(workers)
         .build()

@@ -31,7 +31,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Throughput => throughput(&job.smaller(100)),
         Kind::Steal | Kind::HandOver => return Err(Skip("nothing to steal")),
         Kind::Talk(work) => return talk::threads::run(job, work),
-        Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+        Kind::Fork(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
         }
     }

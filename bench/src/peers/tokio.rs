@@ -60,7 +60,11 @@ fn drive(runtime: &Runtime, job: Job) -> Outcome {
         Kind::Throughput => root(runtime, throughput(job)),
         Kind::Talk(work) => return talk::tokio::run(runtime, job, work),
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
-        Kind::Wake | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+        Kind::Wake
+        | Kind::Fork(_)
+        | Kind::Net(_)
+        | Kind::Pgz { .. }
+        | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
         }
     }

@@ -2,8 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::peers::OURS;
-
 use super::sheet::{Block, Sheet};
 use super::text::{by_reason, number, verdict};
 
@@ -62,11 +60,11 @@ fn targets(sheet: &Sheet) -> String {
     let mut page =
         "\n## Targets\n\n| case | row | pirn | target |\n|---|---|---:|---|\n".to_owned();
     for block in &sheet.blocks {
-        let ours = block.lines.iter().find(|line| line.peer == OURS);
-        let ours = ours.map_or("–".to_owned(), |line| {
-            format!("{} {}", number(line.summary.median), block.unit)
-        });
         for limit in &block.limits {
+            let ours = block.lines.iter().find(|line| line.peer == limit.peer);
+            let ours = ours.map_or("–".to_owned(), |line| {
+                format!("{} {}", number(line.summary.median), block.unit)
+            });
             let verdict = verdict(limit, block.unit);
             let _ = writeln!(
                 page,

@@ -11,6 +11,8 @@ use super::sheet::{Line, is_ours};
 /// One limit of one row.
 #[derive(Debug, Serialize)]
 pub struct Limit {
+    /// Which of our peers it is for.
+    pub peer: &'static str,
     /// In words; the number follows them.
     pub text: String,
     /// Whether the number hangs on what a peer or a floor did in this run.
@@ -27,11 +29,20 @@ pub struct Limit {
 pub fn limits(row: &Row, lines: &[Line], floors: &Cell) -> Vec<Limit> {
     row.bounds
         .iter()
-        .map(|bound| limit(row, bound, lines, floors))
+        .map(|bound| match bound {
+            Bound::For(peer, bound) => limit(row, peer, bound, lines, floors),
+            _ => limit(row, OURS, bound, lines, floors),
+        })
         .collect()
 }
 
-fn limit(row: &Row, bound: &Bound, lines: &[Line], floors: &Cell) -> Limit {
+fn limit(
+    row: &Row,
+    peer: &'static str,
+    bound: &Bound,
+    lines: &[Line],
+    floors: &Cell,
+) -> Limit {
     let median = |name: &str| {
         lines
             .iter()
@@ -72,11 +83,16 @@ fn limit(row: &Row, bound: &Bound, lines: &[Line], floors: &Cell) -> Limit {
             let of = if stat == Stat::P99 { "p99 " } else { "" };
             (format!("{of}{sign}"), Some(value))
         }
+        Bound::For(..) => unreachable!("a limit is for one peer"),
+    };
+    let text = match peer {
+        OURS => text,
+        other => format!("{other} {text}"),
     };
     let ours =
         lines
             .iter()
-            .find(|line| line.peer == OURS)
+            .find(|line| line.peer == peer)
             .map(|line| match bound.stat() {
                 Stat::Median => line.summary.median,
                 Stat::P99 => line.summary.p99,
@@ -90,6 +106,7 @@ fn limit(row: &Row, bound: &Bound, lines: &[Line], floors: &Cell) -> Limit {
         }
     };
     Limit {
+        peer,
         relative: !matches!(bound, Bound::Fixed(..)),
         text,
         value,
@@ -150,6 +167,22 @@ mod tests {
             limits(&row, &[line(OURS, 11.0)], &Cell::new())[0].kept,
             Some(true)
         );
+    }
+
+    #[test]
+    fn a_limit_may_be_for_another_of_our_own() {
+        let row = row(
+            Unit::Ns,
+            &[
+                Bound::Peer("rayon", 1.0),
+                Bound::For("pirn-sq", &Bound::Peer("rayon", 1.0)),
+            ],
+        );
+        let lines = [line(OURS, 1.0), line("pirn-sq", 3.0), line("rayon", 2.0)];
+        let limits = limits(&row, &lines, &Cell::new());
+        let told = limits.iter().map(|limit| (limit.peer, limit.kept));
+        let told: Vec<_> = told.collect();
+        assert_eq!(told, [(OURS, Some(true)), ("pirn-sq", Some(false))]);
     }
 
     #[test]

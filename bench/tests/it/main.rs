@@ -1,3 +1,4 @@
 //! What holds of `compare` as a whole.
 
+mod forks;
 mod servers;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::child::{Job, sample};
+use crate::child::{Job, processor_time, sample};
 
 /// The deadlines of one run and what became of them.
 #[derive(Debug)]
@@ -95,16 +95,3 @@ const GAP: Duration = Duration::from_micros(10);
 /// Arbitrary: several times what the slowest runtime takes to start one on a machine that
 /// does nothing else.
 const TO_SPAWN_ONE: Duration = Duration::from_micros(12);
-
-/// What the process has used so far, in user and in system mode.
-fn processor_time() -> Duration {
-    // SAFETY: the structure is made of numbers; all zeros is a value of it.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is alive for the call.
-    let failed = unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) };
-    assert_eq!(failed, 0, "the process may ask about itself");
-    let time = |time: libc::timeval| {
-        Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000)
-    };
-    time(usage.ru_utime) + time(usage.ru_stime)
-}

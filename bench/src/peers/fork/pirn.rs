@@ -1,0 +1,59 @@
+//! pirn's part: both forms of join, on a fiber of a runtime of its own.
+
+use pirn::par;
+use pirn::runtime::Runtime;
+
+use super::library::Library;
+
+/// The free `join`, which looks up the fiber that it runs on.
+pub(in crate::peers) struct Free(Runtime);
+
+/// `Scope::join`, which is told.
+pub(in crate::peers) struct Scoped(Runtime);
+
+impl Library for Free {
+    type Scope<'a> = ();
+
+    fn start(workers: usize) -> Free {
+        Free(runtime(workers))
+    }
+
+    fn enter<R: Send>(&self, work: impl FnOnce(&mut ()) -> R + Send) -> R {
+        self.0.run(|| work(&mut ()))
+    }
+
+    fn join<A: Send, B: Send>(
+        _scope: &mut (),
+        a: impl FnOnce(&mut ()) -> A + Send,
+        b: impl FnOnce(&mut ()) -> B + Send,
+    ) -> (A, B) {
+        par::join(|| a(&mut ()), || b(&mut ()))
+    }
+}
+
+impl Library for Scoped {
+    type Scope<'a> = par::Scope<'a>;
+
+    fn start(workers: usize) -> Scoped {
+        Scoped(runtime(workers))
+    }
+
+    fn enter<R: Send>(&self, work: impl FnOnce(&mut par::Scope<'_>) -> R + Send) -> R {
+        self.0.run(|| par::scope(work))
+    }
+
+    fn join<A: Send, B: Send>(
+        scope: &mut par::Scope<'_>,
+        a: impl FnOnce(&mut par::Scope<'_>) -> A + Send,
+        b: impl FnOnce(&mut par::Scope<'_>) -> B + Send,
+    ) -> (A, B) {
+        scope.join(a, b)
+    }
+}
+
+fn runtime(workers: usize) -> Runtime {
+    Runtime::builder()
+        .workers(workers)
+        .build()
+        .expect("a runtime starts")
+}

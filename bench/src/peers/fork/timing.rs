@@ -1,0 +1,77 @@
+//! How long the work takes. With more than one worker every round is done twice, once by a
+//! pool of a single worker: both meet the same minute of the machine.
+
+use std::time::{Duration, Instant};
+
+use crate::child::{Job, processor_time, sample, spin_for};
+
+use super::library::Library;
+use super::work::{Frame, Work};
+
+/// Prints each round: `total`, `op` if the work knows how many joins it makes, and `speed-up`
+/// if there is more than one worker.
+pub(super) fn rounds<L: Library>(job: &Job, mut work: impl Work) {
+    let alone = (job.workers > 1).then(|| L::start(1));
+    let pool = L::start(job.workers);
+    for round in 0..job.warmups + job.rounds {
+        let single = alone.as_ref().map(|pool| once(pool, &mut work));
+        let nanos = once(&pool, &mut work);
+        if round < job.warmups {
+            continue;
+        }
+        sample("total", nanos * 1e-6);
+        if let Some(joins) = work.joins() {
+            sample("op", nanos / joins as f64);
+        }
+        if let Some(single) = single {
+            sample("speed-up", single / nanos);
+        }
+    }
+}
+
+/// Prints `job.n` frames in either way: one right after another, and apart, with something
+/// between two frames that only one thread does.
+pub(super) fn frames<L: Library>(job: &Job, mut work: Frame) {
+    let pool = L::start(job.workers);
+    let ways = [
+        ("frame", "frame-cpu", Duration::ZERO),
+        ("apart", "apart-cpu", Duration::from_micros(300)),
+    ];
+    for (frame, cpu, between) in ways {
+        let mut times = Vec::with_capacity(job.n as usize);
+        let used = pool.enter(|scope| {
+            for _ in 0..job.warmups {
+                inside::<L>(scope, &mut work);
+            }
+            let mut alone = Duration::ZERO;
+            let before = processor_time();
+            for _ in 0..job.n {
+                let began = Instant::now();
+                if !between.is_zero() {
+                    spin_for(between);
+                }
+                alone += began.elapsed();
+                times.push(inside::<L>(scope, &mut work));
+            }
+            (processor_time() - before).saturating_sub(alone)
+        });
+        for nanos in times {
+            sample(frame, nanos * 1e-3);
+        }
+        sample(cpu, used.as_secs_f64() * 1e6 / job.n as f64);
+    }
+}
+
+/// Nanoseconds of one round, without entering the pool.
+fn once<L: Library>(pool: &L, work: &mut impl Work) -> f64 {
+    pool.enter(|scope| inside::<L>(scope, work))
+}
+
+fn inside<L: Library>(scope: &mut L::Scope<'_>, work: &mut impl Work) -> f64 {
+    work.prepare();
+    let began = Instant::now();
+    work.run::<L>(scope);
+    let nanos = began.elapsed().as_nanos() as f64;
+    work.check();
+    nanos
+}

@@ -1,0 +1,44 @@
+//! Every work finds its answer with the simplest of libraries, and misses one that is not there.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::super::serial::Serial;
+use super::*;
+
+/// Checks fail before the first round and after one that was forgotten, and pass after each
+/// that was done.
+fn knows_its_answer(mut work: impl Work) {
+    let mut round = |done: bool| {
+        work.prepare();
+        if done {
+            work.run::<Serial>(&mut ());
+        }
+        catch_unwind(AssertUnwindSafe(|| work.check())).is_ok()
+    };
+    assert_eq!([round(false), round(true)], [false, true]);
+    assert_eq!([round(false), round(true)], [false, true]);
+}
+
+#[test]
+fn what_was_not_computed_is_no_answer() {
+    for size in [100, 3_000, 20_000] {
+        knows_its_answer(Fib::new(size));
+        knows_its_answer(Tree::new(size));
+        knows_its_answer(Sum::new(size));
+        knows_its_answer(Sort::new(size));
+        knows_its_answer(Queens::new(size));
+        knows_its_answer(Frame::new(size / 100));
+    }
+    for size in [4, 5, 51, 64] {
+        knows_its_answer(Matmul::new(size));
+        knows_its_answer(Mandelbrot::new(size));
+    }
+}
+
+#[test]
+fn the_joins_of_a_number_are_counted() {
+    assert_eq!(Fib::new(1).joins(), Some(1));
+    assert_eq!(Fib::new(4).joins(), Some(4));
+    assert_eq!(Fib::new(11).joins(), Some(7));
+    assert_eq!(Fib::new(4_000_000).joins(), Some(3_524_577));
+}
