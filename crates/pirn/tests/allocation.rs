@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use pirn::net::UnixStream;
+use pirn::par::graph::{Access, Graph};
 use pirn::runtime::Scheduler;
 use pirn::{JoinHandle, Runtime};
 use socket2::SockRef;
@@ -295,6 +296,40 @@ fn alone_a_wait_for_a_future_allocates_once() {
         (WAITS..WAITS + 16).contains(&blocks),
         "{blocks} blocks for {WAITS} waits"
     );
+}
+
+/// O14. A graph is put in order once; its runs then allocate nothing.
+#[test]
+fn alone_runs_of_a_graph_allocate_nothing() {
+    struct R<const N: usize>;
+    const RUNS: u64 = 1_000;
+    for scheduler in [Scheduler::WorkStealing, Scheduler::SingleQueue] {
+        let runtime = started(scheduler);
+        stock_stacks(&runtime);
+        let ran = AtomicU64::new(0);
+        let mut graph = Graph::new();
+        for layer in 0..10_usize {
+            let write = Access::new().write::<R<0>>();
+            graph.add(format!("writer {layer}"), write, || {
+                ran.fetch_add(1, Ordering::Relaxed);
+            });
+            for reader in 0..10_u32 {
+                let read = Access::new().read::<R<0>>();
+                graph.add(format!("reader {reader}"), read, || {
+                    pirn::yield_now();
+                    ran.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+        }
+        let mut runs = || {
+            runtime.run(|| (0..RUNS).for_each(|_| graph.run().expect("no circle")));
+        };
+        (0..3).for_each(|_| runs());
+        let blocks = blocks_of(&mut runs);
+        // As in a burst.
+        assert!(blocks < 16, "{blocks} blocks in {RUNS} runs, {scheduler:?}");
+        assert_eq!(ran.load(Ordering::Relaxed), 4 * RUNS * 110);
+    }
 }
 
 /// N5. A thousand writers whose readers are slow wait: what they have to write is kept nowhere, as long

@@ -26,6 +26,7 @@
 
 #[expect(unsafe_code, reason = "a job lies in the frame of its join")]
 mod fork;
+pub mod graph;
 mod join;
 mod scope;
 #[expect(unsafe_code, reason = "a job lies in the frame of its join")]

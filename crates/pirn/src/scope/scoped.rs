@@ -200,16 +200,65 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        self.fresh_at(Location::caller(), inherited, builder, f)
+    }
+
+    fn fresh_at<F, T>(
+        &'scope self,
+        location: &'static Location<'static>,
+        inherited: Inheritance,
+        builder: Builder,
+        f: F,
+    ) -> FiberPtr
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
         let local = current::local();
         // SAFETY: SC1: what `F` and `T` borrow lives for `'scope`, which is longer than the
         // child.
-        let fiber = unsafe { builder.fresh(local, Location::caller(), f) };
+        let fiber = unsafe { builder.fresh(local, location, f) };
         // SAFETY: H2: not published yet.
         unsafe { inherited.give_to(fiber) };
         self.children.count();
         // SAFETY: SC1.
         unsafe { self.children.adopt(fiber) };
         fiber
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Spawns a fiber in this scope that nobody joins, for what was said at `location`. It
+    /// starts even if the scope has been cancelled.
+    ///
+    /// # Errors
+    /// Gives `f` back if the runtime has been shut down.
+    pub(crate) fn spawn_obliged<F>(
+        &'scope self,
+        location: &'static Location<'static>,
+        f: F,
+    ) -> Result<(), F>
+    where
+        F: FnOnce() + Send + 'scope,
+    {
+        let inherited = Inheritance::copy(current::local());
+        let fiber = self.fresh_at(location, inherited, Builder::new(), f);
+        // SAFETY: H1, H2: not published yet.
+        let region = unsafe { &fiber.as_ref().region };
+        region.set(region.get().obliged());
+        match place::spawn(&self.pool, current::local(), fiber) {
+            Ok(()) => {
+                // SAFETY: J1, as in `spawn`.
+                drop(unsafe { ScopedJoinHandle::<()>::new(fiber) });
+                Ok(())
+            }
+            Err(fiber) => {
+                // SAFETY: refused, so it is in no queue and still holds an `F`.
+                let f = unsafe { take_back(fiber) };
+                self.children.uncount();
+                Err(f)
+            }
+        }
     }
 }
 

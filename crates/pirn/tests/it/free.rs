@@ -22,7 +22,7 @@ fn builder(workers: usize) -> Builder {
     unsafe { builder.free_migration() }
 }
 
-fn free(workers: usize, scheduler: Scheduler) -> Runtime {
+pub(crate) fn free(workers: usize, scheduler: Scheduler) -> Runtime {
     let builder = builder(workers).scheduler(scheduler);
     builder.build().expect("a runtime starts")
 }

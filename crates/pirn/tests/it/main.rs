@@ -112,6 +112,10 @@ mod foreign_code;
 mod frames;
 #[expect(unsafe_code, reason = "lets fibers migrate")]
 mod free;
+/// Graphs of tasks that say what they read and write.
+mod graph;
+/// Random graphs beside the definition of what they do.
+mod graph_random;
 /// Fibers that belong to a value.
 mod groups;
 /// What runs on a worker's thread before its first fiber and after its last.

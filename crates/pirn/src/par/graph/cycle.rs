@@ -1,0 +1,65 @@
+//! A circle in what was said explicitly: how it is found, and what users see of it.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+use super::nodes::NodeId;
+
+/// Nodes of a graph are to run after each other in a circle, so that none can be the first.
+/// Names one such circle; there may be more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// Each before the next, and the last before the first. Begins with the one of them that
+    /// was added first.
+    nodes: Vec<(NodeId, Cow<'static, str>)>,
+}
+
+impl Cycle {
+    pub(super) fn new(nodes: Vec<(NodeId, Cow<'static, str>)>) -> Cycle {
+        Cycle { nodes }
+    }
+
+    /// The nodes of the circle: each is to run before the next, and the last before the
+    /// first. Begins with the one that was added first.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + '_ {
+        self.nodes.iter().map(|(id, _)| *id)
+    }
+
+    /// The names of [`nodes`](Self::nodes).
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
+        self.nodes.iter().map(|(_, name)| &**name)
+    }
+}
+
+/// One circle among nodes of which each has one of them in front: `before` names one.
+/// It begins with the smallest of its nodes.
+pub(super) fn circle(start: u32, before: impl Fn(u32) -> u32) -> Vec<u32> {
+    // Backwards until a node comes again: from there on it is a circle.
+    let mut way = vec![start];
+    let mut node = before(start);
+    while !way.contains(&node) {
+        way.push(node);
+        node = before(node);
+    }
+    let mut circle: Vec<u32> = way.into_iter().skip_while(|on| *on != node).collect();
+    circle.reverse();
+    let smallest = (0..circle.len()).min_by_key(|index| circle[*index]);
+    circle.rotate_left(smallest.unwrap_or(0));
+    circle
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("these nodes of a graph are to run in a circle: ")?;
+        for name in self.names() {
+            write!(f, "`{name}` before ")?;
+        }
+        match self.names().next() {
+            Some(name) if self.nodes.len() > 1 => write!(f, "`{name}`"),
+            _ => f.write_str("itself"),
+        }
+    }
+}
+
+impl Error for Cycle {}

@@ -1,0 +1,7 @@
+//! Tests of this room: `model_*` under loom, the others on the machine.
+
+#[cfg(loom)]
+mod model_countdown;
+
+#[cfg(not(any(loom, shuttle)))]
+mod plan;

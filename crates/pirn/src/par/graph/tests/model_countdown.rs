@@ -1,0 +1,105 @@
+//! Models: a node is started once, when all in front of it have ended, by one who sees what
+//! they did.
+
+use std::sync::Arc;
+
+use crate::base::tests::explore::explore;
+use crate::par::graph::countdown::Countdown;
+use crate::par::graph::plan::Plan;
+use crate::shim::Lock;
+use crate::shim::atomic::{AtomicU32, Ordering};
+use crate::shim::thread::{self, JoinHandle};
+
+/// A graph whose fibers are threads.
+struct Rig {
+    plan: Plan,
+    countdown: Countdown,
+    edges: &'static [(u32, u32)],
+    /// How often each node has run. Relaxed: only the countdown orders it.
+    ran: Vec<AtomicU32>,
+    threads: Lock<Vec<JoinHandle<()>>>,
+}
+
+impl Rig {
+    fn new(nodes: u32, edges: &'static [(u32, u32)]) -> Arc<Rig> {
+        let plan = Plan::of_edges((0..nodes).collect(), edges);
+        Arc::new(Rig {
+            countdown: Countdown::new(&plan),
+            plan,
+            edges,
+            ran: (0..nodes).map(|_| AtomicU32::new(0)).collect(),
+            threads: Lock::new(Vec::new()),
+        })
+    }
+
+    /// What all nodes in front of `position`, near and far, have come to.
+    fn run(&self, position: u32) {
+        let mut front = vec![position];
+        while let Some(at) = front.pop() {
+            for (before, _) in self.edges.iter().filter(|(_, behind)| *behind == at) {
+                let ran = self.ran[*before as usize].load(Ordering::Relaxed);
+                assert_eq!(ran, 1, "node {position} does not see node {before}");
+                front.push(*before);
+            }
+        }
+        let ran = &self.ran[position as usize];
+        ran.store(ran.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    fn spawn(self: &Arc<Self>, position: u32) {
+        let rig = Arc::clone(self);
+        let body = move || rig.go_on_from(position);
+        let thread = thread::spawn(String::new(), body).expect("a modelled thread");
+        self.threads.lock().push(thread);
+    }
+
+    /// As the fibers of a run do.
+    fn go_on_from(self: &Arc<Self>, position: u32) {
+        let mut next = Some(position);
+        while let Some(position) = next.take() {
+            self.run(position);
+            self.countdown
+                .ended(&self.plan, position, |ready| match next {
+                    None => next = Some(ready),
+                    Some(_) => self.spawn(ready),
+                });
+        }
+    }
+
+    fn go(self: &Arc<Self>) {
+        self.plan.first().for_each(|position| self.spawn(position));
+        loop {
+            let Some(thread) = self.threads.lock().pop() else {
+                break;
+            };
+            thread.join().expect("the thread passes");
+        }
+        for ran in &self.ran {
+            assert_eq!(ran.load(Ordering::Relaxed), 1, "a node was left out");
+        }
+    }
+}
+
+/// Two in front of one.
+#[test]
+fn model_countdown_two_before_one() {
+    explore("countdown_two_before_one", 3, || {
+        Rig::new(3, &[(0, 2), (1, 2)]).go();
+    });
+}
+
+/// One fans out to two, which meet again; the last sees the first through either.
+#[test]
+fn model_countdown_diamond() {
+    explore("countdown_diamond", 3, || {
+        Rig::new(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]).go();
+    });
+}
+
+/// Two in front of two each: both words come to nothing once.
+#[test]
+fn model_countdown_two_before_two() {
+    explore("countdown_two_before_two", 3, || {
+        Rig::new(4, &[(0, 2), (0, 3), (1, 2), (1, 3)]).go();
+    });
+}

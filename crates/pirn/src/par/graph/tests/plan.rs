@@ -1,0 +1,141 @@
+//! Plans of random graphs, beside the definition of who waits for whom.
+
+use crate::base::rng::Rng;
+use crate::par::graph::access::{Access, Use};
+use crate::par::graph::nodes::NodeId;
+use crate::par::graph::plan::Plan;
+
+struct Declared {
+    accesses: Vec<Access>,
+    orders: Vec<(u32, u32)>,
+}
+
+/// Up to 60 nodes that use up to eight resources, named in either way, and orders along a random ranking.
+fn random(rng: &mut Rng) -> Declared {
+    struct R<const N: usize>;
+    let n = 1 + rng.below(60);
+    let mut rank: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        rank.swap(i, rng.below(i + 1));
+    }
+    let (resources, uses, orders) = (1 + rng.below(8), rng.below(4), rng.below(n));
+    let mut accesses = vec![Access::new(); n];
+    for node in 0..n {
+        for _ in 0..uses {
+            let access = std::mem::take(&mut accesses[node]);
+            accesses[node] = match (rng.below(resources), rng.below(3)) {
+                (0, 0) => access.write::<R<0>>(),
+                (0, _) => access.read::<R<0>>(),
+                (1, 0) => access.write::<R<1>>(),
+                (1, _) => access.read::<R<1>>(),
+                (r, 0) => access.write_named(format!("{r}")),
+                (r, _) => access.read_named(format!("{r}")),
+            };
+        }
+    }
+    let mut pairs = Vec::new();
+    for _ in 0..orders {
+        let (a, b) = (rng.below(n), rng.below(n));
+        let (front, back) = if rank[a] < rank[b] { (a, b) } else { (b, a) };
+        match front == back {
+            true => {}
+            false if rng.below(2) == 0 => pairs.push((front as u32, back as u32)),
+            false => {
+                let access = std::mem::take(&mut accesses[back]);
+                accesses[back] = access.after(NodeId(front as u32));
+            }
+        }
+    }
+    Declared {
+        accesses,
+        orders: pairs,
+    }
+}
+
+/// Who comes before whom by the definition: what was said, then conflicts down the line.
+fn defined(declared: &Declared) -> (Vec<u32>, Vec<Vec<bool>>) {
+    let n = declared.accesses.len();
+    let mut said = vec![vec![false; n]; n];
+    for &(front, back) in &declared.orders {
+        said[front as usize][back as usize] = true;
+    }
+    for (node, access) in declared.accesses.iter().enumerate() {
+        access
+            .after
+            .iter()
+            .for_each(|id| said[id.0 as usize][node] = true);
+    }
+    let mut line: Vec<u32> = Vec::new();
+    while line.len() < n {
+        let placed = |node: usize| line.contains(&(node as u32));
+        let next = (0..n).find(|node| {
+            !placed(*node) && (0..n).all(|front| !said[front][*node] || placed(front))
+        });
+        line.push(next.expect("ranked") as u32);
+    }
+    let mut before = said;
+    for (i, a) in line.iter().map(|node| *node as usize).enumerate() {
+        for b in line[i + 1..].iter().map(|node| *node as usize) {
+            before[a][b] |= conflict(&declared.accesses[a], &declared.accesses[b]);
+        }
+    }
+    (line, before)
+}
+
+fn conflict(a: &Access, b: &Access) -> bool {
+    a.uses.iter().any(|(left, how)| {
+        b.uses.iter().any(|(right, other)| {
+            left == right && (*how == Use::Write || *other == Use::Write)
+        })
+    })
+}
+
+/// Whatever follows from `before`, too.
+fn closed(mut before: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
+    let n = before.len();
+    for via in 0..n {
+        for a in (0..n).filter(|a| *a != via) {
+            if before[a][via] {
+                for b in 0..n {
+                    before[a][b] = before[a][b] || before[via][b];
+                }
+            }
+        }
+    }
+    before
+}
+
+/// A plan makes a node wait for those that it has to wait for, near or far, and for no others.
+#[test]
+fn plans_are_what_is_defined() {
+    for seed in 1..=1_000 {
+        let declared = random(&mut Rng::new(seed));
+        let plan = Plan::new(&declared.accesses, &declared.orders).expect("no circle");
+        let (line, before) = defined(&declared);
+        assert_eq!(plan.line, line, "seed {seed}");
+        let n = line.len();
+        let mut planned = vec![vec![false; n]; n];
+        let mut needs = vec![0; n];
+        for position in 0..n {
+            for &behind in plan.behind(position as u32) {
+                planned[line[position] as usize][line[behind as usize] as usize] = true;
+                needs[behind as usize] += 1;
+            }
+        }
+        assert_eq!(plan.needs, needs, "seed {seed}");
+        assert_eq!(closed(planned), closed(before), "seed {seed}");
+    }
+}
+
+/// A resource that all read between two writes takes one edge for each reader on either
+/// side, and none between the writers.
+#[test]
+fn what_follows_is_left_out() {
+    let mut accesses = vec![Access::new().write::<u8>()];
+    accesses.extend(vec![Access::new().read::<u8>(); 10]);
+    accesses.push(Access::new().write::<u8>());
+    let plan = Plan::new(&accesses, &[]).expect("no circle");
+    assert_eq!(plan.behind(0), (1..=10).collect::<Vec<u32>>());
+    (1..=10).for_each(|reader| assert_eq!(plan.behind(reader), [11]));
+    assert_eq!(plan.needs[11], 10);
+}

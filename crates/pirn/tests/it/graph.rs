@@ -1,0 +1,442 @@
+//! Graphs of tasks: who waits for whom, what runs side by side, panics, interrupts.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::cancel::{Token, check, with_deadline};
+use pirn::par::graph::{Access, Cycle, Graph, NodeId};
+use pirn::sync::{Barrier, RwLock};
+use pirn::{Interrupt, Runtime, channel};
+
+use crate::crew::{for_ever, runtime, until};
+use crate::rig::{LONG, on_every_shape};
+
+struct Place;
+struct Speed;
+
+/// The names of what has been called, in order.
+#[derive(Default)]
+struct Called(Mutex<Vec<&'static str>>);
+
+impl Called {
+    fn note(&self, name: &'static str) {
+        self.0.lock().unwrap().push(name);
+    }
+
+    fn take(&self) -> Vec<&'static str> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// A node that notes that it was called.
+fn noting<'env>(
+    graph: &mut Graph<'env>,
+    called: &'env Called,
+    name: &'static str,
+    access: Access,
+) -> NodeId {
+    graph.add(name, access, move || called.note(name))
+}
+
+/// Nodes borrow mutably, keep what they have between runs, and see what came before them.
+#[test]
+fn systems_of_a_frame() {
+    on_every_shape(|runtime| {
+        let (speed, place) = (RwLock::new(1_u64), RwLock::new(0_u64));
+        let (mut seen, mut heard) = (Vec::new(), 0);
+        let free = "the graph keeps the others away";
+        let mut frame = Graph::new();
+        frame.add("steer", Access::new().write::<Speed>(), || {
+            *speed.try_write().expect(free) += 1;
+        });
+        frame.add(
+            "move",
+            Access::new().read::<Speed>().write::<Place>(),
+            || {
+                *place.try_write().expect(free) += *speed.try_read().expect(free);
+            },
+        );
+        frame.add("draw", Access::new().read::<Place>(), || {
+            seen.push(*place.try_read().expect(free));
+        });
+        frame.add("hum", Access::new().read::<Place>(), || {
+            heard += *place.try_read().expect(free);
+        });
+        runtime.run(|| (0..4).for_each(|_| frame.run().unwrap()));
+        drop(frame);
+        assert_eq!(seen, [2, 5, 9, 14]);
+        assert_eq!(heard, 30);
+    });
+}
+
+/// Of two that conflict the one that was added first runs first, unless it was said to come
+/// after the other.
+#[test]
+fn the_order_of_a_line() {
+    let called = Called::default();
+    let mut graph = Graph::new();
+    let a = noting(&mut graph, &called, "a", Access::new().write::<Place>());
+    let b = noting(&mut graph, &called, "b", Access::new().write::<Place>());
+    let c = noting(&mut graph, &called, "c", Access::new().write::<Place>());
+    let line = |graph: &mut Graph<'_>| graph.line().unwrap().collect::<Vec<_>>();
+    assert_eq!(line(&mut graph), [a, b, c]);
+    graph.run().unwrap();
+    assert_eq!(called.take(), ["a", "b", "c"]);
+    graph.order(c, a);
+    assert_eq!(line(&mut graph), [b, c, a]);
+    graph.run().unwrap();
+    assert_eq!(called.take(), ["b", "c", "a"]);
+    // Nobody moves for this one, which was said to come after the last.
+    let d = noting(
+        &mut graph,
+        &called,
+        "d",
+        Access::new().after(a).read::<Place>(),
+    );
+    assert_eq!(line(&mut graph), [b, c, a, d]);
+    graph.run().unwrap();
+    assert_eq!(called.take(), ["b", "c", "a", "d"]);
+    assert_eq!((graph.len(), graph.is_empty()), (4, false));
+    assert_eq!(graph.name(d), "d");
+    graph.chain(&[d, c, b]);
+    let cycle = graph.run().unwrap_err();
+    assert!(cycle.nodes().eq([a, d, c]), "{cycle}");
+    assert_eq!(called.take(), [""; 0], "nothing runs in a circle");
+}
+
+/// A type and a text name different things, as do two texts; reading is no conflict.
+#[test]
+fn what_conflicts() {
+    on_every_shape(|runtime| {
+        let all = Barrier::new(6);
+        let meet = || drop(all.wait());
+        let mut graph = Graph::new();
+        graph.add("type", Access::new().write::<Place>(), meet);
+        graph.add("text", Access::new().write_named("Place"), meet);
+        graph.add("other", Access::new().write_named("Speed".to_owned()), meet);
+        graph.add("reader", Access::new().read::<Speed>(), meet);
+        graph.add("another", Access::new().read::<Speed>().read::<str>(), meet);
+        graph.add("nothing", Access::new(), meet);
+        let mut last = 0;
+        let both = Access::new()
+            .read::<Place>()
+            .write::<Place>()
+            .write::<Place>();
+        graph.add("both", both, || last += 1);
+        // It ends only if all six run at the same time.
+        (0..10).for_each(|_| runtime.run(|| graph.run().unwrap()));
+        drop(graph);
+        assert_eq!(last, 10);
+    });
+}
+
+/// Layers of nodes, each node after all of the layer before it: all of a layer run at the
+/// same time, on one worker too.
+#[test]
+fn layers_run_side_by_side() {
+    const LAYERS: usize = 6;
+    on_every_shape(|runtime| {
+        let barriers: Vec<_> = (1..=LAYERS).map(Barrier::new).collect();
+        let layer = AtomicUsize::new(0);
+        let mut graph = Graph::new();
+        let mut before: Vec<NodeId> = Vec::new();
+        for (index, barrier) in barriers.iter().enumerate() {
+            let layer = &layer;
+            let body = move || {
+                assert_eq!(layer.load(Ordering::SeqCst), index);
+                if barrier.wait().is_leader() {
+                    layer.store(index + 1, Ordering::SeqCst);
+                }
+                until(layer, index + 1);
+            };
+            let after = |access: Access, node: &NodeId| access.after(*node);
+            let access = before.iter().fold(Access::new(), after);
+            before = (0..=index)
+                .map(|_| graph.add(format!("layer {index}"), access.clone(), body))
+                .collect();
+        }
+        for _ in 0..5 {
+            layer.store(0, Ordering::SeqCst);
+            runtime.run(|| graph.run().unwrap());
+            assert_eq!(layer.load(Ordering::SeqCst), LAYERS);
+        }
+    });
+}
+
+/// Nodes that may run at the same time may wait for each other, on one worker too.
+#[test]
+fn nodes_wait_for_each_other() {
+    on_every_shape(|runtime| {
+        let (to_left, left) = channel::bounded(0);
+        let (to_right, right) = channel::bounded(0);
+        let (mut at_left, mut at_right) = (0, 0);
+        let mut graph = Graph::new();
+        let start = graph.add("start", Access::new(), || {});
+        graph.add("left", Access::new().after(start), || {
+            at_left = left.recv().unwrap();
+            to_right.send(at_left + 1).unwrap();
+        });
+        graph.add("right", Access::new().after(start), || {
+            to_left.send(1).unwrap();
+            at_right = right.recv().unwrap();
+        });
+        (0..20).for_each(|_| runtime.run(|| graph.run().unwrap()));
+        drop(graph);
+        assert_eq!((at_left, at_right), (1, 2));
+    });
+}
+
+/// A panic is raised by `run` when what has started has ended; what comes after it does not
+/// run; the next run starts anew.
+#[test]
+fn a_panic_of_a_node() {
+    on_every_shape(|runtime| {
+        let fails = AtomicBool::new(true);
+        let (started, calls) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let ended = AtomicBool::new(false);
+        let after_both = AtomicUsize::new(0);
+        let mut graph = Graph::new();
+        let root = graph.add("root", Access::new(), || {});
+        let bad = graph.add("bad", Access::new().after(root), || {
+            until(&started, 1);
+            calls.fetch_add(1, Ordering::SeqCst);
+            if fails.load(Ordering::SeqCst) {
+                panic_any("on purpose");
+            }
+        });
+        let good = graph.add("good", Access::new().after(root), || {
+            started.fetch_add(1, Ordering::SeqCst);
+            if fails.load(Ordering::SeqCst) {
+                // The panic cancels it; it would wait for ever.
+                assert_eq!(for_ever(), Interrupt::Cancelled);
+            }
+            ended.store(true, Ordering::SeqCst);
+        });
+        graph.add("behind", Access::new().after(bad).after(good), || {
+            after_both.fetch_add(1, Ordering::SeqCst);
+        });
+        for round in 0..3 {
+            started.store(0, Ordering::SeqCst);
+            ended.store(false, Ordering::SeqCst);
+            fails.store(round % 2 == 0, Ordering::SeqCst);
+            let run = AssertUnwindSafe(|| runtime.run(|| graph.run().unwrap()));
+            let raised = catch_unwind(run);
+            assert!(ended.load(Ordering::SeqCst), "left behind");
+            match raised {
+                Ok(()) => assert_eq!(round, 1),
+                Err(panic) => assert_eq!(panic.downcast_ref(), Some(&"on purpose")),
+            }
+        }
+        drop(graph);
+        assert_eq!(calls.into_inner(), 3);
+        assert_eq!(after_both.into_inner(), 1);
+    });
+}
+
+/// All nodes run though the caller has been cancelled, before or meanwhile, and their waits
+/// say so.
+#[test]
+fn the_cancellation_of_a_run() {
+    on_every_shape(|runtime| {
+        let meanwhile = Token::new();
+        let (told, seen) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let together = Barrier::new(3);
+        let mut graph = Graph::new();
+        let first = graph.add("first", Access::new(), || meanwhile.cancel());
+        let nodes: Vec<_> = (0..3)
+            .map(|_| {
+                graph.add("waits", Access::new().after(first), || {
+                    // That is no interruption point: all three run, side by side.
+                    together.wait();
+                    assert_eq!(for_ever(), Interrupt::Cancelled);
+                    told.fetch_add(1, Ordering::SeqCst);
+                })
+            })
+            .collect();
+        let last = graph.add("last", Access::new(), || {
+            assert_eq!(check(), Err(Interrupt::Cancelled));
+            seen.fetch_add(1, Ordering::SeqCst);
+        });
+        nodes.iter().for_each(|node| graph.order(*node, last));
+        runtime.run(|| {
+            for _ in 0..2 {
+                // The second time the token has been cancelled before.
+                meanwhile.enter(|| graph.run().unwrap());
+            }
+        });
+        drop(graph);
+        assert_eq!((told.into_inner(), seen.into_inner()), (6, 2));
+    });
+}
+
+/// A deadline of the caller's holds in the nodes.
+#[test]
+fn the_deadline_of_a_run() {
+    let runtime = runtime(2);
+    let mut said = None;
+    let mut graph = Graph::new();
+    graph.add("waits", Access::new(), || said = Some(for_ever()));
+    runtime.run(|| {
+        let soon = pirn::time::now() + Duration::from_millis(1);
+        with_deadline(soon, || graph.run().unwrap());
+    });
+    drop(graph);
+    assert_eq!(said, Some(Interrupt::TimedOut));
+}
+
+/// Graphs run from plain threads, on the runtime that these have entered, and inside of nodes.
+#[test]
+fn runs_from_anywhere() {
+    let sum = AtomicUsize::new(0);
+    let mut graph = Graph::new();
+    graph.add("outer", Access::new(), || {
+        let name = std::thread::current().name().map(str::to_owned);
+        assert!(name.is_some_and(|name| name.starts_with("own-")));
+        let mut inner = Graph::new();
+        for n in 0..10 {
+            let sum = &sum;
+            inner.add("inner", Access::new(), move || {
+                pirn::scope(|s| drop(s.spawn(|| sum.fetch_add(n, Ordering::SeqCst))));
+            });
+        }
+        inner.run().unwrap();
+    });
+    let own = Runtime::builder().name("own").workers(2).build().unwrap();
+    own.enter(|| graph.run().unwrap());
+    drop(graph);
+    assert_eq!(sum.into_inner(), 45);
+    // On the default runtime.
+    let mut ran = false;
+    let mut graph = Graph::new();
+    graph.add("node", Access::new(), || ran = true);
+    graph.run().unwrap();
+    drop(graph);
+    assert!(ran);
+    // Nothing to do.
+    Graph::new().run().unwrap();
+}
+
+/// A deterministic runtime runs graphs as it runs everything: one seed, one order.
+#[test]
+fn graphs_by_a_seed() {
+    let order = |seed: u64| {
+        let called = Called::default();
+        let mut graph = Graph::new();
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+        for name in names {
+            graph.add(name, Access::new(), || {
+                pirn::sleep(Duration::from_secs(1)).unwrap();
+                called.note(name);
+            });
+        }
+        let runtime = Runtime::builder().deterministic(seed).build().unwrap();
+        runtime.run(|| graph.run().unwrap());
+        drop(graph);
+        called.take()
+    };
+    let orders: BTreeSet<_> = (0..20).map(|seed| (order(seed), order(seed))).collect();
+    assert!(
+        orders
+            .iter()
+            .all(|(one, again)| one == again && one.len() == 8)
+    );
+    assert!(orders.len() > 1, "always the same order");
+}
+
+/// A runtime without workers runs a graph on the thread that drives it.
+#[test]
+fn graphs_by_hand() {
+    let runtime = Runtime::builder().workers(0).build().unwrap();
+    let here = std::thread::current().id();
+    let ran = AtomicUsize::new(0);
+    let mut graph = Graph::new();
+    let first = graph.add("first", Access::new(), || {});
+    for _ in 0..3 {
+        graph.add("node", Access::new().after(first), || {
+            assert_eq!(std::thread::current().id(), here);
+            ran.fetch_add(1, Ordering::SeqCst);
+        });
+    }
+    runtime.run(|| graph.run().unwrap());
+    drop(graph);
+    assert_eq!(ran.into_inner(), 3);
+}
+
+/// A runtime that is shut down meanwhile takes no fibers any more; what is left of a run is run all the same.
+#[test]
+fn a_shutdown_amid_a_run() {
+    for workers in [1, 2, 4] {
+        let runtime = runtime(workers);
+        let handle = runtime.handle();
+        let (waits, ran) = (AtomicBool::new(false), AtomicUsize::new(0));
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                let mut graph = Graph::new();
+                let first = graph.add("first", Access::new(), || {
+                    waits.store(true, Ordering::SeqCst);
+                    assert_eq!(for_ever(), Interrupt::Cancelled);
+                });
+                let middle = (0..10).map(|_| {
+                    graph.add("middle", Access::new().after(first), || {
+                        ran.fetch_add(1, Ordering::SeqCst);
+                    })
+                });
+                let middle: Vec<_> = middle.collect();
+                let last = graph.add("last", Access::new(), || {
+                    assert_eq!(ran.load(Ordering::SeqCst), 10);
+                    ran.fetch_add(1, Ordering::SeqCst);
+                });
+                middle.iter().for_each(|node| graph.order(*node, last));
+                handle.enter(|| graph.run().unwrap());
+            });
+            crate::rig::eventually("it waits", || waits.load(Ordering::SeqCst));
+            runtime.shutdown(LONG).unwrap();
+        });
+        assert_eq!(ran.into_inner(), 11);
+    }
+}
+
+/// A circle of one, and the words for circles.
+#[test]
+fn circles_in_words() {
+    let mut graph = Graph::new();
+    let a = graph.add("a", Access::new(), || {});
+    let b = graph.add("b", Access::new().after(a), || {});
+    graph.order(b, b);
+    let cycle: Cycle = graph.run().unwrap_err();
+    assert!(cycle.names().eq(["b"]));
+    let head = "these nodes of a graph are to run in a circle:";
+    assert_eq!(cycle.to_string(), format!("{head} `b` before itself"));
+
+    let mut graph = Graph::new();
+    let a = graph.add("a", Access::new(), || {});
+    let b = graph.add("b", Access::new().after(a), || {});
+    graph.order(b, a);
+    let cycle = graph.line().map(drop).unwrap_err();
+    assert_eq!(
+        cycle.to_string(),
+        format!("{head} `a` before `b` before `a`")
+    );
+    // It is found again.
+    assert_eq!(graph.run().unwrap_err(), cycle);
+}
+
+/// A node of a larger graph is refused.
+#[test]
+fn nodes_of_another_graph() {
+    let mut other = Graph::new();
+    other.add("a", Access::new(), || {});
+    let b = other.add("b", Access::new(), || {});
+    let mut graph = Graph::new();
+    let a = graph.add("a", Access::new(), || {});
+    let refused = catch_unwind(AssertUnwindSafe(|| graph.order(a, b))).unwrap_err();
+    let said = refused.downcast::<String>().unwrap();
+    assert_eq!(*said, "node 1 of another graph: this one has 1 nodes");
+    let add = || graph.add("c", Access::new().after(b), || {});
+    assert!(catch_unwind(AssertUnwindSafe(add)).is_err());
+    assert_eq!(graph.len(), 1);
+    graph.run().unwrap();
+}
