@@ -49,7 +49,7 @@ fn main() -> Result<(), Cycle> {
     });
     frame.add("collision", Access::new().read::<Height>(), || {
         on(&stage, "collision", || {
-            hits += u64::from(height.read().0 % 10 == 0)
+            hits += u64::from(height.read().0 % 10 == 0);
         });
     });
     frame.add("render", Access::new().read::<Height>(), || {

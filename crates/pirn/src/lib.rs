@@ -88,6 +88,7 @@
 //! | borrow | `thread::scope` | – | – | [`scope()`] |
 //! | cancel | – | `ctx.Done()` | `abort()`, `CancellationToken` | [`JoinHandle::cancel`], [`cancel::Token`] |
 //! | fail together | – | `errgroup` | `try_join!` | [`try_scope()`], [`scope::all`] |
+//! | a graph of tasks | – | – | – | [`par::graph`] |
 //! | a set of tasks | – | – | `JoinSet` | [`scope::TaskGroup`] |
 //! | channel | `mpsc` | `make(chan T, n)` | `mpsc::channel` | [`channel::bounded`] |
 //! | to everybody | – | – | `broadcast`, `watch` | [`channel::broadcast`], [`channel::watch`] |

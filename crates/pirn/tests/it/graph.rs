@@ -112,7 +112,7 @@ fn the_order_of_a_line() {
 fn what_conflicts() {
     on_every_shape(|runtime| {
         let all = Barrier::new(6);
-        let meet = || drop(all.wait());
+        let meet = || _ = all.wait();
         let mut graph = Graph::new();
         graph.add("type", Access::new().write::<Place>(), meet);
         graph.add("text", Access::new().write_named("Place"), meet);

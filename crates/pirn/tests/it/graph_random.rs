@@ -232,10 +232,10 @@ fn play(runtime: &Runtime, seed: u64) {
             access = access.after(ids[*a]);
         }
         let (world, said, waits) = (&world, &said, &waits[node]);
-        let mut rounds = dice.below(2);
+        let mut pauses = dice.below(2) == 0;
         ids.push(graph.add(format!("node {node}"), access, move || {
-            rounds += 1;
-            world.run(said, waits, node, rounds % 2 == 0);
+            pauses = !pauses;
+            world.run(said, waits, node, pauses);
         }));
     }
     for (a, b) in said.orders.iter().filter(|(a, b)| a > b) {

@@ -220,6 +220,29 @@ fn handles_of_a_scope() {
     });
 }
 
+/// O6. A handle that is forgotten is as one that is dropped, but for its fiber's memory: the
+/// scope waits for the fiber, which borrows, and raises its panic.
+#[test]
+#[expect(clippy::mem_forget, reason = "what is tested")]
+fn a_forgotten_handle() {
+    on_every_shape(|runtime| {
+        let mut parts = [1, 2, 3];
+        runtime.scope(|s| {
+            for part in &mut parts {
+                std::mem::forget(s.spawn(|| {
+                    pirn::yield_now();
+                    *part *= 10;
+                }));
+            }
+        });
+        assert_eq!(parts, [10, 20, 30]);
+        let raised = catch_unwind(AssertUnwindSafe(|| {
+            runtime.scope(|s| std::mem::forget(s.spawn(|| panic_any("on purpose"))));
+        }));
+        assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"on purpose"));
+    });
+}
+
 /// `wait` returns when the children so far have ended, and the scope goes on.
 #[test]
 fn waiting_inside_the_body() {

@@ -78,7 +78,13 @@ fn run_and_wait() {
         let mut result = 0;
         runtime.run(|| result = arg.len());
         assert_eq!(result, 8);
-        runtime.run(|| pirn::run(|| result += arg.len()));
+        runtime.run(|| {
+            let fiber = pirn::current().id();
+            pirn::run(|| {
+                assert_eq!(pirn::current().id(), fiber, "not in place");
+                result += arg.len();
+            });
+        });
         assert_eq!(result, 16);
     });
 }

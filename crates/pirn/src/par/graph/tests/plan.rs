@@ -20,10 +20,10 @@ fn random(rng: &mut Rng) -> Declared {
     }
     let (resources, uses, orders) = (1 + rng.below(8), rng.below(4), rng.below(n));
     let mut accesses = vec![Access::new(); n];
-    for node in 0..n {
+    for place in &mut accesses {
         for _ in 0..uses {
-            let access = std::mem::take(&mut accesses[node]);
-            accesses[node] = match (rng.below(resources), rng.below(3)) {
+            let access = std::mem::take(place);
+            *place = match (rng.below(resources), rng.below(3)) {
                 (0, 0) => access.write::<R<0>>(),
                 (0, _) => access.read::<R<0>>(),
                 (1, 0) => access.write::<R<1>>(),
@@ -92,13 +92,11 @@ fn conflict(a: &Access, b: &Access) -> bool {
 
 /// Whatever follows from `before`, too.
 fn closed(mut before: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
-    let n = before.len();
-    for via in 0..n {
-        for a in (0..n).filter(|a| *a != via) {
-            if before[a][via] {
-                for b in 0..n {
-                    before[a][b] = before[a][b] || before[via][b];
-                }
+    for via in 0..before.len() {
+        let behind = before[via].clone();
+        for row in before.iter_mut().filter(|row| row[via]) {
+            for (reached, from_via) in row.iter_mut().zip(&behind) {
+                *reached |= from_via;
             }
         }
     }
