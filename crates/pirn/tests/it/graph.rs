@@ -299,7 +299,9 @@ fn runs_from_anywhere() {
         for n in 0..10 {
             let sum = &sum;
             inner.add("inner", Access::new(), move || {
-                pirn::scope(|s| drop(s.spawn(|| sum.fetch_add(n, Ordering::SeqCst))));
+                let add = |n| sum.fetch_add(n, Ordering::SeqCst);
+                pirn::scope(|s| drop(s.spawn(|| add(n))));
+                pirn::par::join(|| add(n), || add(n));
             });
         }
         inner.run().unwrap();
@@ -307,7 +309,7 @@ fn runs_from_anywhere() {
     let own = Runtime::builder().name("own").workers(2).build().unwrap();
     own.enter(|| graph.run().unwrap());
     drop(graph);
-    assert_eq!(sum.into_inner(), 45);
+    assert_eq!(sum.into_inner(), 3 * 45);
     // On the default runtime.
     let mut ran = false;
     let mut graph = Graph::new();
