@@ -153,6 +153,7 @@ pub(crate) fn free(options: &Options) -> Result<Tally, String> {
             " idle ",
             " join::",
             " loans::",
+            " par_",
             " park::",
             " reports::",
             " scope::",

@@ -141,6 +141,16 @@ mod oracles;
 mod panics;
 /// Two halves, in parallel if somebody has nothing to do.
 mod par_join;
+/// A panic in parallel work comes out where it was asked for; nothing is lost or dropped twice.
+mod par_panics;
+/// Parallel work comes to what a loop comes to.
+mod par_results;
+/// Numbers and lengths for parallel work.
+mod par_rig;
+/// Sorted is sorted, and equal items stay in order.
+mod par_sorts;
+/// Parallel work among fibers: it may wait, be interrupted, nest, come from threads.
+mod par_waits;
 /// The token of `std::thread`, on fibers and threads alike.
 mod park;
 /// Who runs where: spread, stealing, staying together.

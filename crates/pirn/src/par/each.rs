@@ -1,0 +1,85 @@
+//! Something done with every item.
+//!
+//! Owns: [`for_each`] and [`try_for_each`].
+
+use super::spread::{Plan, spread};
+use super::until::{Until, in_order, told};
+use super::{Split, scope};
+use crate::Interrupt;
+
+/// Calls `f` with every item of `items`, on as many workers as are free.
+///
+/// ```
+/// use pirn::par;
+///
+/// let mut positions = vec![0.0; 1_000];
+/// let speeds = vec![1.5; 1_000];
+/// par::for_each((&mut positions[..], &speeds[..]), |(x, v)| *x += 0.5 * v);
+/// assert_eq!(positions[999], 0.75);
+/// ```
+///
+/// # Complexity
+/// The work of a loop and little more: a join for each 4,096 items, or for each 32nd part of
+/// fewer; more only where items take long. See [the module](super) for what adapts itself.
+///
+/// # Panics
+/// With the panic of an `f`, when all that has been begun is done. Which items have been seen
+/// then is open.
+///
+/// # Cancellation
+/// Not an interruption point, but `f` may have some. See [`try_for_each`].
+///
+/// # Blocking
+/// Returns when all is done. On a plain thread, the work is done by the fibers of the runtime that
+/// [`run`](crate::run()) would use, and the thread waits.
+pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
+    let items = items.parts();
+    let plan = Plan::of(&items);
+    scope(|scope| spread(scope, items, &plan, &|piece| piece.each(&f), &|(), ()| ()));
+}
+
+/// Calls `f` with the items of `items` until one fails, and returns the error: of those that were
+/// found, the first by position. The others are asked no further item when they are next looked
+/// at, as often as beats are.
+///
+/// ```
+/// use pirn::{Interrupt, par};
+///
+/// let texts = ["1", "2", "x", "4"];
+/// let result = par::try_for_each(&texts[..], |text| match text.parse::<u32>() {
+///     Ok(_) => Ok(()),
+///     Err(_) => Err(std::io::Error::other(*text)),
+/// });
+/// assert_eq!(result.unwrap_err().to_string(), "x");
+/// ```
+///
+/// # Errors
+/// What `f` returned; or the [`Interrupt`] that the calling code is under, as an `E`.
+///
+/// # Panics
+/// As [`for_each`].
+///
+/// # Cancellation
+/// An interruption point: interrupts are looked for before each piece of items, as often as
+/// beats are; without one, all items are done. What has been begun ends first.
+///
+/// # Blocking
+/// As [`for_each`].
+pub fn try_for_each<S: Split, E: From<Interrupt> + Send>(
+    items: S,
+    f: impl Fn(S::Item) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let items = items.parts();
+    let plan = Plan::of(&items);
+    let until = Until::new();
+    told(scope(|scope| {
+        let both = |left, right| in_order(left, right, |(), ()| ());
+        spread(
+            scope,
+            items,
+            &plan,
+            &|piece| until.attempt(|| piece.items().try_for_each(&f)),
+            &both,
+        )
+    }))
+}

@@ -1,0 +1,152 @@
+//! Results that are written where they will stay, in order, by whoever makes them.
+//!
+//! Owns: [`filled`], the slots that are cut along with the items, and the record of which are
+//! full. Does not own: what fills them (`map`, `reduce`).
+//!
+//! # Invariants
+//! * PF1: a [`Slots`] is `len` places for an `R` from `start` on, in one allocation that outlives
+//!   `'buffer`; they are uninitialized, and nobody else's.
+//! * PF2: a [`Filled`] is the first `made` places from `start` on of what one or several
+//!   neighboring [`Slots`] were; they are initialized, and the results are its own.
+//! * PF3: the lifetime `'buffer` is of one call of [`filled`] only, and invariant. So whatever
+//!   carries it belongs to that call's buffer.
+
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ptr;
+
+use super::Split;
+
+/// Places for results.
+pub(super) struct Slots<'buffer, R> {
+    start: *mut R,
+    len: usize,
+    buffer: Buffer<'buffer>,
+}
+
+/// Results in their places. Drops them, unless they are made part of others or of the vector.
+pub(super) struct Filled<'buffer, R> {
+    start: *mut R,
+    made: usize,
+    buffer: Buffer<'buffer>,
+}
+
+/// Says whose buffer something belongs to (PF3).
+type Buffer<'buffer> = PhantomData<fn(&'buffer ()) -> &'buffer ()>;
+
+// SAFETY: PF1: the places are its own, and results are sent with it.
+unsafe impl<R: Send> Send for Slots<'_, R> {}
+// SAFETY: PF2: as above.
+unsafe impl<R: Send> Send for Filled<'_, R> {}
+
+/// A vector of `len` results, which `fill` writes to the slots that it is given.
+///
+/// # Panics
+/// If `fill` does, or leaves slots empty. What has been made is dropped.
+pub(super) fn filled<R, E>(
+    len: usize,
+    fill: impl for<'buffer> FnOnce(Slots<'buffer, R>) -> Result<Filled<'buffer, R>, E>,
+) -> Result<Vec<R>, E> {
+    let mut results = Vec::with_capacity(len);
+    let start = results.as_mut_ptr();
+    let full = fill(Slots {
+        start,
+        len,
+        buffer: PhantomData,
+    })?;
+    assert!(full.start == start && full.made == len, "{FEWER}");
+    let _ = ManuallyDrop::new(full);
+    // SAFETY: PF2, PF3: they are the first `len` of this buffer, and their owner has gone.
+    unsafe { results.set_len(len) };
+    Ok(results)
+}
+
+impl<'buffer, R> Slots<'buffer, R> {
+    /// Writes the results of `make` to the slots, one for each.
+    ///
+    /// # Panics
+    /// If there are fewer results.
+    pub(super) fn fill(self, make: impl Iterator<Item = R>) -> Filled<'buffer, R> {
+        let filled = self.try_fill(make.map(Ok::<R, std::convert::Infallible>));
+        let Ok(filled) = filled;
+        filled
+    }
+
+    /// Writes the results of `make` to the slots, one for each, up to the first error.
+    ///
+    /// # Panics
+    /// If there are fewer results.
+    pub(super) fn try_fill<E>(
+        self,
+        make: impl Iterator<Item = Result<R, E>>,
+    ) -> Result<Filled<'buffer, R>, E> {
+        let mut filled = Filled {
+            start: self.start,
+            made: 0,
+            buffer: self.buffer,
+        };
+        // UNWIND: `filled` drops what has been made.
+        for (at, result) in (0..self.len).zip(make) {
+            // SAFETY: PF1: `at` is less than `len`.
+            let slot = unsafe { self.start.add(at) };
+            // SAFETY: PF1: the place is ours.
+            unsafe { slot.write(result?) };
+            filled.made = at + 1;
+        }
+        assert!(filled.made == self.len, "{FEWER}");
+        Ok(filled)
+    }
+}
+
+impl<'buffer, R> Filled<'buffer, R> {
+    /// These results and those that follow them.
+    ///
+    /// # Panics
+    /// If `next` are not those that follow.
+    pub(super) fn followed_by(mut self, next: Filled<'buffer, R>) -> Filled<'buffer, R> {
+        assert!(self.start.wrapping_add(self.made) == next.start);
+        // PF2: they follow each other, in one allocation by PF3; `next` is no more.
+        self.made += ManuallyDrop::new(next).made;
+        self
+    }
+}
+
+impl<R> Drop for Filled<'_, R> {
+    fn drop(&mut self) {
+        let results = ptr::slice_from_raw_parts_mut(self.start, self.made);
+        // SAFETY: PF2: they are this value's, which ends here.
+        unsafe { results.drop_in_place() };
+    }
+}
+
+/// Slots are cut like the items that their results are made of.
+impl<R: Send> Split for Slots<'_, R> {
+    type Item = Self;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        assert!(index <= self.len, "{index} is outside of the slots");
+        let right = Slots {
+            // SAFETY: PF1: not beyond the end of the slots.
+            start: unsafe { self.start.add(index) },
+            len: self.len - index,
+            ..self
+        };
+        let left = Slots { len: index, ..self };
+        (left, right)
+    }
+
+    fn each(self, mut f: impl FnMut(Self)) {
+        let mut rest = self;
+        while rest.len > 0 {
+            let (first, others) = rest.split_at(1);
+            f(first);
+            rest = others;
+        }
+    }
+}
+
+const FEWER: &str = "a `Split` has fewer items than its `len` says";

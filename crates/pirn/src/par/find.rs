@@ -1,0 +1,54 @@
+//! An item that is looked for.
+//!
+//! Owns: [`find_any`].
+
+use super::spread::{Plan, spread};
+use super::until::Until;
+use super::{Split, scope};
+
+/// An item of `items` that `wanted` is true of, if there is one: of those that were found, the
+/// first by position, which need not be the first of all. Once one is found, no further
+/// items are looked at.
+///
+/// ```
+/// use pirn::par;
+///
+/// let square = par::find_any(1..10_000u64, |n| n * n == 1_522_756);
+/// assert_eq!(square, Some(1_234));
+/// ```
+///
+/// # Complexity
+/// As [`for_each`](super::for_each) if there is none; else what was looked at before it was found,
+/// by all who took part.
+///
+/// # Panics
+/// With the panic of a `wanted`, when all that has been begun is done.
+///
+/// # Cancellation
+/// Not an interruption point, but `wanted` may have some.
+///
+/// # Blocking
+/// As [`for_each`](super::for_each).
+pub fn find_any<S: Split>(
+    items: S,
+    wanted: impl Fn(&S::Item) -> bool + Sync,
+) -> Option<S::Item> {
+    let items = items.parts();
+    let plan = Plan::of(&items);
+    let until = Until::new();
+    scope(|scope| {
+        spread(
+            scope,
+            items,
+            &plan,
+            &|piece| {
+                if until.is_over() {
+                    return None;
+                }
+                let found = piece.items().find(&wanted);
+                found.inspect(|_| until.end())
+            },
+            &Option::or,
+        )
+    })
+}

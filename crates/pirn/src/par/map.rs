@@ -1,0 +1,129 @@
+//! Something made of every item, in order.
+//!
+//! Owns: [`map`] and [`try_map`], and how the rest of a block is mapped inside another operation.
+
+use std::convert::Infallible;
+
+use super::filled::{Filled, filled};
+use super::spread::{Plan, spread, spread_rest};
+use super::until::{Until, in_order, told};
+use super::{Scope, Split, scope};
+use crate::Interrupt;
+
+/// What `f` makes of every item of `items`, in the order of the items.
+///
+/// ```
+/// use pirn::par;
+///
+/// let words = ["three", "fibers", "ran"];
+/// let lengths = par::map(&words[..], |word| word.len());
+/// assert_eq!(lengths, [5, 6, 3]);
+/// ```
+///
+/// # Complexity
+/// As [`for_each`](super::for_each); the results are written where they stay.
+///
+/// # Panics
+/// With the panic of an `f`, when all that has been begun is done; the results are dropped.
+///
+/// # Cancellation
+/// Not an interruption point, but `f` may have some. See [`try_map`].
+///
+/// # Blocking
+/// As [`for_each`](super::for_each).
+pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<R> {
+    let items = items.parts();
+    let plan = Plan::of(&items);
+    let Ok(results) = filled(items.len(), |slots| {
+        Ok::<_, Infallible>(scope(|scope| {
+            spread(
+                scope,
+                (items, slots),
+                &plan,
+                &|(piece, slots)| slots.fill(piece.items().map(&f)),
+                &Filled::followed_by,
+            )
+        }))
+    });
+    results
+}
+
+/// What `f` makes of every item of `items`, in the order of the items, unless it fails: of the
+/// errors that were found, the first by position. What had been made by then is dropped, and
+/// no further item is looked at.
+///
+/// ```
+/// use pirn::{Interrupt, par};
+///
+/// #[derive(Debug, PartialEq)]
+/// enum Bad {
+///     Number(i32),
+///     Interrupted(Interrupt),
+/// }
+///
+/// impl From<Interrupt> for Bad {
+///     fn from(interrupt: Interrupt) -> Bad {
+///         Bad::Interrupted(interrupt)
+///     }
+/// }
+///
+/// let root = |n: &i32| match n {
+///     0.. => Ok((*n as f64).sqrt()),
+///     _ => Err(Bad::Number(*n)),
+/// };
+/// assert_eq!(par::try_map(&[4, 9][..], root), Ok(vec![2.0, 3.0]));
+/// assert_eq!(par::try_map(&[4, -9][..], root), Err(Bad::Number(-9)));
+/// ```
+///
+/// # Errors
+/// What `f` returned; or the [`Interrupt`] that the calling code is under, as an `E`.
+///
+/// # Panics
+/// As [`map`].
+///
+/// # Cancellation
+/// An interruption point, as [`try_for_each`](super::try_for_each) is.
+///
+/// # Blocking
+/// As [`for_each`](super::for_each).
+pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
+    items: S,
+    f: impl Fn(S::Item) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let items = items.parts();
+    let plan = Plan::of(&items);
+    let until = Until::new();
+    let results = filled(items.len(), |slots| {
+        scope(|scope| {
+            spread(
+                scope,
+                (items, slots),
+                &plan,
+                &|(piece, slots)| until.attempt(|| slots.try_fill(piece.items().map(&f))),
+                &|left, right| in_order(left, right, Filled::followed_by),
+            )
+        })
+    });
+    told(results)
+}
+
+/// [`map`] of what is left of a block when a beat is due.
+pub(super) fn map_rest<S: Split, R: Send>(
+    scope: &mut Scope<'_>,
+    rest: S,
+    plan: &Plan,
+    pace: usize,
+    f: &(impl Fn(S::Item) -> R + Sync),
+) -> Vec<R> {
+    let Ok(results) = filled(rest.len(), |slots| {
+        Ok::<_, Infallible>(spread_rest(
+            scope,
+            (rest, slots),
+            plan,
+            pace,
+            &|(piece, slots)| slots.fill(piece.items().map(f)),
+            &Filled::followed_by,
+        ))
+    });
+    results
+}

@@ -1,0 +1,231 @@
+//! Two sorted runs become one.
+//!
+//! Owns: how a merge is cut into jobs, and the loop that does one. Does not own: whose the
+//! items are (`merge_sort`). A merge copies, and changes nothing where it copies from.
+//!
+//! # Invariants
+//! * PG1: a [`Part`] is `len` places in one allocation.
+
+use std::ptr;
+
+use super::Scope;
+
+/// A part of a memory that holds items (PG1). Which of its places are initialized, and who may
+/// reach them, is for whoever uses it to know.
+pub(super) struct Part<T> {
+    start: *mut T,
+    len: usize,
+}
+
+// SAFETY: a place and a number; those who reach through it answer for what they do.
+unsafe impl<T: Send> Send for Part<T> {}
+// SAFETY: as above: it is read by value only.
+unsafe impl<T: Send> Sync for Part<T> {}
+
+impl<T> Clone for Part<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Part<T> {}
+
+impl<T> Part<T> {
+    pub(super) fn of(items: &mut [T]) -> Part<T> {
+        Part::at(items.as_mut_ptr(), items.len())
+    }
+
+    /// `len` places from `start` on, in one allocation.
+    pub(super) fn at(start: *mut T, len: usize) -> Part<T> {
+        Part { start, len }
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.len
+    }
+
+    /// The first `index` places, and the others.
+    pub(super) fn split_at(self, index: usize) -> (Part<T>, Part<T>) {
+        assert!(index <= self.len);
+        // PG1: so it stays in the allocation.
+        let right = Part::at(self.start.wrapping_add(index), self.len - index);
+        (Part::at(self.start, index), right)
+    }
+
+    /// Copies the items of this part to `to`.
+    ///
+    /// # Safety
+    /// The places of both are apart, as many, and nobody else reaches them meanwhile.
+    pub(super) unsafe fn copy_to(self, to: Part<T>) {
+        // SAFETY: by contract.
+        unsafe { ptr::copy_nonoverlapping(self.start, to.start, self.len) };
+    }
+
+    /// # Safety
+    /// The places are initialized, and nobody changes them during `'a`.
+    unsafe fn as_ref<'a>(self) -> &'a [T] {
+        // SAFETY: by contract; PG1.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// # Safety
+    /// The places are initialized, and nobody else reaches them during `'a`.
+    pub(super) unsafe fn as_mut<'a>(self) -> &'a mut [T] {
+        // SAFETY: by contract; PG1.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+}
+
+/// Copies the items of `left` and `right`, both sorted, to `to`, sorted: equal ones of `left`
+/// first. If `less` panics, nobody knows which have been copied.
+///
+/// # Safety
+/// `left` and `right` are initialized, and nobody changes them meanwhile; `to` is as
+/// many places, apart from them, that nobody else reaches meanwhile.
+pub(super) unsafe fn merge<T: Send>(
+    scope: &mut Scope<'_>,
+    [left, right]: [Part<T>; 2],
+    to: Part<T>,
+    less: &(impl Fn(&T, &T) -> bool + Sync),
+) {
+    if left.len + right.len <= BLOCK {
+        // SAFETY: by contract.
+        return unsafe { merge_block(left, right, to.start, less) };
+    }
+    // SAFETY: by contract.
+    let left_items = unsafe { left.as_ref() };
+    // SAFETY: by contract.
+    let right_items = unsafe { right.as_ref() };
+    let (left_cut, right_cut) = if left.len >= right.len {
+        let cut = left.len / 2;
+        let pivot = &left_items[cut];
+        (cut, right_items.partition_point(|item| less(item, pivot)))
+    } else {
+        let cut = right.len / 2;
+        let pivot = &right_items[cut];
+        (left_items.partition_point(|item| !less(pivot, item)), cut)
+    };
+    let (left, left_after) = left.split_at(left_cut);
+    let (right, right_after) = right.split_at(right_cut);
+    let (to, to_after) = to.split_at(left_cut + right_cut);
+    scope.join(
+        // SAFETY: by contract; the parts have nothing in common, nor have their places.
+        |scope| unsafe { merge(scope, [left, right], to, less) },
+        // SAFETY: as above.
+        |scope| unsafe { merge(scope, [left_after, right_after], to_after, less) },
+    );
+}
+
+/// [`merge`], by one worker: from both ends at a time, which keeps two chains of comparisons
+/// going where one would wait for itself.
+///
+/// # Safety
+/// As [`merge`].
+unsafe fn merge_block<T>(
+    left: Part<T>,
+    right: Part<T>,
+    to: *mut T,
+    less: &impl Fn(&T, &T) -> bool,
+) {
+    let mut end = to.wrapping_add(left.len + right.len);
+    let (mut left, mut right, mut to) = (Run::of(left), Run::of(right), to);
+    loop {
+        // So many from either end, and neither run gets short, whatever `less` says.
+        let rounds = left.len().min(right.len()) / 2;
+        if rounds == 0 {
+            break;
+        }
+        for _ in 0..rounds {
+            // SAFETY: both have items; there is a place for each that is left.
+            unsafe { take_first(&mut left, &mut right, to, less) };
+            to = to.wrapping_add(1);
+            end = end.wrapping_sub(1);
+            // SAFETY: as above.
+            unsafe { take_last(&mut left, &mut right, end, less) };
+        }
+    }
+    while left.len() > 0 && right.len() > 0 {
+        // SAFETY: as above.
+        unsafe { take_first(&mut left, &mut right, to, less) };
+        to = to.wrapping_add(1);
+    }
+    // SAFETY: there are places for what is left, of which one run has nothing.
+    unsafe { ptr::copy_nonoverlapping(left.first, to, left.len()) };
+    to = to.wrapping_add(left.len());
+    // SAFETY: as above.
+    unsafe { ptr::copy_nonoverlapping(right.first, to, right.len()) };
+}
+
+/// What has not been merged of a run: the items from `first` to before `end`.
+struct Run<T> {
+    first: *const T,
+    end: *const T,
+}
+
+impl<T> Run<T> {
+    fn of(part: Part<T>) -> Run<T> {
+        Run {
+            first: part.start,
+            end: part.start.wrapping_add(part.len),
+        }
+    }
+
+    fn len(&self) -> usize {
+        (self.end.addr() - self.first.addr()) / size_of::<T>()
+    }
+}
+
+/// Copies the lesser of both first items to `to`; of equal ones, the left one. Without a branch:
+/// nobody can foretell it.
+///
+/// # Safety
+/// Both runs have items; `to` is a place apart from them.
+#[inline(always)]
+unsafe fn take_first<T>(
+    left: &mut Run<T>,
+    right: &mut Run<T>,
+    to: *mut T,
+    less: &impl Fn(&T, &T) -> bool,
+) {
+    // SAFETY: by contract.
+    let l = unsafe { &*left.first };
+    // SAFETY: by contract.
+    let r = unsafe { &*right.first };
+    let right_is_less = less(r, l);
+    let from = if right_is_less {
+        right.first
+    } else {
+        left.first
+    };
+    // SAFETY: by contract.
+    unsafe { ptr::copy_nonoverlapping(from, to, 1) };
+    right.first = right.first.wrapping_add(usize::from(right_is_less));
+    left.first = left.first.wrapping_add(usize::from(!right_is_less));
+}
+
+/// Copies the greater of both last items to `to`; of equal ones, the right one.
+///
+/// # Safety
+/// As [`take_first`].
+#[inline(always)]
+unsafe fn take_last<T>(
+    left: &mut Run<T>,
+    right: &mut Run<T>,
+    to: *mut T,
+    less: &impl Fn(&T, &T) -> bool,
+) {
+    let (last_l, last_r) = (left.end.wrapping_sub(1), right.end.wrapping_sub(1));
+    // SAFETY: by contract.
+    let l = unsafe { &*last_l };
+    // SAFETY: by contract.
+    let r = unsafe { &*last_r };
+    let right_is_less = less(r, l);
+    let from = if right_is_less { last_l } else { last_r };
+    // SAFETY: by contract.
+    unsafe { ptr::copy_nonoverlapping(from, to, 1) };
+    left.end = left.end.wrapping_sub(usize::from(right_is_less));
+    right.end = right.end.wrapping_sub(usize::from(!right_is_less));
+}
+
+/// The most items that are merged without a look at the beat: 10 microseconds' work for numbers.
+const BLOCK: usize = 8192;

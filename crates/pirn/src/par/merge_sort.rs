@@ -1,0 +1,188 @@
+//! A merge sort whose runs and merges are jobs.
+//!
+//! Owns: which part is sorted where, and that no item is lost or doubled when a comparison
+//! panics. Does not own: the merge of two runs (`merge`), the sort of one (`std`).
+//!
+//! ```text
+//!   items    [ run ][ run ][ run ][ run ]      each sorted in its place
+//!                ╲  ╱          ╲  ╱            merged into the other memory
+//!   scratch  [    half     ][    half     ]
+//!                     ╲     ╱                  merged back
+//!   items    [           sorted           ]
+//! ```
+//!
+//! # Invariants
+//! * PM1: two [`Part`]s, the same part of the items' memory and of the scratch memory; nobody else
+//!   reaches either while they are worked on, and both outlive the work.
+//! * PM2: the items are in the items' part, each once, when [`in_place`] and [`aside`] begin, and
+//!   when they end by a panic. A merge only reads where it takes from, so until it has ended
+//!   they are there.
+//! * PM3: while there is a [`Moved`] that has not been let go, the items of its part are in the
+//!   scratch memory; its drop brings them back.
+
+use std::cmp::Ordering;
+
+use super::merge::{Part, merge};
+use super::{Scope, scope};
+use crate::runtime::Handle;
+
+/// Sorts `items`, with `sort` for runs, which must sort by `compare`.
+pub(super) fn merge_sort<T: Send>(
+    items: &mut [T],
+    sort: &(impl Fn(&mut [T]) + Sync),
+    compare: &(impl Fn(&T, &T) -> Ordering + Sync),
+) {
+    let run = run_length(items.len());
+    if size_of::<T>() == 0 {
+        return;
+    }
+    let less = |a: &T, b: &T| compare(a, b) == Ordering::Less;
+    scope(|scope| {
+        if items.len() <= run {
+            return sort(items);
+        }
+        if items.is_sorted_by(|a, b| !less(b, a)) {
+            return;
+        }
+        if items.is_sorted_by(|a, b| less(b, a)) {
+            return items.reverse();
+        }
+        let mut scratch = Vec::with_capacity(items.len());
+        let parts = Parts {
+            items: Part::of(items),
+            scratch: Part::at(scratch.as_mut_ptr(), items.len()),
+        };
+        let sorting = Sorting {
+            run,
+            sort,
+            less: &less,
+        };
+        // SAFETY: PM1: both are borrowed or owned here. PM2: they are in `items`.
+        unsafe { in_place(scope, parts, &sorting) };
+    });
+}
+
+/// How to sort.
+struct Sorting<'a, F, L> {
+    /// The longest run that is not cut.
+    run: usize,
+    sort: &'a F,
+    less: &'a L,
+}
+
+/// The same part of both memories (PM1).
+struct Parts<T> {
+    items: Part<T>,
+    scratch: Part<T>,
+}
+
+impl<T> Parts<T> {
+    fn halves(self) -> (Parts<T>, Parts<T>) {
+        let middle = self.items.len() / 2;
+        let (items, items_right) = self.items.split_at(middle);
+        let (scratch, scratch_right) = self.scratch.split_at(middle);
+        let right = Parts {
+            items: items_right,
+            scratch: scratch_right,
+        };
+        (Parts { items, scratch }, right)
+    }
+}
+
+impl<T> Clone for Parts<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Parts<T> {}
+
+/// Items that are in the scratch memory (PM3).
+struct Moved<T>(Option<Parts<T>>);
+
+impl<T> Moved<T> {
+    /// The items are no longer in the scratch memory.
+    fn let_go(mut self) {
+        self.0 = None;
+    }
+}
+
+impl<T> Drop for Moved<T> {
+    fn drop(&mut self) {
+        if let Some(Parts { items, scratch }) = self.0 {
+            // SAFETY: PM1, PM3: as many, initialized, in two memories.
+            unsafe { scratch.copy_to(items) };
+        }
+    }
+}
+
+/// Sorts a part; the result is in the items' memory.
+///
+/// # Safety
+/// PM1, and PM2: the items are there.
+unsafe fn in_place<T: Send>(
+    scope: &mut Scope<'_>,
+    parts: Parts<T>,
+    sorting: &Sorting<'_, impl Fn(&mut [T]) + Sync, impl Fn(&T, &T) -> bool + Sync>,
+) {
+    let Parts { items, .. } = parts;
+    if items.len() <= sorting.run {
+        // SAFETY: PM1, PM2. `std`'s sort keeps PM2 when it unwinds.
+        return (sorting.sort)(unsafe { items.as_mut() });
+    }
+    let (left, right) = parts.halves();
+    let (left_moved, right_moved) = scope.join(
+        // SAFETY: PM1: halves have nothing in common. PM2: of the whole.
+        |scope| unsafe { aside(scope, left, sorting) },
+        // SAFETY: as above.
+        |scope| unsafe { aside(scope, right, sorting) },
+    );
+    // SAFETY: PM3: both are initialized; PM1: and the result's place is the other memory.
+    unsafe { merge(scope, [left.scratch, right.scratch], items, sorting.less) };
+    left_moved.let_go();
+    right_moved.let_go();
+}
+
+/// Sorts a part; the result is in the scratch memory.
+///
+/// # Safety
+/// PM1, and PM2: the items are in the items' memory.
+unsafe fn aside<T: Send>(
+    scope: &mut Scope<'_>,
+    parts: Parts<T>,
+    sorting: &Sorting<'_, impl Fn(&mut [T]) + Sync, impl Fn(&T, &T) -> bool + Sync>,
+) -> Moved<T> {
+    let Parts { items, scratch } = parts;
+    if items.len() <= sorting.run {
+        // SAFETY: PM1, PM2. `std`'s sort keeps PM2 when it unwinds.
+        (sorting.sort)(unsafe { items.as_mut() });
+        // SAFETY: PM1: as many places in another memory.
+        unsafe { items.copy_to(scratch) };
+        return Moved(Some(parts));
+    }
+    let (left, right) = parts.halves();
+    scope.join(
+        // SAFETY: PM1: halves have nothing in common. PM2: of the whole.
+        |scope| unsafe { in_place(scope, left, sorting) },
+        // SAFETY: as above.
+        |scope| unsafe { in_place(scope, right, sorting) },
+    );
+    // SAFETY: PM2: both are initialized; PM1: and the result's place is the other memory.
+    unsafe { merge(scope, [left.items, right.items], scratch, sorting.less) };
+    Moved(Some(parts))
+}
+
+/// The longest run that one worker sorts by itself: a quarter of a worker's share, so that those
+/// who are done first find something left. With one worker, all.
+fn run_length(len: usize) -> usize {
+    match Handle::current().pool().workers() {
+        0 | 1 => len,
+        workers => (len / (RUNS * workers)).max(SHORTEST_RUN),
+    }
+}
+
+/// Runs for each worker; each doubling is a round of merges more.
+const RUNS: usize = 4;
+
+/// Arbitrary: some tens of microseconds' work for numbers.
+const SHORTEST_RUN: usize = 2048;

@@ -1,0 +1,129 @@
+//! All items made one.
+//!
+//! Owns: [`map_reduce`], [`reduce`] and [`sum`]. What is put together with what depends on the
+//! number of items alone, so results are the same, to the last bit of a float, on any number of
+//! workers: blocks from left to right, blocks with blocks along the tree of `spread::halved`.
+//! When the rest of a block is cut at a beat, it is mapped by whoever is free, and put together
+//! from left to right all the same.
+
+use std::iter::Sum;
+
+use super::map::map_rest;
+use super::spread::{Plan, halved, in_pieces};
+use super::{Scope, Split, scope};
+
+/// What `map` makes of the items, put together by `op`, in order, beginning with `id()`.
+///
+/// `op` must be associative, and `id()` change nothing: `op(id(), x)` is `x`. (Both hold nearly
+/// for floats, which is enough. The result is the same each time, on any number of workers:
+/// how it is put together depends on the number of items alone.) `id` is called once for each
+/// block of items, so it should be cheap.
+///
+/// ```
+/// use pirn::par;
+///
+/// let text = "the quick brown fox jumps over the lazy dog";
+/// let words: Vec<&str> = text.split(' ').collect();
+/// let longest = par::map_reduce(&words[..], || 0, |word| word.len(), usize::max);
+/// assert_eq!(longest, 5);
+/// ```
+///
+/// # Complexity
+/// As [`for_each`](super::for_each). Within a block of 4,096 items, or of a 32nd part of
+/// fewer, `op` is applied by one worker.
+///
+/// # Panics
+/// With the panic of a closure, when all that has been begun is done.
+///
+/// # Cancellation
+/// Not an interruption point, but the closures may have some.
+///
+/// # Blocking
+/// As [`for_each`](super::for_each).
+pub fn map_reduce<S: Split, R: Send>(
+    items: S,
+    id: impl Fn() -> R + Sync,
+    map: impl Fn(S::Item) -> R + Sync,
+    op: impl Fn(R, R) -> R + Sync,
+) -> R {
+    let items = items.parts();
+    let plan = Plan::of(&items);
+    scope(|scope| {
+        halved(
+            scope,
+            items,
+            &plan,
+            &|scope, block| folded(scope, block, &plan, id(), &map, &op),
+            &op,
+        )
+    })
+}
+
+/// The items put together by `op`, in order, beginning with `id()`: [`map_reduce`] of what the
+/// items are.
+///
+/// ```
+/// use pirn::par;
+///
+/// let factorial = par::reduce(1..=20u64, || 1, |a, b| a * b);
+/// assert_eq!(factorial, 2_432_902_008_176_640_000);
+/// ```
+///
+/// # Panics
+/// As [`map_reduce`]; so are complexity, cancellation and blocking.
+pub fn reduce<S: Split>(
+    items: S,
+    id: impl Fn() -> S::Item + Sync,
+    op: impl Fn(S::Item, S::Item) -> S::Item + Sync,
+) -> S::Item {
+    map_reduce(items, id, |item| item, op)
+}
+
+/// The sum of the items, as `Iterator::sum` has it. Of floats it is the same each time, on any
+/// number of workers, and differs from the sum from left to right by less rounding.
+///
+/// ```
+/// use pirn::par;
+///
+/// let total: u64 = par::sum(0..1_000_000u64);
+/// assert_eq!(total, 499_999_500_000);
+/// assert_eq!(par::sum::<_, f64>(&[0.5, 0.25][..]), 0.75);
+/// ```
+///
+/// # Panics
+/// Where addition does, as that of integers that overflow in a debug build.
+///
+/// # Complexity
+/// As [`map_reduce`]; so are cancellation and blocking.
+pub fn sum<S: Split, R: Send + Sum<S::Item> + Sum<R>>(items: S) -> R {
+    let items = items.parts();
+    let plan = Plan::of(&items);
+    // A block is 4,096 additions at most, a few microseconds: nobody else need take part.
+    scope(|scope| {
+        let both = |left, right| [left, right].into_iter().sum();
+        halved(scope, items, &plan, &|_, block| block.items().sum(), &both)
+    })
+}
+
+/// What `map` makes of a block, put together by `op` from left to right, beginning with `id`.
+fn folded<S: Split, R: Send>(
+    scope: &mut Scope<'_>,
+    block: S,
+    plan: &Plan,
+    id: R,
+    map: &(impl Fn(S::Item) -> R + Sync),
+    op: &(impl Fn(R, R) -> R + Sync),
+) -> R {
+    in_pieces(
+        scope,
+        block,
+        plan,
+        plan.begin(),
+        id,
+        |done, piece| piece.items().fold(done, |done, item| op(done, map(item))),
+        |scope, done, rest, pace| {
+            let made = map_rest(scope, rest, plan, pace, map);
+            made.into_iter().fold(done, op)
+        },
+    )
+}

@@ -1,0 +1,70 @@
+//! What has been put together up to each item.
+//!
+//! Owns: [`scan`]: two passes over fixed blocks, one that puts each block together and one that
+//! goes on from what came before each (Blelloch, "Prefix sums and their applications", 1990).
+
+use super::spread::{BLOCK, PARTS};
+use super::{chunks, chunks_mut, for_each, map, scope};
+
+/// Replaces each item by what `op` makes of all items up to it, itself included: the running
+/// sum, if `op` adds.
+///
+/// `op` must be associative. For floats, where it nearly is, the result is the same each time,
+/// on any number of workers.
+///
+/// ```
+/// use pirn::par;
+///
+/// let mut balance = [5, -2, 4, -1];
+/// par::scan(&mut balance, |sum, change| sum + change);
+/// assert_eq!(balance, [5, 3, 7, 6]);
+/// ```
+///
+/// # Complexity
+/// Two calls of `op` for each item, where there are more than a block of 4,096 (or a 32nd part of
+/// fewer); a loop by hand needs one.
+///
+/// # Panics
+/// With the panic of an `op`, when all that has been begun is done. The items are then some of
+/// the old ones and some of the new ones.
+///
+/// # Cancellation
+/// Not an interruption point, but `op` may have some.
+///
+/// # Blocking
+/// As [`for_each`].
+pub fn scan<T: Send + Sync>(items: &mut [T], op: impl Fn(&T, &T) -> T + Sync) {
+    // At least two, so that a block's total is new; nothing need be cloned.
+    let block = (items.len() / PARTS).clamp(2, BLOCK);
+    let blocks_but_last = items.len().saturating_sub(1) / block;
+    scope(|_| {
+        let begun = &items[..blocks_but_last * block];
+        let mut totals = map(chunks(begun, block), |block| total(block, &op));
+        run_up(&mut totals, None, &op);
+        let before: Vec<_> = [None].into_iter().chain(totals.iter().map(Some)).collect();
+        for_each((chunks_mut(items, block), before), |(block, before)| {
+            run_up(block, before, &op);
+        });
+    });
+}
+
+/// What `op` makes of a block of two items or more.
+fn total<T>(block: &[T], op: impl Fn(&T, &T) -> T) -> T {
+    let first = op(&block[0], &block[1]);
+    block[2..].iter().fold(first, |sum, item| op(&sum, item))
+}
+
+/// [`scan`] of one block, after `before`.
+fn run_up<T>(block: &mut [T], before: Option<&T>, op: impl Fn(&T, &T) -> T) {
+    let Some((first, others)) = block.split_first_mut() else {
+        return;
+    };
+    if let Some(before) = before {
+        *first = op(before, first);
+    }
+    let mut last = &*first;
+    for item in others {
+        *item = op(last, item);
+        last = item;
+    }
+}

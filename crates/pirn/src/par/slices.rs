@@ -1,0 +1,150 @@
+//! Slices as runs: item by item, or in chunks.
+//!
+//! Owns: [`Split`] for slices, [`Chunks`] and [`ChunksMut`]. All of it is `std`'s cutting and
+//! `std`'s iterators.
+
+use super::Split;
+
+/// The chunks of `items`, of `n` items each; the last one has what is left. For work that is
+/// done on several neighbors at once.
+///
+/// ```
+/// use pirn::par;
+///
+/// let rows = [1, 2, 3, 4, 5, 6, 7];
+/// let sums = par::map(par::chunks(&rows, 3), |row| row.iter().sum::<i32>());
+/// assert_eq!(sums, [6, 15, 7]);
+/// ```
+///
+/// # Panics
+/// If `n` is 0.
+#[must_use]
+#[track_caller]
+pub fn chunks<T: Sync>(items: &[T], n: usize) -> Chunks<'_, T> {
+    assert!(n != 0, "chunks of 0 items");
+    Chunks { items, n }
+}
+
+/// The chunks of `items`, of `n` items each, to be changed; the last one has what is left.
+///
+/// ```
+/// use pirn::par;
+///
+/// let mut image = vec![0; 6 * 4];
+/// par::for_each((par::chunks_mut(&mut image, 6), 0..4), |(row, y)| row.fill(y));
+/// assert_eq!(image[6..12], [1; 6]);
+/// ```
+///
+/// # Panics
+/// If `n` is 0.
+#[must_use]
+#[track_caller]
+pub fn chunks_mut<T: Send>(items: &mut [T], n: usize) -> ChunksMut<'_, T> {
+    assert!(n != 0, "chunks of 0 items");
+    ChunksMut { items, n }
+}
+
+/// A slice as a run of chunks. Made by [`chunks`].
+#[derive(Debug)]
+pub struct Chunks<'a, T> {
+    items: &'a [T],
+    n: usize,
+}
+
+/// A slice as a run of chunks to be changed. Made by [`chunks_mut`].
+#[derive(Debug)]
+pub struct ChunksMut<'a, T> {
+    items: &'a mut [T],
+    n: usize,
+}
+
+impl<T> Clone for Chunks<'_, T> {
+    fn clone(&self) -> Self {
+        Chunks { ..*self }
+    }
+}
+
+impl<'a, T: Sync> Split for &'a [T] {
+    type Item = &'a T;
+
+    fn len(&self) -> usize {
+        <[T]>::len(self)
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        <[T]>::split_at(self, index)
+    }
+
+    fn each(self, f: impl FnMut(&'a T)) {
+        self.iter().for_each(f);
+    }
+
+    fn items(self) -> impl Iterator<Item = &'a T> {
+        self.iter()
+    }
+}
+
+impl<'a, T: Send> Split for &'a mut [T] {
+    type Item = &'a mut T;
+
+    fn len(&self) -> usize {
+        <[T]>::len(self)
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        self.split_at_mut(index)
+    }
+
+    fn each(self, f: impl FnMut(&'a mut T)) {
+        self.iter_mut().for_each(f);
+    }
+
+    fn items(self) -> impl Iterator<Item = &'a mut T> {
+        self.iter_mut()
+    }
+}
+
+impl<'a, T: Sync> Split for Chunks<'a, T> {
+    type Item = &'a [T];
+
+    fn len(&self) -> usize {
+        self.items.len().div_ceil(self.n)
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let Chunks { items, n } = self;
+        let (left, right) = items.split_at(index.saturating_mul(n).min(items.len()));
+        (Chunks { items: left, n }, Chunks { items: right, n })
+    }
+
+    fn each(self, f: impl FnMut(&'a [T])) {
+        self.items().for_each(f);
+    }
+
+    fn items(self) -> impl Iterator<Item = &'a [T]> {
+        self.items.chunks(self.n)
+    }
+}
+
+impl<'a, T: Send> Split for ChunksMut<'a, T> {
+    type Item = &'a mut [T];
+
+    fn len(&self) -> usize {
+        self.items.len().div_ceil(self.n)
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let ChunksMut { items, n } = self;
+        let middle = index.saturating_mul(n).min(items.len());
+        let (left, right) = items.split_at_mut(middle);
+        (ChunksMut { items: left, n }, ChunksMut { items: right, n })
+    }
+
+    fn each(self, f: impl FnMut(&'a mut [T])) {
+        self.items().for_each(f);
+    }
+
+    fn items(self) -> impl Iterator<Item = &'a mut [T]> {
+        self.items.chunks_mut(self.n)
+    }
+}
