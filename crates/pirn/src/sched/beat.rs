@@ -61,6 +61,15 @@ pub(crate) fn beat(local: &Local) {
     }
 }
 
+/// Whether others may want the thread of the calling fiber, which could do more or end; if so, its worker goes
+/// through everything next.
+pub(crate) fn is_wanted(local: &Local) -> bool {
+    match Worker::of(local) {
+        Some(worker) if local.fiber().is_some() => worker.gives_way(),
+        _ => false,
+    }
+}
+
 /// Queues a fresh fiber that was a job of the calling fiber's; `wanted`: somebody waits for just that. `Err` if the
 /// pool takes none any more.
 pub(crate) fn queue_job(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pirn::cancel::{Token, check, with_deadline};
 use pirn::par::graph::{Access, Cycle, Graph, NodeId};
@@ -187,6 +187,59 @@ fn nodes_wait_for_each_other() {
         drop(graph);
         assert_eq!((at_left, at_right), (1, 2));
     });
+}
+
+/// Between two nodes others have their turn: fibers that are ready, and those whose time has
+/// come.
+#[test]
+fn a_chain_gives_way() {
+    const NODES: usize = 1_000;
+    let runtime = runtime(1);
+    let (turns, over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let awake = AtomicBool::new(false);
+    let mut seen = Vec::new();
+    let mut graph = Graph::new();
+    let mut chain = Vec::new();
+    for _ in 0..NODES {
+        chain.push(graph.add("node", Access::new(), || {
+            // Longer than the sleep, all together.
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_micros(100) {
+                std::hint::spin_loop();
+            }
+        }));
+    }
+    let last = graph.add("last", Access::new(), || {
+        seen.push((turns.load(Ordering::SeqCst), awake.load(Ordering::SeqCst)));
+    });
+    chain.push(last);
+    graph.chain(&chain);
+    runtime.run(|| {
+        pirn::scope(|s| {
+            s.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    turns.fetch_add(1, Ordering::SeqCst);
+                    pirn::yield_now();
+                }
+            });
+            until(&turns, 1);
+            graph.run().unwrap();
+            over.store(true, Ordering::SeqCst);
+        });
+        pirn::scope(|s| {
+            s.spawn(|| {
+                pirn::sleep(Duration::from_millis(1)).unwrap();
+                awake.store(true, Ordering::SeqCst);
+            });
+            pirn::yield_now();
+            graph.run().unwrap();
+        });
+    });
+    drop(graph);
+    let (turns, _) = seen[0];
+    assert!(turns > NODES / 10, "{turns} turns of another fiber");
+    let (_, awake) = seen[1];
+    assert!(awake, "a timer waits for a whole chain");
 }
 
 /// A panic is raised by `run` when what has started has ended; what comes after it does not

@@ -1,8 +1,9 @@
 //! One run of a graph.
 //!
 //! The caller spawns a fiber for each node that waits for nobody, and waits for all fibers, in a scope. A
-//! fiber runs a node, and then one of those that may run now on that account (`countdown`): it goes on itself with the first in
-//! line, and spawns the others, so that other workers may take them.
+//! fiber runs a node, and spawns one for each that may run now on that account (`countdown`), so
+//! that other workers may take them; but with the first in line it goes on itself, unless others
+//! want its thread.
 //!
 //! The fibers are obliged: they start though the caller be cancelled, since a run is no interruption
 //! point and leaves nothing out. Where the runtime takes no fibers any more, the nodes are kept and run by the fiber
@@ -14,6 +15,8 @@ use super::countdown::Countdown;
 use super::cycle::Cycle;
 use super::nodes::{Graph, Node};
 use super::plan::Plan;
+use crate::fiber::current;
+use crate::sched::beat::is_wanted;
 use crate::scope::{Scope, scope};
 use crate::shim::atomic::{AtomicBool, Ordering};
 
@@ -103,8 +106,11 @@ impl Run<'_, '_> {
                 // UNWIND: up to the fiber's end, where the scope takes it.
                 resume_unwind(panic);
             }
+            // What others want the thread for would wait for all that this fiber goes on with;
+            // a fresh fiber waits for its turn, or runs elsewhere.
+            let ends = is_wanted(current::local());
             self.countdown.ended(self.plan, position, |ready| {
-                if next.is_none() {
+                if next.is_none() && !ends {
                     next = Some(ready);
                 } else if !self.spawn(scope, ready) {
                     kept.push(ready);
