@@ -61,11 +61,12 @@ pub(crate) fn beat(local: &Local) {
     }
 }
 
-/// Whether others may want the thread of the calling fiber, which could do more or end; if so, its worker goes
-/// through everything next.
+/// Whether others may want the thread of the calling fiber, which could do more or end.
 pub(crate) fn is_wanted(local: &Local) -> bool {
     match Worker::of(local) {
-        Some(worker) if local.fiber().is_some() => worker.gives_way(),
+        Some(worker) if local.fiber().is_some() => {
+            worker.is_wanted() || worker.is_driven()
+        }
         _ => false,
     }
 }
@@ -128,13 +129,18 @@ impl Worker {
 
     /// Whether anybody may want this thread; if so the worker goes through everything next.
     fn gives_way(&self) -> bool {
-        let driven = self.driver().is_some_and(|driver| driver.is_used());
+        let driven = self.is_driven();
         let wanted = self.is_wanted();
         self.remote().jobs.set_crowded(wanted);
         if wanted || driven {
             self.take_stock();
         }
         wanted || driven
+    }
+
+    /// Whether fibers wait for sockets that this worker asks about.
+    fn is_driven(&self) -> bool {
+        self.driver().is_some_and(|driver| driver.is_used())
     }
 
     /// Whether a fiber waits for this thread that no other would have taken.
