@@ -17,4 +17,4 @@ pub use laps::Laps;
 pub use latency::{Latency, Stamp, spin_for};
 pub use memory::{Footprint, peak_mib, report_parked};
 pub use outcome::{Outcome, Skip, sample};
-pub use usage::processor_time;
+pub use usage::{processor_time, thread_time};

@@ -29,6 +29,10 @@ impl Library for Free {
     ) -> (A, B) {
         par::join(|| a(&mut ()), || b(&mut ()))
     }
+
+    fn sum(_scope: &mut (), values: &[u64]) -> u64 {
+        par::sum(values)
+    }
 }
 
 impl Library for Scoped {
@@ -48,6 +52,10 @@ impl Library for Scoped {
         b: impl FnOnce(&mut par::Scope<'_>) -> B + Send,
     ) -> (A, B) {
         scope.join(a, b)
+    }
+
+    fn sum(_scope: &mut par::Scope<'_>, values: &[u64]) -> u64 {
+        par::sum(values)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::child::{Job, processor_time, sample, spin_for};
+use crate::child::{Job, processor_time, sample, spin_for, thread_time};
 
 use super::library::Library;
 use super::work::{Frame, Work};
@@ -46,11 +46,12 @@ pub(super) fn frames<L: Library>(job: &Job, mut work: Frame) {
             let mut alone = Duration::ZERO;
             let before = processor_time();
             for _ in 0..job.n {
-                let began = Instant::now();
                 if !between.is_zero() {
+                    // No join: it stays on its thread.
+                    let before = thread_time();
                     spin_for(between);
+                    alone += thread_time() - before;
                 }
-                alone += began.elapsed();
                 times.push(inside::<L>(scope, &mut work));
             }
             (processor_time() - before).saturating_sub(alone)
