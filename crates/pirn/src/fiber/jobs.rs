@@ -22,6 +22,7 @@
 //!   for ever, is always due, and nothing is ever pushed to it.
 
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -62,8 +63,10 @@ pub(crate) const ALWAYS: u32 = 8;
 
 /// One job; the first part of what `par` keeps of it.
 pub(crate) struct Job {
-    newer: Cell<*const Job>,
-    older: Cell<*const Job>,
+    /// There while it is pending and not the newest; of the root, if any is pending.
+    newer: Cell<MaybeUninit<*const Job>>,
+    /// There while it is pending.
+    older: Cell<MaybeUninit<*const Job>>,
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,
@@ -79,8 +82,8 @@ static NOBODYS: Jobs = Jobs {
     credit: Cell::new(0),
     crowded: AtomicBool::new(false),
     root: Job {
-        newer: Cell::new(ptr::null()),
-        older: Cell::new(ptr::null()),
+        newer: Cell::new(MaybeUninit::uninit()),
+        older: Cell::new(MaybeUninit::uninit()),
         promote: Cell::new(None),
         at: Location::caller(),
     },
@@ -163,21 +166,27 @@ impl Jobs {
     pub(crate) unsafe fn push(&self, job: NonNull<Job>) {
         let newest = self.newest.load(Ordering::Relaxed);
         // SAFETY: the caller's promise.
-        unsafe { job.as_ref() }.older.set(newest);
+        unsafe { job.as_ref() }.older.set(MaybeUninit::new(newest));
         // SAFETY: JO2: pending, so it is where it was pushed; or the root.
-        unsafe { &*newest }.newer.set(job.as_ptr());
+        unsafe { &*newest }
+            .newer
+            .set(MaybeUninit::new(job.as_ptr()));
         self.newest.store(job.as_ptr(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Takes back the newest job, which is pending.
+    /// *Owner.* Takes back the newest job.
+    ///
+    /// # Safety
+    /// JO2: it has been pushed here, and is pending.
     #[inline(always)]
-    pub(crate) fn pop(&self, job: &Job) {
+    pub(crate) unsafe fn pop(&self, job: &Job) {
         debug_assert!(
             ptr::eq(self.newest.load(Ordering::Relaxed), job),
             "a join ends before those inside it have"
         );
-        self.newest
-            .store(job.older.get().cast_mut(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        let older = unsafe { job.older.get().assume_init() };
+        self.newest.store(older.cast_mut(), Ordering::Relaxed);
     }
 
     /// *Owner.* Makes a fiber of the oldest job, for which somebody waits if it is `wanted`; false if there is none.
@@ -185,17 +194,21 @@ impl Jobs {
         if !self.has_pending() {
             return false;
         }
-        let oldest = self.root.newer.get();
+        // SAFETY: a job is pending.
+        let oldest = unsafe { self.root.newer.get().assume_init() };
         // SAFETY: JO2: pending, so it is where it was pushed.
         let job = unsafe { &*oldest };
         if ptr::eq(self.newest.load(Ordering::Relaxed), oldest) {
             let root = ptr::from_ref(&self.root).cast_mut();
             self.newest.store(root, Ordering::Relaxed);
         } else {
-            let next = job.newer.get();
-            self.root.newer.set(next);
+            // SAFETY: it is pending, and not the newest.
+            let next = unsafe { job.newer.get().assume_init() };
+            self.root.newer.set(MaybeUninit::new(next));
             // SAFETY: as above: not the newest, so the next one has been pushed after it.
-            unsafe { &*next }.older.set(&raw const self.root);
+            unsafe { &*next }
+                .older
+                .set(MaybeUninit::new(&raw const self.root));
         }
         let promote = job.promote.take().expect("a pending job can be promoted");
         // SAFETY: it comes with the job, which has just been taken out of the list.
@@ -211,8 +224,8 @@ impl Job {
         promote: Option<Promote>,
     ) -> Job {
         Job {
-            newer: Cell::new(ptr::null()),
-            older: Cell::new(ptr::null()),
+            newer: Cell::new(MaybeUninit::uninit()),
+            older: Cell::new(MaybeUninit::uninit()),
             promote: Cell::new(promote),
             at,
         }

@@ -83,8 +83,8 @@ where
         let right = unsafe { task.finish() };
         return both(left, right);
     }
-    // JO2: pending, so the fiber has not left this thread, whose jobs these are.
-    jobs.pop(task.job());
+    // SAFETY: JO2: pending, so the fiber has not left this thread, whose jobs these are.
+    unsafe { jobs.pop(task.job()) };
     // SAFETY: TA1: it was pending.
     let b = unsafe { task.take() };
     match left {
