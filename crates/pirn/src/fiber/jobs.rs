@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use super::current::Local;
+use crate::base::mutant::mutant;
 
 /// The pending jobs of the fiber that runs on one worker.
 #[repr(align(128))]
@@ -243,7 +244,7 @@ impl Job {
 #[inline(always)]
 pub(crate) fn promote_all(local: &Local) {
     let jobs = local.jobs();
-    if jobs.has_pending() {
+    if jobs.has_pending() && !mutant!("left_over_jobs") {
         promote_each(local, jobs);
     }
 }

@@ -516,9 +516,11 @@ fn node_of_jobs(owner: FiberPtr) -> Arc<Node> {
         return made;
     }
     let node = Node::below([None, None]);
+    let early = mutant!("jobs_token_after_the_look") && header.state.is_cancelled();
     header.join.lock().jobs = Some(Arc::clone(&node));
     // After it can be found there (RG4).
-    if header.state.is_cancelled() {
+    let late = !mutant!("jobs_token_after_the_look") && header.state.is_cancelled();
+    if early || late {
         node.cancel();
     }
     node

@@ -18,6 +18,9 @@ mod joins;
 /// Tokens and time: park against unpark, timeouts against wakes, sleepers.
 mod parking;
 
+/// Joins of halves, some of which become fibers.
+mod forks;
+
 /// Borrowing scopes, nested, with panics, from threads.
 mod scopes;
 
