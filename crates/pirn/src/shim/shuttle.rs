@@ -227,7 +227,8 @@ pub(crate) use thread_local_const;
 pub(crate) const WATCHING_PAYS: bool = false;
 
 pub(crate) fn seed() -> u64 {
-    1
+    use shuttle::rand::RngCore;
+    shuttle::rand::thread_rng().next_u64()
 }
 
 /// The lock of a process-wide store, which outlives every execution; modelled all the same,
