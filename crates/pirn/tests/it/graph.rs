@@ -72,8 +72,8 @@ fn systems_of_a_frame() {
     });
 }
 
-/// Of two that conflict the one that was added first runs first, unless it was said to come
-/// after the other.
+/// Of two that conflict the one that was added first runs first, unless it was said to
+/// come after the other.
 #[test]
 fn the_order_of_a_line() {
     let called = Called::default();
@@ -189,8 +189,8 @@ fn nodes_wait_for_each_other() {
     });
 }
 
-/// Between two nodes others have their turn: fibers that are ready, and those whose time has
-/// come.
+/// Between two nodes others have their turn: fibers that are ready, and those whose time
+/// has come.
 #[test]
 fn a_chain_gives_way() {
     const NODES: usize = 1_000;
@@ -242,8 +242,8 @@ fn a_chain_gives_way() {
     assert!(awake, "a timer waits for a whole chain");
 }
 
-/// A panic is raised by `run` when what has started has ended; what comes after it does not
-/// run; the next run starts anew.
+/// A panic is raised by `run` when what has started has ended; what comes after it does
+/// not run; the next run starts anew.
 #[test]
 fn a_panic_of_a_node() {
     on_every_shape(|runtime| {
@@ -289,8 +289,8 @@ fn a_panic_of_a_node() {
     });
 }
 
-/// All nodes run though the caller has been cancelled, before or meanwhile, and their waits
-/// say so.
+/// All nodes run though the caller has been cancelled, before or meanwhile, and their
+/// waits say so.
 #[test]
 fn the_cancellation_of_a_run() {
     on_every_shape(|runtime| {
@@ -340,7 +340,8 @@ fn the_deadline_of_a_run() {
     assert_eq!(said, Some(Interrupt::TimedOut));
 }
 
-/// Graphs run from plain threads, on the runtime that these have entered, and inside of nodes.
+/// Graphs run from plain threads, on the runtime that these have entered, and inside of
+/// nodes.
 #[test]
 fn runs_from_anywhere() {
     let sum = AtomicUsize::new(0);
@@ -420,7 +421,8 @@ fn graphs_by_hand() {
     assert_eq!(ran.into_inner(), 3);
 }
 
-/// A runtime that is shut down meanwhile takes no fibers any more; what is left of a run is run all the same.
+/// A runtime that is shut down meanwhile takes no fibers any more; what is left of a run
+/// is run all the same.
 #[test]
 fn a_shutdown_amid_a_run() {
     for workers in [1, 2, 4] {

@@ -1,6 +1,6 @@
 //! Random graphs, beside a few lines that say who has to wait for whom: nothing runs too
-//! early, nothing that conflicts runs at the same time, and what comes of it is what comes
-//! of one node after another.
+//! early, nothing that conflicts runs at the same time, and what comes of it is what
+//! comes of one node after another.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -277,8 +277,8 @@ fn random_graphs_where_fibers_migrate() {
     }
 }
 
-/// Random graphs in which some nodes panic: one of these panics is raised, nothing that comes
-/// after one has run, and without them all runs again.
+/// Random graphs in which some nodes panic: one of these panics is raised, nothing that
+/// comes after one has run, and without them all runs again.
 #[test]
 fn random_panics() {
     let rounds = scaled(200) as u64 / 8;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::par::graph::{Access, Graph};
 use pirn::runtime::Scheduler;
 use pirn::scope::TaskGroup;
 use pirn::spawn::{Builder, JoinError};
@@ -147,6 +148,30 @@ fn a_fan_on_one_stack() {
             (all.iter().sum::<u64>(), parts.iter().sum::<u64>())
         });
         assert_eq!(sums.join().unwrap(), (8_955_050, 600));
+    });
+}
+
+/// A graph whose nodes run graphs.
+#[test]
+fn graphs_on_one_stack() {
+    fn layers<'env>(node: impl Fn() + Send + Copy + 'env) -> Graph<'env> {
+        struct Shared;
+        let mut graph = Graph::new();
+        for _ in 0..3 {
+            graph.add("writes", Access::new().write::<Shared>(), node);
+            for _ in 0..5 {
+                graph.add("reads", Access::new().read::<Shared>(), node);
+            }
+        }
+        graph
+    }
+    on_every_scarce_shape(1, |runtime| {
+        let ran = AtomicUsize::new(0);
+        let inner = || _ = ran.fetch_add(1, Ordering::Relaxed);
+        let mut outer = layers(|| layers(inner).run().unwrap());
+        runtime.run(|| (0..2).for_each(|_| outer.run().unwrap()));
+        drop(outer);
+        assert_eq!(ran.into_inner(), 2 * 18 * 18);
     });
 }
 

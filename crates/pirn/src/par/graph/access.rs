@@ -7,7 +7,8 @@ use std::hash::{Hash, Hasher};
 
 use super::nodes::NodeId;
 
-/// What a node reads and writes, and which nodes it comes after; see [`Graph`](super::Graph).
+/// What a node reads and writes, and which nodes it comes after; see
+/// [`Graph`](super::Graph).
 ///
 /// A resource is named by a type, any type that stands for it, or by a text. The two
 /// never mean the same one.

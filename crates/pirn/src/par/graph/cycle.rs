@@ -6,12 +6,12 @@ use std::fmt;
 
 use super::nodes::NodeId;
 
-/// Nodes of a graph are to run after each other in a circle, so that none can be the first.
-/// Names one such circle; there may be more.
+/// Nodes of a graph are to run after each other in a circle, so that none can be the
+/// first. Names one such circle; there may be more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// Each before the next, and the last before the first. Begins with the one of them that
-    /// was added first.
+    /// Each before the next, and the last before the first. Begins with the one of them
+    /// that was added first.
     nodes: Vec<(NodeId, Cow<'static, str>)>,
 }
 

@@ -1,17 +1,18 @@
-//! The line that a graph's nodes stand in: the smallest topological order of what was said
-//! explicitly, nodes counted as they were added (Kahn's algorithm with a heap; n nodes and
-//! e edges take O((n + e) log n)).
+//! The line that a graph's nodes stand in: the smallest topological order of what was
+//! said explicitly, nodes counted as they were added (Kahn's algorithm with a heap; n
+//! nodes and e edges take O((n + e) log n)).
 //!
-//! Rejected: that of two nodes which conflict the one added first always runs first. Who has one of
-//! them come after the other would then be told of a cycle, and with a third node that
-//! conflicts with both of one in which he had no part.
+//! Rejected: that of two nodes which conflict the one added first always runs first. Who
+//! has one of them come after the other would then be told of a cycle, and with a third
+//! node that conflicts with both of one in which he had no part.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::cycle::circle;
 
-/// Returns the nodes 0 to `n` - 1 in line, when each of `edges` is a node and one behind it.
+/// Returns the nodes 0 to `n` - 1 in line, when each of `edges` is a node and one behind
+/// it.
 ///
 /// # Errors
 /// A circle of edges.

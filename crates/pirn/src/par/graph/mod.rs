@@ -1,5 +1,5 @@
-//! A graph of tasks: each says what it reads and writes, or which it comes after, and a run
-//! does them as parallel as that allows. What a game does in each frame.
+//! A graph of tasks: each says what it reads and writes, or which it comes after, and a
+//! run does them as parallel as that allows. What a game does in each frame.
 //!
 //! ```
 //! use pirn::par::graph::{Access, Graph};
@@ -30,23 +30,26 @@
 //!
 //! The nodes of a graph stand in a line: in the order in which they were
 //! [added](Graph::add), but each behind all that it was said to come after
-//! ([`Access::after`], [`Graph::order`]). In other words: again and again, of the nodes that
-//! may go, the one goes next that was added first.
+//! ([`Access::after`], [`Graph::order`]). In other words: again and again, of the nodes
+//! that may go, the one goes next that was added first.
 //!
-//! Two nodes *conflict* if one of them writes what the other reads or writes. **Of two nodes
-//! that conflict, or of which one was said to come after the other, the one that stands in
-//! front has ended before the other starts, and the other sees all that it did. Any other two may run at the same time.** So what a run does is what
-//! running the nodes one by one, down the line, would do.
+//! Two nodes *conflict* if one of them writes what the other reads or writes. **Of two
+//! nodes that conflict, or of which one was said to come after the other, the one that
+//! stands in front has ended before the other starts, and the other sees all that it
+//! did.** Any other two may run at the same time, unless one waits for the other by way of
+//! a third. So what a run does is what running the nodes one by one, down the line, would
+//! do.
 //!
-//! An explicit order therefore prevails over the order of addition, and a graph has an order
-//! unless what was said explicitly goes in a circle ([`Cycle`]).
+//! An explicit order therefore prevails over the order of addition, and a graph has an
+//! order unless what was said explicitly goes in a circle ([`Cycle`]).
 //!
 //! # What is left to you
 //!
-//! Accesses say when nodes run. They hand out nothing, and what a node then touches is checked by the
-//! compiler as ever: nodes that share something share it behind a lock, which is
-//! always free if the accesses are true ([`try_write`](crate::sync::RwLock::try_write) tells),
-//! or as atomics. What only one node uses it may own, or borrow mutably, as above.
+//! Accesses say when nodes run. They hand out nothing, and what a node then touches is
+//! checked by the compiler as ever: nodes that share something share it behind a lock,
+//! which is always free if the accesses are true
+//! ([`try_write`](crate::sync::RwLock::try_write) tells), or as atomics. What only one
+//! node uses it may own, or borrow mutably, as above.
 //!
 //! # If you know…
 //!
@@ -63,8 +66,8 @@
 //! | a cycle panics | runs nothing, for ever | `Err(Cycle)` names one node | [`Cycle`] names its nodes in order |
 //! | data goes by parameters | captured | weights | captured |
 //!
-//! Owns: what users see of graphs, how edges are found, and how a run proceeds. Does not own:
-//! the fibers that nodes run on (`scope`).
+//! Owns: what users see of graphs, how edges are found, and how a run proceeds. Does not
+//! own: the fibers that nodes run on (`scope`).
 
 mod access;
 mod countdown;

@@ -1,4 +1,5 @@
-//! A graph as it is put together: nodes, their names, and what was said about their order.
+//! A graph as it is put together: nodes, their names, and what was said about their
+//! order.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,8 +12,8 @@ use super::cycle::Cycle;
 use super::plan::Plan;
 use crate::shim::Lock;
 
-/// Tasks with what they read and write, and an order of them, to be run again and again; see
-/// [the module](super).
+/// Tasks with what they read and write, and an order of them, to be run again and again;
+/// see [the module](super).
 ///
 /// ```
 /// use pirn::par::graph::{Access, Graph};
@@ -81,7 +82,8 @@ impl<'env> Graph<'env> {
         NodeId(id)
     }
 
-    /// Has `after` start when `before` has ended, and see all that it did. Either may have been added first.
+    /// Has `after` start when `before` has ended, and see all that it did. Either may
+    /// have been added first.
     ///
     /// # Panics
     /// If this graph does not have one of the nodes.
@@ -144,8 +146,8 @@ impl<'env> Graph<'env> {
         Ok(plan.line.iter().map(|node| NodeId(*node)))
     }
 
-    /// What a run needs. Finds who waits for whom, if that has not been done since something
-    /// was said.
+    /// What a run needs. Finds who waits for whom, if that has not been done since
+    /// something was said.
     pub(super) fn prepare(&mut self) -> Result<Prepared<'_, 'env>, Cycle> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
@@ -185,8 +187,8 @@ impl Node<'_> {
     pub(super) fn call(&self) -> Caught<()> {
         let body = self.0.lock().take();
         let mut body = body.expect("a node runs once in a run");
-        // UNWIND: what is left of the closure is called again in the next run, as with any
-        // `FnMut` that has panicked.
+        // UNWIND: what is left of the closure is called again in the next run, as with
+        // any `FnMut` that has panicked.
         let result = catch_unwind(AssertUnwindSafe(&mut body));
         *self.0.lock() = Some(body);
         result

@@ -1,8 +1,9 @@
 //! From what nodes say to who waits for whom: found once, and used by every run.
 //!
-//! Nodes are named by their positions in line here. Edges lead backwards in line, so there is
-//! no circle. Edges that follow from others are mostly left out: who reads a resource waits for
-//! its last writer only, and who writes it for those who have read it since.
+//! Nodes are named by their positions in line here. Edges lead backwards in line, so
+//! there is no circle. Edges that follow from others are mostly left out: who reads a
+//! resource waits for its last writer only, and who writes it for those who have read it
+//! since.
 
 use std::collections::HashMap;
 
@@ -16,7 +17,8 @@ pub(super) struct Plan {
     pub(super) line: Vec<u32>,
     /// For each position, for how many others right in front it waits.
     pub(super) needs: Vec<u32>,
-    /// Where the list of each position begins in `behind`; one more for the end of the last.
+    /// Where the list of each position begins in `behind`; one more for the end of the
+    /// last.
     begins: Vec<u32>,
     /// The positions that wait for each, ascending.
     behind: Vec<u32>,

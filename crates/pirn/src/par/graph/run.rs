@@ -1,13 +1,13 @@
 //! One run of a graph.
 //!
-//! The caller spawns a fiber for each node that waits for nobody, and waits for all fibers, in a scope. A
-//! fiber runs a node, and spawns one for each that may run now on that account (`countdown`), so
-//! that other workers may take them; but with the first in line it goes on itself, unless others
-//! want its thread.
+//! The caller spawns a fiber for each node that waits for nobody, and waits for all
+//! fibers, in a scope. A fiber runs a node, and spawns one for each that may run now on
+//! that account (`countdown`), so that other workers may take them; but with the first in
+//! line it goes on itself, unless others want its thread.
 //!
-//! The fibers are obliged: they start though the caller be cancelled, since a run is no interruption
-//! point and leaves nothing out. Where the runtime takes no fibers any more, the nodes are kept and run by the fiber
-//! that was to spawn them.
+//! The fibers are obliged: they start though the caller be cancelled, since a run is no
+//! interruption point and leaves nothing out. Where the runtime takes no fibers any more,
+//! the nodes are kept and run by the fiber that was to spawn them.
 
 use std::panic::{Location, resume_unwind};
 
@@ -36,27 +36,29 @@ impl Graph<'_> {
     /// the caller's runtime: of the calling fiber's, else of the entered one, else of the
     /// default one. Returns when all have ended.
     ///
-    /// Nodes are ordinary code on fibers: they may park, borrow, use [scopes](crate::scope())
-    /// and other graphs. Nodes that may run at the same time may wait for each other, on one
-    /// worker too. Several nodes may run one after another on one
-    /// fiber, so what one leaves in a [fiber-local](crate::fiber_local!) the next may find.
+    /// Nodes are ordinary code on fibers: they may park, borrow, use
+    /// [scopes](crate::scope()) and other graphs. Nodes that may run at the same time may
+    /// wait for each other, on one worker too. Several nodes may run one after another on
+    /// one fiber, so what one leaves in a [fiber-local](crate::fiber_local!) the next may
+    /// find.
     ///
-    /// The order is found in the first run, and again when nodes or orders have been added; a
-    /// run then costs a spawned fiber for each node at most, and allocates nothing else. If the runtime has
-    /// been shut down meanwhile, the nodes that are left run one after another.
+    /// The order is found in the first run, and again when nodes or orders have been
+    /// added; a run then costs a spawned fiber for each node at most, and allocates
+    /// nothing else. If the runtime has been shut down meanwhile, the nodes that are left
+    /// run one after another.
     ///
     /// # Errors
     /// If nodes are to run in a circle; then none has run.
     ///
     /// # Panics
-    /// With the first panic of a node. Nodes that come after it do not run, others only if they
-    /// have started; those are cancelled, and waited for. The graph can be run again. And as
-    /// [`scope`](crate::scope()) for the want of a runtime.
+    /// With the first panic of a node. Nodes that come after it do not run, others only
+    /// if they have started; those are cancelled, and waited for. The graph can be run
+    /// again. And as [`scope`](crate::scope()) for the want of a runtime.
     ///
     /// # Cancellation
-    /// Not an interruption point: all nodes run, though the caller be cancelled. They are under
-    /// its token and its deadline, so what they wait for is interrupted. Parks a fiber, blocks a plain
-    /// thread.
+    /// Not an interruption point: all nodes run, though the caller be cancelled. They are
+    /// under its token and its deadline, so what they wait for is interrupted. Parks a
+    /// fiber, blocks a plain thread.
     #[track_caller]
     pub fn run(&mut self) -> Result<(), Cycle> {
         let location = Location::caller();
@@ -106,8 +108,8 @@ impl Run<'_, '_> {
                 // UNWIND: up to the fiber's end, where the scope takes it.
                 resume_unwind(panic);
             }
-            // What others want the thread for would wait for all that this fiber goes on with;
-            // a fresh fiber waits for its turn, or runs elsewhere.
+            // What others want the thread for would wait for all that this fiber goes on
+            // with; a fresh fiber waits for its turn, or runs elsewhere.
             let ends = is_wanted(current::local());
             self.countdown.ended(self.plan, position, |ready| {
                 if next.is_none() && !ends {

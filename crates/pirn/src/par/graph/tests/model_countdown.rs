@@ -1,5 +1,5 @@
-//! Models: a node is started once, when all in front of it have ended, by one who sees what
-//! they did.
+//! Models: a node is started once, when all in front of it have ended, by one who sees
+//! what they did.
 
 use std::sync::Arc;
 

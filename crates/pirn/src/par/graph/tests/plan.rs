@@ -10,7 +10,8 @@ struct Declared {
     orders: Vec<(u32, u32)>,
 }
 
-/// Up to 60 nodes that use up to eight resources, named in either way, and orders along a random ranking.
+/// Up to 60 nodes that use up to eight resources, named in either way, and orders along a
+/// random ranking.
 fn random(rng: &mut Rng) -> Declared {
     struct R<const N: usize>;
     let n = 1 + rng.below(60);
@@ -103,7 +104,8 @@ fn closed(mut before: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
     before
 }
 
-/// A plan makes a node wait for those that it has to wait for, near or far, and for no others.
+/// A plan makes a node wait for those that it has to wait for, near or far, and for no
+/// others.
 #[test]
 fn plans_are_what_is_defined() {
     for seed in 1..=1_000 {
