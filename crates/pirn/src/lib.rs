@@ -100,6 +100,7 @@
 //! | beat | – | `time.Ticker` | `interval` | [`time::interval`](time::interval()), [`channel::tick`] |
 //! | limit | – | `context.WithTimeout` | `timeout(…).await` | [`timeout`], [`cancel::with_deadline`] |
 //! | test with time | – | `synctest` | `start_paused` | [`runtime::test`] |
+//! | compute in parallel | – | – | – | [`par`] |
 //! | blocking work | – | – | `spawn_blocking` | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
 //! | sockets | `net` | `net` | `net` | `net` |
 //! | a future | – | – | `.await` | [`future::wait`] |

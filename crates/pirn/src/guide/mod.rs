@@ -4,6 +4,7 @@
 //! * [`select`]: waiting for whichever comes first.
 //! * [`servers`]: connections, limits, a clean end, and what runs out.
 //! * [`running`]: workers, dispatchers, and what blocks whom.
+//! * [`cpu`]: computing in parallel, joins, loops and sorts; from rayon.
 //! * [`migration`]: fibers that may change threads, and what you promise.
 //! * [`async_crates`]: futures on fibers, fibers in async code, tokio.
 //! * [`debugging`]: what fibers wait for, what hangs, what is slow.
@@ -18,6 +19,9 @@
 
 pub mod async_crates;
 pub mod channels;
+// As what it tells of.
+#[cfg(not(loom))]
+pub mod cpu;
 pub mod debugging;
 pub mod from_crossbeam;
 pub mod from_go;

@@ -23,7 +23,7 @@ use crate::Interrupt;
 /// fewer; more only where items take long. See [the module](super) for what adapts itself.
 ///
 /// # Panics
-/// With the panic of an `f`, when all that has been begun is done. Which items have been seen
+/// With the panic of an `f`, when all other work has ended. Which items have been seen
 /// then is open.
 ///
 /// # Cancellation
@@ -71,8 +71,8 @@ pub fn try_for_each<S: Split, E: From<Interrupt> + Send>(
 ) -> Result<(), E> {
     let items = items.parts();
     let plan = Plan::of(&items);
-    let until = Until::new();
-    told(scope(|scope| {
+    let until = Until::of(&plan);
+    told(until.scope(|scope| {
         let both = |left, right| in_order(left, right, |(), ()| ());
         spread(
             scope,

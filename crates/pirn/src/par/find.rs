@@ -3,7 +3,6 @@
 //! Owns: [`find_any`].
 
 use super::spread::{Plan, spread};
-use super::until::Until;
 use super::{Split, scope};
 
 /// An item of `items` that `wanted` is true of, if there is one: of those that were found, the
@@ -22,7 +21,7 @@ use super::{Split, scope};
 /// by all who took part.
 ///
 /// # Panics
-/// With the panic of a `wanted`, when all that has been begun is done.
+/// With the panic of a `wanted`, when all other work has ended.
 ///
 /// # Cancellation
 /// Not an interruption point, but `wanted` may have some.
@@ -35,18 +34,17 @@ pub fn find_any<S: Split>(
 ) -> Option<S::Item> {
     let items = items.parts();
     let plan = Plan::of(&items);
-    let until = Until::new();
     scope(|scope| {
         spread(
             scope,
             items,
             &plan,
             &|piece| {
-                if until.is_over() {
+                if plan.is_over() {
                     return None;
                 }
                 let found = piece.items().find(&wanted);
-                found.inspect(|_| until.end())
+                found.inspect(|_| plan.end())
             },
             &Option::or,
         )

@@ -24,7 +24,7 @@ use crate::Interrupt;
 /// As [`for_each`](super::for_each); the results are written where they stay.
 ///
 /// # Panics
-/// With the panic of an `f`, when all that has been begun is done; the results are dropped.
+/// With the panic of an `f`, when all other work has ended; the results are dropped.
 ///
 /// # Cancellation
 /// Not an interruption point, but `f` may have some. See [`try_map`].
@@ -92,9 +92,9 @@ pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
 ) -> Result<Vec<R>, E> {
     let items = items.parts();
     let plan = Plan::of(&items);
-    let until = Until::new();
+    let until = Until::of(&plan);
     let results = filled(items.len(), |slots| {
-        scope(|scope| {
+        until.scope(|scope| {
             spread(
                 scope,
                 (items, slots),

@@ -33,7 +33,7 @@ use super::{Scope, Split, scope};
 /// fewer, `op` is applied by one worker.
 ///
 /// # Panics
-/// With the panic of a closure, when all that has been begun is done.
+/// With the panic of a closure, when all other work has ended.
 ///
 /// # Cancellation
 /// Not an interruption point, but the closures may have some.

@@ -25,7 +25,7 @@ use super::{chunks, chunks_mut, for_each, map, scope};
 /// fewer); a loop by hand needs one.
 ///
 /// # Panics
-/// With the panic of an `op`, when all that has been begun is done. The items are then some of
+/// With the panic of an `op`, when all other work has ended. The items are then some of
 /// the old ones and some of the new ones.
 ///
 /// # Cancellation

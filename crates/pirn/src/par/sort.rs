@@ -24,7 +24,7 @@ use super::merge_sort::merge_sort;
 /// sort.
 ///
 /// # Panics
-/// With the panic of a comparison, when all that has been begun is done; or if the order is found
+/// With the panic of a comparison, when all other work has ended; or if the order is found
 /// to be none. The items are the same as before then, in any order.
 ///
 /// # Cancellation

@@ -1,35 +1,33 @@
-//! Work that ends early: all who take part look at one flag.
+//! Work that may fail, and then ends early.
 //!
-//! Owns: [`Until`], and what becomes of several attempts. The flag stops nobody amid a piece;
-//! pieces are as short as beats are.
+//! Owns: [`Until`], and what becomes of several attempts. A failure ends the plan (`spread`), which stops
+//! nobody amid a piece.
 
+use super::spread::Plan;
+use super::{Scope, scope};
 use crate::Interrupt;
-use crate::cancel;
+use crate::cancel::{self, Token};
+use crate::fiber::current;
+use crate::sched::beat::{Place, place};
 use crate::shim::atomic::{AtomicBool, Ordering};
 
-/// Whether what was looked for has been found: a failure, or an item. Set by who finds it, read
-/// by all before each piece.
-pub(super) struct Until(AtomicBool);
+/// Attempts at the items of one run.
+pub(super) struct Until<'a> {
+    plan: &'a Plan,
+    /// Set by who meets an interrupt, read in the end.
+    interrupted: AtomicBool,
+}
 
 /// What came of a part of the work: `Err(None)` if it was left out, since another part had
 /// failed.
 pub(super) type Tried<R, E> = Result<R, Option<E>>;
 
-impl Until {
-    pub(super) fn new() -> Until {
-        Until(AtomicBool::new(false))
-    }
-
-    /// True once [`end`](Self::end) has been called.
-    pub(super) fn is_over(&self) -> bool {
-        // ORDERING: Relaxed: results go by the joins; this only saves work.
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// From now on nothing need be done.
-    pub(super) fn end(&self) {
-        // ORDERING: as in `is_over`.
-        self.0.store(true, Ordering::Relaxed);
+impl Until<'_> {
+    pub(super) fn of(plan: &Plan) -> Until<'_> {
+        Until {
+            plan,
+            interrupted: AtomicBool::new(false),
+        }
     }
 
     /// What `part` comes to, if nothing has failed yet and the caller is not interrupted.
@@ -37,14 +35,41 @@ impl Until {
         &self,
         part: impl FnOnce() -> Result<R, E>,
     ) -> Tried<R, E> {
-        if self.is_over() {
+        if self.plan.is_over() {
             return Err(None);
         }
-        let result = cancel::check().map_err(E::from).and_then(|()| part());
-        result.map_err(|error| {
-            self.end();
+        let checked = cancel::check().map_err(|interrupt| {
+            // ORDERING: Relaxed: the joins bring it to who asks.
+            self.interrupted.store(true, Ordering::Relaxed);
+            E::from(interrupt)
+        });
+        checked.and_then(|()| part()).map_err(|error| {
+            self.plan.end();
             Some(error)
         })
+    }
+
+    /// [`scope()`] for attempts, which are under what the caller is under also where a plain
+    /// thread has a fiber do them.
+    pub(super) fn scope<R: Send>(&self, f: impl FnOnce(&mut Scope<'_>) -> R + Send) -> R {
+        let result = match place(current::local()) {
+            Place::Outside => {
+                let (token, deadline) = (Token::current(), cancel::deadline());
+                scope(|scope| {
+                    token.enter(|| match deadline {
+                        Some(at) => cancel::with_deadline(at, || f(scope)),
+                        None => f(scope),
+                    })
+                })
+            }
+            Place::Fiber(_) | Place::Alone => scope(f),
+        };
+        // ORDERING: as in `attempt`.
+        if self.interrupted.load(Ordering::Relaxed) {
+            // It has been reported to a fiber; a `timeout` around the caller's code is to know.
+            let _ = cancel::check();
+        }
+        result
     }
 }
 
