@@ -22,7 +22,7 @@ use crate::fiber::local::Inheritance;
 use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::fiber::unwound::Panic;
 use crate::join::{JoinError, Joined};
-use crate::sched::beat::queue_job;
+use crate::sched::beat::{queue_job, run_job};
 use crate::sched::place::pool_of;
 use crate::wait::polling;
 use crate::wait::{Reason, Spec};
@@ -96,8 +96,8 @@ impl<B: FnOnce(Here) -> R, R> Task<B, R> {
                 match child.take() {
                     Ok(result) => Ok(result),
                     Err(JoinError::Panicked(payload)) => Err(payload.into_inner()),
-                    // SAFETY: TA1: the fiber has ended, and did not run it.
                     Err(_) => {
+                        // SAFETY: TA1: the fiber has ended, and did not run it.
                         let work = unsafe { self.take() };
                         catch_unwind(AssertUnwindSafe(|| work(None)))
                     }
@@ -154,9 +154,11 @@ unsafe fn promote<B: FnOnce(Here) -> R, R>(
     let inherited = polling::without_waiting(|| Inheritance::copy(local));
     let child = inherited.map(|inherited| {
         let work = move || {
-            // SAFETY: TA1, TA2: the task stays there until this has ended.
-            let work = unsafe { place.as_ref().take() };
-            work(None)
+            // SAFETY: TA2: the task stays there until this has ended.
+            let task = unsafe { place.as_ref() };
+            // SAFETY: TA1.
+            let work = unsafe { task.take() };
+            run_job(|| work(None))
         };
         // SAFETY: TA2; `join` asks for what another thread may take and give back.
         let fiber = unsafe { entry::fresh(local, task.job.at, work) };

@@ -9,7 +9,8 @@
 //! | the word says | set by | when | what follows |
 //! |---|---|---|---|
 //! | ARMED | the monitor | it stops looking often | it looks again; a job for each idle worker |
-//! | ASKED | a worker that found nothing, at most every [`ASK`] | before it sleeps | one job |
+//! | ARMED | a worker | it goes to sleep, unless its last job was hardly one | the same |
+//! | ASKED | a worker that found nothing, at most every [`ASK`] | before it sleeps; for a while after a job | one job |
 //! | ASKED | the monitor | while some worker sleeps | a job for each idle worker |
 //! | GIVE_WAY | the monitor | the fiber has run since its last look | the fiber yields if others want its thread; one job, if others can take none here |
 //! | ALWAYS | the runtime | it is deterministic | the seed says whether one job is promoted |
@@ -25,12 +26,13 @@
 use std::ptr;
 use std::sync::Arc;
 
-use super::pace::ASK;
+use super::pace::{ASK, EXPECT, WORTH};
 use super::pool::Pool;
+use super::rest::SPIN;
 use super::worker::Worker;
 use crate::base::clock;
 use crate::fiber::FiberPtr;
-use crate::fiber::current::Local;
+use crate::fiber::current::{self, Local};
 use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, GIVE_WAY, Jobs};
 use crate::wait::park::yield_now;
 
@@ -81,7 +83,25 @@ pub(crate) fn queue_job(
     Worker::here(local).queue_job(fiber, wanted)
 }
 
+/// Runs a job that has become a fiber, on that fiber, and keeps account of it.
+pub(crate) fn run_job<R>(work: impl FnOnce() -> R) -> R {
+    let began = clock::now();
+    let result = work();
+    if let Some(worker) = Worker::of(current::local()) {
+        let now = clock::now();
+        worker.job.set((now, now - began));
+    }
+    result
+}
+
 impl Pool {
+    /// Has the next join of each worker look up, and tell the monitor.
+    pub(super) fn arm(&self) {
+        for remote in self.remotes.iter() {
+            remote.jobs.ask(ARMED);
+        }
+    }
+
     /// Has the monitor look often, which a pool of one worker may have none of so far.
     #[cold]
     fn look_after_joins(self: &Arc<Self>) {
@@ -155,6 +175,29 @@ impl Worker {
             || !self.pool.injector.is_empty()
             || self.unnoticed_phase()
             || self.timer_is_due()
+    }
+
+    /// Whether a job may come soon: one that was worth it has just ended here.
+    fn expects_jobs(&self) -> bool {
+        let (ended, took) = self.job.get();
+        took >= WORTH && clock::now() - ended < EXPECT
+    }
+
+    /// Watches for jobs, if some are likely to come. True if there is something to run.
+    pub(super) fn watch_for_jobs(&self) -> bool {
+        let asked = self.ask_for_jobs();
+        if !self.expects_jobs() {
+            return asked && self.watch(SPIN, || ());
+        }
+        self.watch(EXPECT, || _ = self.ask_for_jobs())
+    }
+
+    /// This worker sleeps, and nobody will ask for it: the next join of each other one is to look up. If the last
+    /// job was not worth a wake-up, that is left to the monitor.
+    pub(super) fn leave_word_for_joins(&self) {
+        if self.job.get().1 >= WORTH {
+            self.pool.arm();
+        }
     }
 
     /// Has fibers that join on other workers make a fiber of a job; false if there are none.

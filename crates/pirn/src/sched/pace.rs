@@ -17,6 +17,13 @@ pub(super) const SURPLUS: u64 = 50_000;
 /// hundred times what one more job costs who is asked.
 pub(super) const ASK: u64 = 20_000;
 
+/// A worker that has done a job watches for the next one for so many nanoseconds before it sleeps: what it
+/// would cost to wake it again (see [`SURPLUS`]).
+pub(super) const EXPECT: u64 = 50_000;
+
+/// A job that took less, in nanoseconds, was not worth what it costs to wake a worker for it.
+pub(super) const WORTH: u64 = 10_000;
+
 /// A queued fiber should not wait longer than this behind local work before the injector is
 /// asked. Arbitrary within Tokio's and Go's range; no measurement yet.
 const INJECTOR_LATENCY: u64 = 200_000;

@@ -31,7 +31,7 @@ const YOUNG: Duration = Duration::from_micros(50);
 
 /// How long a worker spins before it sleeps, when spinning pays: about what the wake-up of
 /// a sleeping thread costs on a good machine. Nanoseconds.
-const SPIN: u64 = 10_000;
+pub(super) const SPIN: u64 = 10_000;
 
 /// A sleep shorter than this would have been better spent spinning. Nanoseconds: ten times
 /// [`SPIN`], arbitrary.
@@ -89,13 +89,7 @@ impl Worker {
                     young = true;
                     nap = !self.napped.replace(true);
                 }
-                Sweep::Nothing if self.ask_for_jobs() => {
-                    if self.watch(SPIN) {
-                        return;
-                    }
-                    young = true;
-                    nap = !self.napped.replace(true);
-                }
+                Sweep::Nothing if self.watch_for_jobs() => return,
                 Sweep::Nothing => {}
             }
         }
@@ -227,7 +221,7 @@ impl Worker {
         if self.patience.get() <= 0 || self.pool.workers() == 1 {
             return false;
         }
-        let seen = self.watch(SPIN);
+        let seen = self.watch(SPIN, || ());
         let patience = self.patience.get();
         self.patience.set(match seen {
             true => (patience + 1).min(8),
@@ -236,8 +230,9 @@ impl Worker {
         seen
     }
 
-    /// Watches for work for so many nanoseconds, or until a timer is due. True if some came.
-    fn watch(&self, nanos: u64) -> bool {
+    /// Watches for work for so many nanoseconds, or until a timer is due, and calls `meanwhile` now and then. True
+    /// if some came.
+    pub(super) fn watch(&self, nanos: u64, meanwhile: impl Fn()) -> bool {
         let mut backoff = Backoff::new();
         let until = clock::now() + nanos;
         loop {
@@ -253,6 +248,7 @@ impl Worker {
             if now >= until || self.timer_is_due() {
                 return false;
             }
+            meanwhile();
         }
     }
 
@@ -263,6 +259,7 @@ impl Worker {
         // LIVENESS: from here on every publisher sees this worker as a sleeper, and what
         // was published before is seen below (S3, S4 of `idle`). A fiber that was spawned
         // without that protocol, in the moment before, is the monitor's to find.
+        self.leave_word_for_joins();
         if young {
             self.pool.monitor.attend();
         } else if !idle.all_asleep() {
