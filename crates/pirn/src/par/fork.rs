@@ -4,7 +4,6 @@
 //! word of the beats is looked at, the task is linked in and out with plain loads and stores.
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
-use std::thread;
 
 use super::task::Task;
 use crate::base::dropping::drop_caught;
@@ -13,47 +12,50 @@ use crate::fiber::jobs::Jobs;
 use crate::fiber::unwound::Panic;
 use crate::sched::beat::{Place, beat, place};
 
-/// Where a second half runs: at its join, where these jobs are those of its fiber, or somewhere.
-pub(super) type Here = Option<&'static Jobs>;
-
 /// Runs `a` and `b` and returns what they do; `b` perhaps on another fiber. `jobs` are the caller's, and nobody
-/// has asked for any.
+/// has asked for any. `context` is lent to `a`, and then to `b` if it runs here.
 ///
 /// `b` is what another thread may run, and its result what that may give back.
+// PERF: `bench fork-fib`: what is rare leaves at once for a function of its own, by value. A `Result` of `a` that
+// lived on, or a reference to it, would be stored in every join: seven instructions of fifty.
 #[inline(always)]
-pub(super) fn fork<A, B, RA, RB>(
+pub(super) fn fork<C, A, B, RA, RB>(
     jobs: &'static Jobs,
     at: &'static Location<'static>,
+    context: &mut C,
     a: A,
     b: B,
 ) -> (RA, RB)
 where
-    A: FnOnce() -> RA,
-    B: FnOnce(Here) -> RB,
+    A: FnOnce(&mut C) -> RA,
+    B: FnOnce(Option<&mut C>) -> RB,
 {
     let task = Task::new(at, b);
-    // SAFETY: JO1, TA2: `end` comes in any case, before the frame ends.
+    // SAFETY: JO1, TA2: `end` or `end_after_panic` comes in any case, before the frame ends.
     unsafe { jobs.push(task.place()) };
     // UNWIND: raised again when the second half has ended, which may borrow what this would drop.
-    let left = catch_unwind(AssertUnwindSafe(a));
-    end(jobs, Some(jobs), &task, left)
+    match catch_unwind(AssertUnwindSafe(|| a(context))) {
+        Ok(left) => end(jobs, Some(context), &task, left),
+        Err(panic) => end_after_panic(jobs, Some(context), &task, panic),
+    }
 }
 
 /// As [`fork`], for a caller that is to look up. On a plain thread this runs one after the other.
 #[cold]
 #[inline(never)]
-pub(super) fn fork_when_due<A, B, RA, RB>(
+pub(super) fn fork_when_due<C, A, B, RA, RB>(
     at: &'static Location<'static>,
+    context: &mut C,
     a: A,
     b: B,
 ) -> (RA, RB)
 where
-    A: FnOnce() -> RA,
-    B: FnOnce(Here) -> RB,
+    A: FnOnce(&mut C) -> RA,
+    B: FnOnce(Option<&mut C>) -> RB,
 {
     let local = current::local();
     let Place::Fiber(jobs) = place(local) else {
-        return match catch_unwind(AssertUnwindSafe(a)) {
+        return match catch_unwind(AssertUnwindSafe(|| a(context))) {
             Ok(left) => (left, b(None)),
             Err(panic) => after_panic(panic, || b(None)),
         };
@@ -63,34 +65,79 @@ where
     unsafe { jobs.push(task.place()) };
     beat(local);
     // UNWIND: as in `fork`.
-    let left = catch_unwind(AssertUnwindSafe(a));
-    end(jobs, None, &task, left)
+    match catch_unwind(AssertUnwindSafe(|| a(context))) {
+        Ok(left) => end(jobs, None, &task, left),
+        Err(panic) => end_after_panic(jobs, None, &task, panic),
+    }
 }
 
 /// The first half has ended.
 #[inline(always)]
-fn end<B, RA, RB>(
+fn end<C, B, RA, RB>(
     jobs: &Jobs,
-    here: Here,
-    task: &Task<B, RB>,
-    left: thread::Result<RA>,
+    context: Option<&mut C>,
+    task: &Task<C, B, RB>,
+    left: RA,
 ) -> (RA, RB)
 where
-    B: FnOnce(Here) -> RB,
+    B: FnOnce(Option<&mut C>) -> RB,
 {
     if !task.job().is_pending() {
-        // SAFETY: TA2: not pending, and this is the one call.
-        let right = unsafe { task.finish() };
-        return both(left, right);
+        return end_elsewhere(task, left);
     }
+    let b = take_back(jobs, task);
+    (left, b(context))
+}
+
+/// The first half has ended, and another fiber has the second one.
+#[cold]
+#[inline(never)]
+fn end_elsewhere<C, B, RA, RB>(task: &Task<C, B, RB>, left: RA) -> (RA, RB)
+where
+    B: FnOnce(Option<&mut C>) -> RB,
+{
+    // SAFETY: TA2: not pending, and this is the one call.
+    match unsafe { task.finish() } {
+        Ok(right) => (left, right),
+        Err(panic) => {
+            // UNWIND: a destructor must not panic into the panic that is raised.
+            drop_caught(left);
+            resume_unwind(panic)
+        }
+    }
+}
+
+/// The first half has panicked.
+#[cold]
+#[inline(never)]
+fn end_after_panic<C, B, RB>(
+    jobs: &Jobs,
+    context: Option<&mut C>,
+    task: &Task<C, B, RB>,
+    panic: Panic,
+) -> !
+where
+    B: FnOnce(Option<&mut C>) -> RB,
+{
+    if task.job().is_pending() {
+        let b = take_back(jobs, task);
+        after_panic(panic, || b(context))
+    }
+    // SAFETY: TA2: not pending, and this is the one call.
+    drop_caught(unsafe { task.finish() });
+    resume_unwind(panic)
+}
+
+/// The second half, which is pending when the first one is over.
+#[inline(always)]
+fn take_back<C, B, RB>(jobs: &Jobs, task: &Task<C, B, RB>) -> B
+where
+    B: FnOnce(Option<&mut C>) -> RB,
+{
     // SAFETY: JO2: pending, so the fiber has not left this thread, whose jobs these are.
     unsafe { jobs.pop(task.job()) };
     // SAFETY: TA1: it was pending.
-    let b = unsafe { task.take() };
-    match left {
-        Ok(left) => (left, b(here)),
-        Err(panic) => after_panic(panic, || b(here)),
-    }
+    unsafe { task.take() }
 }
 
 /// Runs a second half whose first one has panicked.
@@ -99,20 +146,4 @@ fn after_panic<R>(panic: Panic, b: impl FnOnce() -> R) -> ! {
     // UNWIND: of two panics the first half's is raised.
     drop_caught(catch_unwind(AssertUnwindSafe(b)));
     resume_unwind(panic)
-}
-
-#[cold]
-fn both<RA, RB>(left: thread::Result<RA>, right: thread::Result<RB>) -> (RA, RB) {
-    match (left, right) {
-        (Ok(left), Ok(right)) => (left, right),
-        (Ok(left), Err(panic)) => {
-            // UNWIND: a destructor must not panic into the panic that is raised.
-            drop_caught(left);
-            resume_unwind(panic)
-        }
-        (Err(panic), right) => {
-            drop_caught(right);
-            resume_unwind(panic)
-        }
-    }
 }

@@ -51,7 +51,7 @@ where
 {
     let jobs = current::local().jobs();
     match jobs.is_due() {
-        false => fork(jobs, Location::caller(), a, |_| b()),
+        false => fork(jobs, Location::caller(), &mut (), |()| a(), |_| b()),
         true => join_when_due(Location::caller(), a, b),
     }
 }
@@ -66,7 +66,7 @@ where
     RB: Send,
 {
     match place(current::local()) {
-        Place::Outside => crate::run(|| fork_when_due(at, a, |_| b())),
-        Place::Fiber(_) | Place::Alone => fork_when_due(at, a, |_| b()),
+        Place::Outside => crate::run(|| fork_when_due(at, &mut (), |()| a(), |_| b())),
+        Place::Fiber(_) | Place::Alone => fork_when_due(at, &mut (), |()| a(), |_| b()),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use super::fork::{Here, fork, fork_when_due};
+use super::fork::{fork, fork_when_due};
 use crate::fiber::current;
 use crate::fiber::jobs::Jobs;
 
@@ -94,11 +94,13 @@ impl Scope<'_> {
         RB: Send,
     {
         let jobs = self.jobs;
-        let a = || a(self);
-        let b = |here: Here| b(&mut here.map_or_else(Scope::here, Scope::of));
+        let b = |here: Option<&mut Scope<'_>>| match here {
+            Some(scope) => b(scope),
+            None => b(&mut Scope::here()),
+        };
         match jobs.is_due() {
-            false => fork(jobs, Location::caller(), a, b),
-            true => fork_when_due(Location::caller(), a, b),
+            false => fork(jobs, Location::caller(), self, a, b),
+            true => fork_when_due(Location::caller(), self, a, b),
         }
     }
 }

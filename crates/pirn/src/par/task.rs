@@ -13,7 +13,6 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::thread;
 
-use super::fork::Here;
 use crate::base::dropping::drop_caught;
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
@@ -29,12 +28,13 @@ use crate::wait::{Reason, Spec};
 
 /// The second half of a join.
 #[repr(C)]
-pub(super) struct Task<B, R> {
+pub(super) struct Task<C, B, R> {
     job: Job,
     work: UnsafeCell<ManuallyDrop<B>>,
     /// There once the job has been promoted.
     promoted: Cell<MaybeUninit<NonNull<Promoted<R>>>>,
-    result: PhantomData<R>,
+    /// What `work` returns, and is lent where it runs at its join.
+    result: PhantomData<(R, fn(&mut C))>,
 }
 
 /// What is made of a job.
@@ -45,11 +45,11 @@ struct Promoted<R> {
     region: Region,
 }
 
-impl<B: FnOnce(Here) -> R, R> Task<B, R> {
+impl<C, B: FnOnce(Option<&mut C>) -> R, R> Task<C, B, R> {
     #[inline(always)]
-    pub(super) fn new(at: &'static Location<'static>, work: B) -> Task<B, R> {
+    pub(super) fn new(at: &'static Location<'static>, work: B) -> Task<C, B, R> {
         Task {
-            job: Job::new(at, Some(promote::<B, R>)),
+            job: Job::new(at, Some(promote::<C, B, R>)),
             work: UnsafeCell::new(ManuallyDrop::new(work)),
             promoted: Cell::new(MaybeUninit::uninit()),
             result: PhantomData,
@@ -135,13 +135,13 @@ impl<B: FnOnce(Here) -> R, R> Task<B, R> {
 /// Makes a fiber of a job of the running fiber's.
 ///
 /// # Safety
-/// `job` is the first part of a `Task<B, R>`, and has just been taken out of the list.
-unsafe fn promote<B: FnOnce(Here) -> R, R>(
+/// `job` is the first part of a `Task<C, B, R>`, and has just been taken out of the list.
+unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R, R>(
     job: NonNull<Job>,
     local: &Local,
     wanted: bool,
 ) {
-    let place: NonNull<Task<B, R>> = job.cast();
+    let place: NonNull<Task<C, B, R>> = job.cast();
     // SAFETY: the caller's promise; TA2.
     let task = unsafe { place.as_ref() };
     let owner = local.fiber().expect("who has jobs is a fiber");
