@@ -34,7 +34,8 @@ pub(super) struct Task<C, B, R> {
     /// There once the job has been promoted.
     promoted: Cell<MaybeUninit<NonNull<Promoted<R>>>>,
     /// What `work` returns, and is lent where it runs at its join.
-    result: PhantomData<(R, fn(&mut C))>,
+    result: PhantomData<R>,
+    context: PhantomData<fn(C)>,
 }
 
 /// What is made of a job.
@@ -53,6 +54,7 @@ impl<C, B: FnOnce(Option<&mut C>) -> R, R> Task<C, B, R> {
             work: UnsafeCell::new(ManuallyDrop::new(work)),
             promoted: Cell::new(MaybeUninit::uninit()),
             result: PhantomData,
+            context: PhantomData,
         }
     }
 

@@ -9,7 +9,7 @@
 //! | the word says | set by | when | what follows |
 //! |---|---|---|---|
 //! | ARMED | the monitor | it stops looking often | it looks again; a job for each idle worker |
-//! | ARMED | a worker | it goes to sleep, unless its last job was hardly one | the same |
+//! | ASLEEP | a worker | it goes to sleep, unless its last job was hardly one | a job for each idle worker |
 //! | ASKED | a worker that found nothing, at most every [`ASK`] | before it sleeps; for a while after a job | one job |
 //! | ASKED | the monitor | while some worker sleeps | a job for each idle worker |
 //! | GIVE_WAY | the monitor | the fiber has run since its last look | the fiber yields if others want its thread; one job, if others can take none here |
@@ -33,7 +33,7 @@ use super::worker::Worker;
 use crate::base::clock;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
-use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, GIVE_WAY, Jobs};
+use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, ASLEEP, GIVE_WAY, Jobs};
 use crate::wait::park::yield_now;
 
 /// Where a join is called.
@@ -95,10 +95,10 @@ pub(crate) fn run_job<R>(work: impl FnOnce() -> R) -> R {
 }
 
 impl Pool {
-    /// Has the next join of each worker look up, and tell the monitor.
-    pub(super) fn arm(&self) {
+    /// Has the next join of each worker look up.
+    pub(super) fn have_joins_look_up(&self, why: u32) {
         for remote in self.remotes.iter() {
-            remote.jobs.ask(ARMED);
+            remote.jobs.ask(why);
         }
     }
 
@@ -124,14 +124,10 @@ impl Worker {
             }
             return false;
         }
-        let idle = &self.pool.idle;
-        if why & ARMED != 0 {
-            self.pool.look_after_joins();
-        }
         let mut credit = jobs.credit().get();
-        if why & (ARMED | ASKED) != 0 {
+        if why & (ARMED | ASLEEP | ASKED) != 0 {
             let wanted = usize::from(why & ASKED != 0);
-            credit = idle.unoccupied().max(wanted);
+            credit = self.pool.idle.unoccupied().max(wanted);
         }
         let gives_way = why & GIVE_WAY != 0;
         if gives_way && self.pool.workers() > 1 && self.remote().queued() == 0 {
@@ -139,6 +135,10 @@ impl Worker {
         }
         if credit > 0 && jobs.promote_oldest(local, true) {
             credit -= 1;
+        }
+        if why & ARMED != 0 {
+            // After the other wake: its thread would be in the way of that one's.
+            self.pool.look_after_joins();
         }
         jobs.credit().set(credit);
         if credit > 0 {
@@ -196,7 +196,7 @@ impl Worker {
     /// job was not worth a wake-up, that is left to the monitor.
     pub(super) fn leave_word_for_joins(&self) {
         if self.job.get().1 >= WORTH {
-            self.pool.arm();
+            self.pool.have_joins_look_up(ASLEEP);
         }
     }
 

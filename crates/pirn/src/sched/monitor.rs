@@ -48,7 +48,7 @@ use super::scale::{Evidence, LONG, STILL};
 use super::slow::SlowFibers;
 use super::threads::is_launched;
 use crate::base::clock;
-use crate::fiber::jobs::{ASKED, GIVE_WAY};
+use crate::fiber::jobs::{ARMED, ASKED, GIVE_WAY};
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::sys::parker::Parker;
@@ -206,7 +206,7 @@ impl Monitor {
             if pool.idle.all_asleep() && !seen.unaware {
                 self.state.store(STOPPED, Ordering::SeqCst);
                 if pool.idle.all_asleep() && pool.is_watched() {
-                    pool.arm();
+                    pool.have_joins_look_up(ARMED);
                     self.parker.park();
                 }
                 calm = 0;
@@ -219,7 +219,7 @@ impl Monitor {
                 self.wait(beat);
             } else {
                 self.state.store(DOZING, Ordering::SeqCst);
-                pool.arm();
+                pool.have_joins_look_up(ARMED);
                 // What comes while nobody is free is seen by the next look, not before.
                 let nobody_is_free = stuck && !pool.idle.sleepers_hint();
                 let doze = match young || nobody_is_free {
