@@ -127,7 +127,9 @@ impl Worker {
         let mut credit = jobs.credit().get();
         if why & (ARMED | ASLEEP | ASKED) != 0 {
             let wanted = usize::from(why & ASKED != 0);
-            credit = self.pool.idle.unoccupied().max(wanted);
+            let itself = usize::from(self.searching.get());
+            let others = self.pool.idle.unoccupied().saturating_sub(itself);
+            credit = others.max(wanted);
         }
         let gives_way = why & GIVE_WAY != 0;
         if gives_way && self.pool.workers() > 1 && self.remote().queued() == 0 {
