@@ -124,12 +124,14 @@ impl Jobs {
         self.beat.load(Ordering::Relaxed) != 0
     }
 
-    /// Has the owner look up. Any thread.
-    pub(crate) fn ask(&self, why: u32) {
+    /// Has the owner look up; false if it had been asked to for the same reason, and has not. Any thread.
+    pub(crate) fn ask(&self, why: u32) -> bool {
         // Its line is the owner's, who should not lose it for nothing.
-        if self.beat.load(Ordering::Relaxed) & why == 0 {
+        let is_new = self.beat.load(Ordering::Relaxed) & why == 0;
+        if is_new {
             self.beat.fetch_or(why, Ordering::Relaxed);
         }
+        is_new
     }
 
     /// *Owner.* Why it is to look up, and from now on is not.
@@ -158,6 +160,12 @@ impl Jobs {
     #[inline(always)]
     pub(crate) fn has_pending(&self) -> bool {
         !ptr::eq(self.newest.load(Ordering::Relaxed), &raw const self.root)
+    }
+
+    /// *Owner.* What the next job will be pushed upon: the newest one, or the root.
+    #[inline(always)]
+    pub(crate) fn newest(&self) -> *const Job {
+        self.newest.load(Ordering::Relaxed)
     }
 
     /// *Owner.* Adds a job.

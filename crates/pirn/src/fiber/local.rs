@@ -199,9 +199,22 @@ impl Inheritance {
         // SAFETY: H1, H2: the caller's own header.
         let locals = current::known(local).map(|fiber| unsafe { fiber.as_ref() });
         match locals.filter(|header| header.locals.get().is_some()) {
-            None => Inheritance(Vec::new()),
+            None => Inheritance::none(),
             Some(header) => Inheritance(copies(header)),
         }
+    }
+
+    /// As [`copy`](Inheritance::copy), of what `fiber` has, which is the caller or for which it acts.
+    ///
+    /// # Panics
+    /// If a clone does.
+    pub(crate) fn of(fiber: FiberPtr) -> Inheritance {
+        // SAFETY: H1, H2: the caller's own header.
+        Inheritance(copies(unsafe { fiber.as_ref() }))
+    }
+
+    pub(crate) fn none() -> Inheritance {
+        Inheritance(Vec::new())
     }
 
     /// Gives them to `child`, which is not published yet and has none.

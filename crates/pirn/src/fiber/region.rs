@@ -43,6 +43,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use super::header::FiberPtr;
+use super::jobs::Job;
 use super::limit::Limit;
 use super::token::Node;
 use crate::base::mutant::mutant;
@@ -63,6 +64,9 @@ pub(crate) struct Region {
     token: AtomicPtr<Arc<Node>>,
     /// The owner's seat in the token in force (RG2). Owner.
     pub(super) seat: Cell<Option<Seat>>,
+    /// Its newest pending job when the owner entered this, or the root of its jobs; null if it is entered with none.
+    /// Owner.
+    pub(super) noted: Cell<*const Job>,
 }
 
 #[derive(Copy, Clone)]
@@ -199,6 +203,7 @@ impl Region {
             owner,
             token: AtomicPtr::new(ptr::null_mut()),
             seat: Cell::new(None),
+            noted: Cell::new(ptr::null()),
         }
     }
 
@@ -242,17 +247,13 @@ impl Region {
         region
     }
 
-    /// What is inherited by a fiber that does a job of `owner`'s, in whose frame at `frame` the job lies, and whose
-    /// runtime's token is `root`: what holds around the join, not what has been entered inside it.
+    /// What is inherited by a fiber that does `job`, the oldest of `owner`'s, whose runtime's token is `root`: what
+    /// holds around the join, not what has been entered inside it.
     ///
     /// It is not entered by the owner. So that the owner's cancellation reaches the fiber it is below a token in
     /// the owner's header, by the protocol of RG4.
-    pub(crate) fn of_job(
-        owner: FiberPtr,
-        frame: usize,
-        root: Option<&Arc<Node>>,
-    ) -> Region {
-        let outer = entered_before(owner, frame);
+    pub(crate) fn of_job(owner: FiberPtr, job: &Job, root: Option<&Arc<Node>>) -> Region {
+        let outer = around(owner, job);
         let around = match &outer {
             Some(region) if region.get().ends_bare() => root.cloned(),
             Some(region) => region.get().token_in_force().cloned(),
@@ -293,6 +294,16 @@ impl Region {
     /// Code of `owner` that hears of nothing outside.
     pub(crate) fn shield(owner: FiberPtr) -> Region {
         Region::new(in_force(owner).region(), Kind::Shield, None, Some(owner))
+    }
+
+    /// Whether the owner has entered this while `job`, its oldest, was pending: in the first half of its join.
+    ///
+    /// Jobs are promoted oldest first. So what was the newest at that time is pending still only if it is newer than
+    /// `job`; and if it is older, it has been promoted.
+    fn lies_inside(&self, job: &Job) -> bool {
+        let noted = self.noted.get();
+        // SAFETY: JO2: its join is around this region, which is entered; or it is the root of a worker's jobs.
+        ptr::eq(noted, job) || unsafe { noted.as_ref() }.is_some_and(Job::is_pending)
     }
 
     /// The nearest deadline in force.
@@ -491,16 +502,12 @@ fn boxed(node: Arc<Node>) -> *mut Arc<Node> {
     Box::into_raw(Box::new(node))
 }
 
-/// The innermost of `owner`'s regions that was entered before its frame at `frame` was made: a region that the
-/// owner enters lies in a frame of its stack, which grows downwards.
-fn entered_before(owner: FiberPtr, frame: usize) -> Option<RegionRef> {
+/// The innermost of `owner`'s regions that `job`, its oldest, lies in.
+fn around(owner: FiberPtr, job: &Job) -> Option<RegionRef> {
     let mut next = in_force(owner).region();
     while let Some(place) = next {
         let region = place.get();
-        let inside = region.owner == Some(owner)
-            && !matches!(region.kind, Kind::Bottom)
-            && place.0.addr().get() < frame;
-        if !inside {
+        if region.owner != Some(owner) || !region.lies_inside(job) {
             break;
         }
         next = region.outer;
@@ -517,7 +524,14 @@ fn node_of_jobs(owner: FiberPtr) -> Arc<Node> {
     }
     let node = Node::below([None, None]);
     let early = mutant!("jobs_token_after_the_look") && header.state.is_cancelled();
-    header.join.lock().jobs = Some(Arc::clone(&node));
+    {
+        let mut join = header.join.lock();
+        if join.done {
+            // What it does after its end, in wakers, nobody can cancel; and the next fiber here is another.
+            return node;
+        }
+        join.jobs = Some(Arc::clone(&node));
+    }
     // After it can be found there (RG4).
     let late = !mutant!("jobs_token_after_the_look") && header.state.is_cancelled();
     if early || late {

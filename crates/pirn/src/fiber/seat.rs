@@ -11,6 +11,7 @@
 
 use std::ptr::NonNull;
 
+use super::current;
 use super::header::{FiberPtr, Header};
 use super::region::{InForce, Kind, Region, RegionRef, Seat};
 use crate::base::mutant::mutant;
@@ -63,6 +64,9 @@ pub(crate) unsafe fn enter(fiber: FiberPtr, region: &Region) {
     let header = unsafe { fiber.as_ref() };
     if matches!(region.kind, Kind::Shield) {
         stand_up_outside(header, region);
+    }
+    if !matches!(region.kind, Kind::Bottom) {
+        region.noted.set(current::local().jobs().newest());
     }
     // SAFETY: the caller's promise.
     let inside = unsafe { RegionRef::new(region) };

@@ -59,10 +59,11 @@ impl<T> Joined<T> {
     #[track_caller]
     pub(crate) fn wait(&self, spec: &Spec) -> How {
         let mut refused = false;
-        let how = self.wait_unless(spec, || {
+        let refuse = || {
             refused = !current::local().starting().is_null();
             refused
-        });
+        };
+        let how = self.wait_unless(spec, refuse, || self.lend(spec));
         assert!(!refused, "{}", current::IN_START_HOOK);
         how
     }
@@ -70,13 +71,24 @@ impl<T> Joined<T> {
     /// As [`wait`](Self::wait), in a start hook too.
     #[track_caller]
     pub(crate) fn wait_anywhere(&self, spec: &Spec) -> How {
-        self.wait_unless(spec, || false)
+        self.wait_unless(spec, || false, || self.lend(spec))
+    }
+
+    /// As [`wait_anywhere`](Self::wait_anywhere); `hungry` is called when the fiber finds no stack.
+    #[track_caller]
+    pub(crate) fn wait_or(&self, spec: &Spec, hungry: impl Fn()) -> How {
+        self.wait_unless(spec, || false, hungry)
     }
 
     /// Does not wait if the outcome is there, or if `refuse` says so.
     #[inline(always)]
     #[track_caller]
-    fn wait_unless(&self, spec: &Spec, refuse: impl FnOnce() -> bool) -> How {
+    fn wait_unless(
+        &self,
+        spec: &Spec,
+        refuse: impl FnOnce() -> bool,
+        hungry: impl Fn(),
+    ) -> How {
         let mut refuse = Some(refuse);
         let mut refused = 0;
         loop {
@@ -101,7 +113,7 @@ impl<T> Joined<T> {
                 Waited::Done(None) => return How::Woken(Code::case(0)),
                 Waited::Done(Some(hunger)) => {
                     refused = hunger;
-                    self.lend(spec);
+                    hungry();
                 }
                 Waited::Ended(How::Woken(_), Joiner::Asked) => {}
                 Waited::Ended(how, _) => return how,

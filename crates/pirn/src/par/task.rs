@@ -14,6 +14,7 @@ use std::ptr::NonNull;
 use std::thread;
 
 use crate::base::dropping::drop_caught;
+use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
 use crate::fiber::jobs::Job;
@@ -21,7 +22,7 @@ use crate::fiber::local::Inheritance;
 use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::fiber::unwound::Panic;
 use crate::join::{JoinError, Joined};
-use crate::sched::beat::{queue_job, run_job};
+use crate::sched::beat::{queue_job, run_job, take_job_back};
 use crate::sched::place::pool_of;
 use crate::wait::polling;
 use crate::wait::{Reason, Spec};
@@ -124,7 +125,9 @@ impl<C, B: FnOnce(Option<&mut C>) -> R, R> Task<C, B, R> {
         let wait = || {
             // TA2: it is not the wake that says so, and the wait must not unwind.
             while !child.is_finished() {
-                let _ = child.wait_anywhere(&spec);
+                let _ = child.wait_or(&spec, || {
+                    take_job_back(current::local(), child.fiber().ptr());
+                });
             }
         };
         match polling::forbids_waiting(current::local()) {
@@ -150,10 +153,9 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R, R>(
     let root = pool_of(local).map(|pool| pool.root());
     let promoted: &Promoted<R> = Box::leak(Box::new(Promoted {
         child: Cell::new(None),
-        region: Region::of_job(owner, place.addr().get(), root),
+        region: Region::of_job(owner, &task.job, root),
     }));
-    // The caller may have published where it is to be woken, so a clone, which is the user's, waits for nothing.
-    let inherited = polling::without_waiting(|| Inheritance::copy(local));
+    let inherited = inheritance(local, owner);
     let child = inherited.map(|inherited| {
         let work = move || {
             // SAFETY: TA2: the task stays there until this has ended.
@@ -169,7 +171,9 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R, R>(
         // SAFETY: RG1: freed by `finish`, which waits for the fiber's end.
         let region = unsafe { RegionRef::new(&promoted.region) };
         // SAFETY: H1, H2: as above.
-        unsafe { fiber.as_ref() }.region.set(InForce::of(region));
+        unsafe { fiber.as_ref() }
+            .region
+            .set(InForce::of(region).obliged());
         if let Err(fiber) = queue_job(local, fiber, wanted) {
             entry::refuse(fiber);
         }
@@ -178,4 +182,20 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R, R>(
     });
     promoted.child.set(Some(child));
     task.promoted.set(MaybeUninit::new(NonNull::from(promoted)));
+}
+
+/// Copies of what `owner`, the running fiber, has that is inherited; or what the clone of one has panicked with.
+///
+/// A clone is the user's. The fiber may have published where it is to be woken, so nothing may wait on its behalf
+/// now: what a clone waits for, it waits for as a plain thread would.
+fn inheritance(local: &Local, owner: FiberPtr) -> thread::Result<Inheritance> {
+    // SAFETY: H1, H2: the running fiber's own header.
+    if unsafe { owner.as_ref() }.locals.get().is_none() {
+        return Ok(Inheritance::none());
+    }
+    local.set_fiber(None);
+    // UNWIND: the join raises it as the panic of this half.
+    let copies = catch_unwind(AssertUnwindSafe(|| Inheritance::of(owner)));
+    local.set_fiber(Some(owner));
+    copies
 }

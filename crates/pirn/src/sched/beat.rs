@@ -33,6 +33,7 @@ use super::worker::Worker;
 use crate::base::clock;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
+use crate::fiber::entry;
 use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, ASLEEP, GIVE_WAY, Jobs};
 use crate::wait::park::yield_now;
 
@@ -81,6 +82,18 @@ pub(crate) fn queue_job(
     wanted: bool,
 ) -> Result<(), FiberPtr> {
     Worker::here(local).queue_job(fiber, wanted)
+}
+
+/// Drops `fiber`, a job of the caller's that has found no stack, unrun, if nobody else has taken it: the join does the
+/// job on its own.
+pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
+    let worker = Worker::here(local);
+    let taken = worker.pool.starved.take(|hungry| hungry == fiber);
+    if let Some(fiber) = taken {
+        entry::refuse(fiber);
+        worker.remote().counters.completed.increment();
+        worker.pool.look_for_quiet();
+    }
 }
 
 /// Runs a job that has become a fiber, on that fiber, and keeps account of it.

@@ -284,11 +284,9 @@ impl Monitor {
                 ask_for(remote, events);
             }
             if now.awake && remote.jobs.has_pending() {
-                seen.joining = true;
                 seen.crowded |= remote.jobs.is_crowded();
-                if now.epoch == last.epoch {
-                    remote.jobs.ask(GIVE_WAY);
-                }
+                // One that has been asked and does not join is left to itself.
+                seen.joining |= now.epoch != last.epoch || remote.jobs.ask(GIVE_WAY);
                 if pool.idle.sleepers_hint() {
                     remote.jobs.ask(ASKED);
                 }

@@ -19,10 +19,9 @@
 //! What hands out borrows and waits for their end (a scope, `run`, `blocking`) asks before it begins:
 //! its wait must not unwind.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::task::Waker;
-use std::thread::{self, panicking};
+use std::thread::panicking;
 
 use super::agenda::Desk;
 use super::aside;
@@ -67,17 +66,6 @@ pub(crate) fn within<T>(poll: impl FnOnce() -> T) -> T {
         local.set_polling(Polling::Theirs);
     }
     poll()
-}
-
-/// Runs `f`, code of the user's where none may wait: a wait panics. What it panics with is given back.
-pub(crate) fn without_waiting<T>(f: impl FnOnce() -> T) -> thread::Result<T> {
-    let local = current::local();
-    let _inside = Inside::outer(local);
-    if local.polling() == Polling::Nothing {
-        local.set_polling(Polling::Theirs);
-    }
-    // UNWIND: the caller passes the panic on to whom it concerns.
-    catch_unwind(AssertUnwindSafe(f))
 }
 
 /// Whether a wait of the caller's is to panic.

@@ -143,6 +143,8 @@ mod panics;
 mod par_join;
 /// A panic in parallel work comes out where it was asked for; nothing is lost or dropped twice.
 mod par_panics;
+/// What holds for the code of a join, and for whom.
+mod par_regions;
 /// Parallel work comes to what a loop comes to.
 mod par_results;
 /// Numbers and lengths for parallel work.

@@ -41,11 +41,11 @@ pub(crate) extern "C" fn end() {
 /// How many operations there are between the marks; an arbitrary number.
 pub(crate) const OPERATIONS: u64 = 100;
 
-/// Does `work` on a fiber of a runtime with one worker. Nobody looks for deadlocks: what that
+/// Does `work` on a fiber of a runtime with so many workers. Nobody looks for deadlocks: what that
 /// takes once a second would count, since stepping takes seconds.
-pub(crate) fn run(work: impl FnOnce() + Send) {
+pub(crate) fn run(workers: usize, work: impl FnOnce() + Send) {
     let runtime = Runtime::builder()
-        .workers(1)
+        .workers(workers)
         .deadlock(Deadlock::Off)
         .build();
     runtime.expect("a runtime starts").run(work);

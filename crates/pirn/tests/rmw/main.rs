@@ -24,11 +24,12 @@ mod decode;
 mod tracer;
 
 use pirn::channel::bounded;
+use pirn::par::join;
 use pirn::sync::Mutex;
 use pirn::{select, spawn, yield_now};
 
 use child::{OPERATIONS, begin, end};
-use tracer::limit;
+use tracer::{limit, limit_on};
 
 /// The steps that come before the counted ones: blocks of memory are at hand by then, and
 /// both parties have started.
@@ -138,6 +139,65 @@ fn a_spawn_and_its_join() {
         begin();
         spawns(OPERATIONS);
         end();
+    });
+}
+
+/// A second half that nobody asks for: noted, and taken back.
+#[test]
+fn a_join() {
+    fn leaves(depth: u32) -> u64 {
+        match depth {
+            0 => 1,
+            _ => {
+                let (a, b) = join(|| leaves(depth - 1), || leaves(depth - 1));
+                a + b
+            }
+        }
+    }
+    limit_on(0, "a_join", 0.0, || {
+        // The first join looks up, as nobody has looked after it so far.
+        assert_eq!(leaves(4), 16);
+        begin();
+        let sum: u64 = (0..OPERATIONS / 10).map(|_| leaves(4)).sum();
+        end();
+        assert_eq!(sum, 160);
+    });
+}
+
+/// The same with what the halves run under: the optimiser lays out all frames of such a join as it likes.
+#[test]
+fn what_holds_for_both_halves() {
+    let runtime = pirn::Runtime::builder()
+        .workers(1)
+        .build()
+        .expect("it starts");
+    let far = || pirn::time::now() + std::time::Duration::from_secs(1_000);
+    let limited = || pirn::cancel::deadline().is_some();
+    runtime.run(|| {
+        for _ in 0..20 {
+            let shielded = || pirn::cancel::shield(|| join(yield_now, limited).1);
+            assert!(!pirn::cancel::with_deadline(far(), shielded));
+            let inside = || pirn::cancel::with_deadline(far(), yield_now);
+            assert!(!join(inside, limited).1);
+            let token = pirn::cancel::Token::new();
+            let both =
+                || join(yield_now, || pirn::cancel::Token::current().is_cancelled());
+            let seen = token.enter(|| {
+                join(
+                    || {
+                        yield_now();
+                        token.cancel();
+                        both().1
+                    },
+                    || {
+                        while pirn::cancel::check().is_ok() {
+                            yield_now();
+                        }
+                    },
+                )
+            });
+            assert!(seen.0);
+        }
     });
 }
 

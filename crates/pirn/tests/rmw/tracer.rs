@@ -14,8 +14,19 @@ const PART: &str = "PIRN_TEST_PART";
 /// Runs `work` in a child, as the test of this name, and fails if it executes more than `most`
 /// read-modify-writes for an operation, beyond what starts and ends the counting.
 pub(crate) fn limit(name: &str, most: f64, work: impl FnOnce() + Send) {
+    limit_on(1, name, most, work);
+}
+
+/// As [`limit`], on a runtime with so many workers: 0, for one that has no threads, and so nobody who asks what its
+/// fibers do; or 1.
+pub(crate) fn limit_on(
+    workers: usize,
+    name: &str,
+    most: f64,
+    work: impl FnOnce() + Send,
+) {
     if std::env::var_os(PART).is_some() {
-        return child::run(work);
+        return child::run(workers, work);
     }
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
     let child = command

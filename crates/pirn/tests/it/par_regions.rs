@@ -1,0 +1,244 @@
+//! What holds for the code of a join: for both halves what is around it, whoever runs them and however the
+//! compiler lays out their frames; what one of them enters for that one only.
+
+use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pirn::cancel::{self, Token};
+use pirn::channel;
+use pirn::par::{self, join};
+use pirn::sync::Mutex;
+use pirn::{Runtime, time, yield_now};
+
+use crate::rig::{eventually, on_every_shape};
+
+const FAR: Duration = Duration::from_secs(1_000);
+
+fn is_cancelled() -> bool {
+    Token::current().is_cancelled()
+}
+
+fn is_limited() -> bool {
+    cancel::deadline().is_some()
+}
+
+fn cancelled() -> Token {
+    let token = Token::new();
+    token.cancel();
+    token
+}
+
+#[test]
+fn what_is_around_a_join_holds_for_both_halves() {
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            for _ in 0..50 {
+                let within = |f: fn() -> bool| {
+                    let both = join(
+                        || {
+                            yield_now();
+                            f()
+                        },
+                        f,
+                    );
+                    assert_eq!(both.0, both.1);
+                    both.1
+                };
+                let far = time::now() + FAR;
+                assert!(cancel::with_deadline(far, || within(is_limited)));
+                assert!(!cancel::with_deadline(far, || {
+                    cancel::shield(|| within(is_limited))
+                }));
+                assert!(cancelled().enter(|| within(is_cancelled)));
+                assert!(
+                    pirn::timeout(FAR, || cancelled().enter(|| within(is_limited)))
+                        .unwrap()
+                );
+                assert!(!within(is_cancelled) && !within(is_limited));
+                // A scope is cancelled by its first half.
+                let seen = pirn::scope(|s| {
+                    let first = || {
+                        yield_now();
+                        s.cancel();
+                        yield_now();
+                    };
+                    let second = || {
+                        while cancel::check().is_ok() {
+                            yield_now();
+                        }
+                    };
+                    join(first, second);
+                    is_cancelled()
+                });
+                assert!(seen);
+            }
+        });
+    });
+}
+
+#[test]
+fn what_a_half_enters_holds_for_that_half() {
+    #[inline(never)]
+    fn beside_a_token(token: &Token) -> bool {
+        let mut kept = [0_u64; 30];
+        black_box(&mut kept);
+        let first = || {
+            token.enter(yield_now);
+            black_box(&mut kept);
+        };
+        join(first, is_cancelled).1
+    }
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            let far = time::now() + FAR;
+            for _ in 0..50 {
+                let token = cancelled();
+                assert!(!beside_a_token(&token));
+                assert!(!join(|| token.enter(yield_now), is_cancelled).1);
+                let scoped = par::scope(|s| {
+                    s.join(|_| token.enter(yield_now), |_| is_cancelled())
+                });
+                assert!(!scoped.1);
+                assert!(!join(|| cancel::with_deadline(far, yield_now), is_limited).1);
+                // Nested: the inner join lies in what the outer one's first half has entered.
+                let (inner, outer) = join(
+                    || token.enter(|| join(yield_now, is_cancelled).1),
+                    is_cancelled,
+                );
+                assert!(inner && !outer);
+                // And after what was entered has been left.
+                let shielded = || cancel::shield(|| join(yield_now, is_limited).1);
+                let (inner, outer) = cancel::with_deadline(far, || {
+                    join(shielded, || {
+                        yield_now();
+                        is_limited()
+                    })
+                });
+                assert!(!inner && outer);
+            }
+        });
+    });
+}
+
+/// `b` begins though the caller has been cancelled: `a` may wait for it.
+#[test]
+fn a_cancelled_caller_gets_both_halves() {
+    on_every_shape(|runtime| {
+        let begun = std::sync::Arc::new(AtomicBool::new(false));
+        let told = std::sync::Arc::clone(&begun);
+        let fiber = runtime.spawn(move || {
+            told.store(true, Ordering::SeqCst);
+            while cancel::check().is_ok() {
+                yield_now();
+            }
+            let (tx, rx) = channel::bounded::<u32>(1);
+            let wait = || cancel::shield(|| rx.recv().unwrap());
+            join(wait, || cancel::shield(|| tx.send(7).unwrap())).0
+        });
+        eventually("it runs", || begun.load(Ordering::SeqCst));
+        fiber.cancel();
+        assert_eq!(fiber.join().unwrap(), 7);
+    });
+}
+
+/// A clone of an inherited value waits while a half becomes a fiber, and the caller has said where it is to be
+/// woken: not on its behalf.
+#[test]
+fn clones_wait_for_themselves() {
+    struct Waits(&'static Mutex<u32>);
+    impl Drop for Waits {
+        fn drop(&mut self) {
+            let _ = self.0.lock_timeout(Duration::from_millis(2));
+        }
+    }
+    struct Fails(bool);
+    impl Clone for Fails {
+        fn clone(&self) -> Self {
+            static LATER: Mutex<u32> = Mutex::new(0);
+            let _waits = Waits(&LATER);
+            let held = LATER.lock();
+            if self.0 {
+                let _again = Waits(&LATER);
+                std::panic::resume_unwind(Box::new("no clone"));
+            }
+            drop(held);
+            Fails(false)
+        }
+    }
+    pirn::fiber_local! {
+        static VALUE: Fails = Fails(true), inherit;
+    }
+    for workers in [1, 2] {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        runtime.run(|| {
+            let lock = Mutex::new(0);
+            let (tx, rx) = channel::bounded::<()>(0);
+            pirn::scope(|s| {
+                let (lock, ended) = (&lock, AtomicUsize::new(0));
+                s.spawn(move || {
+                    let held = lock.lock();
+                    rx.recv().unwrap();
+                    drop(held);
+                });
+                yield_now();
+                s.spawn(move || tx.send(()).unwrap());
+                VALUE.with(|_| ());
+                let both = catch_unwind(AssertUnwindSafe(|| {
+                    join(
+                        || {
+                            *lock.lock() += 1;
+                            yield_now();
+                        },
+                        || ended.fetch_add(1, Ordering::SeqCst),
+                    )
+                }));
+                // Where nothing had to become a fiber, nothing was cloned.
+                assert_eq!(both.is_err(), ended.into_inner() == 0);
+            });
+            assert_eq!(*lock.lock(), 1);
+        });
+    }
+}
+
+/// Without a stack for it a half is done at its join, in places too where nobody could lend one.
+#[test]
+fn halves_without_a_stack() {
+    struct Joins;
+    impl Drop for Joins {
+        fn drop(&mut self) {
+            assert_eq!(join(|| (yield_now(), 1), || 2), (((), 1), 2));
+        }
+    }
+    #[inline(never)]
+    fn deep(n: usize) -> usize {
+        let kept = black_box([n; 64]);
+        match n {
+            0 => join(|| (yield_now(), 1).1, || 2).1 + kept[0],
+            _ => deep(n - 1) + kept[3] - n,
+        }
+    }
+    for workers in [1, 2] {
+        let builder = Runtime::builder().workers(workers).max_stacks(workers);
+        let runtime = builder.stack_size(1 << 20).build().unwrap();
+        runtime.run(|| {
+            let _joins = Joins;
+        });
+        let panicked = runtime.run(|| {
+            catch_unwind(|| {
+                let _joins = Joins;
+                std::panic::resume_unwind(Box::new("on purpose"));
+            })
+        });
+        assert!(panicked.is_err());
+        // Down to where too little is left to be lent.
+        for depth in (0..300).step_by(10) {
+            assert_eq!(runtime.run(|| deep(depth)), 2);
+        }
+        eventually("all are counted", || {
+            let total = runtime.metrics().total;
+            total.spawned == total.completed
+        });
+    }
+}
