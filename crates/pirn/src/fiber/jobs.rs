@@ -15,7 +15,8 @@
 //!
 //! # Invariants
 //! * JO1. The list is the worker's, and whatever is in it is the running fiber's: who leaves its stack, or
-//!   blocks its thread, or polls a future, promotes all before. So the list is empty whenever another fiber runs.
+//!   blocks its thread, or polls a future, promotes all before; one that gives way at a beat takes them along. So the
+//!   list is empty whenever another fiber runs.
 //! * JO2. The list goes from outer frames to inner ones. So a job that is pending when the first half of
 //!   its join is over is the newest, and the fiber is still where it pushed it, on the same thread.
 //! * JO3. What is behind a [`Jobs`] lives as long as its worker does; the one of threads that are no workers lives
@@ -73,6 +74,12 @@ pub(crate) struct Job {
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,
+}
+
+/// The jobs of a fiber that has given way, in the frame of the join at which it did.
+pub(crate) struct Along {
+    oldest: *const Job,
+    newest: *mut Job,
 }
 
 /// Makes a fiber of a job, which has been taken out of the list; true if somebody waits for it.
@@ -183,6 +190,34 @@ impl Jobs {
             .newer
             .set(MaybeUninit::new(job.as_ptr()));
         self.newest.store(job.as_ptr(), Ordering::Relaxed);
+    }
+
+    /// *Owner.* Takes all jobs along, for the running fiber, which is about to give way.
+    pub(crate) fn take_along(&self) -> Option<Along> {
+        if !self.has_pending() {
+            return None;
+        }
+        let root = ptr::from_ref(&self.root).cast_mut();
+        Some(Along {
+            // SAFETY: a job is pending.
+            oldest: unsafe { self.root.newer.get().assume_init() },
+            newest: self.newest.swap(root, Ordering::Relaxed),
+        })
+    }
+
+    /// *Owner.* The fiber goes on, on the same worker, and its jobs are here again.
+    ///
+    /// # Safety
+    /// They have been taken from here, and nothing has been pushed or popped by that fiber since.
+    pub(crate) unsafe fn bring_back(&self, along: Along) {
+        debug_assert!(!self.has_pending(), "another fiber has left its jobs");
+        let Along { oldest, newest } = along;
+        self.root.newer.set(MaybeUninit::new(oldest));
+        // SAFETY: JO2: pending, so it is where it was pushed.
+        unsafe { &*oldest }
+            .older
+            .set(MaybeUninit::new(&raw const self.root));
+        self.newest.store(newest, Ordering::Relaxed);
     }
 
     /// *Owner.* Takes back the newest job.

@@ -13,8 +13,9 @@ use crate::sched::beat::{Place, place};
 /// same happens when `a` waits for anything: `b` goes on meanwhile. So `a` may wait for what `b` does; `b` for what `a`
 /// does, too, except that it runs after it as a rule.
 ///
-/// Fiber-locals ([`fiber_local!`](crate::fiber_local!)), the token and the deadline of the caller's code hold for
-/// both; the `clone` of an inherited value must not wait.
+/// The token and the deadline of the caller's code hold for both halves. Of its fiber-locals
+/// ([`fiber_local!`](crate::fiber_local!)) a `b` that becomes a fiber has copies of those that are inherited, made when
+/// it does; a clone must not wait for fibers.
 ///
 /// On a plain thread both run on fibers of the current runtime, as by [`run`](crate::run()). In the middle of the
 /// [poll](crate::future) of a future on a fiber, and in a runtime's hooks, `a` runs, and then `b`.
@@ -24,7 +25,8 @@ use crate::sched::beat::{Place, place};
 /// on the caller's stack for as long as `a` runs.
 ///
 /// # Panics
-/// With the panic of `a`, else with that of `b`, when both have ended: `b` runs even if `a` panics.
+/// With the panic of `a`, else with that of `b`, when both have ended: `b` runs even if `a` panics. If the clone of an
+/// inherited value panics when `b` becomes a fiber, that is `b`'s panic, and `b` is dropped.
 ///
 /// # Cancellation
 /// Not an interruption point: it returns when both have ended, and runs both even if the caller has been

@@ -35,7 +35,7 @@ use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
 use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, ASLEEP, GIVE_WAY, Jobs};
-use crate::wait::park::yield_now;
+use crate::wait::park::yield_joining;
 
 /// Where a join is called.
 pub(crate) enum Place {
@@ -60,7 +60,7 @@ pub(crate) fn place(local: &Local) -> Place {
 #[cold]
 pub(crate) fn beat(local: &Local) {
     if Worker::here(local).beat(local) {
-        yield_now();
+        yield_joining();
     }
 }
 
@@ -144,8 +144,8 @@ impl Worker {
             let others = self.pool.idle.unoccupied().saturating_sub(itself);
             credit = others.max(wanted);
         }
-        let gives_way = why & GIVE_WAY != 0;
-        if gives_way && self.pool.workers() > 1 && self.remote().queued() == 0 {
+        let gives_way = why & GIVE_WAY != 0 && self.gives_way();
+        if why & GIVE_WAY != 0 && !gives_way && self.puts_out() {
             credit = credit.max(1);
         }
         if credit > 0 && jobs.promote_oldest(local, true) {
@@ -159,7 +159,12 @@ impl Worker {
         if credit > 0 {
             jobs.ask(AGAIN);
         }
-        gives_way && self.gives_way()
+        gives_way
+    }
+
+    /// Whether a job is to be where others find it, so that who has nothing to do need not ask first.
+    fn puts_out(&self) -> bool {
+        self.pool.workers() > 1 && self.remote().queued() == 0
     }
 
     /// Whether anybody may want this thread; if so the worker goes through everything next.

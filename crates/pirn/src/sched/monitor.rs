@@ -17,7 +17,7 @@
 //! |---|---|---|
 //! | Attending | 500 µs, 100 µs while it sees young work | a worker spawns while another sleeps |
 //! | Suspicious | 500 µs to 4 ms | no worker sleeps, work waits, some worker did not dispatch |
-//! | Beating | 2 ms, 500 µs while somebody waits behind a fiber that joins | no worker sleeps, a fiber joins |
+//! | Beating | 2 ms, 250 µs while somebody waits behind a fiber that joins | no worker sleeps, a fiber joins |
 //! | Dozing | 20 ms, 5 ms while work waits, or some are stuck and none sleeps | nothing young was seen for [`CALM`] looks, or no worker sleeps |
 //! | Stopped | until attended to | all workers sleep |
 //!
@@ -65,6 +65,9 @@ const LOST: Duration = Duration::from_millis(200);
 const PERIOD: Duration = Duration::from_micros(500);
 /// Between two looks while fibers join and nobody waits behind them: what a fiber that wants a thread of theirs waits for.
 const BEAT: Duration = Duration::from_millis(2);
+/// The same while others do wait there. With eight fibers that join on two workers a sleeper was late by 5.9 ms at most
+/// in 99 of 100 cases at 500 µs, by 2.8 ms at this.
+const CROWDED: Duration = Duration::from_micros(250);
 /// Between two looks while dozing: the worst delay of a wake that the fenceless step to
 /// dozing has missed. A quarter of it if all workers run and work waits, or may come
 /// while some are stuck.
@@ -195,7 +198,7 @@ impl Monitor {
                 joined.saturating_sub(1)
             };
             let beat = match (joined > 0, seen.crowded) {
-                (true, true) => PERIOD,
+                (true, true) => CROWDED,
                 (true, false) => BEAT,
                 (false, _) => DOZE,
             };
@@ -284,9 +287,11 @@ impl Monitor {
                 ask_for(remote, events);
             }
             if now.awake && remote.jobs.has_pending() {
-                seen.crowded |= remote.jobs.is_crowded();
+                let crowded = remote.jobs.is_crowded();
+                seen.crowded |= crowded;
+                let fresh = now.epoch != last.epoch && !crowded;
                 // One that has been asked and does not join is left to itself.
-                seen.joining |= now.epoch != last.epoch || remote.jobs.ask(GIVE_WAY);
+                seen.joining |= fresh || remote.jobs.ask(GIVE_WAY);
                 if pool.idle.sleepers_hint() {
                     remote.jobs.ask(ASKED);
                 }

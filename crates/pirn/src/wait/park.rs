@@ -363,6 +363,24 @@ fn park_until(
     }
 }
 
+/// As [`yield_now`], for a fiber that joins and others want the thread of: its pending jobs stay its own. (They would be
+/// fibers otherwise, and there would be more who want the thread each time.)
+#[cold]
+pub(crate) fn yield_joining() {
+    let local = current::local();
+    let jobs = local.jobs();
+    let Some(fiber) = local.fiber().filter(|_| !local.is_free() && !panicking()) else {
+        return yield_on(local);
+    };
+    let along = jobs.take_along();
+    local.set_left_unwinding(false);
+    requeue(local, fiber);
+    if let Some(along) = along {
+        // SAFETY: taken above, by this fiber, which stays on its worker.
+        unsafe { jobs.bring_back(along) };
+    }
+}
+
 /// Lets everything else that is ready run first; a plain thread gives its core away. In the
 /// middle of a poll it does nothing.
 #[inline]
