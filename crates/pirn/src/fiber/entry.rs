@@ -283,14 +283,17 @@ fn publish(fiber: FiberPtr) -> Ending {
         unsafe { drop_outcome(fiber) };
         join = header.join.lock();
     }
-    let jobs = join.jobs.take();
+    let whole = match std::mem::take(&mut join.whole) {
+        true => join.own.take(),
+        false => None,
+    };
     join.done = !mutant!("done_after_the_claims");
     let first = join.waiters.claim_first(|_| {});
     // LIVENESS: `done` is set, so nobody joins the queue any more; whoever is in it is told
     // below, one by one, each outside the lock.
     let mut more = !join.waiters.is_empty();
     drop(join);
-    drop(jobs);
+    drop(whole);
     if let Some(joiner) = first {
         joiner.enqueue();
     }

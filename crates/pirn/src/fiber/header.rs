@@ -71,13 +71,13 @@ pub(crate) struct Join {
     pub(crate) done: bool,
     /// Nobody will ask for the outcome.
     pub(crate) detached: bool,
+    /// `own` is the token of the fiber itself, for the jobs that it promotes; it stays until the fiber ends.
+    pub(crate) whole: bool,
     /// Odd while the fiber waits for a stack (`hunger`).
     pub(crate) hunger: u32,
     pub(crate) waiters: WaitQueue<Joiner>,
     /// The token of the outermost part of the fiber's code that has one (RG4 in `region`).
     pub(crate) own: Option<Arc<Node>>,
-    /// What its promoted jobs are under besides: cancelled when the fiber itself is (`region`).
-    pub(crate) jobs: Option<Arc<Node>>,
 }
 
 /// Who is told of a fiber's end besides its joiners.
@@ -270,10 +270,10 @@ impl Header {
             join: Lock::new(Join {
                 done: false,
                 detached: false,
+                whole: false,
                 hunger: 0,
                 waiters: WaitQueue::new(),
                 own: None,
-                jobs: None,
             }),
             on_end: Cell::new(None),
             location: AtomicPtr::new(ptr::from_ref(Location::caller()).cast_mut()),
@@ -498,12 +498,9 @@ impl FiberRef {
             Wake::of(self.0).enqueue();
         }
         // After the bit is set (RG4). A finished fiber has left all its regions.
-        let (own, jobs) = {
-            let join = self.header().join.lock();
-            (join.own.clone(), join.jobs.clone())
-        };
-        for node in [own, jobs].into_iter().flatten() {
-            node.cancel();
+        let own = self.header().join.lock().own.clone();
+        if let Some(own) = own {
+            own.cancel();
         }
     }
 }

@@ -37,12 +37,13 @@
 //!   cancelling the fiber cancels what it has spawned. Whoever makes it puts it there and
 //!   *then* looks whether the fiber has been cancelled; whoever cancels sets CANCEL and
 //!   *then* looks there. One of the two sees the other, since the lock of the joiners
-//!   is between.
+//!   is between. (Once the fiber has promoted a job, a token of its own stands there until it ends, and
+//!   those of its outermost regions are below it.)
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::header::FiberPtr;
+use super::header::{FiberPtr, Header};
 use super::jobs::Job;
 use super::limit::Limit;
 use super::token::Node;
@@ -260,7 +261,7 @@ impl Region {
             None => root.cloned(),
         };
         let shielded = outer.is_some_and(|region| region.get().is_shielded());
-        let own = (!shielded).then(|| node_of_jobs(owner));
+        let own = (!shielded).then(|| token_of_jobs(owner));
         let limit = outer.and_then(|region| region.get().limit);
         let kind = Kind::Token {
             outermost: false,
@@ -401,7 +402,8 @@ impl Region {
             // SAFETY: RG3: the owner lives, and so does its runtime.
             None => root.map(|root| unsafe { Node::from_handle(root) }),
         };
-        let made = boxed(Node::below([parent, None]));
+        let whole = self.outermost_owner().and_then(whole_token);
+        let made = boxed(Node::below([parent, whole]));
         let before = ptr::null_mut();
         // ORDERING: Release: pairs with `made`.
         let placed = self.token.compare_exchange(
@@ -418,8 +420,8 @@ impl Region {
         self.show_owner();
     }
 
-    /// Puts a token that has just been made into the header of its owner (RG4).
-    fn show_owner(&self) {
+    /// The owner, if no other Token region of its own is around this one.
+    fn outermost_owner(&self) -> Option<&Header> {
         let outermost = matches!(
             self.kind,
             Kind::Token {
@@ -427,16 +429,31 @@ impl Region {
                 ..
             }
         );
-        let Some(owner) = self.owner.filter(|_| outermost) else {
+        let owner = self.owner.filter(|_| outermost)?;
+        // SAFETY: H1; RG1: the region is there, so its owner has not ended.
+        Some(unsafe { owner.as_ref() })
+    }
+
+    /// Puts a token that has just been made into the header of its owner (RG4).
+    fn show_owner(&self) {
+        let Some(header) = self.outermost_owner() else {
             return;
         };
         let node = self.made().expect("just made");
-        // SAFETY: H1; RG1: the region is there, so its owner has not ended.
-        let header = unsafe { owner.as_ref() };
         let early = mutant!("own_token_after_the_look") && header.state.is_cancelled();
-        let before = header.join.lock().own.replace(Arc::clone(node));
+        let before = {
+            let mut join = header.join.lock();
+            match join.whole {
+                // It is below that one, unless that one came between.
+                true => None,
+                false => join.own.replace(Arc::clone(node)),
+            }
+        };
         // Dropped outside the lock.
         drop(before);
+        if let Some(whole) = whole_token(header) {
+            whole.cancel_with(node);
+        }
         let late = !mutant!("own_token_after_the_look") && header.state.is_cancelled();
         if early || late {
             node.cancel();
@@ -515,22 +532,33 @@ fn around(owner: FiberPtr, job: &Job) -> Option<RegionRef> {
     next
 }
 
-/// The token that is cancelled with `owner`, for the jobs that it promotes.
-fn node_of_jobs(owner: FiberPtr) -> Arc<Node> {
+/// The token of the fiber itself, if it has promoted jobs.
+fn whole_token(header: &Header) -> Option<Arc<Node>> {
+    let join = header.join.lock();
+    join.own.clone().filter(|_| join.whole)
+}
+
+/// The token that is cancelled with `owner`, for the jobs that it promotes. It takes the place of the token of the
+/// owner's outermost region, which is cancelled with it.
+fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
     // SAFETY: H1, H2: the caller's own header.
     let header = unsafe { owner.as_ref() };
-    if let Some(made) = header.join.lock().jobs.clone() {
+    if let Some(made) = whole_token(header) {
         return made;
     }
     let node = Node::below([None, None]);
     let early = mutant!("jobs_token_after_the_look") && header.state.is_cancelled();
-    {
+    let before = {
         let mut join = header.join.lock();
         if join.done {
             // What it does after its end, in wakers, nobody can cancel; and the next fiber here is another.
             return node;
         }
-        join.jobs = Some(Arc::clone(&node));
+        join.whole = true;
+        join.own.replace(Arc::clone(&node))
+    };
+    if let Some(before) = before {
+        node.cancel_with(&before);
     }
     // After it can be found there (RG4).
     let late = !mutant!("jobs_token_after_the_look") && header.state.is_cancelled();

@@ -109,7 +109,13 @@ pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
 #[cold]
 fn hide_from_canceller(header: &Header) {
     // Dropped outside the lock.
-    let own = header.join.lock().own.take();
+    let own = {
+        let mut join = header.join.lock();
+        match join.whole {
+            true => None,
+            false => join.own.take(),
+        }
+    };
     drop(own);
 }
 

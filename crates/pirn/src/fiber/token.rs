@@ -171,6 +171,21 @@ impl Node {
         false
     }
 
+    /// Has `node` cancelled with this one, at once if this is. Unless it is below this one already it is entered here for
+    /// as long as this is there.
+    pub(crate) fn cancel_with(&self, node: &Arc<Node>) {
+        let is_below = node
+            .tables
+            .lock()
+            .above
+            .iter()
+            .flatten()
+            .any(|link| std::ptr::eq(Arc::as_ptr(&link.node), self));
+        if !is_below && self.adopt(node).is_none() {
+            node.cancel();
+        }
+    }
+
     fn adopt(&self, node: &Arc<Node>) -> Option<usize> {
         self.enter(|tables| tables.below.insert(Arc::downgrade(node)))
     }
