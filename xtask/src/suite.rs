@@ -207,7 +207,7 @@ fn lane(what: &str, build: &Build, options: &Options) -> Result<Tally, String> {
     let (chosen, rest): (Vec<_>, Vec<_>) = all
         .into_iter()
         .filter(|case| options.picks(&case.id()))
-        .partition(|case| !case.ignored);
+        .partition(|case| !case.ignored && (!is_twin(case) || !options.words.is_empty()));
     let is_crossbeams = |case: &Case| case.id().starts_with(CROSSBEAM);
     let (crossbeams, own): (Vec<_>, Vec<_>) = chosen.into_iter().partition(is_crossbeams);
     let (mut tally, _) = run(&own, how(options)?)?;
@@ -263,6 +263,21 @@ fn is_timed(case: &Case) -> bool {
     let waits = ["timeout", "default", "intervals"];
     ["after", "never", "tick"].contains(&file)
         || waits.iter().any(|word| name.contains(word)) && !name.contains("linearizable")
+}
+
+/// True for tests of crossbeam's that run for ten seconds each, or nearly, and of which another does the same: with the
+/// function in place of the macro, or on fibers in place of threads. They run when they are named.
+fn is_twin(case: &Case) -> bool {
+    let twins = [
+        "threads select::loop_try",
+        "threads select_macro::loop_try",
+        "fibers select_macro::loop_try",
+        "threads select_macro::linearizable_default",
+        "threads select_macro::linearizable_timeout",
+    ];
+    let id = case.id();
+    id.strip_prefix(CROSSBEAM)
+        .is_some_and(|name| twins.contains(&name))
 }
 
 /// How the names of crossbeam's tests begin.

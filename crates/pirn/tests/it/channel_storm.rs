@@ -211,7 +211,7 @@ fn close_cascades_through_pipelines() {
     for workers in [1, 2, 4, 8] {
         for crew in CREWS {
             for capacity in CAPACITIES {
-                cascade(crew, workers, capacity, 2_000);
+                cascade(crew, workers, capacity, 800);
             }
         }
     }
@@ -268,7 +268,7 @@ fn a_close_amid_traffic_splits_it_cleanly() {
     for workers in [1, 2, 4, 8] {
         for crew in CREWS {
             for capacity in CAPACITIES {
-                close_amid(crew, workers, capacity, 120);
+                close_amid(crew, workers, capacity, 50);
             }
         }
     }

@@ -37,12 +37,19 @@ fn patterns(n: usize) -> Vec<Vec<u64>> {
     ]
 }
 
+/// The longest runs: unoptimised code takes its time.
+const LONGEST: usize = if cfg!(debug_assertions) {
+    3_000
+} else {
+    10_000
+};
+
 /// O9. All functions, all patterns, beside `std`.
 #[test]
 fn everything_is_sorted() {
     on_every_shape(|runtime| {
         for n in lengths() {
-            for pattern in patterns(n.min(scaled(10_000))) {
+            for pattern in patterns(n.min(scaled(LONGEST))) {
                 runtime.run(|| compare(&pattern));
             }
         }

@@ -70,18 +70,25 @@ fn panics_wait_for_the_other_half() {
     });
 }
 
-/// A fiber is cancelled while it joins: whatever its halves wait for ends, wherever they are.
+/// A fiber is cancelled while it joins: whatever its halves wait for ends, wherever they are. Several times, since it
+/// has to come in the moment in which the first half becomes a fiber.
 #[test]
 fn a_cancelled_fiber_is_cancelled_in_both_halves() {
     explore_with(&[1, 2], |world| {
         let runtime = world.runtime();
-        let fiber = runtime.spawn(|| {
-            let (_tx, rx) = channel::bounded::<u32>(0);
-            let (a, b) = join(|| rx.recv(), || rx.recv());
-            assert!(a.is_err() && b.is_err());
-        });
-        fiber.cancel();
-        // Either it has not begun, or both halves have ended.
-        drop(fiber.join());
+        let fibers: Vec<_> = (0..4)
+            .map(|_| {
+                runtime.spawn(|| {
+                    let (_tx, rx) = channel::bounded::<u32>(0);
+                    let (a, b) = join(|| rx.recv(), || rx.recv());
+                    assert!(a.is_err() && b.is_err());
+                })
+            })
+            .collect();
+        for fiber in fibers {
+            fiber.cancel();
+            // Either it has not begun, or both halves have ended.
+            drop(fiber.join());
+        }
     });
 }
