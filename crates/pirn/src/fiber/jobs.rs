@@ -47,7 +47,7 @@ pub(crate) struct Jobs {
     root: Job,
 }
 
-// SAFETY: JO1: all but the two atomic words is the owner's.
+// SAFETY: JO1: all but the atomic words is the owner's.
 unsafe impl Sync for Jobs {}
 // SAFETY: as above.
 unsafe impl Send for Jobs {}
