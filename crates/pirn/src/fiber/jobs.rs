@@ -82,7 +82,8 @@ pub(crate) struct Along {
     newest: *mut Job,
 }
 
-/// Makes a fiber of a job, which has been taken out of the list; true if somebody waits for it.
+/// Makes a fiber of a job, which has been taken out of the list; true if somebody waits for it. It is given the pointer
+/// that was pushed, by which it reaches what the job is the first part of: a `&Job` would not do. Does not unwind.
 pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
 
 /// What plain threads have.
@@ -179,7 +180,8 @@ impl Jobs {
     ///
     /// # Safety
     /// JO1, JO2: by a fiber of this list's worker, from an inner frame; the job stays where it is
-    /// until it is popped, or promoted and what was made of it has ended.
+    /// until it is popped, or promoted and what was made of it has ended. The pointer is to all that
+    /// its `promote` reaches.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: NonNull<Job>) {
         let newest = self.newest.load(Ordering::Relaxed);
@@ -257,8 +259,10 @@ impl Jobs {
                 .set(MaybeUninit::new(&raw const self.root));
         }
         let promote = job.promote.take().expect("a pending job can be promoted");
+        // SAFETY: it was made of a `NonNull` by `push`.
+        let pushed = unsafe { NonNull::new_unchecked(oldest.cast_mut()) };
         // SAFETY: it comes with the job, which has just been taken out of the list.
-        unsafe { promote(NonNull::from(job), local, wanted) };
+        unsafe { promote(pushed, local, wanted) };
         true
     }
 }

@@ -12,14 +12,15 @@ use crate::fiber::jobs::Jobs;
 use crate::fiber::unwound::Panic;
 use crate::sched::beat::{Place, beat, place};
 
-/// Runs `a` and `b` and returns what they do; `b` perhaps on another fiber. `jobs` are the caller's, and nobody
-/// has asked for any. `context` is lent to `a`, and then to `b` if it runs here.
+/// Runs `a` and `b` and returns what they do; `b` perhaps on another fiber. `context` is lent to `a`, and then to `b` if
+/// it runs here.
 ///
-/// `b` is what another thread may run, and its result what that may give back.
+/// # Safety
+/// `jobs` are those of the worker that the caller is on, and have been found not to be due.
 // PERF: `bench fork-fib`: what is rare leaves at once for a function of its own, by value. A `Result` of `a` that
 // lived on, or a reference to it, would be stored in every join: seven instructions of fifty.
 #[inline(always)]
-pub(super) fn fork<C, A, B, RA, RB>(
+pub(super) unsafe fn fork<C, A, B, RA, RB>(
     jobs: &'static Jobs,
     at: &'static Location<'static>,
     context: &mut C,
@@ -28,10 +29,11 @@ pub(super) fn fork<C, A, B, RA, RB>(
 ) -> (RA, RB)
 where
     A: FnOnce(&mut C) -> RA,
-    B: FnOnce(Option<&mut C>) -> RB,
+    B: FnOnce(Option<&mut C>) -> RB + Send,
+    RB: Send,
 {
     let task = Task::new(at, b);
-    // SAFETY: JO1, TA2: `end` or `end_after_panic` comes in any case, before the frame ends.
+    // SAFETY: JO1: the caller's promise. TA2: `end` or `end_after_panic` comes in any case, before the frame ends.
     unsafe { jobs.push(task.place()) };
     // UNWIND: raised again when the second half has ended, which may borrow what this would drop.
     match catch_unwind(AssertUnwindSafe(|| a(context))) {
@@ -40,7 +42,8 @@ where
     }
 }
 
-/// As [`fork`], for a caller that is to look up. On a plain thread this runs one after the other.
+/// As [`fork`], for a caller that is to look up whose jobs it is to note, and what it is asked for. Where nobody may
+/// wait, one half runs after the other.
 #[cold]
 #[inline(never)]
 pub(super) fn fork_when_due<C, A, B, RA, RB>(
@@ -51,7 +54,8 @@ pub(super) fn fork_when_due<C, A, B, RA, RB>(
 ) -> (RA, RB)
 where
     A: FnOnce(&mut C) -> RA,
-    B: FnOnce(Option<&mut C>) -> RB,
+    B: FnOnce(Option<&mut C>) -> RB + Send,
+    RB: Send,
 {
     let local = current::local();
     let Place::Fiber(jobs) = place(local) else {
@@ -61,11 +65,17 @@ where
         };
     };
     let task = Task::new(at, b);
-    // SAFETY: as in `fork`.
+    // SAFETY: as in `fork`; they have just been looked up.
     unsafe { jobs.push(task.place()) };
-    beat(local);
-    // UNWIND: as in `fork`.
-    match catch_unwind(AssertUnwindSafe(|| a(context))) {
+    // UNWIND: as in `fork`; also if a beat should unwind, the job is in the list or promoted.
+    let first = catch_unwind(AssertUnwindSafe(|| {
+        // Not so if the caller only did not know whose jobs these are.
+        if jobs.is_due() {
+            beat(local);
+        }
+        a(context)
+    }));
+    match first {
         Ok(left) => end(jobs, None, &task, left),
         Err(panic) => end_after_panic(jobs, None, &task, panic),
     }
@@ -80,7 +90,8 @@ fn end<C, B, RA, RB>(
     left: RA,
 ) -> (RA, RB)
 where
-    B: FnOnce(Option<&mut C>) -> RB,
+    B: FnOnce(Option<&mut C>) -> RB + Send,
+    RB: Send,
 {
     if !task.job().is_pending() {
         return end_elsewhere(task, left);
@@ -94,7 +105,8 @@ where
 #[inline(never)]
 fn end_elsewhere<C, B, RA, RB>(task: &Task<C, B, RB>, left: RA) -> (RA, RB)
 where
-    B: FnOnce(Option<&mut C>) -> RB,
+    B: FnOnce(Option<&mut C>) -> RB + Send,
+    RB: Send,
 {
     // SAFETY: TA2: not pending, and this is the one call.
     match unsafe { task.finish() } {
@@ -117,7 +129,8 @@ fn end_after_panic<C, B, RB>(
     panic: Panic,
 ) -> !
 where
-    B: FnOnce(Option<&mut C>) -> RB,
+    B: FnOnce(Option<&mut C>) -> RB + Send,
+    RB: Send,
 {
     if task.job().is_pending() {
         let b = take_back(jobs, task);
@@ -132,7 +145,8 @@ where
 #[inline(always)]
 fn take_back<C, B, RB>(jobs: &Jobs, task: &Task<C, B, RB>) -> B
 where
-    B: FnOnce(Option<&mut C>) -> RB,
+    B: FnOnce(Option<&mut C>) -> RB + Send,
+    RB: Send,
 {
     // SAFETY: JO2: pending, so the fiber has not left this thread, whose jobs these are.
     unsafe { jobs.pop(task.job()) };

@@ -36,6 +36,7 @@ mod find;
 #[expect(unsafe_code, reason = "a job lies in the frame of its join")]
 mod fork;
 pub mod graph;
+#[expect(unsafe_code, reason = "notes a job among those of its own worker")]
 mod join;
 mod map;
 #[expect(unsafe_code, reason = "copies items from one memory to another")]
@@ -48,6 +49,7 @@ mod pairs;
 mod ranges;
 mod reduce;
 mod scan;
+#[expect(unsafe_code, reason = "notes a job among those of its own worker")]
 mod scope;
 mod slices;
 mod sort;

@@ -7,9 +7,11 @@ use std::panic::Location;
 use super::fork::{fork, fork_when_due};
 use crate::fiber::current;
 use crate::fiber::jobs::Jobs;
+use crate::sched::beat::{Place, place};
 
 /// What a fiber's joins have in common; see [`scope`].
 pub struct Scope<'s> {
+    /// Those of the fiber's worker; nobody's where fibers may migrate, so that each join looks them up.
     jobs: &'static Jobs,
     /// Stays with its fiber, and in the call of [`scope`].
     fiber: PhantomData<*mut &'s ()>,
@@ -43,25 +45,21 @@ where
     F: FnOnce(&mut Scope<'_>) -> R + Send,
     R: Send,
 {
-    let local = current::local();
-    if local.worker().is_null() && local.starting().is_null() {
-        return crate::run(|| f(&mut Scope::here()));
+    match place(current::local()) {
+        Place::Outside => crate::run(|| f(&mut Scope::here())),
+        Place::Fiber(_) | Place::Alone => f(&mut Scope::here()),
     }
-    f(&mut Scope::here())
 }
 
 impl Scope<'_> {
     /// For the calling fiber.
     pub(super) fn here() -> Self {
         let local = current::local();
-        // Where fibers may migrate the jobs are others after a wait: so each join looks them up.
-        Scope::of(match local.is_free() {
+        // Where fibers may migrate the jobs are others after a wait.
+        let jobs = match local.is_free() {
             true => Jobs::nobodys(),
             false => local.jobs(),
-        })
-    }
-
-    fn of(jobs: &'static Jobs) -> Self {
+        };
         Scope {
             jobs,
             fiber: PhantomData,
@@ -70,7 +68,7 @@ impl Scope<'_> {
 
     /// Whether somebody has asked the caller for a job, or for its thread: the next join sees to it.
     #[inline(always)]
-    pub(crate) fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         match self.jobs.is_nobodys() {
             false => self.jobs.is_due(),
             true => current::local().jobs().is_due(),
@@ -98,10 +96,12 @@ impl Scope<'_> {
             Some(scope) => b(scope),
             None => b(&mut Scope::here()),
         };
-        match jobs.is_due() {
-            false => fork(jobs, Location::caller(), self, a, b),
-            true => fork_when_due(Location::caller(), self, a, b),
+        if jobs.is_due() {
+            return fork_when_due(Location::caller(), self, a, b);
         }
+        // SAFETY: looked up when the scope was made, on this worker: it stays with its fiber, which does not
+        // migrate, or they would be nobody's, which are always due.
+        unsafe { fork(jobs, Location::caller(), self, a, b) }
     }
 }
 

@@ -47,7 +47,7 @@ struct Promoted<R> {
     region: Region,
 }
 
-impl<C, B: FnOnce(Option<&mut C>) -> R, R> Task<C, B, R> {
+impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
     #[inline(always)]
     pub(super) fn new(at: &'static Location<'static>, work: B) -> Task<C, B, R> {
         Task {
@@ -139,9 +139,11 @@ impl<C, B: FnOnce(Option<&mut C>) -> R, R> Task<C, B, R> {
 
 /// Makes a fiber of a job of the running fiber's.
 ///
+/// UNWIND: it does not unwind, or nobody would know whose the closure is: what is the user's is caught.
+///
 /// # Safety
-/// `job` is the first part of a `Task<C, B, R>`, and has just been taken out of the list.
-unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R, R>(
+/// `job` points to all of a `Task<C, B, R>`, and has just been taken out of the list.
+unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     job: NonNull<Job>,
     local: &Local,
     wanted: bool,
@@ -151,10 +153,12 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R, R>(
     let task = unsafe { place.as_ref() };
     let owner = local.fiber().expect("who has jobs is a fiber");
     let root = pool_of(local).map(|pool| pool.root());
-    let promoted: &Promoted<R> = Box::leak(Box::new(Promoted {
+    let made = NonNull::from(Box::leak(Box::new(Promoted {
         child: Cell::new(None),
         region: Region::of_job(owner, &task.job, root),
-    }));
+    })));
+    // SAFETY: just made, and freed by `finish` only.
+    let promoted: &Promoted<R> = unsafe { made.as_ref() };
     let inherited = inheritance(local, owner);
     let child = inherited.map(|inherited| {
         let work = move || {
@@ -164,7 +168,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R, R>(
             let work = unsafe { task.take() };
             run_job(|| work(None))
         };
-        // SAFETY: TA2; `join` asks for what another thread may take and give back.
+        // SAFETY: TA2; the closure and its result are what another thread may take and give back.
         let fiber = unsafe { entry::fresh(local, task.job.at, work) };
         // SAFETY: H2: not published yet.
         unsafe { inherited.give_to(fiber) };
@@ -181,7 +185,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R, R>(
         unsafe { Joined::new(fiber) }
     });
     promoted.child.set(Some(child));
-    task.promoted.set(MaybeUninit::new(NonNull::from(promoted)));
+    task.promoted.set(MaybeUninit::new(made));
 }
 
 /// Copies of what `owner`, the running fiber, has that is inherited; or what the clone of one has panicked with.
