@@ -2,7 +2,7 @@
 //!
 //! Owns: [`for_each`] and [`try_for_each`].
 
-use super::spread::{Plan, spread};
+use super::spread::{Cuts, spread};
 use super::until::{Until, in_order, told};
 use super::{Split, scope};
 use crate::Interrupt;
@@ -34,13 +34,13 @@ use crate::Interrupt;
 /// [`run`](crate::run()) would use, and the thread waits.
 pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
     let items = items.parts();
-    let plan = Plan::of(&items);
-    scope(|scope| spread(scope, items, &plan, &|piece| piece.each(&f), &|(), ()| ()));
+    let cuts = Cuts::of(&items);
+    scope(|scope| spread(scope, items, &cuts, &|piece| piece.each(&f), &|(), ()| ()));
 }
 
 /// Calls `f` with the items of `items` until one fails, and returns the error: of those that were
-/// found, the first by position. The others are asked no further item when they are next looked
-/// at, as often as beats are.
+/// found, the first by position. Nobody begins a further piece of items then; a piece is at most
+/// 4,096 items, or where these are fewer than two [grains](Split::grain), less than that.
 ///
 /// ```
 /// use pirn::{Interrupt, par};
@@ -60,8 +60,8 @@ pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
 /// As [`for_each`].
 ///
 /// # Cancellation
-/// An interruption point: interrupts are looked for before each piece of items, as often as
-/// beats are; without one, all items are done. What has been begun ends first.
+/// An interruption point: interrupts are looked for before each piece of items; without one, all
+/// items are done. What has been begun ends first.
 ///
 /// # Blocking
 /// As [`for_each`].
@@ -70,14 +70,14 @@ pub fn try_for_each<S: Split, E: From<Interrupt> + Send>(
     f: impl Fn(S::Item) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
     let items = items.parts();
-    let plan = Plan::of(&items);
-    let until = Until::of(&plan);
+    let cuts = Cuts::of(&items);
+    let until = Until::of(&cuts);
     told(until.scope(|scope| {
         let both = |left, right| in_order(left, right, |(), ()| ());
         spread(
             scope,
             items,
-            &plan,
+            &cuts,
             &|piece| until.attempt(|| piece.items().try_for_each(&f)),
             &both,
         )

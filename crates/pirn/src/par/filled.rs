@@ -104,7 +104,11 @@ impl<'buffer, R> Filled<'buffer, R> {
     /// # Panics
     /// If `next` are not those that follow.
     pub(super) fn followed_by(mut self, next: Filled<'buffer, R>) -> Filled<'buffer, R> {
-        assert!(self.start.wrapping_add(self.made) == next.start);
+        let follows = self.start.wrapping_add(self.made) == next.start;
+        assert!(
+            follows,
+            "results of a run that are put together out of order"
+        );
         // PF2: they follow each other, in one allocation by PF3; `next` is no more.
         self.made += ManuallyDrop::new(next).made;
         self

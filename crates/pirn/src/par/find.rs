@@ -2,7 +2,7 @@
 //!
 //! Owns: [`find_any`].
 
-use super::spread::{Plan, spread};
+use super::spread::{Cuts, spread};
 use super::{Split, scope};
 
 /// An item of `items` that `wanted` is true of, if there is one: of those that were found, the
@@ -28,23 +28,24 @@ use super::{Split, scope};
 ///
 /// # Blocking
 /// As [`for_each`](super::for_each).
+#[must_use = "what was found is all that comes of it"]
 pub fn find_any<S: Split>(
     items: S,
     wanted: impl Fn(&S::Item) -> bool + Sync,
 ) -> Option<S::Item> {
     let items = items.parts();
-    let plan = Plan::of(&items);
+    let cuts = Cuts::of(&items);
     scope(|scope| {
         spread(
             scope,
             items,
-            &plan,
+            &cuts,
             &|piece| {
-                if plan.is_over() {
+                if cuts.is_over() {
                     return None;
                 }
                 let found = piece.items().find(&wanted);
-                found.inspect(|_| plan.end())
+                found.inspect(|_| cuts.end())
             },
             &Option::or,
         )

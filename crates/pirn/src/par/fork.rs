@@ -34,7 +34,7 @@ where
 {
     let task = Task::new(at, b);
     // SAFETY: JO1: the caller's promise. TA2: `end` or `end_after_panic` comes in any case, before the frame ends.
-    unsafe { jobs.push(task.place()) };
+    unsafe { jobs.push(task.listed()) };
     // UNWIND: raised again when the second half has ended, which may borrow what this would drop.
     match catch_unwind(AssertUnwindSafe(|| a(context))) {
         Ok(left) => end(jobs, Some(context), &task, left),
@@ -66,7 +66,7 @@ where
     };
     let task = Task::new(at, b);
     // SAFETY: as in `fork`; they have just been looked up.
-    unsafe { jobs.push(task.place()) };
+    unsafe { jobs.push(task.listed()) };
     // UNWIND: as in `fork`; also if a beat should unwind, the job is in the list or promoted.
     let first = catch_unwind(AssertUnwindSafe(|| {
         // Not so if the caller only did not know whose jobs these are.

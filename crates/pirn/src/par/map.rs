@@ -5,7 +5,7 @@
 use std::convert::Infallible;
 
 use super::filled::{Filled, filled};
-use super::spread::{Plan, spread, spread_rest};
+use super::spread::{Cuts, spread, spread_rest};
 use super::until::{Until, in_order, told};
 use super::{Scope, Split, scope};
 use crate::Interrupt;
@@ -33,13 +33,13 @@ use crate::Interrupt;
 /// As [`for_each`](super::for_each).
 pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<R> {
     let items = items.parts();
-    let plan = Plan::of(&items);
+    let cuts = Cuts::of(&items);
     let Ok(results) = filled(items.len(), |slots| {
         Ok::<_, Infallible>(scope(|scope| {
             spread(
                 scope,
                 (items, slots),
-                &plan,
+                &cuts,
                 &|(piece, slots)| slots.fill(piece.items().map(&f)),
                 &Filled::followed_by,
             )
@@ -91,14 +91,14 @@ pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
     f: impl Fn(S::Item) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     let items = items.parts();
-    let plan = Plan::of(&items);
-    let until = Until::of(&plan);
+    let cuts = Cuts::of(&items);
+    let until = Until::of(&cuts);
     let results = filled(items.len(), |slots| {
         until.scope(|scope| {
             spread(
                 scope,
                 (items, slots),
-                &plan,
+                &cuts,
                 &|(piece, slots)| until.attempt(|| slots.try_fill(piece.items().map(&f))),
                 &|left, right| in_order(left, right, Filled::followed_by),
             )
@@ -111,7 +111,7 @@ pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
 pub(super) fn map_rest<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     rest: S,
-    plan: &Plan,
+    cuts: &Cuts,
     pace: usize,
     f: &(impl Fn(S::Item) -> R + Sync),
 ) -> Vec<R> {
@@ -119,7 +119,7 @@ pub(super) fn map_rest<S: Split, R: Send>(
         Ok::<_, Infallible>(spread_rest(
             scope,
             (rest, slots),
-            plan,
+            cuts,
             pace,
             &|(piece, slots)| slots.fill(piece.items().map(f)),
             &Filled::followed_by,

@@ -4,7 +4,8 @@
 //! items are (`merge_sort`). A merge copies, and changes nothing where it copies from.
 //!
 //! # Invariants
-//! * PG1: a [`Part`] is `len` places in one allocation.
+//! * PG1: a [`Stretch`] is `len` places in one allocation. Items have a size: `merge_sort` has nothing
+//!   to merge of others.
 
 use std::ptr;
 
@@ -12,32 +13,32 @@ use super::Scope;
 
 /// A part of a memory that holds items (PG1). Which of its places are initialized, and who may
 /// reach them, is for whoever uses it to know.
-pub(super) struct Part<T> {
+pub(super) struct Stretch<T> {
     start: *mut T,
     len: usize,
 }
 
 // SAFETY: a place and a number; those who reach through it answer for what they do.
-unsafe impl<T: Send> Send for Part<T> {}
+unsafe impl<T: Send> Send for Stretch<T> {}
 // SAFETY: as above: it is read by value only.
-unsafe impl<T: Send> Sync for Part<T> {}
+unsafe impl<T: Send> Sync for Stretch<T> {}
 
-impl<T> Clone for Part<T> {
+impl<T> Clone for Stretch<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Part<T> {}
+impl<T> Copy for Stretch<T> {}
 
-impl<T> Part<T> {
-    pub(super) fn of(items: &mut [T]) -> Part<T> {
-        Part::at(items.as_mut_ptr(), items.len())
+impl<T> Stretch<T> {
+    pub(super) fn of(items: &mut [T]) -> Stretch<T> {
+        Stretch::at(items.as_mut_ptr(), items.len())
     }
 
     /// `len` places from `start` on, in one allocation.
-    pub(super) fn at(start: *mut T, len: usize) -> Part<T> {
-        Part { start, len }
+    pub(super) fn at(start: *mut T, len: usize) -> Stretch<T> {
+        Stretch { start, len }
     }
 
     pub(super) fn len(self) -> usize {
@@ -45,18 +46,18 @@ impl<T> Part<T> {
     }
 
     /// The first `index` places, and the others.
-    pub(super) fn split_at(self, index: usize) -> (Part<T>, Part<T>) {
-        assert!(index <= self.len);
+    pub(super) fn split_at(self, index: usize) -> (Stretch<T>, Stretch<T>) {
+        assert!(index <= self.len, "{index} is outside of the stretch");
         // PG1: so it stays in the allocation.
-        let right = Part::at(self.start.wrapping_add(index), self.len - index);
-        (Part::at(self.start, index), right)
+        let right = Stretch::at(self.start.wrapping_add(index), self.len - index);
+        (Stretch::at(self.start, index), right)
     }
 
-    /// Copies the items of this part to `to`.
+    /// Copies the items of this stretch to `to`.
     ///
     /// # Safety
     /// The places of both are apart, as many, and nobody else reaches them meanwhile.
-    pub(super) unsafe fn copy_to(self, to: Part<T>) {
+    pub(super) unsafe fn copy_to(self, to: Stretch<T>) {
         // SAFETY: by contract.
         unsafe { ptr::copy_nonoverlapping(self.start, to.start, self.len) };
     }
@@ -84,8 +85,8 @@ impl<T> Part<T> {
 /// many places, apart from them, that nobody else reaches meanwhile.
 pub(super) unsafe fn merge<T: Send>(
     scope: &mut Scope<'_>,
-    [left, right]: [Part<T>; 2],
-    to: Part<T>,
+    [left, right]: [Stretch<T>; 2],
+    to: Stretch<T>,
     less: &(impl Fn(&T, &T) -> bool + Sync),
 ) {
     if left.len + right.len <= BLOCK {
@@ -109,7 +110,7 @@ pub(super) unsafe fn merge<T: Send>(
     let (right, right_after) = right.split_at(right_cut);
     let (to, to_after) = to.split_at(left_cut + right_cut);
     scope.join(
-        // SAFETY: by contract; the parts have nothing in common, nor have their places.
+        // SAFETY: by contract; the stretches have nothing in common, nor have their places.
         |scope| unsafe { merge(scope, [left, right], to, less) },
         // SAFETY: as above.
         |scope| unsafe { merge(scope, [left_after, right_after], to_after, less) },
@@ -122,13 +123,13 @@ pub(super) unsafe fn merge<T: Send>(
 /// # Safety
 /// As [`merge`].
 unsafe fn merge_block<T>(
-    left: Part<T>,
-    right: Part<T>,
+    left: Stretch<T>,
+    right: Stretch<T>,
     to: *mut T,
     less: &impl Fn(&T, &T) -> bool,
 ) {
     let mut end = to.wrapping_add(left.len + right.len);
-    let (mut left, mut right, mut to) = (Run::of(left), Run::of(right), to);
+    let (mut left, mut right, mut to) = (Rest::of(left), Rest::of(right), to);
     loop {
         // So many from either end, and neither run gets short, whatever `less` says.
         let rounds = left.len().min(right.len()) / 2;
@@ -157,20 +158,21 @@ unsafe fn merge_block<T>(
 }
 
 /// What has not been merged of a run: the items from `first` to before `end`.
-struct Run<T> {
+struct Rest<T> {
     first: *const T,
     end: *const T,
 }
 
-impl<T> Run<T> {
-    fn of(part: Part<T>) -> Run<T> {
-        Run {
-            first: part.start,
-            end: part.start.wrapping_add(part.len),
+impl<T> Rest<T> {
+    fn of(run: Stretch<T>) -> Rest<T> {
+        Rest {
+            first: run.start,
+            end: run.start.wrapping_add(run.len),
         }
     }
 
     fn len(&self) -> usize {
+        // PG1: not by 0.
         (self.end.addr() - self.first.addr()) / size_of::<T>()
     }
 }
@@ -182,8 +184,8 @@ impl<T> Run<T> {
 /// Both runs have items; `to` is a place apart from them.
 #[inline(always)]
 unsafe fn take_first<T>(
-    left: &mut Run<T>,
-    right: &mut Run<T>,
+    left: &mut Rest<T>,
+    right: &mut Rest<T>,
     to: *mut T,
     less: &impl Fn(&T, &T) -> bool,
 ) {
@@ -209,8 +211,8 @@ unsafe fn take_first<T>(
 /// As [`take_first`].
 #[inline(always)]
 unsafe fn take_last<T>(
-    left: &mut Run<T>,
-    right: &mut Run<T>,
+    left: &mut Rest<T>,
+    right: &mut Rest<T>,
     to: *mut T,
     less: &impl Fn(&T, &T) -> bool,
 ) {

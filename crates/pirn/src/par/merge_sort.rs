@@ -12,7 +12,7 @@
 //! ```
 //!
 //! # Invariants
-//! * PM1: two [`Part`]s, the same part of the items' memory and of the scratch memory; nobody else
+//! * PM1: two [`Stretch`]es, the same part of the items' memory and of the scratch memory; nobody else
 //!   reaches either while they are worked on, and both outlive the work.
 //! * PM2: the items are in the items' part, each once, when [`in_place`] and [`aside`] begin, and
 //!   when they end by a panic. A merge only reads where it takes from, so until it has ended
@@ -22,7 +22,7 @@
 
 use std::cmp::Ordering;
 
-use super::merge::{Part, merge};
+use super::merge::{Stretch, merge};
 use super::{Scope, scope};
 use crate::runtime::Handle;
 
@@ -32,10 +32,11 @@ pub(super) fn merge_sort<T: Send>(
     sort: &(impl Fn(&mut [T]) + Sync),
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
-    let run = run_length(items.len());
     if size_of::<T>() == 0 {
+        // Equal or without an order, they look the same wherever they are (PG1).
         return;
     }
+    let run = run_length(items.len());
     let less = |a: &T, b: &T| compare(a, b) == Ordering::Less;
     scope(|scope| {
         if items.len() <= run {
@@ -49,8 +50,8 @@ pub(super) fn merge_sort<T: Send>(
         }
         let mut scratch = Vec::with_capacity(items.len());
         let parts = Parts {
-            items: Part::of(items),
-            scratch: Part::at(scratch.as_mut_ptr(), items.len()),
+            items: Stretch::of(items),
+            scratch: Stretch::at(scratch.as_mut_ptr(), items.len()),
         };
         let sorting = Sorting {
             run,
@@ -72,8 +73,8 @@ struct Sorting<'a, F, L> {
 
 /// The same part of both memories (PM1).
 struct Parts<T> {
-    items: Part<T>,
-    scratch: Part<T>,
+    items: Stretch<T>,
+    scratch: Stretch<T>,
 }
 
 impl<T> Parts<T> {

@@ -9,7 +9,6 @@
 //! * PO2: the vector in `buffer` is empty as far as it knows, so it only gives its memory back,
 //!   and does so after the last share is gone.
 
-use std::fmt;
 use std::mem;
 use std::ptr;
 use std::sync::Arc;
@@ -123,11 +122,5 @@ impl<T> Drop for Owned<T> {
         // SAFETY: PO1: they are this value's, which ends here.
         // UNWIND: the others are dropped all the same, and the memory after them.
         unsafe { items.drop_in_place() };
-    }
-}
-
-impl<T> fmt::Debug for Owned<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Owned").field("len", &self.len).finish()
     }
 }

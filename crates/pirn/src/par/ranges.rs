@@ -80,4 +80,4 @@ fn between(distance: impl TryInto<usize>) -> usize {
     distance.try_into().ok().expect(MORE)
 }
 
-const MORE: &str = "a range of at most `usize::MAX` items";
+const MORE: &str = "the range has more than `usize::MAX` items";

@@ -9,7 +9,7 @@
 use std::iter::Sum;
 
 use super::map::map_rest;
-use super::spread::{Plan, halved, in_pieces};
+use super::spread::{Cuts, halved, in_pieces};
 use super::{Scope, Split, scope};
 
 /// What `map` makes of the items, put together by `op`, in order, beginning with `id()`.
@@ -47,13 +47,13 @@ pub fn map_reduce<S: Split, R: Send>(
     op: impl Fn(R, R) -> R + Sync,
 ) -> R {
     let items = items.parts();
-    let plan = Plan::of(&items);
+    let cuts = Cuts::of(&items);
     scope(|scope| {
         halved(
             scope,
             items,
-            &plan,
-            &|scope, block| folded(scope, block, &plan, id(), &map, &op),
+            &cuts,
+            &|scope, block| folded(scope, block, &cuts, id(), &map, &op),
             &op,
         )
     })
@@ -97,11 +97,12 @@ pub fn reduce<S: Split>(
 /// As [`map_reduce`]; so are cancellation and blocking.
 pub fn sum<S: Split, R: Send + Sum<S::Item> + Sum<R>>(items: S) -> R {
     let items = items.parts();
-    let plan = Plan::of(&items);
-    // A block is 4,096 additions at most, a few microseconds: nobody else need take part.
+    let cuts = Cuts::of(&items);
+    // A block is 4,096 additions at most, unless a grain asks for more: some microseconds, in which
+    // nobody else need take part.
     scope(|scope| {
         let both = |left, right| [left, right].into_iter().sum();
-        halved(scope, items, &plan, &|_, block| block.items().sum(), &both)
+        halved(scope, items, &cuts, &|_, block| block.items().sum(), &both)
     })
 }
 
@@ -109,7 +110,7 @@ pub fn sum<S: Split, R: Send + Sum<S::Item> + Sum<R>>(items: S) -> R {
 fn folded<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     block: S,
-    plan: &Plan,
+    cuts: &Cuts,
     id: R,
     map: &(impl Fn(S::Item) -> R + Sync),
     op: &(impl Fn(R, R) -> R + Sync),
@@ -117,12 +118,12 @@ fn folded<S: Split, R: Send>(
     in_pieces(
         scope,
         block,
-        plan,
-        plan.begin(),
+        cuts,
+        cuts.begin(),
         id,
         |done, piece| piece.items().fold(done, |done, item| op(done, map(item))),
         |scope, done, rest, pace| {
-            let made = map_rest(scope, rest, plan, pace, map);
+            let made = map_rest(scope, rest, cuts, pace, map);
             made.into_iter().fold(done, op)
         },
     )

@@ -3,7 +3,7 @@
 //! Owns: [`scan`]: two passes over fixed blocks, one that puts each block together and one that
 //! goes on from what came before each (Blelloch, "Prefix sums and their applications", 1990).
 
-use super::spread::{BLOCK, PARTS};
+use super::spread::{BLOCK, FEWEST_BLOCKS};
 use super::{chunks, chunks_mut, for_each, map, scope};
 
 /// Replaces each item by what `op` makes of all items up to it, itself included: the running
@@ -34,9 +34,10 @@ use super::{chunks, chunks_mut, for_each, map, scope};
 /// # Blocking
 /// As [`for_each`].
 pub fn scan<T: Send + Sync>(items: &mut [T], op: impl Fn(&T, &T) -> T + Sync) {
-    // At least two, so that a block's total is new; nothing need be cloned.
-    let block = (items.len() / PARTS).clamp(2, BLOCK);
+    // At least two: the total of one item would be a copy of it, and items need not be `Clone`.
+    let block = (items.len() / FEWEST_BLOCKS).clamp(2, BLOCK);
     let blocks_but_last = items.len().saturating_sub(1) / block;
+    // So that a plain thread goes to a fiber once, not for each pass.
     scope(|_| {
         let begun = &items[..blocks_but_last * block];
         let mut totals = map(chunks(begun, block), |block| total(block, &op));

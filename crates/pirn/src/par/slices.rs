@@ -18,7 +18,6 @@ use super::Split;
 ///
 /// # Panics
 /// If `n` is 0.
-#[must_use]
 #[track_caller]
 pub fn chunks<T: Sync>(items: &[T], n: usize) -> Chunks<'_, T> {
     assert!(n != 0, "chunks of 0 items");
@@ -37,7 +36,6 @@ pub fn chunks<T: Sync>(items: &[T], n: usize) -> Chunks<'_, T> {
 ///
 /// # Panics
 /// If `n` is 0.
-#[must_use]
 #[track_caller]
 pub fn chunks_mut<T: Send>(items: &mut [T], n: usize) -> ChunksMut<'_, T> {
     assert!(n != 0, "chunks of 0 items");
@@ -46,6 +44,7 @@ pub fn chunks_mut<T: Send>(items: &mut [T], n: usize) -> ChunksMut<'_, T> {
 
 /// A slice as a run of chunks. Made by [`chunks`].
 #[derive(Debug)]
+#[must_use = "chunks are cut when they are worked through"]
 pub struct Chunks<'a, T> {
     items: &'a [T],
     n: usize,
@@ -53,6 +52,7 @@ pub struct Chunks<'a, T> {
 
 /// A slice as a run of chunks to be changed. Made by [`chunks_mut`].
 #[derive(Debug)]
+#[must_use = "chunks are cut when they are worked through"]
 pub struct ChunksMut<'a, T> {
     items: &'a mut [T],
     n: usize,
@@ -112,7 +112,12 @@ impl<'a, T: Sync> Split for Chunks<'a, T> {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
+        assert!(
+            index <= Split::len(&self),
+            "{index} is outside of the chunks"
+        );
         let Chunks { items, n } = self;
+        // The last chunk may be short.
         let (left, right) = items.split_at(index.saturating_mul(n).min(items.len()));
         (Chunks { items: left, n }, Chunks { items: right, n })
     }
@@ -134,6 +139,10 @@ impl<'a, T: Send> Split for ChunksMut<'a, T> {
     }
 
     fn split_at(self, index: usize) -> (Self, Self) {
+        assert!(
+            index <= Split::len(&self),
+            "{index} is outside of the chunks"
+        );
         let ChunksMut { items, n } = self;
         let middle = index.saturating_mul(n).min(items.len());
         let (left, right) = items.split_at_mut(middle);

@@ -16,10 +16,12 @@
 /// looked at, write `&v[..]`.
 ///
 /// Of one's own, three methods are needed. A run that lies about its [`len`](Self::len) has no
-/// promises about results; [`map`](super::map()) panics.
+/// promises about results: [`map`](super::map()) panics if there are fewer items, and leaves out what
+/// is more.
 ///
 /// The trait's names are short. Where it is imported, `vec.split_at(i)` of a `Vec` is its
-/// method, which takes the vector (write `vec[..].split_at(i)`).
+/// method, which takes the vector (write `vec[..].split_at(i)`); and `(0..n).len()` may be either
+/// trait's, which the compiler asks about (write `ExactSizeIterator::len(&(0..n))`).
 ///
 /// ```
 /// use pirn::par::{self, Split};
@@ -47,6 +49,9 @@
 /// let sum: u64 = par::sum(Even(0..1_001));
 /// assert_eq!(sum, 250_500);
 /// ```
+#[diagnostic::on_unimplemented(
+    note = "for a vector or an array that is only looked at, write `&v[..]`"
+)]
 pub trait Split: Send + Sized {
     /// What the run consists of.
     type Item: Send;
@@ -95,6 +100,7 @@ pub trait Split: Send + Sized {
     /// let squares = par::map((0..1_000u64).grain(100), |n| n * n);
     /// assert_eq!(squares[999], 998_001);
     /// ```
+    #[must_use = "a run with a grain is another run"]
     fn grain(self, n: usize) -> Grain<Self> {
         Grain { run: self, n }
     }
@@ -102,6 +108,7 @@ pub trait Split: Send + Sized {
 
 /// A run that is not cut into parts of fewer items than so many. Made by [`Split::grain`].
 #[derive(Debug, Clone)]
+#[must_use = "a run does nothing by itself"]
 pub struct Grain<S> {
     run: S,
     n: usize,

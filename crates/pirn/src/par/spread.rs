@@ -1,16 +1,16 @@
 //! How a run of items is cut, and who works through what.
 //!
-//! Owns: the tree of [`halved`], the pieces of a [`Plan`], and [`spread`], work whose results may
+//! Owns: the tree of [`halved`], the pieces of a [`Cuts`], and [`spread`], work whose results may
 //! be put together along any cuts. Does not own: what is done with items, or jobs (`Scope`).
 //!
 //! ```text
 //!              items                 halves by `join`, at places that depend on the number of
 //!            ┌───┴───┐               items alone: what is folded along this tree is folded
 //!          ┌─┴─┐   ┌─┴─┐             alike on any number of workers
-//!        block … … … block           at most BLOCK items, a PARTS-th of all, at least `least`
-//!        1 2 4  8 …                  a block goes in pieces, with a look between them at whether
-//!               └┬┘                  a beat is due; then what is left of it is cut in halves
-//!              joined                too, which the next `join` tells others of
+//!        block … … … block           at most BLOCK items, a 32nd part of all, at least `least`
+//!        ├┼─┼───┤                    a block goes in pieces that double, with a look between them
+//!               └┬┘                  at whether a beat is due; then what is left of it is cut in
+//!              joined                halves too, which the next `join` tells others of
 //! ```
 //!
 //! Pieces double as long as no beat comes in between, and shrink when one has come; a block
@@ -19,8 +19,8 @@
 //! nanosecond, whose loop the compiler makes vectors of. No clock is read: a moment costs as much as
 //! a hundred such items.
 //!
-//! A run of fewer than twice PARTS items is cut into single ones, so each of them is a job that
-//! a parked one leaves to others. Within a larger block, one item follows another.
+//! A run of fewer than twice [`FEWEST_BLOCKS`] items is cut into single ones, so each of them is a
+//! job that a parked one leaves to others. Within a larger block, one item follows another.
 
 use super::{Scope, Split};
 use crate::fiber::current;
@@ -28,7 +28,7 @@ use crate::sched::beat::{Place, place};
 use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How one run is cut.
-pub(super) struct Plan {
+pub(super) struct Cuts {
     /// The most items of a block.
     block: usize,
     /// The fewest items of a block, where there are as many.
@@ -40,16 +40,16 @@ pub(super) struct Plan {
     over: AtomicBool,
 }
 
-impl Plan {
-    pub(super) fn of(items: &impl Split) -> Plan {
+impl Cuts {
+    pub(super) fn of(items: &impl Split) -> Cuts {
         let least = items.least().max(1);
         let pace = match place(current::local()) {
             // Who works alone need not look up, which it would always find due.
             Place::Alone => usize::MAX,
             Place::Fiber(_) | Place::Outside => least,
         };
-        Plan {
-            block: (items.len() / PARTS).clamp(1, BLOCK).max(least),
+        Cuts {
+            block: (items.len() / FEWEST_BLOCKS).clamp(1, BLOCK).max(least),
             least,
             pace: AtomicUsize::new(pace),
             over: AtomicBool::new(false),
@@ -87,14 +87,14 @@ impl Plan {
     /// come out even, which spares each block a loop for what is left and a branch foretold wrong.
     fn middle(&self, len: usize) -> usize {
         match len / 2 {
-            half if half < 16 * EVEN || half - EVEN < self.least => half,
+            half if half < LONG || half - EVEN < self.least => half,
             half => half - half % EVEN,
         }
     }
 
     /// True if both halves of `len` items are worth work of their own.
     fn may_cut(&self, len: usize) -> bool {
-        len >= 2 * self.least && len >= 2
+        len / 2 >= self.least
     }
 }
 
@@ -103,18 +103,18 @@ impl Plan {
 pub(super) fn halved<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     items: S,
-    plan: &Plan,
+    cuts: &Cuts,
     leaf: &(impl Fn(&mut Scope<'_>, S) -> R + Sync),
     both: &(impl Fn(R, R) -> R + Sync),
 ) -> R {
     let len = items.len();
-    if len <= plan.block || !plan.may_cut(len) || plan.is_over() {
+    if len <= cuts.block || !cuts.may_cut(len) || cuts.is_over() {
         return leaf(scope, items);
     }
-    let (left, right) = items.split_at(plan.middle(len));
+    let (left, right) = items.split_at(cuts.middle(len));
     let (left, right) = scope.join(
-        |scope| halved(scope, left, plan, leaf, both),
-        |scope| halved(scope, right, plan, leaf, both),
+        |scope| halved(scope, left, cuts, leaf, both),
+        |scope| halved(scope, right, cuts, leaf, both),
     );
     both(left, right)
 }
@@ -125,55 +125,55 @@ pub(super) fn halved<S: Split, R: Send>(
 pub(super) fn in_pieces<S: Split, R>(
     scope: &mut Scope<'_>,
     mut items: S,
-    plan: &Plan,
+    cuts: &Cuts,
     mut pace: usize,
     mut done: R,
     step: impl Fn(R, S) -> R,
     rest: impl FnOnce(&mut Scope<'_>, R, S, usize) -> R,
 ) -> R {
-    while items.len() >= plan.least.saturating_add(pace) && !plan.is_over() {
+    while items.len() >= cuts.least.saturating_add(pace) && !cuts.is_over() {
         let (piece, left) = items.split_at(pace);
         done = step(done, piece);
         items = left;
         let due = scope.is_due();
-        pace = plan.after(pace, due);
-        if due && plan.may_cut(items.len()) {
+        pace = cuts.after(pace, due);
+        if due && cuts.may_cut(items.len()) {
             return rest(scope, done, items, pace);
         }
     }
     step(done, items)
 }
 
-/// What `run` makes of pieces of `items`, put together by `both`, of neighbors in their order.
+/// What `work` makes of pieces of `items`, put together by `both`, of neighbors in their order.
 /// Where the pieces end is as it happens.
 pub(super) fn spread<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     items: S,
-    plan: &Plan,
-    run: &(impl Fn(S) -> R + Sync),
+    cuts: &Cuts,
+    work: &(impl Fn(S) -> R + Sync),
     both: &(impl Fn(R, R) -> R + Sync),
 ) -> R {
     let leaf = |scope: &mut Scope<'_>, block| {
-        let pace = plan.begin();
-        spread_block(scope, block, plan, pace, run, both)
+        let pace = cuts.begin();
+        spread_block(scope, block, cuts, pace, work, both)
     };
-    halved(scope, items, plan, &leaf, both)
+    halved(scope, items, cuts, &leaf, both)
 }
 
 /// As [`spread`] for what is left of a block when a beat is due.
 pub(super) fn spread_rest<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     rest: S,
-    plan: &Plan,
+    cuts: &Cuts,
     pace: usize,
-    run: &(impl Fn(S) -> R + Sync),
+    work: &(impl Fn(S) -> R + Sync),
     both: &(impl Fn(R, R) -> R + Sync),
 ) -> R {
     let middle = rest.len() / 2;
     let (left, right) = rest.split_at(middle);
     let (left, right) = scope.join(
-        |scope| spread_block(scope, left, plan, pace, run, both),
-        |scope| spread_block(scope, right, plan, pace, run, both),
+        |scope| spread_block(scope, left, cuts, pace, work, both),
+        |scope| spread_block(scope, right, cuts, pace, work, both),
     );
     both(left, right)
 }
@@ -181,9 +181,9 @@ pub(super) fn spread_rest<S: Split, R: Send>(
 fn spread_block<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     block: S,
-    plan: &Plan,
+    cuts: &Cuts,
     pace: usize,
-    run: &(impl Fn(S) -> R + Sync),
+    work: &(impl Fn(S) -> R + Sync),
     both: &(impl Fn(R, R) -> R + Sync),
 ) -> R {
     let add = |done: Option<R>, more: R| match done {
@@ -193,12 +193,12 @@ fn spread_block<S: Split, R: Send>(
     let all = in_pieces(
         scope,
         block,
-        plan,
+        cuts,
         pace,
         None,
-        |done, piece| add(done, run(piece)),
+        |done, piece| add(done, work(piece)),
         |scope, done, rest, pace| {
-            add(done, spread_rest(scope, rest, plan, pace, run, both))
+            add(done, spread_rest(scope, rest, cuts, pace, work, both))
         },
     );
     all.expect("a block is at least one piece")
@@ -208,9 +208,54 @@ fn spread_block<S: Split, R: Send>(
 /// a hundred times what a join costs.
 pub(super) const BLOCK: usize = 4096;
 
-/// As many bytes come in lines of the cache and in vectors of any width.
+/// So many items, of any size, fill whole cache lines and vectors.
 const EVEN: usize = 64;
 
-/// Into how many blocks a short run is cut. Arbitrary: a few for each of the cores that machines
-/// have.
-pub(super) const PARTS: usize = 32;
+/// Halves from here on are cut evenly, which moves the cut by a sixteenth at most. Arbitrary.
+const LONG: usize = 16 * EVEN;
+
+/// Into how many blocks a run is cut at least, if it has the items. Arbitrary: a few for each of
+/// the cores that machines have.
+pub(super) const FEWEST_BLOCKS: usize = 32;
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    fn cuts(len: usize, least: usize) -> Cuts {
+        Cuts::of(&(0..len).grain(least))
+    }
+
+    #[test]
+    fn halves_are_worth_their_work_and_come_out_even() {
+        for least in [0, 1, 2, 1_000, 5_000, 1 << 40, usize::MAX] {
+            let cuts = cuts(1 << 50, least);
+            let twice = least.max(1).saturating_mul(2);
+            assert!(!cuts.may_cut(0) && !cuts.may_cut(1) && !cuts.may_cut(twice - 1));
+            assert_eq!(cuts.may_cut(twice), least != usize::MAX);
+            let lens = [twice, 2 * LONG - 1, 2 * LONG, 10_001, (1 << 45) + 77];
+            for len in lens.into_iter().filter(|len| cuts.may_cut(*len)) {
+                let middle = cuts.middle(len);
+                assert!(middle >= least && middle <= len / 2, "{middle} of {len}");
+                let to_be_even = len / 2 >= LONG && len / 2 - EVEN >= least;
+                assert!(!to_be_even || middle % EVEN == 0, "{middle} of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_pace_stays_in_its_bounds() {
+        for least in [1, 100, 3 * BLOCK] {
+            let cuts = cuts(1_000_000, least);
+            let (mut pace, most) = (cuts.begin(), BLOCK.max(least));
+            for _ in 0..20 {
+                let next = cuts.after(pace, false);
+                assert_eq!(next, (2 * pace).min(most));
+                pace = next;
+            }
+            assert_eq!(cuts.begin(), (most / 8).max(least));
+            assert_eq!(cuts.after(pace, true), (most / 2).max(least));
+            assert_eq!(cuts.after(least, true), least);
+        }
+    }
+}

@@ -3,7 +3,7 @@
 //! # Invariants
 //! * TA1. The closure is there until it is taken, once: by the join, if the job is pending when the first half is over;
 //!   else by the fiber that was made of it, or by the join again if that fiber has ended without
-//!   having run it.
+//!   having run it; or if none was made, since a clone for it has panicked, by `finish`, which drops it.
 //! * TA2. A task that has been promoted stays where it is until `finish` has seen that fiber end.
 
 use std::cell::{Cell, UnsafeCell};
@@ -64,9 +64,9 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
         &self.job
     }
 
-    /// For the list: a pointer to all of the task.
+    /// What is put on the list: a pointer to all of the task.
     #[inline(always)]
-    pub(super) fn place(&self) -> NonNull<Job> {
+    pub(super) fn listed(&self) -> NonNull<Job> {
         NonNull::from(self).cast()
     }
 
@@ -102,6 +102,7 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
                     Err(_) => {
                         // SAFETY: TA1: the fiber has ended, and did not run it.
                         let work = unsafe { self.take() };
+                        // UNWIND: the join raises it as the panic of this half.
                         catch_unwind(AssertUnwindSafe(|| work(None)))
                     }
                 }

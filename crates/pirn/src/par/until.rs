@@ -1,9 +1,9 @@
 //! Work that may fail, and then ends early.
 //!
-//! Owns: [`Until`], and what becomes of several attempts. A failure ends the plan (`spread`), which stops
+//! Owns: [`Until`], and what becomes of several attempts. A failure ends the run's [`Cuts`], which stops
 //! nobody amid a piece.
 
-use super::spread::Plan;
+use super::spread::Cuts;
 use super::{Scope, scope};
 use crate::Interrupt;
 use crate::cancel::{self, Token};
@@ -13,7 +13,7 @@ use crate::shim::atomic::{AtomicBool, Ordering};
 
 /// Attempts at the items of one run.
 pub(super) struct Until<'a> {
-    plan: &'a Plan,
+    cuts: &'a Cuts,
     /// Set by who meets an interrupt, read in the end.
     interrupted: AtomicBool,
 }
@@ -23,9 +23,9 @@ pub(super) struct Until<'a> {
 pub(super) type Tried<R, E> = Result<R, Option<E>>;
 
 impl Until<'_> {
-    pub(super) fn of(plan: &Plan) -> Until<'_> {
+    pub(super) fn of(cuts: &Cuts) -> Until<'_> {
         Until {
-            plan,
+            cuts,
             interrupted: AtomicBool::new(false),
         }
     }
@@ -35,7 +35,7 @@ impl Until<'_> {
         &self,
         part: impl FnOnce() -> Result<R, E>,
     ) -> Tried<R, E> {
-        if self.plan.is_over() {
+        if self.cuts.is_over() {
             return Err(None);
         }
         let checked = cancel::check().map_err(|interrupt| {
@@ -44,7 +44,7 @@ impl Until<'_> {
             E::from(interrupt)
         });
         checked.and_then(|()| part()).map_err(|error| {
-            self.plan.end();
+            self.cuts.end();
             Some(error)
         })
     }

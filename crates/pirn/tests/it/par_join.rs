@@ -315,10 +315,21 @@ fn fiber_locals_are_inherited() {
     });
 }
 
-/// In the middle of a poll nobody may wait: one half runs after the other.
+/// In the middle of a poll nobody may wait: one half runs after the other, and no fiber is made of any.
 #[test]
 fn in_a_poll_halves_run_in_turn() {
     on_every_shape(|runtime| {
+        runtime.run(|| {
+            let turns = std::sync::Mutex::new(Vec::new());
+            let turn = |half: u32| turns.lock().unwrap().push(half);
+            let before = runtime.metrics().total.spawned;
+            let sum = pirn::future::block_on(async {
+                join(|| turn(1), || turn(2));
+                fib(10)
+            });
+            assert_eq!(runtime.metrics().total.spawned, before);
+            assert_eq!((sum, turns.into_inner().unwrap()), (55, vec![1, 2]));
+        });
         runtime.run(|| {
             let (tx, rx) = channel::bounded::<u64>(1);
             let (a, b) = join(

@@ -41,8 +41,9 @@ fn drop_all(n: usize, at: usize) {
         made.one()
     };
     boom(|| par::map(0..n, make));
+    assert_eq!(made.count(), made.made());
     // Others may have gone on until they were told.
-    assert!((at..n).contains(&made.count()), "{} of {n}", made.count());
+    assert!((at..n).contains(&made.made()), "{} of {n}", made.made());
 
     let made = Drops::default();
     let bomb = Bomb::after(at);
@@ -51,7 +52,8 @@ fn drop_all(n: usize, at: usize) {
         Ok::<_, Interrupt>(made.one())
     };
     boom(|| par::try_map(0..n, make));
-    assert!((at..n).contains(&made.count()));
+    assert_eq!(made.count(), made.made());
+    assert!((at..n).contains(&made.made()), "{} of {n}", made.made());
 
     // By value: items that were handed over, and those that were not.
     let made = Drops::default();
@@ -78,6 +80,7 @@ fn drop_all(n: usize, at: usize) {
         Some(made.one())
     };
     boom(|| par::map_reduce(0..n, || None, |_| Some(made.one()), op));
+    assert_eq!(made.count(), made.made());
     let bomb = Bomb::after(at);
     boom(|| par::map_reduce(0..n, || (), |_| bomb.tick(), |(), ()| ()));
     let bomb = Bomb::after(at);
@@ -157,12 +160,14 @@ fn a_sort_that_panics_loses_nothing() {
                     bomb.tick();
                     a.0.cmp(&b.0)
                 };
-                let _ = runtime.run(|| {
+                let result = runtime.run(|| {
                     catch_unwind(AssertUnwindSafe(|| match stable {
                         true => par::sort_by(&mut items, compare),
                         false => par::sort_unstable_by(&mut items, compare),
                     }))
                 });
+                // Nobody sorts by fewer than one comparison for each item but one.
+                assert!(result.is_err() || calls + 1 >= n, "{calls} of {n}");
                 assert_eq!(made.count(), 0);
                 let mut left: Vec<u64> = items.iter().map(|item| item.0).collect();
                 left.sort_unstable();

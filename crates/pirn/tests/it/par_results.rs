@@ -266,9 +266,10 @@ fn a_grain_is_not_cut() {
     assert!(runs.iter().all(|n| *n >= 40), "{runs:?}");
 }
 
-/// A run of somebody's own that says it has more items than it has, or fewer.
+/// A run of somebody's own that says it has more items than it has gets a panic; one that says it has fewer, as many
+/// results as it says.
 #[test]
-fn a_run_that_lies_gets_a_panic() {
+fn a_run_that_lies_does_no_harm() {
     struct Lying(usize, usize);
     impl Split for Lying {
         type Item = String;
@@ -287,5 +288,9 @@ fn a_run_that_lies_gets_a_panic() {
     let caught = std::panic::catch_unwind(|| par::map(Lying(50, 0), |s| s));
     assert!(caught.is_err());
     let more = par::map(Lying(50, 3), |s| s);
-    assert_eq!(more, vec!["0"; 50]);
+    assert_eq!(more.len(), 50);
+    assert!(
+        more.iter()
+            .all(|text| text.parse::<usize>().is_ok_and(|n| n < 3))
+    );
 }

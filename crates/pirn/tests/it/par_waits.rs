@@ -1,7 +1,7 @@
 //! Parallel work among fibers: items may wait, be interrupted, and be parallel themselves;
 //! plain threads may ask for it, and time may be virtual.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::cancel::Token;
@@ -129,13 +129,21 @@ fn plain_threads_ask_too() {
                 assert!(numbers.is_sorted());
                 par::scan(&mut numbers, |a, b| a + b);
                 assert_eq!(numbers.last(), Some(&total));
-                let fibers = par::map(0..100, |_| pirn::current().name().is_some());
-                assert_eq!(fibers.len(), 100);
+                let here = std::thread::current().id();
+                let threads = par::map(0..100, |_| std::thread::current().id());
+                assert!(!threads.contains(&here), "on a thread that runs no fibers");
                 let found = par::find_any(numbers, |n| *n == total);
                 assert_eq!(found, Some(total));
             });
         }
     });
+}
+
+/// Lets others go on until `condition` holds.
+fn wait_for(condition: impl Fn() -> bool) {
+    while !condition() {
+        pirn::yield_now();
+    }
 }
 
 /// Of a million items, few are looked at after an error.
@@ -144,17 +152,22 @@ fn an_error_ends_the_work() {
     on_every_shape(|runtime| {
         let n = 1_000_000;
         let looked = AtomicUsize::new(0);
+        let found = AtomicBool::new(false);
         let result = runtime.run(|| {
             par::try_for_each(0..n, |at| {
                 looked.fetch_add(1, Ordering::SeqCst);
-                match at == 1_000 {
-                    true => Err(std::io::Error::other("enough")),
-                    false => Ok(()),
+                if at == 1_000 {
+                    found.store(true, Ordering::SeqCst);
+                    return Err(std::io::Error::other("enough"));
                 }
+                // However long the other one's worker is held up.
+                wait_for(|| at < 1_000 || found.load(Ordering::SeqCst));
+                Ok(())
             })
         });
         assert_eq!(result.unwrap_err().to_string(), "enough");
-        assert!(looked.into_inner() < n);
+        let looked = looked.into_inner();
+        assert!(looked < n / 2, "{looked} of {n}");
     });
 }
 
@@ -180,15 +193,19 @@ fn an_interrupt_ends_the_work() {
         let result = runtime.run(|| {
             token.enter(|| {
                 par::try_for_each(0..n, |_| {
-                    if looked.fetch_add(1, Ordering::SeqCst) == 1_000 {
+                    let before = looked.fetch_add(1, Ordering::SeqCst);
+                    if before == 1_000 {
                         token.cancel();
                     }
+                    // However long the canceller's worker is held up.
+                    wait_for(|| before < 1_000 || token.is_cancelled());
                     Ok::<_, Interrupt>(())
                 })
             })
         });
         assert_eq!(result, Err(Interrupt::Cancelled));
-        assert!(looked.into_inner() < n);
+        let looked = looked.into_inner();
+        assert!(looked < n / 2, "{looked} of {n}");
         let result =
             runtime.run(|| token.enter(|| par::try_map(0..n, Ok::<_, Interrupt>)));
         assert_eq!(result, Err(Interrupt::Cancelled));

@@ -111,18 +111,28 @@ pub(crate) fn slow_wake() -> Duration {
 
 /// Makes things that count how often they were dropped.
 #[derive(Clone, Default)]
-pub(crate) struct Drops(Arc<AtomicUsize>);
+pub(crate) struct Drops {
+    made: Arc<AtomicUsize>,
+    dropped: Arc<AtomicUsize>,
+}
 
 /// Counts its drop.
 pub(crate) struct Counted(Arc<AtomicUsize>);
 
 impl Drops {
     pub(crate) fn one(&self) -> Counted {
-        Counted(Arc::clone(&self.0))
+        self.made.fetch_add(1, Ordering::SeqCst);
+        Counted(Arc::clone(&self.dropped))
     }
 
+    /// How many have been dropped.
     pub(crate) fn count(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
+        self.dropped.load(Ordering::SeqCst)
+    }
+
+    /// How many have been made.
+    pub(crate) fn made(&self) -> usize {
+        self.made.load(Ordering::SeqCst)
     }
 }
 

@@ -3,6 +3,9 @@
 
 #[cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 mod header;
+#[cfg(not(any(loom, shuttle)))]
+#[expect(unsafe_code, reason = "pushes jobs that lie in boxes")]
+mod jobs;
 #[cfg(loom)]
 mod model_broken;
 #[cfg(loom)]

@@ -6,7 +6,7 @@
 //! node right behind it ([`ended`]); who brings a word to 0 starts that node, by running
 //! it or by spawning a fiber that does.
 //!
-//! Invariants:
+//! # Invariants
 //! * G1. In one run, a node is started at most once, and only when all in front of it
 //!   have ended: each takes one off once, so exactly one of them sees the word come to 0,
 //!   and it is the last.

@@ -45,6 +45,6 @@ pub(super) fn line_up(n: usize, edges: &[(u32, u32)]) -> Result<Vec<u32>, Vec<u3
         before[back as usize] = Some(front);
     }
     Err(circle(stuck as u32, |node| {
-        before[node as usize].expect("nobody waits for nobody")
+        before[node as usize].expect("a node that is stuck waits for one that is")
     }))
 }

@@ -99,11 +99,14 @@ impl Run<'_, '_> {
         // Nodes that no fiber was to be had for.
         let mut kept = Vec::new();
         while let Some(position) = next.take().or_else(|| kept.pop()) {
+            // ORDERING: Relaxed: what the panic left behind goes by the scope's end; this only saves
+            // work. Who has not seen it runs a node that may run anyway.
             if self.stopped.load(Ordering::Relaxed) {
                 return;
             }
             let node = self.plan.line[position as usize] as usize;
             if let Err(panic) = self.nodes[node].call() {
+                // ORDERING: as above.
                 self.stopped.store(true, Ordering::Relaxed);
                 // UNWIND: up to the fiber's end, where the scope takes it.
                 resume_unwind(panic);
