@@ -238,7 +238,10 @@ mod tests {
                 let middle = cuts.middle(len);
                 assert!(middle >= least && middle <= len / 2, "{middle} of {len}");
                 let to_be_even = len / 2 >= LONG && len / 2 - EVEN >= least;
-                assert!(!to_be_even || middle % EVEN == 0, "{middle} of {len}");
+                assert!(
+                    !to_be_even || middle.is_multiple_of(EVEN),
+                    "{middle} of {len}"
+                );
             }
         }
     }

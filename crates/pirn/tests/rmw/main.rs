@@ -164,7 +164,7 @@ fn a_join() {
     });
 }
 
-/// The same with what the halves run under: the optimiser lays out all frames of such a join as it likes.
+/// The same with what the halves run under: the optimizer lays out all frames of such a join as it likes.
 #[test]
 fn what_holds_for_both_halves() {
     let runtime = pirn::Runtime::builder()
