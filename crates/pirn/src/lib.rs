@@ -180,7 +180,7 @@ pub mod io;
 // Sockets are the system's: nothing that a model could interleave.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub mod net;
-// Joins look at a word in a static table, where loom's cannot be: there only the rest is left.
+// Joins go by words of `std`'s, which loom does not see: there only the rest is left.
 #[cfg_attr(loom, path = "par/modelled.rs")]
 pub mod par;
 // Processes are the system's, too.

@@ -1,8 +1,14 @@
-//! Comments: every file says what it owns before anything else, and no code sleeps in them.
+//! Comments: every file says what it owns before anything else, no code sleeps in them, and in rooms
+//! that have been wrapped so far they stay so.
 
 use super::tree::{Finding, Tree};
 
-/// Finds files without a header, and comments that are code.
+/// The rooms whose comments are wrapped.
+const WRAPPED: &[&str] = &["crates/pirn/src/par/"];
+/// How wide a line of a comment may be, but for the rows of tables.
+const WIDTH: usize = 90;
+
+/// Finds files without a header, comments that are code, and such as are too wide.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in &tree.sources {
@@ -21,7 +27,24 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             }
         }
     }
+    let is_wrapped = |path: &str| WRAPPED.iter().any(|room| path.starts_with(room));
+    for file in tree.files.iter().filter(|file| is_wrapped(&file.path)) {
+        for (at, line) in file.text.lines().enumerate() {
+            let columns = line.chars().count();
+            if columns > WIDTH && is_text(line) {
+                let said = format!("a comment of {columns} columns: wrap it at {WIDTH}");
+                findings.push(Finding::new(&file.path, at + 1, said));
+            }
+        }
+    }
     findings
+}
+
+/// True for a line of a comment that is not a row of a table.
+fn is_text(line: &str) -> bool {
+    let line = line.trim_start();
+    let text = line.trim_start_matches(['/', '!']).trim_start();
+    line.starts_with("//") && !text.starts_with('|')
 }
 
 /// True for a plain comment whose text ends or begins as statements do.

@@ -15,7 +15,10 @@ const RULES: &[(&str, Rule)] = &[
     ("unsafe only where listed", unsafe_list::check),
     ("every wait reason is used", reasons::check),
     ("words that must not stay", words::check),
-    ("headers, and no code in comments", comments::check),
+    (
+        "headers; comments without code, and wrapped",
+        comments::check,
+    ),
     ("papers keep up", papers::check),
 ];
 

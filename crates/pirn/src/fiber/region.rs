@@ -13,8 +13,8 @@
 //! |---|---|---|---|---|
 //! | Limit | `timeout`, `with_deadline` | as outside | its own | as outside |
 //! | Token | `scope`, `Token::enter`, `TaskGroup` | its own, below the one outside | as outside, or none | as outside |
-//! | Bottom | the start of a child | as outside | as outside | the child's |
 //! | Token | the promotion of a job of `par::join` | its own, below the one around the join and one that is cancelled with the fiber | as around the join | by that |
+//! | Bottom | the start of a child | as outside | as outside | the child's |
 //! | Shield | `shield` | none | none | not heard |
 //!
 //! Tokens are made late: most scopes end before anybody asks for theirs. What asks is the
@@ -22,7 +22,7 @@
 //! set when the token is cancelled, and from then on no region has to be looked at: the
 //! pointer in the header is marked *calm*.
 //!
-//! Invariants:
+//! # Invariants
 //! * RG1. A region outlives every pointer to it. The code that it holds for takes the
 //!   pointer out of its own header when it is left, also by unwinding; fibers that inherit
 //!   the pointer have left their own bottom by then, since that comes before anybody is told
@@ -53,7 +53,9 @@ use crate::shim::atomic::{AtomicPtr, Ordering};
 
 /// One part of somebody's code.
 pub(crate) struct Region {
+    /// The region around this one, the owner's or, of a bottom, its parent's; none at the end of the chain.
     pub(super) outer: Option<RegionRef>,
+    /// What it holds.
     pub(super) kind: Kind,
     /// How many regions are around it.
     depth: u32,
@@ -83,10 +85,20 @@ pub(super) enum Kind {
     },
 }
 
+impl Kind {
+    /// A Token region that is made with its token, and is nobody's outermost.
+    const INNER: Kind = Kind::Token {
+        outermost: false,
+        root: None,
+    };
+}
+
 /// A fiber's place in a token's table.
 #[derive(Copy, Clone)]
 pub(super) struct Seat {
+    /// Whose table.
     pub(super) node: NonNull<Node>,
+    /// Where in it.
     pub(super) key: usize,
 }
 
@@ -255,7 +267,7 @@ impl Region {
     /// the owner's header, by the protocol of RG4.
     pub(crate) fn of_job(owner: FiberPtr, job: &Job, root: Option<&Arc<Node>>) -> Region {
         let outer = around(owner, job);
-        let around = match &outer {
+        let token = match &outer {
             Some(region) if region.get().ends_bare() => root.cloned(),
             Some(region) => region.get().token_in_force().cloned(),
             None => root.cloned(),
@@ -263,23 +275,15 @@ impl Region {
         let shielded = outer.is_some_and(|region| region.get().is_shielded());
         let own = (!shielded).then(|| token_of_jobs(owner));
         let limit = outer.and_then(|region| region.get().limit);
-        let kind = Kind::Token {
-            outermost: false,
-            root: None,
-        };
-        let region = Region::new(outer, kind, limit, Some(owner));
-        let node = Node::below([around, own]);
+        let region = Region::new(outer, Kind::INNER, limit, Some(owner));
+        let node = Node::below([token, own]);
         region.token.store(boxed(node), Ordering::Release);
         region
     }
 
     /// What the children of a group share.
     pub(crate) fn shared(node: Arc<Node>) -> Region {
-        let kind = Kind::Token {
-            outermost: false,
-            root: None,
-        };
-        let region = Region::new(None, kind, None, None);
+        let region = Region::new(None, Kind::INNER, None, None);
         region.token.store(boxed(node), Ordering::Release);
         region
     }
@@ -404,17 +408,16 @@ impl Region {
         };
         let whole = self.outermost_owner().and_then(whole_token);
         let made = boxed(Node::below([parent, whole]));
-        let before = ptr::null_mut();
         // ORDERING: Release: pairs with `made`.
         let placed = self.token.compare_exchange(
-            before,
+            ptr::null_mut(),
             made,
             Ordering::AcqRel,
             Ordering::Acquire,
         );
         if placed.is_err() {
             // SAFETY: made above and not given to anybody.
-            drop(unsafe { Box::from_raw(made) });
+            unsafe { drop_boxed(made) };
             return;
         }
         self.show_owner();

@@ -19,8 +19,9 @@ use crate::Interrupt;
 /// ```
 ///
 /// # Complexity
-/// The work of a loop and little more: a join for each 4,096 items, or for each 32nd part of
-/// fewer; more only where items take long. See [the module](super) for what adapts itself.
+/// The work of a loop and little more: a join for each 4,096 items, or for each 32nd part
+/// of fewer; more only where items take long. See [the module](super) for what adapts
+/// itself.
 ///
 /// # Panics
 /// With the panic of an `f`, when all other work has ended. Which items have been seen
@@ -30,17 +31,18 @@ use crate::Interrupt;
 /// Not an interruption point, but `f` may have some. See [`try_for_each`].
 ///
 /// # Blocking
-/// Returns when all is done. On a plain thread, the work is done by the fibers of the runtime that
-/// [`run`](crate::run()) would use, and the thread waits.
+/// Returns when all is done. On a plain thread, the work is done by the fibers of the
+/// runtime that [`run`](crate::run()) would use, and the thread waits.
 pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
     let items = items.parts();
     let cuts = Cuts::of(&items);
     scope(|scope| spread(scope, items, &cuts, &|piece| piece.each(&f), &|(), ()| ()));
 }
 
-/// Calls `f` with the items of `items` until one fails, and returns the error: of those that were
-/// found, the first by position. Nobody begins a further piece of items then; a piece is at most
-/// 4,096 items, or where these are fewer than two [grains](Split::grain), less than that.
+/// Calls `f` with the items of `items` until one fails, and returns the error: of those
+/// that were found, the first by position. Nobody begins a further piece of items then; a
+/// piece is at most 4,096 items, or where these are fewer than two
+/// [grains](Split::grain), less than that.
 ///
 /// ```
 /// use pirn::{Interrupt, par};
@@ -60,8 +62,8 @@ pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
 /// As [`for_each`].
 ///
 /// # Cancellation
-/// An interruption point: interrupts are looked for before each piece of items; without one, all
-/// items are done. What has been begun ends first.
+/// An interruption point: interrupts are looked for before each piece of items; without
+/// one, all items are done. What has been begun ends first.
 ///
 /// # Blocking
 /// As [`for_each`].

@@ -1,15 +1,15 @@
 //! Results that are written where they will stay, in order, by whoever makes them.
 //!
-//! Owns: [`filled`], the slots that are cut along with the items, and the record of which are
-//! full. Does not own: what fills them (`map`, `reduce`).
+//! Owns: [`filled`], the slots that are cut along with the items, and the record of which
+//! are full. Does not own: what fills them (`map`, `reduce`).
 //!
 //! # Invariants
-//! * PF1: a [`Slots`] is `len` places for an `R` from `start` on, in one allocation that outlives
-//!   `'buffer`; they are uninitialized, and nobody else's.
+//! * PF1: a [`Slots`] is `len` places for an `R` from `start` on, in one allocation that
+//!   outlives `'buffer`; they are uninitialized, and nobody else's.
 //! * PF2: a [`Filled`] is the first `made` places from `start` on of what one or several
 //!   neighboring [`Slots`] were; they are initialized, and the results are its own.
-//! * PF3: the lifetime `'buffer` is of one call of [`filled`] only, and invariant. So whatever
-//!   carries it belongs to that call's buffer.
+//! * PF3: the lifetime `'buffer` is of one call of [`filled`] only, and invariant. So
+//!   whatever carries it belongs to that call's buffer.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -24,7 +24,8 @@ pub(super) struct Slots<'buffer, R> {
     buffer: Buffer<'buffer>,
 }
 
-/// Results in their places. Drops them, unless they are made part of others or of the vector.
+/// Results in their places. Drops them, unless they are made part of others or of the
+/// vector.
 pub(super) struct Filled<'buffer, R> {
     start: *mut R,
     made: usize,
@@ -56,7 +57,8 @@ pub(super) fn filled<R, E>(
     })?;
     assert!(full.start == start && full.made == len, "{FEWER}");
     let _ = ManuallyDrop::new(full);
-    // SAFETY: PF2, PF3: they are the first `len` of this buffer, and their owner has gone.
+    // SAFETY: PF2, PF3: they are the first `len` of this buffer, and their owner has
+    // gone.
     unsafe { results.set_len(len) };
     Ok(results)
 }

@@ -5,9 +5,9 @@
 use super::spread::{Cuts, spread};
 use super::{Split, scope};
 
-/// An item of `items` that `wanted` is true of, if there is one: of those that were found, the
-/// first by position, which need not be the first of all. Once one is found, no further
-/// items are looked at.
+/// An item of `items` that `wanted` is true of, if there is one: of those that were
+/// found, the first by position, which need not be the first of all. Once one is found,
+/// no further items are looked at.
 ///
 /// ```
 /// use pirn::par;
@@ -17,8 +17,8 @@ use super::{Split, scope};
 /// ```
 ///
 /// # Complexity
-/// As [`for_each`](super::for_each) if there is none; else what was looked at before it was found,
-/// by all who took part.
+/// As [`for_each`](super::for_each) if there is none; else what was looked at before it
+/// was found, by all who took part.
 ///
 /// # Panics
 /// With the panic of a `wanted`, when all other work has ended.

@@ -1,7 +1,13 @@
-//! The two halves of a join: note the second, run the first, run the second if it is still noted.
+//! The two halves of a join: note the second, run the first, run the second if it is
+//! still noted.
 //!
-//! The way that joins go as a rule has no call but those of the halves, no read-modify-write and no fence: the
-//! word of the beats is looked at, the task is linked in and out with plain loads and stores.
+//! Owns: the order of these steps, and what becomes of results and panics of both. Does
+//! not own: the job (`task`), the list (`fiber::jobs`), nor what a caller does that has
+//! been asked (`sched::beat`).
+//!
+//! The way that joins go as a rule has no call but those of the halves, no
+//! read-modify-write and no fence: the word of the beats is looked at, the task is linked
+//! in and out with plain loads and stores.
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
@@ -12,13 +18,15 @@ use crate::fiber::jobs::Jobs;
 use crate::fiber::unwound::Panic;
 use crate::sched::beat::{Place, beat, place};
 
-/// Runs `a` and `b` and returns what they do; `b` perhaps on another fiber. `context` is lent to `a`, and then to `b` if
-/// it runs here.
+/// Runs `a` and `b` and returns what they do; `b` perhaps on another fiber. `context` is
+/// lent to `a`, and then to `b` if it runs here.
 ///
 /// # Safety
-/// `jobs` are those of the worker that the caller is on, and have been found not to be due.
-// PERF: `bench fork-fib`: what is rare leaves at once for a function of its own, by value. A `Result` of `a` that
-// lived on, or a reference to it, would be stored in every join: seven instructions of fifty.
+/// `jobs` are those of the worker that the caller is on, and have been found not to be
+/// due.
+// PERF: `bench fork-fib`: what is rare leaves at once for a function of its own, by
+// value. A `Result` of `a` that lived on, or a reference to it, would be stored in every
+// join: seven instructions of fifty.
 #[inline(always)]
 pub(super) unsafe fn fork<C, A, B, RA, RB>(
     jobs: &'static Jobs,
@@ -33,17 +41,19 @@ where
     RB: Send,
 {
     let task = Task::new(at, b);
-    // SAFETY: JO1: the caller's promise. TA2: `end` or `end_after_panic` comes in any case, before the frame ends.
+    // SAFETY: JO1: the caller's promise. TA2: `end` or `end_after_panic` comes in any
+    // case, before the frame ends.
     unsafe { jobs.push(task.listed()) };
-    // UNWIND: raised again when the second half has ended, which may borrow what this would drop.
+    // UNWIND: raised again when the second half has ended, which may borrow what this
+    // would drop.
     match catch_unwind(AssertUnwindSafe(|| a(context))) {
         Ok(left) => end(jobs, Some(context), &task, left),
         Err(panic) => end_after_panic(jobs, Some(context), &task, panic),
     }
 }
 
-/// As [`fork`], for a caller that is to look up whose jobs it is to note, and what it is asked for. Where nobody may
-/// wait, one half runs after the other.
+/// As [`fork`], for a caller that is to look up whose jobs it is to note, and what it is
+/// asked for. Where nobody may wait, one half runs after the other.
 #[cold]
 #[inline(never)]
 pub(super) fn fork_when_due<C, A, B, RA, RB>(
@@ -67,7 +77,8 @@ where
     let task = Task::new(at, b);
     // SAFETY: as in `fork`; they have just been looked up.
     unsafe { jobs.push(task.listed()) };
-    // UNWIND: as in `fork`; also if a beat should unwind, the job is in the list or promoted.
+    // UNWIND: as in `fork`; also if a beat should unwind, the job is in the list or
+    // promoted.
     let first = catch_unwind(AssertUnwindSafe(|| {
         // Not so if the caller only did not know whose jobs these are.
         if jobs.is_due() {

@@ -1,4 +1,7 @@
 //! The one operation that all others here are made of.
+//!
+//! Owns: [`join`]. Does not own: how the halves are run (`fork`); joins that know where
+//! they are (`scope`).
 
 use std::panic::Location;
 
@@ -6,31 +9,42 @@ use super::fork::{fork, fork_when_due};
 use crate::fiber::current;
 use crate::sched::beat::{Place, place};
 
-/// Runs `a` and `b`, in parallel if somebody has nothing else to do, and returns both results.
+/// Runs `a` and `b`, in parallel if somebody has nothing else to do, and returns both
+/// results.
 ///
-/// As a rule `a` runs first and then `b`, in the caller's own stack and thread. If another worker is idle, `b` (or a
-/// join around this one, which was noted earlier) becomes a fiber and runs there; then this waits for it. The
-/// same happens when `a` waits for anything: `b` goes on meanwhile. So `a` may wait for what `b` does; `b` for what `a`
-/// does, too, except that it runs after it as a rule.
+/// As a rule `a` runs first and then `b`, in the caller's own stack and thread. If
+/// another worker is idle, `b` (or a join around this one, which was noted earlier)
+/// becomes a fiber and runs there; then this waits for it. The same happens when `a`
+/// waits for anything: `b` goes on meanwhile. So `a` may wait for what `b` does; `b` for
+/// what `a` does, too, except that it runs after it as a rule.
 ///
-/// The token and the deadline of the caller's code hold for both halves. Of its fiber-locals
-/// ([`fiber_local!`](crate::fiber_local!)) a `b` that becomes a fiber has copies of those that are inherited, made when
-/// it does; a clone must not wait for fibers.
+/// The token and the deadline of the caller's code hold for both halves. Of its
+/// fiber-locals ([`fiber_local!`](crate::fiber_local!)) a `b` that becomes a fiber has
+/// copies of those that are inherited, made when it does; a clone must not wait for
+/// fibers.
 ///
-/// On a plain thread both run on fibers of the current runtime, as by [`run`](crate::run()). In the middle of the
-/// [poll](crate::future) of a future on a fiber, and in a runtime's hooks, `a` runs, and then `b`.
+/// On a plain thread both run on fibers of the current runtime, as by
+/// [`run`](crate::run()). In the middle of the [poll](crate::future) of a future on a
+/// fiber, and in a runtime's hooks, `a` runs, and then `b`.
 ///
-/// # Cost
-/// A few nanoseconds, no allocation and no read-modify-write, unless `b` becomes a fiber. The frame of this call lies
-/// on the caller's stack for as long as `a` runs.
+/// # Complexity
+/// A few nanoseconds, no allocation and no read-modify-write, unless somebody has asked
+/// the fiber for something or `b` becomes a fiber; from a plain thread, what
+/// [`run`](crate::run()) costs. The frame of this call lies on the caller's stack for as
+/// long as `a` runs.
 ///
 /// # Panics
-/// With the panic of `a`, else with that of `b`, when both have ended: `b` runs even if `a` panics. If the clone of an
-/// inherited value panics when `b` becomes a fiber, that is `b`'s panic, and `b` is dropped.
+/// With the panic of `a`, else with that of `b`, when both have ended: `b` runs even if
+/// `a` panics. If the clone of an inherited value panics when `b` becomes a fiber, that
+/// is `b`'s panic, and `b` is dropped.
 ///
 /// # Cancellation
-/// Not an interruption point: it returns when both have ended, and runs both even if the caller has been
-/// cancelled. What waits inside them is interrupted as ever.
+/// Not an interruption point: it returns when both have ended, and runs both even if the
+/// caller has been cancelled. What waits inside them is interrupted as ever.
+///
+/// # Blocking
+/// Returns when both have ended. A fiber whose `b` runs elsewhere parks until then; a
+/// plain thread waits for the fibers that do both.
 ///
 /// ```
 /// fn fib(n: u32) -> u64 {

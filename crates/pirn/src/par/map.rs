@@ -1,6 +1,7 @@
 //! Something made of every item, in order.
 //!
-//! Owns: [`map`] and [`try_map`], and how the rest of a block is mapped inside another operation.
+//! Owns: [`map`] and [`try_map`], and how the rest of a block is mapped inside another
+//! operation.
 
 use std::convert::Infallible;
 
@@ -21,10 +22,12 @@ use crate::Interrupt;
 /// ```
 ///
 /// # Complexity
-/// As [`for_each`](super::for_each); the results are written where they stay.
+/// As [`for_each`](super::for_each); the results are written where they stay, for which
+/// there is room before the first one is made.
 ///
 /// # Panics
-/// With the panic of an `f`, when all other work has ended; the results are dropped.
+/// With the panic of an `f`, when all other work has ended; the results are dropped. Or
+/// if so many results have no room in an address space, as `Vec::with_capacity`.
 ///
 /// # Cancellation
 /// Not an interruption point, but `f` may have some. See [`try_map`].
@@ -48,9 +51,9 @@ pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<
     results
 }
 
-/// What `f` makes of every item of `items`, in the order of the items, unless it fails: of the
-/// errors that were found, the first by position. What had been made by then is dropped, and
-/// no further item is looked at.
+/// What `f` makes of every item of `items`, in the order of the items, unless it fails:
+/// of the errors that were found, the first by position. What had been made by then is
+/// dropped, and no further item is looked at.
 ///
 /// ```
 /// use pirn::{Interrupt, par};
@@ -79,7 +82,7 @@ pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<
 /// What `f` returned; or the [`Interrupt`] that the calling code is under, as an `E`.
 ///
 /// # Panics
-/// As [`map`].
+/// As [`map`]; so is complexity: there is room for all results first.
 ///
 /// # Cancellation
 /// An interruption point, as [`try_for_each`](super::try_for_each) is.

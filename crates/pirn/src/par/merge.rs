@@ -1,18 +1,19 @@
 //! Two sorted runs become one.
 //!
-//! Owns: how a merge is cut into jobs, and the loop that does one. Does not own: whose the
-//! items are (`merge_sort`). A merge copies, and changes nothing where it copies from.
+//! Owns: how a merge is cut into jobs, and the loop that does one. Does not own: whose
+//! the items are (`merge_sort`). A merge copies, and changes nothing where it copies
+//! from.
 //!
 //! # Invariants
-//! * PG1: a [`Stretch`] is `len` places in one allocation. Items have a size: `merge_sort` has nothing
-//!   to merge of others.
+//! * PG1: a [`Stretch`] is `len` places in one allocation. Items have a size:
+//!   `merge_sort` has nothing to merge of others.
 
 use std::ptr;
 
 use super::Scope;
 
-/// A part of a memory that holds items (PG1). Which of its places are initialized, and who may
-/// reach them, is for whoever uses it to know.
+/// A part of a memory that holds items (PG1). Which of its places are initialized, and
+/// who may reach them, is for whoever uses it to know.
 pub(super) struct Stretch<T> {
     start: *mut T,
     len: usize,
@@ -77,8 +78,8 @@ impl<T> Stretch<T> {
     }
 }
 
-/// Copies the items of `left` and `right`, both sorted, to `to`, sorted: equal ones of `left`
-/// first. If `less` panics, nobody knows which have been copied.
+/// Copies the items of `left` and `right`, both sorted, to `to`, sorted: equal ones of
+/// `left` first. If `less` panics, nobody knows which have been copied.
 ///
 /// # Safety
 /// `left` and `right` are initialized, and nobody changes them meanwhile; `to` is as
@@ -110,15 +111,16 @@ pub(super) unsafe fn merge<T: Send>(
     let (right, right_after) = right.split_at(right_cut);
     let (to, to_after) = to.split_at(left_cut + right_cut);
     scope.join(
-        // SAFETY: by contract; the stretches have nothing in common, nor have their places.
+        // SAFETY: by contract; the stretches have nothing in common, nor have their
+        // places.
         |scope| unsafe { merge(scope, [left, right], to, less) },
         // SAFETY: as above.
         |scope| unsafe { merge(scope, [left_after, right_after], to_after, less) },
     );
 }
 
-/// [`merge`], by one worker: from both ends at a time, which keeps two chains of comparisons
-/// going where one would wait for itself.
+/// [`merge`], by one worker: from both ends at a time, which keeps two chains of
+/// comparisons going where one would wait for itself.
 ///
 /// # Safety
 /// As [`merge`].
@@ -177,8 +179,8 @@ impl<T> Rest<T> {
     }
 }
 
-/// Copies the lesser of both first items to `to`; of equal ones, the left one. Without a branch:
-/// nobody can foretell it.
+/// Copies the lesser of both first items to `to`; of equal ones, the left one. Without a
+/// branch: nobody can foretell it.
 ///
 /// # Safety
 /// Both runs have items; `to` is a place apart from them.
@@ -229,5 +231,6 @@ unsafe fn take_last<T>(
     right.end = right.end.wrapping_sub(usize::from(!right_is_less));
 }
 
-/// The most items that are merged without a look at the beat: 10 microseconds' work for numbers.
+/// The most items that are merged without a look at the beat: 10 microseconds' work for
+/// numbers.
 const BLOCK: usize = 8192;

@@ -1,7 +1,8 @@
 //! A merge sort whose runs and merges are jobs.
 //!
-//! Owns: which part is sorted where, and that no item is lost or doubled when a comparison
-//! panics. Does not own: the merge of two runs (`merge`), the sort of one (`std`).
+//! Owns: which part is sorted where, and that no item is lost or doubled when a
+//! comparison panics. Does not own: the merge of two runs (`merge`), the sort of one
+//! (`std`).
 //!
 //! ```text
 //!   items    [ run ][ run ][ run ][ run ]      each sorted in its place
@@ -12,13 +13,14 @@
 //! ```
 //!
 //! # Invariants
-//! * PM1: two [`Stretch`]es, the same part of the items' memory and of the scratch memory; nobody else
-//!   reaches either while they are worked on, and both outlive the work.
-//! * PM2: the items are in the items' part, each once, when [`in_place`] and [`aside`] begin, and
-//!   when they end by a panic. A merge only reads where it takes from, so until it has ended
-//!   they are there.
-//! * PM3: while there is a [`Moved`] that has not been let go, the items of its part are in the
-//!   scratch memory; its drop brings them back.
+//! * PM1: two [`Stretch`]es, the same part of the items' memory and of the scratch
+//!   memory; nobody else reaches either while they are worked on, and both outlive the
+//!   work.
+//! * PM2: the items are in the items' part, each once, when [`in_place`] and [`aside`]
+//!   begin, and when they end by a panic. A merge only reads where it takes from, so
+//!   until it has ended they are there.
+//! * PM3: while there is a [`Moved`] that has not been let go, the items of its part are
+//!   in the scratch memory; its drop brings them back.
 
 use std::cmp::Ordering;
 
@@ -173,8 +175,8 @@ unsafe fn aside<T: Send>(
     Moved(Some(parts))
 }
 
-/// The longest run that one worker sorts by itself: a quarter of a worker's share, so that those
-/// who are done first find something left. With one worker, all.
+/// The longest run that one worker sorts by itself: a quarter of a worker's share, so
+/// that those who are done first find something left. With one worker, all.
 fn run_length(len: usize) -> usize {
     match Handle::current().pool().workers() {
         0 | 1 => len,

@@ -1,5 +1,6 @@
-//! Computing in parallel: [`join()`], and what is made of it: loops over slices, ranges and vectors
-//! ([`for_each`], [`map()`], [`map_reduce`], [`sum`], [`find_any`], [`scan()`]), and sorts ([`sort()`]).
+//! Computing in parallel: [`join()`], and what is made of it: loops over slices, ranges
+//! and vectors ([`for_each`], [`map()`], [`map_reduce`], [`sum`], [`find_any`],
+//! [`scan()`]), and sorts ([`sort()`]).
 //!
 //! ```
 //! fn sum(numbers: &[u64]) -> u64 {
@@ -15,19 +16,22 @@
 //! assert_eq!(sum(&numbers), 5_000_050_000);
 //! ```
 //!
-//! A join costs about as much as a few calls: the second half is noted, the first one runs, then
-//! the second one runs in the same place. Only if another worker has nothing to do, the *oldest* half that is noted,
-//! the largest as a rule, becomes a fiber, which that worker takes; at most a few thousand
-//! times a second. So nobody has to choose how finely to divide.
+//! A join costs about as much as a few calls: the second half is noted, the first one
+//! runs, then the second one runs in the same place. When another worker has nothing to
+//! do, or the fiber has joined for long, the *oldest* half that is noted, the largest as
+//! a rule, becomes a fiber, which another worker may take; when the fiber waits, all of
+//! them do. So nobody has to choose how finely to divide.
 //!
-//! The loops divide by joins, too: what they go through is [`Split`] in halves down to blocks, and a block
-//! further where items take so long that somebody asks meanwhile. What is put together is put together the
-//! same way each time, whoever works on it: sums of floats do not depend on the number of workers.
+//! The loops divide by joins, too: what they go through is [`Split`] in halves down to
+//! blocks, and a block further where items take so long that somebody asks meanwhile.
+//! What is put together is put together the same way each time, whoever works on it: sums
+//! of floats do not depend on the number of workers.
 //!
-//! Both halves run on fibers and may do what fibers do. One that waits lets its other half go on: whatever
-//! is noted becomes fibers before the thread is left to others. Whoever needs a half that somebody else has taken
-//! parks, and nothing is done on top of it meanwhile. (So a lock that is held across a join,
-//! and wanted by the other half's work, stops nobody for ever, if it is one of [`sync`](crate::sync).)
+//! Both halves run on fibers and may do what fibers do. One that waits lets its other
+//! half go on: whatever is noted becomes fibers before the thread is left to others.
+//! Whoever needs a half that somebody else has taken parks, and nothing is done on top of
+//! it meanwhile. (So a lock that is held across a join, and wanted by the other half's
+//! work, stops nobody for ever, if it is one of [`sync`](crate::sync).)
 
 mod each;
 #[expect(unsafe_code, reason = "writes results where they stay")]

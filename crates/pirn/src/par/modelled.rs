@@ -1,4 +1,4 @@
-//! What is left of this room under loom: graphs, whose countdown is modelled. Joins look at a
-//! word in a static table, which loom's cannot be in. Owns nothing else.
+//! What is left of this room under loom: graphs, whose countdown is modelled. Joins go by
+//! words of `std`'s (`fiber::jobs`), which loom does not see. Owns nothing else.
 
 pub mod graph;

@@ -6,8 +6,8 @@
 //! # Invariants
 //! * PO1: the `len` items from `start` on are initialized, in the buffer of `buffer`, and
 //!   this value's alone; the others in that buffer are other values' or nobody's.
-//! * PO2: the vector in `buffer` is empty as far as it knows, so it only gives its memory back,
-//!   and does so after the last share is gone.
+//! * PO2: the vector in `buffer` is empty as far as it knows, so it only gives its memory
+//!   back, and does so after the last share is gone.
 
 use std::mem;
 use std::ptr;

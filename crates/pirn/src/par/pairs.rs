@@ -1,7 +1,7 @@
 //! Two runs side by side.
 //!
-//! Owns: [`Split`] for pairs. What the longer one has more is left out: the first pair lacks
-//! one side, and nobody sees what follows.
+//! Owns: [`Split`] for pairs. What the longer one has more is left out: the first pair
+//! lacks one side, and nobody sees what follows.
 
 use super::Split;
 

@@ -17,8 +17,8 @@ macro_rules! integers {
 
             fn split_at(self, index: usize) -> (Self, Self) {
                 assert!(index <= Split::len(&self), "{index} is outside of the range");
-                // The distance of two numbers may have no place in their own type; modulo its
-                // size, the sum is right all the same.
+                // The distance of two numbers may have no place in their own type; modulo
+                // its size, the sum is right all the same.
                 let middle = self.start.wrapping_add(index as $integer);
                 (self.start..middle, middle..self.end.max(middle))
             }

@@ -1,10 +1,10 @@
 //! All items made one.
 //!
-//! Owns: [`map_reduce`], [`reduce`] and [`sum`]. What is put together with what depends on the
-//! number of items alone, so results are the same, to the last bit of a float, on any number of
-//! workers: blocks from left to right, blocks with blocks along the tree of `spread::halved`.
-//! When the rest of a block is cut at a beat, it is mapped by whoever is free, and put together
-//! from left to right all the same.
+//! Owns: [`map_reduce`], [`reduce`] and [`sum`]. What is put together with what depends
+//! on the number of items alone, so results are the same, to the last bit of a float, on
+//! any number of workers: blocks from left to right, blocks with blocks along the tree of
+//! `spread::halved`. When the rest of a block is cut at a beat, it is mapped by whoever
+//! is free, and put together from left to right all the same.
 
 use std::iter::Sum;
 
@@ -14,10 +14,10 @@ use super::{Scope, Split, scope};
 
 /// What `map` makes of the items, put together by `op`, in order, beginning with `id()`.
 ///
-/// `op` must be associative, and `id()` change nothing: `op(id(), x)` is `x`. (Both hold nearly
-/// for floats, which is enough. The result is the same each time, on any number of workers:
-/// how it is put together depends on the number of items alone.) `id` is called once for each
-/// block of items, so it should be cheap.
+/// `op` must be associative, and `id()` change nothing: `op(id(), x)` is `x`. (Both hold
+/// nearly for floats, which is enough. The result is the same each time, on any number of
+/// workers: how it is put together depends on the number of items alone.) `id` is called
+/// once for each block of items, so it should be cheap.
 ///
 /// ```
 /// use pirn::par;
@@ -59,8 +59,8 @@ pub fn map_reduce<S: Split, R: Send>(
     })
 }
 
-/// The items put together by `op`, in order, beginning with `id()`: [`map_reduce`] of what the
-/// items are.
+/// The items put together by `op`, in order, beginning with `id()`: [`map_reduce`] of
+/// what the items are.
 ///
 /// ```
 /// use pirn::par;
@@ -79,8 +79,9 @@ pub fn reduce<S: Split>(
     map_reduce(items, id, |item| item, op)
 }
 
-/// The sum of the items, as `Iterator::sum` has it. Of floats it is the same each time, on any
-/// number of workers, and differs from the sum from left to right by less rounding.
+/// The sum of the items, as `Iterator::sum` has it. Of floats it is the same each time,
+/// on any number of workers, and differs from the sum from left to right by less
+/// rounding.
 ///
 /// ```
 /// use pirn::par;
@@ -98,15 +99,16 @@ pub fn reduce<S: Split>(
 pub fn sum<S: Split, R: Send + Sum<S::Item> + Sum<R>>(items: S) -> R {
     let items = items.parts();
     let cuts = Cuts::of(&items);
-    // A block is 4,096 additions at most, unless a grain asks for more: some microseconds, in which
-    // nobody else need take part.
+    // A block is 4,096 additions at most, unless a grain asks for more: some
+    // microseconds, in which nobody else need take part.
     scope(|scope| {
         let both = |left, right| [left, right].into_iter().sum();
         halved(scope, items, &cuts, &|_, block| block.items().sum(), &both)
     })
 }
 
-/// What `map` makes of a block, put together by `op` from left to right, beginning with `id`.
+/// What `map` makes of a block, put together by `op` from left to right, beginning with
+/// `id`.
 fn folded<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     block: S,

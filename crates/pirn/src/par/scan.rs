@@ -1,16 +1,17 @@
 //! What has been put together up to each item.
 //!
-//! Owns: [`scan`]: two passes over fixed blocks, one that puts each block together and one that
-//! goes on from what came before each (Blelloch, "Prefix sums and their applications", 1990).
+//! Owns: [`scan`]: two passes over fixed blocks, one that puts each block together and
+//! one that goes on from what came before each (Blelloch, "Prefix sums and their
+//! applications", 1990).
 
 use super::spread::{BLOCK, FEWEST_BLOCKS};
 use super::{chunks, chunks_mut, for_each, map, scope};
 
-/// Replaces each item by what `op` makes of all items up to it, itself included: the running
-/// sum, if `op` adds.
+/// Replaces each item by what `op` makes of all items up to it, itself included: the
+/// running sum, if `op` adds.
 ///
-/// `op` must be associative. For floats, where it nearly is, the result is the same each time,
-/// on any number of workers.
+/// `op` must be associative. For floats, where it nearly is, the result is the same each
+/// time, on any number of workers.
 ///
 /// ```
 /// use pirn::par;
@@ -21,8 +22,8 @@ use super::{chunks, chunks_mut, for_each, map, scope};
 /// ```
 ///
 /// # Complexity
-/// Two calls of `op` for each item, where there are more than a block of 4,096 (or a 32nd part of
-/// fewer); a loop by hand needs one.
+/// Two calls of `op` for each item, where there are more than a block of 4,096 (or a 32nd
+/// part of fewer); a loop by hand needs one.
 ///
 /// # Panics
 /// With the panic of an `op`, when all other work has ended. The items are then some of
@@ -34,7 +35,8 @@ use super::{chunks, chunks_mut, for_each, map, scope};
 /// # Blocking
 /// As [`for_each`].
 pub fn scan<T: Send + Sync>(items: &mut [T], op: impl Fn(&T, &T) -> T + Sync) {
-    // At least two: the total of one item would be a copy of it, and items need not be `Clone`.
+    // At least two: the total of one item would be a copy of it, and items need not be
+    // `Clone`.
     let block = (items.len() / FEWEST_BLOCKS).clamp(2, BLOCK);
     let blocks_but_last = items.len().saturating_sub(1) / block;
     // So that a plain thread goes to a fiber once, not for each pass.

@@ -1,4 +1,8 @@
-//! Joins that know where they are: what [`join`](super::join()) looks up each time is passed along.
+//! Joins that know where they are: what [`join`](super::join()) looks up each time is
+//! passed along.
+//!
+//! Owns: whose jobs the joins of a scope are noted among. Does not own: how the halves
+//! are run (`fork`).
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,21 +15,28 @@ use crate::sched::beat::{Place, place};
 
 /// What a fiber's joins have in common; see [`scope`].
 pub struct Scope<'s> {
-    /// Those of the fiber's worker; nobody's where fibers may migrate, so that each join looks them up.
+    /// Those of the fiber's worker; nobody's where fibers may migrate, so that each join
+    /// looks them up.
     jobs: &'static Jobs,
     /// Stays with its fiber, and in the call of [`scope`].
     fiber: PhantomData<*mut &'s ()>,
 }
 
-/// Calls `f` with a [`Scope`], by which it joins a little faster than by [`join`](super::join()).
+/// Calls `f` with a [`Scope`], by which it joins a little faster than by
+/// [`join`](super::join()). Not rayon's `scope`, which is
+/// [`pirn::scope`](crate::scope()).
 ///
-/// On a plain thread `f` runs on a fiber of the current runtime, as by [`run`](crate::run()).
+/// On a plain thread `f` runs on a fiber of the current runtime, as by
+/// [`run`](crate::run()).
 ///
 /// # Panics
 /// With the panic of `f`; on a plain thread also as [`run`](crate::run()).
 ///
 /// # Cancellation
 /// Not an interruption point.
+///
+/// # Blocking
+/// As `f` does; on a plain thread as [`run`](crate::run()).
 ///
 /// ```
 /// use pirn::par::{self, Scope};
@@ -66,7 +77,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether somebody has asked the caller for a job, or for its thread: the next join sees to it.
+    /// Whether somebody has asked the caller for a job, or for its thread: the next join
+    /// sees to it.
     #[inline(always)]
     pub(super) fn is_due(&self) -> bool {
         match self.jobs.is_nobodys() {
@@ -75,13 +87,14 @@ impl Scope<'_> {
         }
     }
 
-    /// As [`join`](super::join()); both halves get a scope, which is that of the fiber that they run on.
+    /// As [`join`](super::join()); both halves get a scope, which is that of the fiber
+    /// that they run on.
     ///
     /// # Panics
     /// As [`join`](super::join()).
     ///
     /// # Cancellation
-    /// As [`join`](super::join()).
+    /// As [`join`](super::join()); so is blocking.
     #[inline]
     #[track_caller]
     pub fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
@@ -99,8 +112,8 @@ impl Scope<'_> {
         if jobs.is_due() {
             return fork_when_due(Location::caller(), self, a, b);
         }
-        // SAFETY: looked up when the scope was made, on this worker: it stays with its fiber, which does not
-        // migrate, or they would be nobody's, which are always due.
+        // SAFETY: looked up when the scope was made, on this worker: it stays with its
+        // fiber, which does not migrate, or they would be nobody's, which are always due.
         unsafe { fork(jobs, Location::caller(), self, a, b) }
     }
 }

@@ -1,12 +1,12 @@
 //! Slices as runs: item by item, or in chunks.
 //!
-//! Owns: [`Split`] for slices, [`Chunks`] and [`ChunksMut`]. All of it is `std`'s cutting and
-//! `std`'s iterators.
+//! Owns: [`Split`] for slices, [`Chunks`] and [`ChunksMut`]. All of it is `std`'s cutting
+//! and `std`'s iterators.
 
 use super::Split;
 
-/// The chunks of `items`, of `n` items each; the last one has what is left. For work that is
-/// done on several neighbors at once.
+/// The chunks of `items`, of `n` items each; the last one has what is left. For work that
+/// is done on several neighbors at once.
 ///
 /// ```
 /// use pirn::par;
@@ -24,7 +24,8 @@ pub fn chunks<T: Sync>(items: &[T], n: usize) -> Chunks<'_, T> {
     Chunks { items, n }
 }
 
-/// The chunks of `items`, of `n` items each, to be changed; the last one has what is left.
+/// The chunks of `items`, of `n` items each, to be changed; the last one has what is
+/// left.
 ///
 /// ```
 /// use pirn::par;

@@ -18,21 +18,21 @@ use super::merge_sort::merge_sort;
 ///
 /// # Complexity
 /// O(n log n) comparisons, O(n) if the items are sorted already, in either direction; and
-/// memory for as many items again. A merge sort: `std`'s sort for a few runs for each worker,
-/// which are merged in pairs by all, each merge cut where the halves of one side would stand
-/// in the other (Cormen et al., "Introduction to Algorithms", 27.3). With one worker it is `std`'s
-/// sort.
+/// memory for as many items again. A merge sort: `std`'s sort for a few runs for each
+/// worker, which are merged in pairs by all, each merge cut where the halves of one side
+/// would stand in the other (Cormen et al., "Introduction to Algorithms", 27.3). With one
+/// worker it is `std`'s sort.
 ///
 /// # Panics
-/// With the panic of a comparison, when all other work has ended; or if the order is found
-/// to be none. The items are the same as before then, in any order.
+/// With the panic of a comparison, when all other work has ended; or if the order is
+/// found to be none. The items are the same as before then, in any order.
 ///
 /// # Cancellation
 /// Not an interruption point, but comparisons may have some.
 ///
 /// # Blocking
-/// As [`for_each`](super::for_each). A run is sorted in one go: its worker does nothing else
-/// meanwhile.
+/// As [`for_each`](super::for_each). A run is sorted in one go: its worker does nothing
+/// else meanwhile.
 pub fn sort<T: Ord + Send>(items: &mut [T]) {
     sort_by(items, T::cmp);
 }
@@ -53,8 +53,8 @@ pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + 
     merge_sort(items, &|run: &mut [T]| run.sort_by(&compare), &compare);
 }
 
-/// Sorts `items` by what `key` says of them; equal ones stay in their order. `key` is called for
-/// each comparison.
+/// Sorts `items` by what `key` says of them; equal ones stay in their order. `key` is
+/// called for each comparison.
 ///
 /// ```
 /// use pirn::par;
@@ -70,8 +70,8 @@ pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Syn
     sort_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Sorts `items`; equal ones may change places. Often faster than [`sort`], but not where there
-/// is order already, and, unlike `std`'s, with memory for as many items again.
+/// Sorts `items`; equal ones may change places. Often faster than [`sort`], but not where
+/// there is order already, and, unlike `std`'s, with memory for as many items again.
 ///
 /// ```
 /// use pirn::par;
@@ -110,8 +110,8 @@ pub fn sort_unstable_by<T: Send>(
     );
 }
 
-/// Sorts `items` by what `key` says of them; equal ones may change places. `key` is called for
-/// each comparison.
+/// Sorts `items` by what `key` says of them; equal ones may change places. `key` is
+/// called for each comparison.
 ///
 /// ```
 /// use pirn::par;

@@ -1,27 +1,29 @@
 //! What can be worked through in parallel: a run of items that can be cut in two.
 //!
-//! Owns: the trait [`Split`] and the combinator [`Grain`]. Does not own: where runs are cut and
-//! when (`spread`), or the runs of the standard library's types (`slices`, `ranges`, `pairs`,
-//! `owned`).
+//! Owns: the trait [`Split`] and the combinator [`Grain`]. Does not own: where runs are
+//! cut and when (`spread`), or the runs of the standard library's types (`slices`,
+//! `ranges`, `pairs`, `owned`).
 //!
-//! Why `each` takes a closure of any type and not a `dyn FnMut`: a call through a table for each
-//! item costs what the sum of an item costs, and the optimizer cannot see through it.
+//! Why `each` takes a closure of any type and not a `dyn FnMut`: a call through a table
+//! for each item costs what the sum of an item costs, and the optimizer cannot see
+//! through it.
 
 /// A run of items that can be cut in two, and the halves again: what the functions of
 /// [`par`](super) work through.
 ///
 /// There are runs for `&[T]` and `&mut [T]`; `Vec<T>`, by value; ranges of integers;
-/// [`Chunks`](super::Chunks) and [`ChunksMut`](super::ChunksMut); and a pair of runs, which goes
-/// through both side by side and is as long as the shorter. Of a vector `v` that is only
-/// looked at, write `&v[..]`.
+/// [`Chunks`](super::Chunks) and [`ChunksMut`](super::ChunksMut); and a pair of runs,
+/// which goes through both side by side and is as long as the shorter. Of a vector `v`
+/// that is only looked at, write `&v[..]`.
 ///
-/// Of one's own, three methods are needed. A run that lies about its [`len`](Self::len) has no
-/// promises about results: [`map`](super::map()) panics if there are fewer items, and leaves out what
-/// is more.
+/// Of one's own, three methods are needed. A run that lies about its [`len`](Self::len)
+/// has no promises about results: [`map`](super::map()) panics if there are fewer items,
+/// and leaves out what is more.
 ///
 /// The trait's names are short. Where it is imported, `vec.split_at(i)` of a `Vec` is its
-/// method, which takes the vector (write `vec[..].split_at(i)`); and `(0..n).len()` may be either
-/// trait's, which the compiler asks about (write `ExactSizeIterator::len(&(0..n))`).
+/// method, which takes the vector (write `vec[..].split_at(i)`); and `(0..n).len()` may
+/// be either trait's, which the compiler asks about (write
+/// `ExactSizeIterator::len(&(0..n))`).
 ///
 /// ```
 /// use pirn::par::{self, Split};
@@ -70,29 +72,30 @@ pub trait Split: Send + Sized {
         self.len() == 0
     }
 
-    /// The items as an iterator, in order. By default they are collected first; a run that has
-    /// an iterator of its own should say so here.
+    /// The items as an iterator, in order. By default they are collected first; a run
+    /// that has an iterator of its own should say so here.
     fn items(self) -> impl Iterator<Item = Self::Item> {
         let mut items = Vec::with_capacity(self.len());
         self.each(|item| items.push(item));
         items.into_iter()
     }
 
-    /// What is cut in place of this run: by default itself. For runs that are dear to cut as
-    /// they are, as a `Vec` is.
+    /// What is cut in place of this run: by default itself. For runs that are dear to cut
+    /// as they are, as a `Vec` is.
     fn parts(self) -> impl Split<Item = Self::Item> {
         self
     }
 
-    /// The fewest items that are worth work of their own: 1 unless [`grain`](Self::grain) says
-    /// otherwise.
+    /// The fewest items that are worth work of their own: 1 unless [`grain`](Self::grain)
+    /// says otherwise.
     fn least(&self) -> usize {
         1
     }
 
-    /// The same run, which is never cut so that a part has fewer than `n` items. (A run that
-    /// is shorter is one part.) Not needed for speed: how much is done at a time adapts
-    /// itself. For work that is better for larger parts, as where each allocates. 0 is 1.
+    /// The same run, which is never cut so that a part has fewer than `n` items. (A run
+    /// that is shorter is one part.) Not needed for speed: how much is done at a time
+    /// adapts itself. For work that is better for larger parts, as where each allocates.
+    /// 0 is 1.
     ///
     /// ```
     /// use pirn::par::{self, Split};
@@ -106,7 +109,8 @@ pub trait Split: Send + Sized {
     }
 }
 
-/// A run that is not cut into parts of fewer items than so many. Made by [`Split::grain`].
+/// A run that is not cut into parts of fewer items than so many. Made by
+/// [`Split::grain`].
 #[derive(Debug, Clone)]
 #[must_use = "a run does nothing by itself"]
 pub struct Grain<S> {

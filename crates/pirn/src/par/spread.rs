@@ -1,26 +1,28 @@
 //! How a run of items is cut, and who works through what.
 //!
-//! Owns: the tree of [`halved`], the pieces of a [`Cuts`], and [`spread`], work whose results may
-//! be put together along any cuts. Does not own: what is done with items, or jobs (`Scope`).
+//! Owns: the tree of [`halved`], the pieces of a [`Cuts`], and [`spread`], work whose
+//! results may be put together along any cuts. Does not own: what is done with items, or
+//! jobs (`Scope`).
 //!
 //! ```text
-//!              items                 halves by `join`, at places that depend on the number of
-//!            ┌───┴───┐               items alone: what is folded along this tree is folded
-//!          ┌─┴─┐   ┌─┴─┐             alike on any number of workers
-//!        block … … … block           at most BLOCK items, a 32nd part of all, at least `least`
-//!        ├┼─┼───┤                    a block goes in pieces that double, with a look between them
-//!               └┬┘                  at whether a beat is due; then what is left of it is cut in
-//!              joined                halves too, which the next `join` tells others of
+//!             items             halves by `join`, at places that depend on the number of
+//!           ┌───┴───┐           items alone: what is folded along this tree is folded
+//!         ┌─┴─┐   ┌─┴─┐         alike on any number of workers
+//!       block … … … block       at most BLOCK items, a 32nd of all, at least `least`
+//!       ├┼─┼───┤                a block goes in pieces that double, with a look between
+//!              └┬┘              them at whether a beat is due; then what is left of it
+//!             joined            is cut too, which the next `join` tells others of
 //! ```
 //!
-//! Pieces double as long as no beat comes in between, and shrink when one has come; a block
-//! begins with an eighth of what was right elsewhere. So there is a look at the beat as
-//! often as it can matter: after each of a hundred items of 10 ms, and once in 2,048 of a
-//! nanosecond, whose loop the compiler makes vectors of. No clock is read: a moment costs as much as
-//! a hundred such items.
+//! Pieces double as long as no beat comes in between, and shrink when one has come; a
+//! block begins with an eighth of what was right elsewhere. So there is a look at the
+//! beat as often as it can matter: after each of a hundred items of 10 ms, and once in
+//! 2,048 of a nanosecond, whose loop the compiler makes vectors of. No clock is read: a
+//! moment costs as much as a hundred such items.
 //!
-//! A run of fewer than twice [`FEWEST_BLOCKS`] items is cut into single ones, so each of them is a
-//! job that a parked one leaves to others. Within a larger block, one item follows another.
+//! A run of fewer than twice [`FEWEST_BLOCKS`] items is cut into single ones, so each of
+//! them is a job that a parked one leaves to others. Within a larger block, one item
+//! follows another.
 
 use super::{Scope, Split};
 use crate::fiber::current;
@@ -33,10 +35,11 @@ pub(super) struct Cuts {
     block: usize,
     /// The fewest items of a block, where there are as many.
     least: usize,
-    /// How many items of a piece last stayed within a beat. Written and read by all who work
-    /// on the run; any value is right.
+    /// How many items of a piece last stayed within a beat. Written and read by all who
+    /// work on the run; any value is right.
     pace: AtomicUsize,
-    /// Whether the rest can be left out: nobody cuts any further. Set by who finds that, read by all.
+    /// Whether the rest can be left out: nobody cuts any further. Set by who finds that,
+    /// read by all.
     over: AtomicBool,
 }
 
@@ -83,8 +86,9 @@ impl Cuts {
         next
     }
 
-    /// Where `len` items, more than a block, are cut. Long runs are cut so that vectors of items
-    /// come out even, which spares each block a loop for what is left and a branch foretold wrong.
+    /// Where `len` items, more than a block, are cut. Long runs are cut so that vectors
+    /// of items come out even, which spares each block a loop for what is left and a
+    /// branch foretold wrong.
     fn middle(&self, len: usize) -> usize {
         match len / 2 {
             half if half < LONG || half - EVEN < self.least => half,
@@ -119,9 +123,9 @@ pub(super) fn halved<S: Split, R: Send>(
     both(left, right)
 }
 
-/// Goes through a block, piece by piece, by `step`, beginning with `pace` items. When a beat is
-/// due, what is left then is `rest`'s, if it can be cut, to be gone on with at the pace that it is
-/// told.
+/// Goes through a block, piece by piece, by `step`, beginning with `pace` items. When a
+/// beat is due, what is left then is `rest`'s, if it can be cut, to be gone on with at
+/// the pace that it is told.
 pub(super) fn in_pieces<S: Split, R>(
     scope: &mut Scope<'_>,
     mut items: S,
@@ -144,8 +148,8 @@ pub(super) fn in_pieces<S: Split, R>(
     step(done, items)
 }
 
-/// What `work` makes of pieces of `items`, put together by `both`, of neighbors in their order.
-/// Where the pieces end is as it happens.
+/// What `work` makes of pieces of `items`, put together by `both`, of neighbors in their
+/// order. Where the pieces end is as it happens.
 pub(super) fn spread<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     items: S,
@@ -204,18 +208,19 @@ fn spread_block<S: Split, R: Send>(
     all.expect("a block is at least one piece")
 }
 
-/// The most items of a block. Of `u64`s whose sum is taken, this many take half a microsecond,
-/// a hundred times what a join costs.
+/// The most items of a block. Of `u64`s whose sum is taken, this many take half a
+/// microsecond, a hundred times what a join costs.
 pub(super) const BLOCK: usize = 4096;
 
 /// So many items, of any size, fill whole cache lines and vectors.
 const EVEN: usize = 64;
 
-/// Halves from here on are cut evenly, which moves the cut by a sixteenth at most. Arbitrary.
+/// Halves from here on are cut evenly, which moves the cut by a sixteenth at most.
+/// Arbitrary.
 const LONG: usize = 16 * EVEN;
 
-/// Into how many blocks a run is cut at least, if it has the items. Arbitrary: a few for each of
-/// the cores that machines have.
+/// Into how many blocks a run is cut at least, if it has the items. Arbitrary: a few for
+/// each of the cores that machines have.
 pub(super) const FEWEST_BLOCKS: usize = 32;
 
 #[cfg(all(test, not(shuttle)))]

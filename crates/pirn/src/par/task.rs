@@ -1,10 +1,16 @@
 //! One job in the frame of its join: the closure, and what becomes of it.
 //!
+//! Owns: the closure until it is taken, how a fiber is made of it, and the wait for that
+//! one. Does not own: when that is done (`sched::beat`, `fiber::jobs`), nor what the
+//! fiber inherits (`fiber::region`, `fiber::local`).
+//!
 //! # Invariants
-//! * TA1. The closure is there until it is taken, once: by the join, if the job is pending when the first half is over;
-//!   else by the fiber that was made of it, or by the join again if that fiber has ended without
-//!   having run it; or if none was made, since a clone for it has panicked, by `finish`, which drops it.
-//! * TA2. A task that has been promoted stays where it is until `finish` has seen that fiber end.
+//! * TA1. The closure is there until it is taken, once: by the join, if the job is
+//!   pending when the first half is over; else by the fiber that was made of it, or by
+//!   the join again if that fiber has ended without having run it; or if none was made,
+//!   since a clone for it has panicked, by `finish`, which drops it.
+//! * TA2. A task that has been promoted stays where it is until `finish` has seen that
+//!   fiber end.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -41,7 +47,8 @@ pub(super) struct Task<C, B, R> {
 
 /// What is made of a job.
 struct Promoted<R> {
-    /// The fiber; or what the clone of a fiber-local has panicked with, and there is none.
+    /// The fiber; or what the clone of a fiber-local has panicked with, and there is
+    /// none.
     child: Cell<Option<Result<Joined<R>, Panic>>>,
     /// What the fiber inherits, and has left when its end is told (RG1).
     region: Region,
@@ -108,7 +115,8 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
                 }
             }
         };
-        // SAFETY: made of a box by `promote`; the fiber that looked there has ended (TA2).
+        // SAFETY: made of a box by `promote`; the fiber that looked there has ended
+        // (TA2).
         drop(unsafe { Box::from_raw(place.as_ptr()) });
         result
     }
@@ -140,7 +148,8 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
 
 /// Makes a fiber of a job of the running fiber's.
 ///
-/// UNWIND: it does not unwind, or nobody would know whose the closure is: what is the user's is caught.
+/// UNWIND: it does not unwind, or nobody would know whose the closure is: what is the
+/// user's is caught.
 ///
 /// # Safety
 /// `job` points to all of a `Task<C, B, R>`, and has just been taken out of the list.
@@ -169,7 +178,8 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
             let work = unsafe { task.take() };
             run_job(|| work(None))
         };
-        // SAFETY: TA2; the closure and its result are what another thread may take and give back.
+        // SAFETY: TA2; the closure and its result are what another thread may take and
+        // give back.
         let fiber = unsafe { entry::fresh(local, task.job.at, work) };
         // SAFETY: H2: not published yet.
         unsafe { inherited.give_to(fiber) };
@@ -189,10 +199,12 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     task.promoted.set(MaybeUninit::new(made));
 }
 
-/// Copies of what `owner`, the running fiber, has that is inherited; or what the clone of one has panicked with.
+/// Copies of what `owner`, the running fiber, has that is inherited; or what the clone of
+/// one has panicked with.
 ///
-/// A clone is the user's. The fiber may have published where it is to be woken, so nothing may wait on its behalf
-/// now: what a clone waits for, it waits for as a plain thread would.
+/// A clone is the user's. The fiber may have published where it is to be woken, so
+/// nothing may wait on its behalf now: what a clone waits for, it waits for as a plain
+/// thread would.
 fn inheritance(local: &Local, owner: FiberPtr) -> thread::Result<Inheritance> {
     // SAFETY: H1, H2: the running fiber's own header.
     if unsafe { owner.as_ref() }.locals.get().is_none() {

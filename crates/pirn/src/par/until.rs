@@ -1,7 +1,7 @@
 //! Work that may fail, and then ends early.
 //!
-//! Owns: [`Until`], and what becomes of several attempts. A failure ends the run's [`Cuts`], which stops
-//! nobody amid a piece.
+//! Owns: [`Until`], and what becomes of several attempts. A failure ends the run's
+//! [`Cuts`], which stops nobody amid a piece.
 
 use super::spread::Cuts;
 use super::{Scope, scope};
@@ -18,8 +18,8 @@ pub(super) struct Until<'a> {
     interrupted: AtomicBool,
 }
 
-/// What came of a part of the work: `Err(None)` if it was left out, since another part had
-/// failed.
+/// What came of a part of the work: `Err(None)` if it was left out, since another part
+/// had failed.
 pub(super) type Tried<R, E> = Result<R, Option<E>>;
 
 impl Until<'_> {
@@ -49,8 +49,8 @@ impl Until<'_> {
         })
     }
 
-    /// [`scope()`] for attempts, which are under what the caller is under also where a plain
-    /// thread has a fiber do them.
+    /// [`scope()`] for attempts, which are under what the caller is under also where a
+    /// plain thread has a fiber do them.
     pub(super) fn scope<R: Send>(&self, f: impl FnOnce(&mut Scope<'_>) -> R + Send) -> R {
         let result = match place(current::local()) {
             Place::Outside => {
@@ -66,15 +66,16 @@ impl Until<'_> {
         };
         // ORDERING: as in `attempt`.
         if self.interrupted.load(Ordering::Relaxed) {
-            // It has been reported to a fiber; a `timeout` around the caller's code is to know.
+            // It has been reported to a fiber; a `timeout` around the caller's code is to
+            // know.
             let _ = cancel::check();
         }
         result
     }
 }
 
-/// What came of two parts, of which `left` comes first: both, put together by `both`, or the
-/// first error.
+/// What came of two parts, of which `left` comes first: both, put together by `both`, or
+/// the first error.
 pub(super) fn in_order<R, E>(
     left: Tried<R, E>,
     right: Tried<R, E>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pirn::cancel::{Token, check, with_deadline};
 use pirn::par::graph::{Access, Cycle, Graph, NodeId};
@@ -12,6 +12,7 @@ use pirn::sync::{Barrier, RwLock};
 use pirn::{Interrupt, Runtime, channel};
 
 use crate::crew::{for_ever, runtime, until};
+use crate::par_rig::compute;
 use crate::rig::{LONG, on_every_shape};
 
 struct Place;
@@ -203,10 +204,7 @@ fn a_chain_gives_way() {
     for _ in 0..NODES {
         chain.push(graph.add("node", Access::new(), || {
             // Longer than the sleep, all together.
-            let start = Instant::now();
-            while start.elapsed() < Duration::from_micros(100) {
-                std::hint::spin_loop();
-            }
+            compute(Duration::from_micros(100));
         }));
     }
     let last = graph.add("last", Access::new(), || {

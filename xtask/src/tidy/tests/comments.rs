@@ -49,3 +49,12 @@ fn prose_passes() {
         assert_eq!(found(text), 0, "{text}");
     }
 }
+
+#[test]
+fn wide_comments_are_found_where_they_are_wrapped() {
+    let wide = "word ".repeat(20);
+    let text = format!("//! D.\n//! | {wide}|\n/// {wide}\nfn f() {{}} // {wide}\n");
+    let found = |path| check(&Tree::of(&[(path, &text)])).len();
+    assert_eq!(found("crates/pirn/src/par/a.rs"), 1);
+    assert_eq!(found("crates/pirn/src/wait/a.rs"), 0);
+}

@@ -1,4 +1,6 @@
 //! What a node says of itself when it is added.
+//!
+//! Owns: the names of resources. Does not own: what follows from them (`plan`).
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;

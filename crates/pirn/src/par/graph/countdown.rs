@@ -1,5 +1,7 @@
 //! How many nodes each node still waits for in a run, and who starts whom.
 //!
+//! Owns: the words. Does not own: how a node is run (`run`).
+//!
 //! Protocol. Each node has a word: the number of nodes right in front of it that have not
 //! ended. The caller of the run sets all words before any node runs ([`reset`]), and
 //! starts those whose word is 0. Whoever has run a node takes one off the word of each

@@ -1,6 +1,7 @@
 //! The line that a graph's nodes stand in: the smallest topological order of what was
 //! said explicitly, nodes counted as they were added (Kahn's algorithm with a heap; n
-//! nodes and e edges take O((n + e) log n)).
+//! nodes and e edges take O((n + e) log n)). Owns nothing else; what goes in a circle is
+//! `cycle`'s.
 //!
 //! Rejected: that of two nodes which conflict the one added first always runs first. Who
 //! has one of them come after the other would then be told of a cycle, and with a third

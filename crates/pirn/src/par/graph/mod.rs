@@ -36,9 +36,9 @@
 //! Two nodes *conflict* if one of them writes what the other reads or writes. **Of two
 //! nodes that conflict, or of which one was said to come after the other, the one that
 //! stands in front has ended before the other starts, and the other sees all that it
-//! did.** Any other two may run at the same time, unless one waits for the other by way of
-//! a third. So what a run does is what running the nodes one by one, down the line, would
-//! do.
+//! did.** Any other two may run at the same time, unless one waits for the other by way
+//! of a third. So what a run does is what running the nodes one by one, down the line,
+//! would do.
 //!
 //! An explicit order therefore prevails over the order of addition, and a graph has an
 //! order unless what was said explicitly goes in a circle ([`Cycle`]).
@@ -65,9 +65,9 @@
 //! | two conflict, no order given: any, may change | – | – | as added, always |
 //! | a cycle panics | runs nothing, for ever | `Err(Cycle)` names one node | [`Cycle`] names its nodes in order |
 //! | data goes by parameters | captured | weights | captured |
-//!
-//! Owns: what users see of graphs, how edges are found, and how a run proceeds. Does not
-//! own: the fibers that nodes run on (`scope`).
+
+// Owns: what users see of graphs, how edges are found, and how a run proceeds. Does not
+// own: the fibers that nodes run on (`scope`).
 
 mod access;
 mod countdown;

@@ -1,5 +1,8 @@
 //! A graph as it is put together: nodes, their names, and what was said about their
 //! order.
+//!
+//! Owns: the closures, in a run too. Does not own: what follows from what was said
+//! (`plan`).
 
 use std::borrow::Cow;
 use std::fmt;

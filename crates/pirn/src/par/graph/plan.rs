@@ -1,5 +1,8 @@
 //! From what nodes say to who waits for whom: found once, and used by every run.
 //!
+//! Owns: the edges. Does not own: the line (`line`), or how far a run has come
+//! (`countdown`).
+//!
 //! Nodes are named by their positions in line here. Edges lead backwards in line, so
 //! there is no circle. Edges that follow from others are mostly left out: who reads a
 //! resource waits for its last writer only, and who writes it for those who have read it

@@ -1,5 +1,8 @@
 //! One run of a graph.
 //!
+//! Owns: which fiber runs which node, and what a panic stops. Does not own: whose turn it
+//! is (`countdown`), or the order (`plan`).
+//!
 //! The caller spawns a fiber for each node that waits for nobody, and waits for all
 //! fibers, in a scope. A fiber runs a node, and spawns one for each that may run now on
 //! that account (`countdown`), so that other workers may take them; but with the first in
@@ -57,8 +60,10 @@ impl Graph<'_> {
     ///
     /// # Cancellation
     /// Not an interruption point: all nodes run, though the caller be cancelled. They are
-    /// under its token and its deadline, so what they wait for is interrupted. Parks a
-    /// fiber, blocks a plain thread.
+    /// under its token and its deadline, so what they wait for is interrupted.
+    ///
+    /// # Blocking
+    /// Returns when all nodes have ended: parks a fiber, blocks a plain thread.
     #[track_caller]
     pub fn run(&mut self) -> Result<(), Cycle> {
         let location = Location::caller();
@@ -99,8 +104,8 @@ impl Run<'_, '_> {
         // Nodes that no fiber was to be had for.
         let mut kept = Vec::new();
         while let Some(position) = next.take().or_else(|| kept.pop()) {
-            // ORDERING: Relaxed: what the panic left behind goes by the scope's end; this only saves
-            // work. Who has not seen it runs a node that may run anyway.
+            // ORDERING: Relaxed: what the panic left behind goes by the scope's end; this
+            // only saves work. Who has not seen it runs a node that may run anyway.
             if self.stopped.load(Ordering::Relaxed) {
                 return;
             }
