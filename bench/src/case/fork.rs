@@ -22,4 +22,6 @@ pub enum Fork {
     /// `n` jobs one after the other, as the frames of a game, each of about so many
     /// microseconds of work in 64 equal pieces.
     Frames(u64),
+    /// `n` sleeps of a millisecond beside eight jobs that divide themselves into pieces of 100 µs.
+    Late,
 }

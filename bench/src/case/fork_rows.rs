@@ -115,3 +115,13 @@ pub(super) const FRAMES: &[Row] = &[
         NO_SLOWER_THAN_LIBRARIES,
     ),
 ];
+
+pub(super) const LATE: &[Row] = &[row(
+    "late",
+    "by how much a sleep of one millisecond was too long; with libraries that know no sleep, a plain thread's",
+    Unit::Ms,
+    &[
+        Bound::Fixed(Stat::P99, 5.0),
+        Bound::For("pirn-scope", &Bound::Fixed(Stat::P99, 5.0)),
+    ],
+)];

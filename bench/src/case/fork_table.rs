@@ -1,7 +1,7 @@
 //! The cases of fork-join.
 
 use super::fork_rows::{
-    COARSE, COARSE_TWO, FIB, FIB_TWO, FRAMES, SUM_TWO, TREE, TREE_TWO,
+    COARSE, COARSE_TWO, FIB, FIB_TWO, FRAMES, LATE, SUM_TWO, TREE, TREE_TWO,
 };
 use super::table::BASE;
 use super::{Case, Fork, Kind, Row};
@@ -103,6 +103,17 @@ pub(super) const FORK: &[Case] = &[
         "frames of 1 ms of work, two workers",
         1000,
     ),
+    Case {
+        rounds: 1,
+        ..fork(
+            (
+                "fork-late",
+                "a sleeper beside eight jobs with pieces of 100 µs, two workers",
+            ),
+            (Fork::Late, 2, 500),
+            LATE,
+        )
+    },
 ];
 
 const fn fork(

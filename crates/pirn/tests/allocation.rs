@@ -332,6 +332,27 @@ fn alone_runs_of_a_graph_allocate_nothing() {
     }
 }
 
+/// O9. A fiber that has promoted a job may enter tokens as long as it likes: of those that it has left nothing
+/// stays.
+#[test]
+fn alone_tokens_that_were_left_cost_no_memory() {
+    const ENTRIES: usize = 10_000;
+    let runtime = Runtime::builder().workers(1).build().expect("it starts");
+    runtime.run(|| {
+        let (tx, rx) = pirn::channel::bounded::<()>(0);
+        // The first half waits for the second one, which so becomes a fiber.
+        let (got, sent) = pirn::par::join(|| rx.recv(), || tx.send(()));
+        assert_eq!((got, sent), (Ok(()), Ok(())));
+        let token = pirn::cancel::Token::new();
+        let enter_many = || (0..ENTRIES).for_each(|_| token.enter(|| ()));
+        enter_many();
+        let before = IN_USE.load(Ordering::Relaxed);
+        enter_many();
+        let more = IN_USE.load(Ordering::Relaxed).saturating_sub(before);
+        assert!(more < ENTRIES as u64, "{more} bytes for {ENTRIES} entries");
+    });
+}
+
 /// N5. A thousand writers whose readers are slow wait: what they have to write is kept nowhere, as long
 /// as it lasts, and what they have taken for waiting is given back.
 #[test]

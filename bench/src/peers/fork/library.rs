@@ -1,5 +1,8 @@
 //! What every work here asks of a library.
 
+use std::thread;
+use std::time::Duration;
+
 /// A pool of workers, and its join.
 pub(in crate::peers) trait Library {
     /// What the library passes from join to join; `()` if it finds its worker by itself.
@@ -17,6 +20,24 @@ pub(in crate::peers) trait Library {
         a: impl FnOnce(&mut Self::Scope<'_>) -> A + Send,
         b: impl FnOnce(&mut Self::Scope<'_>) -> B + Send,
     ) -> (A, B);
+
+    /// Calls `work` so many times at once, each on its own, and `sleeper` beside them, which is handed what sleeps
+    /// in the way that a user of this library would. Returns when all of them have.
+    fn beside(
+        &self,
+        jobs: usize,
+        work: impl Fn(&mut Self::Scope<'_>) + Sync,
+        sleeper: impl FnOnce(fn(Duration)) + Send,
+    ) where
+        Self: Sync,
+    {
+        thread::scope(|s| {
+            for _ in 0..jobs {
+                s.spawn(|| self.enter(|scope| work(scope)));
+            }
+            sleeper(thread::sleep);
+        });
+    }
 
     /// The sum of `values`, in the way that a user of this library would write it.
     fn sum(scope: &mut Self::Scope<'_>, values: &[u64]) -> u64 {

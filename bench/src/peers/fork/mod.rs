@@ -5,6 +5,7 @@
 //! the others pass nothing. Every answer is checked: a wrong one ends the child with a panic.
 
 mod chili;
+mod late;
 mod library;
 mod list;
 mod pirn;

@@ -1,5 +1,7 @@
 //! pirn's part: both forms of join, on a fiber of a runtime of its own.
 
+use std::time::Duration;
+
 use pirn::par;
 use pirn::runtime::Runtime;
 
@@ -30,6 +32,20 @@ impl Library for Free {
         par::join(|| a(&mut ()), || b(&mut ()))
     }
 
+    fn beside(
+        &self,
+        jobs: usize,
+        work: impl Fn(&mut Self::Scope<'_>) + Sync,
+        sleeper: impl FnOnce(fn(Duration)) + Send,
+    ) {
+        self.0.scope(|s| {
+            for _ in 0..jobs {
+                s.spawn(|| work(&mut ()));
+            }
+            s.spawn(|| sleeper(sleep));
+        });
+    }
+
     fn sum(_scope: &mut (), values: &[u64]) -> u64 {
         par::sum(values)
     }
@@ -54,6 +70,20 @@ impl Library for Scoped {
         scope.join(a, b)
     }
 
+    fn beside(
+        &self,
+        jobs: usize,
+        work: impl Fn(&mut Self::Scope<'_>) + Sync,
+        sleeper: impl FnOnce(fn(Duration)) + Send,
+    ) {
+        self.0.scope(|s| {
+            for _ in 0..jobs {
+                s.spawn(|| par::scope(&work));
+            }
+            s.spawn(|| sleeper(sleep));
+        });
+    }
+
     fn sum(_scope: &mut par::Scope<'_>, values: &[u64]) -> u64 {
         par::sum(values)
     }
@@ -64,4 +94,8 @@ fn runtime(workers: usize) -> Runtime {
         .workers(workers)
         .build()
         .expect("a runtime starts")
+}
+
+fn sleep(time: Duration) {
+    pirn::sleep(time).expect("nobody interrupts");
 }

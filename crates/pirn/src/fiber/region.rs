@@ -38,7 +38,7 @@
 //!   *then* looks whether the fiber has been cancelled; whoever cancels sets CANCEL and
 //!   *then* looks there. One of the two sees the other, since the lock of the joiners
 //!   is between. (Once the fiber has promoted a job, a token of its own stands there until it ends, and
-//!   those of its outermost regions are below it.)
+//!   those of its outermost regions are below it while they are entered.)
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc;

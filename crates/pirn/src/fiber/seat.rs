@@ -10,10 +10,12 @@
 //! set: clearing the bit and setting it are read-modify-writes of one word.
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use super::current;
 use super::header::{FiberPtr, Header};
 use super::region::{InForce, Kind, Region, RegionRef, Seat};
+use super::token::Node;
 use crate::base::mutant::mutant;
 
 impl Region {
@@ -95,8 +97,8 @@ pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
             ..
         }
     );
-    if outermost && region.made().is_some() {
-        hide_from_canceller(header);
+    if let Some(node) = region.made().filter(|_| outermost) {
+        hide_from_canceller(header, node);
     }
     header
         .region
@@ -107,16 +109,18 @@ pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
 }
 
 #[cold]
-fn hide_from_canceller(header: &Header) {
+fn hide_from_canceller(header: &Header, node: &Arc<Node>) {
     // Dropped outside the lock.
-    let own = {
+    let (own, is_whole) = {
         let mut join = header.join.lock();
         match join.whole {
-            true => None,
-            false => join.own.take(),
+            true => (join.own.clone(), true),
+            false => (join.own.take(), false),
         }
     };
-    drop(own);
+    if let Some(whole) = own.filter(|_| is_whole) {
+        whole.let_go(node);
+    }
 }
 
 /// Gives up what a fiber that has come to its end holds by `bottom`.

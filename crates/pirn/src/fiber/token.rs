@@ -11,7 +11,7 @@
 //! | step | who | under the node's lock | after it |
 //! |---|---|---|---|
 //! | sit, adopt, call on, wait | who is concerned | refused if cancelled, else entered in a table | |
-//! | stand up, disown | the same | leaves the table | nothing of this node reaches it any more |
+//! | stand up, let go | the same | leaves the table | nothing of this node reaches it any more |
 //! | cancel 1 | the first canceller | the flag is set; nodes below and callbacks are taken out | |
 //! | cancel 2 | the same | seats are taken out, a batch at a time, and REVOKED set in each | the fibers of the batch that were parked are enqueued |
 //! | cancel 3 | the same | waiters are claimed, a batch at a time | they are enqueued |
@@ -23,7 +23,7 @@
 //!   told nothing on account of this node, and its header may be used for something else.
 //! * TK3. A node is in its parents' tables from its birth until it is dropped, or they are
 //!   cancelled. One that is born under a cancelled parent is cancelled before anybody
-//!   sees it.
+//!   sees it. One that is put below another later is so until it is let go, or as above.
 //!
 //! LIVENESS: no cancellation is missed. Whoever enters a table before the flag is set is
 //! found in it by the canceller; whoever comes later sees the flag under the same lock.
@@ -58,8 +58,9 @@ pub(crate) struct Tables {
     below: Slab<Weak<Node>>,
     calls: Slab<Call>,
     waiters: WaitQueue<()>,
-    /// Where this node stands in the tables of others.
-    above: [Option<Link>; 2],
+    /// Where this node stands in the tables of others: those that it was made below, and one
+    /// that it has been put below since.
+    above: [Option<Link>; 3],
 }
 
 struct Seated(FiberPtr);
@@ -86,7 +87,7 @@ impl Node {
                 below: Slab::new(),
                 calls: Slab::new(),
                 waiters: WaitQueue::new(),
-                above: [None, None],
+                above: [const { None }; 3],
             }),
         });
         for (place, parent) in parents.into_iter().enumerate() {
@@ -171,18 +172,31 @@ impl Node {
         false
     }
 
-    /// Has `node` cancelled with this one, at once if this is. Unless it is below this one already it is entered here for
-    /// as long as this is there.
-    pub(crate) fn cancel_with(&self, node: &Arc<Node>) {
-        let is_below = node
-            .tables
-            .lock()
-            .above
-            .iter()
-            .flatten()
-            .any(|link| std::ptr::eq(Arc::as_ptr(&link.node), self));
-        if !is_below && self.adopt(node).is_none() {
+    /// Has `node` cancelled with this one, at once if this is, until it is [let go](Node::let_go).
+    ///
+    /// # Panics
+    /// If `node` has been put below another one since it was made.
+    pub(crate) fn cancel_with(self: &Arc<Self>, node: &Arc<Node>) {
+        if node.tables.lock().link_to(self).is_some() {
+            return;
+        }
+        let Some(key) = self.adopt(node) else {
             node.cancel();
+            return;
+        };
+        let mut tables = node.tables.lock();
+        let place = tables.above.iter_mut().find(|place| place.is_none());
+        *place.expect("a node is put below one other at most") = Some(Link {
+            node: Arc::clone(self),
+            key,
+        });
+    }
+
+    /// `node`, which may be below this one, is not any more.
+    pub(crate) fn let_go(self: &Arc<Self>, node: &Node) {
+        let link = node.tables.lock().link_to(self).and_then(Option::take);
+        if let Some(Link { key, .. }) = link {
+            self.tables.lock().below.try_remove(key);
         }
     }
 
@@ -260,6 +274,14 @@ impl Node {
 impl Tables {
     pub(crate) fn waiters(&mut self) -> &mut WaitQueue<()> {
         &mut self.waiters
+    }
+
+    /// Where this node stands in the tables of `other`.
+    fn link_to(&mut self, other: &Arc<Node>) -> Option<&mut Option<Link>> {
+        let is_to_other = |link: &Link| Arc::ptr_eq(&link.node, other);
+        self.above
+            .iter_mut()
+            .find(|place| place.as_ref().is_some_and(is_to_other))
     }
 
     /// Takes the first seat at or after `next`. No seat is entered any more (TK1).

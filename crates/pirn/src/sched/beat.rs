@@ -9,11 +9,11 @@
 //! | the word says | set by | when | what follows |
 //! |---|---|---|---|
 //! | ARMED | the monitor | it stops looking often | it looks again; a job for each idle worker |
-//! | ASLEEP | a worker | it goes to sleep, unless its last job was hardly one | a job for each idle worker |
+//! | ASLEEP | a worker | it goes to sleep, unless jobs have not paid (`gain`) | a job for each idle worker |
 //! | ASKED | a worker that found nothing, at most every [`ASK`] | before it sleeps; for a while after a job | one job |
 //! | ASKED | the monitor | while some worker sleeps | a job for each idle worker |
 //! | GIVE_WAY | the monitor | the fiber has run since its last look | the fiber yields if others want its thread; one job, if others can take none here |
-//! | ALWAYS | the runtime | it is deterministic | the seed says whether one job is promoted |
+//! | ALWAYS | the runtime | it is deterministic | the seed says whether one job is promoted, and whether the fiber yields |
 //!
 //! On a runtime that is driven by hand there is no monitor: a fiber that joins gives way when it waits.
 //!
@@ -26,7 +26,7 @@
 use std::ptr;
 use std::sync::Arc;
 
-use super::pace::{ASK, EXPECT, WORTH};
+use super::pace::{ASK, EXPECT};
 use super::pool::Pool;
 use super::rest::SPIN;
 use super::worker::Worker;
@@ -36,6 +36,9 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
 use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, ASLEEP, GIVE_WAY, Jobs};
 use crate::wait::park::yield_joining;
+
+/// Where a seed decides, one join of so many gives way. Arbitrary: often enough for short works to do it.
+const TURN: usize = 8;
 
 /// Where a join is called.
 pub(crate) enum Place {
@@ -101,8 +104,7 @@ pub(crate) fn run_job<R>(work: impl FnOnce() -> R) -> R {
     let began = clock::now();
     let result = work();
     if let Some(worker) = Worker::of(current::local()) {
-        let now = clock::now();
-        worker.job.set((now, now - began));
+        worker.gain.add(began, clock::now());
     }
     result
 }
@@ -135,7 +137,7 @@ impl Worker {
             if local.random_below(2) == 0 {
                 jobs.promote_oldest(local, true);
             }
-            return false;
+            return local.random_below(TURN) == 0;
         }
         let mut credit = jobs.credit().get();
         if why & (ARMED | ASLEEP | ASKED) != 0 {
@@ -197,25 +199,19 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// Whether a job may come soon: one that was worth it has just ended here.
-    fn expects_jobs(&self) -> bool {
-        let (ended, took) = self.job.get();
-        took >= WORTH && clock::now() - ended < EXPECT
-    }
-
     /// Watches for jobs, if some are likely to come. True if there is something to run.
     pub(super) fn watch_for_jobs(&self) -> bool {
         let asked = self.ask_for_jobs();
-        if !self.expects_jobs() {
+        if !self.gain.promises_more(clock::now()) {
             return asked && self.watch(SPIN, || ());
         }
         self.watch(EXPECT, || _ = self.ask_for_jobs())
     }
 
-    /// This worker sleeps, and nobody will ask for it: the next join of each other one is to look up. If the last
-    /// job was not worth a wake-up, that is left to the monitor.
+    /// This worker sleeps, and nobody will ask for it: the next join of each other one is to look up. If jobs have
+    /// not been worth a wake-up, that is left to the monitor.
     pub(super) fn leave_word_for_joins(&self) {
-        if self.job.get().1 >= WORTH {
+        if self.gain.settle() {
             self.pool.have_joins_look_up(ASLEEP);
         }
     }

@@ -38,6 +38,7 @@ mod find;
 mod frames;
 #[expect(unsafe_code, reason = "switches to fibers that came out of a queue")]
 mod free;
+mod gain;
 pub(crate) mod glance;
 pub(crate) mod idle;
 #[expect(unsafe_code, reason = "hands queued headers between threads")]

@@ -21,7 +21,7 @@ pub(super) const ASK: u64 = 20_000;
 /// would cost to wake it again (see [`SURPLUS`]).
 pub(super) const EXPECT: u64 = 50_000;
 
-/// A job that took less, in nanoseconds, was not worth what it costs to wake a worker for it.
+/// Jobs that took less together, in nanoseconds, were not worth what it costs to wake a worker for them.
 pub(super) const WORTH: u64 = 10_000;
 
 /// A queued fiber should not wait longer than this behind local work before the injector is

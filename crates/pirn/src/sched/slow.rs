@@ -114,14 +114,15 @@ fn report(pool: &Pool, index: usize, epoch: u64, ran: u64, waiting: usize) -> bo
     if remote.counters.dispatched.get() != epoch {
         return false;
     }
-    pool.slow_fibers.increment_shared();
-    let _ = writeln!(
-        io::stderr(),
+    let line = format!(
         "pirn: fiber {id} '{}' (spawned at {location}) has kept worker {index} of '{}' \
-         for {} ms; at least {waiting} wait behind it",
+         for {} ms; at least {waiting} wait behind it\n",
         name.as_deref().unwrap_or("unnamed"),
         pool.name(),
         ran / 1_000_000,
     );
+    // Whole, or what others say would come between its parts. Whoever sees the count finds it there.
+    let _ = io::stderr().write_all(line.as_bytes());
+    pool.slow_fibers.increment_shared();
     true
 }

@@ -24,7 +24,8 @@ use super::checks;
 use super::commons::Commons;
 use super::config::Hook;
 use super::events;
-use super::pace::{Pace, WORTH};
+use super::gain::Gain;
+use super::pace::Pace;
 use super::pool::{Phase, Pool};
 use super::queued::Queued;
 use super::remote::Remote;
@@ -116,8 +117,8 @@ pub(crate) struct Worker {
     pub(super) until_sample: Cell<u32>,
     /// When this worker has last asked others for their jobs, as `base::clock` counts.
     pub(super) asked: Cell<u64>,
-    /// When the last job of others that ran here ended, as `base::clock` counts, and how long it took.
-    pub(super) job: Cell<(u64, u64)>,
+    /// What jobs of others have been worth.
+    pub(super) gain: Gain,
     /// What a deterministic runtime's one worker goes by.
     pub(super) seeded: Option<Seeded>,
 }
@@ -224,7 +225,7 @@ impl Worker {
             round_left: Cell::new(0),
             until_sample: Cell::new(0),
             asked: Cell::new(0),
-            job: Cell::new((0, WORTH)),
+            gain: Gain::new(),
             seeded,
             pool,
         }

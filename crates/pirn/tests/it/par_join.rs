@@ -7,10 +7,14 @@ use std::time::Duration;
 
 use pirn::channel;
 use pirn::par::{self, Scope, join};
+#[cfg(not(pirn_free))]
+use pirn::spawn::Builder;
 use pirn::sync::Mutex;
 use pirn::{Interrupt, Runtime, timeout};
 
-use crate::rig::{Drops, on_every_shape, scaled};
+#[cfg(not(pirn_free))]
+use crate::rig::apart;
+use crate::rig::{Drops, compute_until, eventually, on_every_shape, scaled};
 
 fn fib(n: u32) -> u64 {
     if n < 2 {
@@ -245,6 +249,56 @@ fn a_lock_may_be_held_across_a_join() {
     });
 }
 
+/// A lock of `std` that is held across a join blocks whoever wants it, thread and all, and who holds it may be at home
+/// on that thread: nobody goes on, and who blocks is named.
+// Settled: who migrates may go on elsewhere.
+#[cfg(not(pirn_free))]
+#[test]
+fn a_lock_of_std_across_a_join_keeps_its_worker() {
+    const NAMED: i32 = 7;
+    static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let name = "par_join::a_lock_of_std_across_a_join_keeps_its_worker";
+    let set = [("PIRN_WORKERS", "1"), ("PIRN_SLOW_FIBER", "100")];
+    let ended = apart(name, &set, || {
+        let runtime = Runtime::builder().build().unwrap();
+        let _ = runtime.spawn(|| {
+            let wants = AtomicBool::new(false);
+            let (tx, rx) = channel::bounded::<()>(0);
+            let _held = LOCK.lock();
+            pirn::scope(|s| {
+                let first = || {
+                    let wanter = || {
+                        wants.store(true, Ordering::SeqCst);
+                        drop(LOCK.lock());
+                    };
+                    Builder::new()
+                        .name("wanter")
+                        .spawn_scoped(s, wanter)
+                        .unwrap();
+                    rx.recv()
+                };
+                let second = || {
+                    while !wants.load(Ordering::SeqCst) {
+                        pirn::yield_now();
+                    }
+                    tx.send(())
+                };
+                let _ = join(first, second);
+            });
+        });
+        // With a lock of ours the fiber would end, and this would wait for ever.
+        eventually("it is named", || runtime.metrics().slow_fibers == 1);
+        std::process::exit(NAMED);
+    });
+    let Some(ended) = ended else { return };
+    assert_eq!(ended.status.code(), Some(NAMED), "{}", ended.stderr);
+    let said = &ended.stderr;
+    assert!(
+        said.contains("'wanter' (spawned at ") && said.contains("has kept worker 0"),
+        "{said}"
+    );
+}
+
 /// Both halves hear of a cancellation, whoever runs them and however the fiber is cancelled.
 #[test]
 fn a_cancellation_reaches_both_halves() {
@@ -259,7 +313,7 @@ fn a_cancellation_reaches_both_halves() {
             };
             join(|| join(wait, wait), wait)
         });
-        crate::rig::eventually("all three wait", || begun.load(Ordering::SeqCst) == 3);
+        eventually("all three wait", || begun.load(Ordering::SeqCst) == 3);
         fiber.cancel();
         let ((a, b), c) = fiber.join().unwrap();
         for end in [a, b, c] {
@@ -392,4 +446,22 @@ fn a_seed_decides() {
     let all: Vec<u64> = (0..5).map(spawned).collect();
     assert_eq!(all, (0..5).map(spawned).collect::<Vec<_>>());
     assert!(all.iter().all(|spawned| *spawned > 10), "{all:?}");
+}
+
+/// There too a fiber that does nothing but join lets others have their turn.
+#[test]
+fn a_seed_lets_others_have_their_turn() {
+    for seed in 0..20 {
+        let runtime = Runtime::builder().deterministic(seed).build().unwrap();
+        let over = AtomicBool::new(false);
+        runtime.scope(|s| {
+            s.spawn(|| {
+                compute_until("others have their turn", || {
+                    fib(5);
+                    over.load(Ordering::Relaxed)
+                });
+            });
+            s.spawn(|| over.store(true, Ordering::Relaxed));
+        });
+    }
 }

@@ -242,3 +242,29 @@ fn halves_without_a_stack() {
         });
     }
 }
+
+/// Whoever keeps a token that a fiber has entered and left hears no more of that fiber, whether it has promoted
+/// jobs or not.
+#[test]
+fn a_token_that_was_left_is_the_fibers_no_more() {
+    for promotes in [false, true] {
+        on_every_shape(|runtime| {
+            let (tx, kept) = std::sync::mpsc::channel();
+            let fiber = runtime.spawn(move || {
+                if promotes {
+                    let (tx, rx) = channel::bounded::<()>(0);
+                    join(|| rx.recv(), || tx.send(())).0.unwrap();
+                }
+                let inside = Token::new().enter(Token::current);
+                tx.send(inside).unwrap();
+                while cancel::check().is_ok() {
+                    yield_now();
+                }
+            });
+            let inside = kept.recv().unwrap();
+            fiber.cancel();
+            fiber.join().unwrap();
+            assert!(!inside.is_cancelled());
+        });
+    }
+}

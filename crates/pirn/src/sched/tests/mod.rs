@@ -15,6 +15,8 @@ mod model_ring;
 
 #[cfg(not(any(loom, shuttle)))]
 mod cycle;
+#[cfg(not(any(loom, shuttle)))]
+mod gain;
 mod idle;
 #[cfg(not(any(loom, shuttle)))]
 mod injector;
