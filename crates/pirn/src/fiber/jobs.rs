@@ -35,7 +35,7 @@ use crate::base::mutant::mutant;
 /// The pending jobs of the fiber that runs on one worker.
 #[repr(align(128))]
 pub(crate) struct Jobs {
-    /// Why the next join is to look up: 0, or some of [`ARMED`], [`ASLEEP`], [`ASKED`], [`GIVE_WAY`], [`AGAIN`], [`ALWAYS`].
+    /// Why the next join is to look up: 0, or some of [`ARMED`], [`ASKED`], [`GIVE_WAY`], [`AGAIN`], [`ALWAYS`].
     beat: AtomicU32,
     /// The newest job, or the root. Written by the owner; others see from it whether there are any.
     newest: AtomicPtr<Job>,
@@ -54,8 +54,6 @@ unsafe impl Send for Jobs {}
 
 /// Nobody looks after the joins of this worker: the monitor is to be told of one.
 pub(crate) const ARMED: u32 = 1;
-/// A worker has gone to sleep.
-pub(crate) const ASLEEP: u32 = 32;
 /// Somebody has nothing to do.
 pub(crate) const ASKED: u32 = 2;
 /// The running fiber has run for long: others may want its thread.

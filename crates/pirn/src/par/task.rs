@@ -16,7 +16,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::thread;
 
 use crate::base::dropping::drop_caught;
@@ -28,7 +28,7 @@ use crate::fiber::local::Inheritance;
 use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::fiber::unwound::Panic;
 use crate::join::{JoinError, Joined};
-use crate::sched::beat::{queue_job, run_job, take_job_back};
+use crate::sched::beat::{expect_end, queue_job, run_job, take_job_back};
 use crate::sched::place::pool_of;
 use crate::wait::polling;
 use crate::wait::{Reason, Spec};
@@ -130,6 +130,7 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
     }
 
     fn wait_for(&self, child: &Joined<R>) {
+        expect_end(current::local());
         let spec = Spec::of(Reason::Join).at(self.job.at);
         let wait = || {
             // TA2: it is not the wake that says so, and the wait must not unwind.
@@ -171,12 +172,13 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     let promoted: &Promoted<R> = unsafe { made.as_ref() };
     let inherited = inheritance(local, owner);
     let child = inherited.map(|inherited| {
+        let noted = ptr::from_ref(local.jobs());
         let work = move || {
             // SAFETY: TA2: the task stays there until this has ended.
             let task = unsafe { place.as_ref() };
             // SAFETY: TA1.
             let work = unsafe { task.take() };
-            run_job(|| work(None))
+            run_job(noted, || work(None))
         };
         // SAFETY: TA2; the closure and its result are what another thread may take and
         // give back.

@@ -9,9 +9,10 @@
 //! | the word says | set by | when | what follows |
 //! |---|---|---|---|
 //! | ARMED | the monitor | it stops looking often | it looks again; a job for each idle worker |
-//! | ASLEEP | a worker | it goes to sleep, unless jobs have not paid (`gain`) | a job for each idle worker |
-//! | ASKED | a worker that found nothing, at most every [`ASK`] | before it sleeps; for a while after a job | one job |
-//! | ASKED | the monitor | while some worker sleeps | a job for each idle worker |
+//! | ASKED | a worker that has done a job, or goes to sleep | jobs are long, or its last question was [`ASK`] ago; a wake-up pays (`gain`) | a job for each idle worker, one at least |
+//! | ASKED | one that finds nothing, but pending jobs | at most every [`ASK`] | the same |
+//! | ASKED | the monitor | while some worker sleeps | the same |
+//! | AGAIN | the owner | more jobs are due, or one was promoted and nobody came | one job more |
 //! | GIVE_WAY | the monitor | the fiber has run since its last look | the fiber yields if others want its thread; one job, if others can take none here |
 //! | ALWAYS | the runtime | it is deterministic | the seed says whether one job is promoted, and whether the fiber yields |
 //!
@@ -34,11 +35,15 @@ use crate::base::clock;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
-use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, ASLEEP, GIVE_WAY, Jobs};
+use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, GIVE_WAY, Jobs};
 use crate::wait::park::yield_joining;
 
 /// Where a seed decides, one join of so many gives way. Arbitrary: often enough for short works to do it.
 const TURN: usize = 8;
+
+/// So many jobs are promoted for one question until somebody is there to take one. Arbitrary: short joins come in rows,
+/// and who has asked is some microseconds away.
+const KEPT: u32 = 2;
 
 /// Where a join is called.
 pub(crate) enum Place {
@@ -99,12 +104,23 @@ pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// Runs a job that has become a fiber, on that fiber, and keeps account of it.
-pub(crate) fn run_job<R>(work: impl FnOnce() -> R) -> R {
+/// The calling fiber will wait for one of its jobs: its worker has reason to watch for the end.
+pub(crate) fn expect_end(local: &Local) {
+    if let Some(worker) = Worker::of(local) {
+        worker.gain.expect(clock::now());
+    }
+}
+
+/// Runs a job that has become a fiber, on that fiber, and keeps account of it. It was noted among `owner`.
+pub(crate) fn run_job<R>(owner: *const Jobs, work: impl FnOnce() -> R) -> R {
     let began = clock::now();
     let result = work();
-    if let Some(worker) = Worker::of(current::local()) {
-        worker.gain.add(began, clock::now());
+    let local = current::local();
+    if let Some(worker) = Worker::of(local) {
+        match ptr::eq(local.jobs(), owner) {
+            true => worker.has_kept_a_job(),
+            false => worker.has_done_a_job(began),
+        }
     }
     result
 }
@@ -140,11 +156,12 @@ impl Worker {
             return local.random_below(TURN) == 0;
         }
         let mut credit = jobs.credit().get();
-        if why & (ARMED | ASLEEP | ASKED) != 0 {
+        if why & (ARMED | ASKED) != 0 {
             let wanted = usize::from(why & ASKED != 0);
             let itself = usize::from(self.searching.get());
             let others = self.pool.idle.unoccupied().saturating_sub(itself);
             credit = others.max(wanted);
+            self.kept.set(0);
         }
         let gives_way = why & GIVE_WAY != 0 && self.gives_way();
         if why & GIVE_WAY != 0 && !gives_way && self.puts_out() {
@@ -199,20 +216,61 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// Watches for jobs, if some are likely to come. True if there is something to run.
-    pub(super) fn watch_for_jobs(&self) -> bool {
-        let asked = self.ask_for_jobs();
-        if !self.gain.promises_more(clock::now()) {
-            return asked && self.watch(SPIN, || ());
+    /// A job that was promoted here has not been taken by anybody before its join came to it: they may want the next
+    /// one, which may be longer.
+    fn has_kept_a_job(&self) {
+        let kept = self.kept.get() + 1;
+        if kept < KEPT {
+            self.kept.set(kept);
+            let jobs = &self.remote().jobs;
+            jobs.credit().set(jobs.credit().get().max(1));
+            jobs.ask(AGAIN);
         }
-        self.watch(EXPECT, || _ = self.ask_for_jobs())
     }
 
-    /// This worker sleeps, and nobody will ask for it: the next join of each other one is to look up. If jobs have
-    /// not been worth a wake-up, that is left to the monitor.
+    /// A job of another worker's that began then is done, and nobody has heard of it yet: who has waited for it may join again at once,
+    /// and is to find that this worker would take another one.
+    fn has_done_a_job(&self, began: u64) {
+        let now = clock::now();
+        self.gain.add(began, now);
+        let asks = self.gain.is_good() || now - self.asked.get() >= ASK;
+        if asks && !self.has_ready() && self.remote().queued() == 0 {
+            self.asked.set(now);
+            self.ask_for_next_job();
+        }
+    }
+
+    /// Asks for jobs, and watches for them, if some are likely to come, or for the end of one that is waited for
+    /// here. True if there is something to run.
+    pub(super) fn watch_for_jobs(&self) -> bool {
+        let asked = self.ask_for_jobs();
+        match self.gain.worth_watching(clock::now()) {
+            0 => asked && self.searching.get() && self.watch(SPIN, || ()),
+            nanos => {
+                if self.gain.is_good() {
+                    self.ask_for_next_job();
+                }
+                self.watch(nanos, || _ = self.ask_for_jobs())
+            }
+        }
+    }
+
+    /// The next join of each other worker is to look up, since this one has nothing to do, or will not have.
+    fn ask_for_next_job(&self) {
+        let own = &*self.remote().jobs;
+        for remote in self.pool.remotes.iter() {
+            if !ptr::eq(&*remote.jobs, own) {
+                remote.jobs.ask(ASKED);
+            }
+        }
+    }
+
+    /// This worker goes to sleep, and will not ask again. If jobs have not been worth a wake-up, the monitor is to
+    /// have it woken for the next one.
     pub(super) fn leave_word_for_joins(&self) {
-        if self.gain.settle() {
-            self.pool.have_joins_look_up(ASLEEP);
+        self.gain.settle();
+        if self.gain.is_worth_a_wake() {
+            self.ask_for_next_job();
         }
     }
 

@@ -6,51 +6,74 @@
 
 use std::cell::Cell;
 
-use super::pace::{EXPECT, WORTH};
+use super::pace::{EXPECT, JOB, WORTH};
 
 /// The account of one worker.
 pub(super) struct Gain {
-    /// When the last job ended, as `base::clock` counts.
-    ended: Cell<u64>,
     /// Nanoseconds of jobs since it last slept.
     since_sleep: Cell<u64>,
     /// The same, but of late: with each job what was before loses a quarter.
     of_late: Cell<u64>,
-    /// The last time it was awake and got jobs, they were worth the wake-up.
-    pays: Cell<bool>,
+    /// Until when there may be something soon, as `base::clock` counts.
+    watch_until: Cell<u64>,
+    /// How many times in a row it has been awake for jobs that were not worth it.
+    in_vain: Cell<u32>,
 }
 
+/// After so many wake-ups in vain nobody is asked for jobs but by the monitor. Arbitrary: work that is
+/// large once in a while is not to be done alone for want of a few wake-ups.
+const PATIENCE: u32 = 4;
+
 impl Gain {
-    /// Nothing yet, and the first wake-up is worth a try.
+    /// Nothing yet.
     pub(super) fn new() -> Gain {
         Gain {
-            ended: Cell::new(0),
             since_sleep: Cell::new(0),
             of_late: Cell::new(0),
-            pays: Cell::new(true),
+            watch_until: Cell::new(0),
+            in_vain: Cell::new(0),
         }
     }
 
     /// A job of another worker's fiber has run here.
     pub(super) fn add(&self, began: u64, ended: u64) {
         let took = ended.saturating_sub(began);
-        self.ended.set(ended);
         self.since_sleep.set(self.since_sleep.get() + took);
         self.of_late.set(self.of_late.get() / 4 * 3 + took);
+        if self.is_good() {
+            self.expect(ended);
+        }
     }
 
-    /// Whether the next job is worth watching for.
-    pub(super) fn promises_more(&self, now: u64) -> bool {
-        self.of_late.get() >= WORTH && now.saturating_sub(self.ended.get()) < EXPECT
+    /// Whether the jobs of late were so long, on average, that one may be asked for right after another.
+    pub(super) fn is_good(&self) -> bool {
+        // What loses a quarter each time comes to four times the average.
+        self.of_late.get() / 4 >= JOB
     }
 
-    /// The worker goes to sleep: whether it is worth being woken for a job.
-    pub(super) fn settle(&self) -> bool {
+    /// Something may come soon: the next job, or the end of one that a fiber of this worker waits for.
+    pub(super) fn expect(&self, now: u64) {
+        self.watch_until.set(now + EXPECT);
+    }
+
+    /// For how many more nanoseconds it is worth watching for that.
+    pub(super) fn worth_watching(&self, now: u64) -> u64 {
+        self.watch_until.get().saturating_sub(now)
+    }
+
+    /// Whether this worker is worth being woken for a job.
+    pub(super) fn is_worth_a_wake(&self) -> bool {
+        self.in_vain.get() < PATIENCE
+    }
+
+    /// The worker goes to sleep.
+    pub(super) fn settle(&self) {
         let gained = self.since_sleep.replace(0);
         self.of_late.set(0);
-        if gained > 0 {
-            self.pays.set(gained >= WORTH);
+        if gained >= WORTH {
+            self.in_vain.set(0);
+        } else if gained > 0 {
+            self.in_vain.set(self.in_vain.get().saturating_add(1));
         }
-        self.pays.get()
     }
 }

@@ -24,6 +24,10 @@ pub(super) const EXPECT: u64 = 50_000;
 /// Jobs that took less together, in nanoseconds, were not worth what it costs to wake a worker for them.
 pub(super) const WORTH: u64 = 10_000;
 
+/// Jobs that take less on average, in nanoseconds, are asked for with pauses ([`ASK`]), and not watched for. Some times what
+/// a job costs both sides: with frames of 10 µs, which are divided into jobs of 1 µs, 15 µs otherwise.
+pub(super) const JOB: u64 = 4_000;
+
 /// A queued fiber should not wait longer than this behind local work before the injector is
 /// asked. Arbitrary within Tokio's and Go's range; no measurement yet.
 const INJECTOR_LATENCY: u64 = 200_000;

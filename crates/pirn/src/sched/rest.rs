@@ -89,9 +89,12 @@ impl Worker {
                     young = true;
                     nap = !self.napped.replace(true);
                 }
-                Sweep::Nothing if self.watch_for_jobs() => return,
                 Sweep::Nothing => {}
             }
+        }
+        // Also where enough others search: one whose half is done wakes the other one, and they meet here.
+        if !young && self.watch_for_jobs() {
+            return;
         }
         // LIVENESS: who has come back from spinning and found nothing all the same goes the
         // way of the sleepers: it becomes a searcher, or gives its processor away.

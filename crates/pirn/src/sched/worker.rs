@@ -119,6 +119,8 @@ pub(crate) struct Worker {
     pub(super) asked: Cell<u64>,
     /// What jobs of others have been worth.
     pub(super) gain: Gain,
+    /// Jobs that were promoted here since somebody asked, and were not taken.
+    pub(super) kept: Cell<u32>,
     /// What a deterministic runtime's one worker goes by.
     pub(super) seeded: Option<Seeded>,
 }
@@ -226,6 +228,7 @@ impl Worker {
             until_sample: Cell::new(0),
             asked: Cell::new(0),
             gain: Gain::new(),
+            kept: Cell::new(0),
             seeded,
             pool,
         }

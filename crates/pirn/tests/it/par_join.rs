@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pirn::channel;
 use pirn::par::{self, Scope, join};
@@ -165,6 +165,29 @@ fn others_get_their_turn() {
             });
         });
     });
+}
+
+/// A worker that has nothing to do has said so before the next join begins: a first half that makes no joins of its own
+/// does not keep the second one from it.
+#[test]
+fn halves_without_joins_are_offered() {
+    const JOINS: u64 = 20;
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    let compute = || {
+        let begun = Instant::now();
+        compute_until("two milliseconds", || {
+            begun.elapsed() > Duration::from_millis(2)
+        });
+    };
+    let offered = || {
+        let before = runtime.metrics().total.spawned;
+        runtime.run(|| (0..JOINS).for_each(|_| _ = join(compute, compute)));
+        // Less the fiber that joins.
+        runtime.metrics().total.spawned - before - 1
+    };
+    // Who loses its processor in between is late to ask.
+    let best = (0..20).map(|_| offered()).find(|n| *n > JOINS - 3);
+    assert!(best.is_some());
 }
 
 #[test]

@@ -3,57 +3,77 @@
 use crate::sched::gain::Gain;
 use crate::sched::pace::{EXPECT, WORTH};
 
+/// Goes to sleep, and tells whether it is worth being woken.
+fn sleeps(gain: &Gain) -> bool {
+    gain.settle();
+    gain.is_worth_a_wake()
+}
+
 #[test]
 fn the_first_wake_up_is_worth_a_try() {
     let gain = Gain::new();
-    assert!(gain.settle());
-    assert!(!gain.promises_more(1));
+    assert!(sleeps(&gain));
+    assert_eq!(gain.worth_watching(1), 0);
 }
 
 /// What is divided finely ends with small jobs, which do not make the large ones forgotten.
 #[test]
 fn small_jobs_at_the_end_are_forgiven() {
     let gain = Gain::new();
-    gain.add(0, 100 * WORTH);
-    let mut now = 100 * WORTH;
-    for _ in 0..10 {
-        now += 1;
-        gain.add(now - 1, now);
-        assert!(gain.promises_more(now));
+    for round in 0..10 {
+        let mut now = round * 1_000 * WORTH;
+        gain.add(now, now + 100 * WORTH);
+        now += 100 * WORTH;
+        for _ in 0..10 {
+            now += 1;
+            gain.add(now - 1, now);
+            assert_eq!(gain.worth_watching(now), EXPECT);
+        }
+        assert!(sleeps(&gain));
     }
-    assert!(gain.settle());
 }
 
 #[test]
 fn small_jobs_alone_do_not_pay() {
     let gain = Gain::new();
-    gain.add(0, WORTH / 2);
-    assert!(!gain.promises_more(WORTH / 2));
-    assert!(!gain.settle());
+    let tries = (0..100).take_while(|_| {
+        gain.add(0, WORTH / 2);
+        assert!(!gain.is_good());
+        assert_eq!(gain.worth_watching(WORTH / 2), 0);
+        sleeps(&gain)
+    });
+    assert!((1..10).contains(&tries.count()));
     // Being woken for something else says nothing of jobs.
-    assert!(!gain.settle());
+    assert!(!sleeps(&gain));
     gain.add(0, WORTH);
-    assert!(gain.settle());
-    assert!(gain.settle());
+    assert!(sleeps(&gain));
+    assert!(sleeps(&gain));
 }
 
 /// Many small jobs are worth a wake-up, but are not watched for.
 #[test]
 fn a_long_row_of_small_jobs_ends_the_watch() {
     let gain = Gain::new();
+    let small = WORTH / 10;
     gain.add(0, 100 * WORTH);
-    let watched = (0..100).take_while(|&n| {
-        gain.add(n, n + WORTH / 10);
-        gain.promises_more(n + WORTH / 10)
+    let begin = 100 * WORTH;
+    let watched = (0..100).take_while(|n| {
+        let now = begin + n * EXPECT;
+        gain.add(now, now + small);
+        gain.is_good()
     });
     assert!(watched.count() < 50);
-    assert!(gain.settle());
+    assert!(sleeps(&gain));
 }
 
 #[test]
 fn a_watch_ends() {
     let gain = Gain::new();
-    gain.add(0, WORTH);
-    assert!(gain.promises_more(WORTH + EXPECT - 1));
-    assert!(!gain.promises_more(WORTH + EXPECT));
+    let long = 10 * WORTH;
+    gain.add(0, long);
+    assert!(gain.is_good());
+    assert_eq!(gain.worth_watching(long + EXPECT - 1), 1);
+    assert_eq!(gain.worth_watching(long + EXPECT), 0);
+    gain.expect(long + EXPECT);
+    assert_eq!(gain.worth_watching(long + EXPECT), EXPECT);
 }
