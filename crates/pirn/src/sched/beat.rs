@@ -27,7 +27,7 @@
 use std::ptr;
 use std::sync::Arc;
 
-use super::pace::{ASK, EXPECT};
+use super::pace::ASK;
 use super::pool::Pool;
 use super::rest::SPIN;
 use super::worker::Worker;

@@ -284,7 +284,7 @@ fn a_lock_of_std_across_a_join_keeps_its_worker() {
     let set = [("PIRN_WORKERS", "1"), ("PIRN_SLOW_FIBER", "100")];
     let ended = apart(name, &set, || {
         let runtime = Runtime::builder().build().unwrap();
-        let _ = runtime.spawn(|| {
+        let holder = runtime.spawn(|| {
             let wants = AtomicBool::new(false);
             let (tx, rx) = channel::bounded::<()>(0);
             let _held = LOCK.lock();
@@ -311,6 +311,7 @@ fn a_lock_of_std_across_a_join_keeps_its_worker() {
         });
         // With a lock of ours the fiber would end, and this would wait for ever.
         eventually("it is named", || runtime.metrics().slow_fibers == 1);
+        assert!(!holder.is_finished());
         std::process::exit(NAMED);
     });
     let Some(ended) = ended else { return };
