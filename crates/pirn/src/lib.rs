@@ -81,38 +81,40 @@
 //!
 //! # If you know…
 //!
-//! | | std | Go | tokio | pirn |
-//! |---|---|---|---|---|
-//! | start | `thread::spawn` | `go f()` | `tokio::spawn(async {…})` | [`spawn(\|\| …)`](spawn()) |
-//! | wait for the end | `join()` | `WaitGroup` | `.await` | [`JoinHandle::join`] |
-//! | borrow | `thread::scope` | – | – | [`scope()`] |
-//! | cancel | – | `ctx.Done()` | `abort()`, `CancellationToken` | [`JoinHandle::cancel`], [`cancel::Token`] |
-//! | fail together | – | `errgroup` | `try_join!` | [`try_scope()`], [`scope::all`] |
-//! | a graph of tasks | – | – | – | [`par::graph`] |
-//! | a set of tasks | – | – | `JoinSet` | [`scope::TaskGroup`] |
-//! | channel | `mpsc` | `make(chan T, n)` | `mpsc::channel` | [`channel::bounded`] |
-//! | to everybody | – | – | `broadcast`, `watch` | [`channel::broadcast`], [`channel::watch`] |
-//! | choose | – | `select` | `select!` | [`select!`] |
-//! | lock | `Mutex` | `sync.Mutex` | `sync::Mutex` | [`sync::Mutex`] |
-//! | at most n | – | `semaphore.Weighted` | `Semaphore` | [`sync::Semaphore`] |
-//! | once | `OnceLock` | `sync.Once` | `OnceCell` | [`sync::OnceLock`] |
-//! | sleep | `thread::sleep` | `time.Sleep` | `sleep().await` | [`sleep`] |
-//! | beat | – | `time.Ticker` | `interval` | [`time::interval`](time::interval()), [`channel::tick`] |
-//! | limit | – | `context.WithTimeout` | `timeout(…).await` | [`timeout`], [`cancel::with_deadline`] |
-//! | test with time | – | `synctest` | `start_paused` | [`runtime::test`] |
-//! | compute in parallel | – | – | – | [`par`] |
-//! | blocking work | – | – | `spawn_blocking` | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
-//! | sockets | `net` | `net` | `net` | `net` |
-//! | a future | – | – | `.await` | [`future::wait`] |
-//! | files | `fs` | `os` | `fs` | [`fs`] |
-//! | processes | `process` | `os/exec` | `process` | [`process`] |
-//! | the same, here | – | – | `block_in_place` | [`block_in_place`](blocking::block_in_place) |
-//! | who hangs | – | SIGQUIT dump | `tokio-console` | [`diag::dump()`], [`diag::dump_on_quit`] |
-//! | counters | – | `runtime/metrics` | `RuntimeMetrics` | [`Handle::metrics`](runtime::Handle::metrics) |
-//! | who runs it | the OS | GOMAXPROCS | worker threads | `PIRN_WORKERS`, [`runtime::Builder`] |
+//! | | std | Go | tokio | rayon | pirn |
+//! |---|---|---|---|---|---|
+//! | start | `thread::spawn` | `go f()` | `tokio::spawn(async {…})` | `rayon::spawn` | [`spawn(\|\| …)`](spawn()) |
+//! | wait for the end | `join()` | `WaitGroup` | `.await` | – | [`JoinHandle::join`] |
+//! | borrow | `thread::scope` | – | – | `rayon::scope` | [`scope()`] |
+//! | cancel | – | `ctx.Done()` | `abort()`, `CancellationToken` | – | [`JoinHandle::cancel`], [`cancel::Token`] |
+//! | fail together | – | `errgroup` | `try_join!` | – | [`try_scope()`], [`scope::all`] |
+//! | a graph of tasks | – | – | – | – | [`par::graph`] |
+//! | a set of tasks | – | – | `JoinSet` | – | [`scope::TaskGroup`] |
+//! | channel | `mpsc` | `make(chan T, n)` | `mpsc::channel` | – | [`channel::bounded`] |
+//! | to everybody | – | – | `broadcast`, `watch` | – | [`channel::broadcast`], [`channel::watch`] |
+//! | choose | – | `select` | `select!` | – | [`select!`] |
+//! | lock | `Mutex` | `sync.Mutex` | `sync::Mutex` | – | [`sync::Mutex`] |
+//! | at most n | – | `semaphore.Weighted` | `Semaphore` | – | [`sync::Semaphore`] |
+//! | once | `OnceLock` | `sync.Once` | `OnceCell` | – | [`sync::OnceLock`] |
+//! | sleep | `thread::sleep` | `time.Sleep` | `sleep().await` | – | [`sleep`] |
+//! | beat | – | `time.Ticker` | `interval` | – | [`time::interval`](time::interval()), [`channel::tick`] |
+//! | limit | – | `context.WithTimeout` | `timeout(…).await` | – | [`timeout`], [`cancel::with_deadline`] |
+//! | test with time | – | `synctest` | `start_paused` | – | [`runtime::test`] |
+//! | compute in parallel | – | – | – | `join`, `par_iter()` | [`par`] |
+//! | blocking work | – | – | `spawn_blocking` | – | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
+//! | sockets | `net` | `net` | `net` | – | `net` |
+//! | a future | – | – | `.await` | – | [`future::wait`] |
+//! | files | `fs` | `os` | `fs` | – | [`fs`] |
+//! | processes | `process` | `os/exec` | `process` | – | [`process`] |
+//! | the same, here | – | – | `block_in_place` | – | [`block_in_place`](blocking::block_in_place) |
+//! | who hangs | – | SIGQUIT dump | `tokio-console` | – | [`diag::dump()`], [`diag::dump_on_quit`] |
+//! | counters | – | `runtime/metrics` | `RuntimeMetrics` | – | [`Handle::metrics`](runtime::Handle::metrics) |
+//! | who runs it | the OS | GOMAXPROCS | worker threads | `ThreadPoolBuilder` | `PIRN_WORKERS`, [`runtime::Builder`] |
 //!
 //! More of these in [`guide`], whose chapters go through [channels](guide::channels),
-//! [select](guide::select), [structure](guide::structure), [locks](guide::sync) and [time](guide::time) one by one.
+//! [select](guide::select), [structure](guide::structure), [locks](guide::sync) and [time](guide::time) one by one;
+//! there are tables for those who know [rayon](guide::from_rayon), [crossbeam](guide::from_crossbeam), [`std`](guide::from_std),
+//! [Go](guide::from_go) and [tokio](guide::from_tokio).
 //!
 //! # Environment
 //!

@@ -4,15 +4,15 @@
 //! * [`select`]: waiting for whichever comes first.
 //! * [`servers`]: connections, limits, a clean end, and what runs out.
 //! * [`running`]: workers, dispatchers, and what blocks whom.
-//! * [`cpu`]: computing in parallel, joins, loops and sorts; from rayon.
+//! * [`cpu`]: computing in parallel, joins, loops and sorts; what cancels them, stacks, locks.
 //! * [`migration`]: fibers that may change threads, and what you promise.
 //! * [`async_crates`]: futures on fibers, fibers in async code, tokio.
 //! * [`debugging`]: what fibers wait for, what hangs, what is slow.
 //! * [`structure`]: scopes, groups, tokens; what a cancellation reaches.
 //! * [`sync`]: locks and meeting points, and who goes on next.
 //! * [`time`]: sleeping, limits, deadlines, ticks, virtual time in tests.
-//! * [`from_go`], [`from_std`], [`from_crossbeam`], [`from_tokio`]: what you write there, what
-//!   you write here, what differs.
+//! * [`from_rayon`], [`from_go`], [`from_std`], [`from_crossbeam`], [`from_tokio`]: what you write
+//!   there, what you write here, what differs.
 //!
 //! Owns: words. The texts are in `guide/`, inside the package, so that they are with the
 //! library wherever its documentation is built.
@@ -25,6 +25,9 @@ pub mod cpu;
 pub mod debugging;
 pub mod from_crossbeam;
 pub mod from_go;
+// As what it tells of.
+#[cfg(not(loom))]
+pub mod from_rayon;
 pub mod from_std;
 pub mod from_tokio;
 pub mod migration;

@@ -17,6 +17,9 @@ use crate::shim;
 /// panics, its seed is printed to the standard error stream before anything else is waited
 /// for.
 ///
+/// Time stands still while anything computes. So a [`timeout`](crate::timeout) ends what waits, but never a loop
+/// that asks [`cancel::check`](crate::cancel::check), as [`par::try_for_each`](crate::par::try_for_each) does.
+///
 /// # Panics
 /// With the panic of `f`, after the other fibers have ended; or if the runtime cannot be
 /// made.

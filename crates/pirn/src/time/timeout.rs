@@ -17,7 +17,8 @@ pub struct Elapsed(());
 ///
 /// Computing is not interrupted: where `f` meets no interruption point after the deadline,
 /// its result is returned, however late. [`cancel::check`](crate::cancel::check) and
-/// [`spawn::checkpoint`](crate::spawn::checkpoint) are interruption points that do not wait.
+/// [`spawn::checkpoint`](crate::spawn::checkpoint) are interruption points that do not wait; in virtual time
+/// ([`runtime::test`](crate::runtime::test)) no deadline passes while they are asked.
 /// The fibers of a scope inside `f` are under the deadline too; those that it spawns otherwise
 /// are not. A duration that the clock cannot express is no limit.
 ///
