@@ -1,5 +1,6 @@
 //! Dropping what belongs to the user where a panic must not get out.
 
+use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +11,15 @@ pub(crate) fn drop_caught<T>(value: T) {
 
 /// Calls `f`, which is the user's in part; a panic ends here, as in [`drop_caught`].
 pub(crate) fn end_caught(f: impl FnOnce()) {
-    let mut caught = catch_unwind(AssertUnwindSafe(f));
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
+        drop_payload(payload);
+    }
+}
+
+/// Drops the payload of a panic, and those of the panics that this raises.
+#[cold]
+fn drop_payload(payload: Box<dyn Any + Send>) {
+    let mut caught = Err(payload);
     for _ in 0..PAYLOADS {
         match caught {
             Ok(()) => return,

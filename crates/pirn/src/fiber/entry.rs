@@ -28,11 +28,14 @@ use super::unwound::{Panic, Unwound};
 use crate::base::dropping::end_caught;
 use crate::base::mutant::mutant;
 
-/// What can be done with a payload whose types are forgotten.
+/// What can be done with a payload whose types are forgotten. All of it may unwind, with a panic of the
+/// user's; who calls it catches that, once for all types: compiled for every closure, it would be a quarter
+/// of what a program of many small fibers is compiled to.
 pub(crate) struct Vtable {
-    /// Takes the closure out, runs it (or drops it if the fiber has been cancelled before
-    /// it ever ran), and leaves the outcome.
+    /// Takes the closure out, runs it and leaves its result.
     run: unsafe fn(FiberPtr),
+    /// Takes the closure out and drops it.
+    drop_closure: unsafe fn(FiberPtr),
     /// Drops the result that lies in the payload.
     drop_value: unsafe fn(FiberPtr),
 }
@@ -49,7 +52,8 @@ impl Vtable {
 impl<F: FnOnce() -> T, T> Types<F, T> {
     const TABLE: Vtable = Vtable {
         run: run::<F, T>,
-        drop_value: drop_value::<T>,
+        drop_closure: drop_lying::<F>,
+        drop_value: drop_lying::<T>,
     };
 
     /// The least class whose payload takes both the closure and the result; what fits in
@@ -73,10 +77,16 @@ pub(crate) const fn class_for<V>() -> u8 {
     0
 }
 
-/// Whether `V` lies in the payload itself, and not in a box.
+/// Whether the payload of this class takes a `V`.
 const fn fits<V>(class: u8) -> bool {
     size_of::<V>() <= Header::payload_size(class)
         && align_of::<V>() <= align_of::<Header>()
+}
+
+/// Whether `V` lies in the payload itself, and not in a box: in some class it does, and that or a larger
+/// one has been chosen for it.
+const fn lies_unboxed<V>() -> bool {
+    fits::<V>(slab::CLASSES as u8 - 1)
 }
 
 /// Makes a fresh fiber out of `f`, with one reference for the runtime and one for a handle.
@@ -99,13 +109,11 @@ pub(crate) unsafe fn fresh<F: FnOnce() -> T, T>(
 }
 
 /// # Safety
-/// The payload is free and the caller's (H5).
+/// The payload is free and the caller's (H5), and its class was chosen for a `V` too.
 #[inline(always)]
 unsafe fn put<V>(fiber: FiberPtr, value: V) {
-    // SAFETY: H1.
-    let class = unsafe { fiber.as_ref() }.class;
     let place = Header::payload(fiber);
-    if fits::<V>(0) || fits::<V>(class) {
+    if const { lies_unboxed::<V>() } {
         // SAFETY: fits the payload, which is the caller's.
         unsafe { place.cast::<V>().write(value) };
     } else {
@@ -118,10 +126,8 @@ unsafe fn put<V>(fiber: FiberPtr, value: V) {
 /// The payload holds a `V` put there by [`put`], and is the caller's (H5).
 #[inline(always)]
 pub(crate) unsafe fn take<V>(fiber: FiberPtr) -> V {
-    // SAFETY: H1.
-    let class = unsafe { fiber.as_ref() }.class;
     let place = Header::payload(fiber);
-    if fits::<V>(0) || fits::<V>(class) {
+    if const { lies_unboxed::<V>() } {
         // SAFETY: the caller's promise.
         unsafe { place.cast::<V>().read() }
     } else {
@@ -144,26 +150,44 @@ pub(crate) unsafe fn take_panic(fiber: FiberPtr) -> Panic {
 /// # Safety
 /// Once for each fiber, by the fiber itself; the payload holds an `F` (H5).
 unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
-    // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
     // SAFETY: H5: the closure lies there until the fiber takes it, here.
     let f = unsafe { take::<F>(fiber) };
-    let result = if header.state.is_cancelled() {
-        catch_unwind(AssertUnwindSafe(|| drop(f))).map(|()| None)
-    } else {
-        // UNWIND: whatever a panic leaves broken is the closure's own or was shared with it
-        // knowingly; the joiner is told, as with `std::thread`.
-        catch_unwind(AssertUnwindSafe(|| Some(f())))
+    let value = f();
+    // SAFETY: H5: the closure has been taken out.
+    unsafe { put::<T>(fiber, value) };
+}
+
+/// Drops the `V` that the payload holds.
+///
+/// # Safety
+/// As [`take`].
+unsafe fn drop_lying<V>(fiber: FiberPtr) {
+    // SAFETY: the caller's promise.
+    drop(unsafe { take::<V>(fiber) });
+}
+
+/// Runs the closure (or drops it if the fiber has been cancelled before it ever ran), and leaves the
+/// outcome.
+///
+/// # Safety
+/// Once for each fiber, by the fiber itself; the payload holds its closure (H5).
+#[inline(always)]
+unsafe fn run_caught(fiber: FiberPtr) {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    let table = header.vtable.get();
+    let (call, outcome) = match header.state.is_cancelled() {
+        false => (table.run, Outcome::Value),
+        true => (table.drop_closure, Outcome::NotRun),
     };
+    // UNWIND: whatever a panic leaves broken is the closure's own or was shared with it
+    // knowingly; the joiner is told, as with `std::thread`.
+    // SAFETY: the caller's promise.
+    let result = catch_unwind(AssertUnwindSafe(|| unsafe { call(fiber) }));
     let outcome = match result {
-        Ok(Some(value)) => {
-            // SAFETY: H5: the closure has been taken out.
-            unsafe { put::<T>(fiber, value) };
-            Outcome::Value
-        }
-        Ok(None) => Outcome::NotRun,
+        Ok(()) => outcome,
         Err(panic) => {
-            // SAFETY: as above.
+            // SAFETY: H5: the closure has been taken out, and has left no result.
             unsafe { put(fiber, Unwound::new(header, panic)) };
             current::unwound();
             Outcome::Panicked
@@ -173,15 +197,6 @@ unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
     if outcome == Outcome::NotRun {
         header.life.unrun();
     }
-}
-
-/// The `drop_value` of the table for this type.
-///
-/// # Safety
-/// The payload holds a `T`, and is the caller's (H5).
-unsafe fn drop_value<T>(fiber: FiberPtr) {
-    // SAFETY: the caller found Outcome::Value, and the payload is its own (H5).
-    drop(unsafe { take::<T>(fiber) });
 }
 
 /// Drops what the payload holds; of a panic its witness is told. UNWIND: a panic in the value's destructor ends it.
@@ -265,7 +280,7 @@ unsafe fn run_out(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     // SAFETY: the caller's promise: the closure still lies in the payload.
-    unsafe { (header.vtable.get().run)(fiber) };
+    unsafe { run_caught(fiber) };
     super::local::destroy(header);
 }
 
@@ -332,10 +347,10 @@ fn owes_drop(outcome: Outcome) -> bool {
 pub(crate) fn refuse(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
-    // Cancelled before it ran: `run` drops the closure. Nobody waits, so nothing to enqueue.
+    // Cancelled before it ran: its closure is dropped. Nobody waits, so nothing to enqueue.
     header.state.cancel();
     // SAFETY: the fiber is in no queue, so the caller owns it.
-    unsafe { (header.vtable.get().run)(fiber) };
+    unsafe { run_caught(fiber) };
     // What it has inherited.
     super::local::destroy_all(header);
     let ending = publish(fiber);

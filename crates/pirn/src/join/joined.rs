@@ -58,75 +58,20 @@ impl<T> Joined<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn wait(&self, spec: &Spec) -> How {
-        let mut refused = false;
-        let refuse = || {
-            refused = !current::local().starting().is_null();
-            refused
-        };
-        let how = self.wait_unless(spec, refuse, || self.lend(spec));
-        assert!(!refused, "{}", current::IN_START_HOOK);
-        how
+        wait(&self.fiber, spec)
     }
 
     /// As [`wait`](Self::wait), in a start hook too.
+    #[inline]
     #[track_caller]
     pub(crate) fn wait_anywhere(&self, spec: &Spec) -> How {
-        self.wait_unless(spec, || false, || self.lend(spec))
+        wait_anywhere(&self.fiber, spec)
     }
 
     /// As [`wait_anywhere`](Self::wait_anywhere); `hungry` is called when the fiber finds no stack.
     #[track_caller]
     pub(crate) fn wait_or(&self, spec: &Spec, hungry: impl Fn()) -> How {
-        self.wait_unless(spec, || false, hungry)
-    }
-
-    /// Does not wait if the outcome is there, or if `refuse` says so.
-    #[inline(always)]
-    #[track_caller]
-    fn wait_unless(
-        &self,
-        spec: &Spec,
-        refuse: impl FnOnce() -> bool,
-        hungry: impl Fn(),
-    ) -> How {
-        let mut refuse = Some(refuse);
-        let mut refused = 0;
-        loop {
-            let waited = wait_for(
-                Subject::end_of(self.fiber.ptr()),
-                &self.fiber.header().join,
-                |join| &mut join.waiters,
-                spec,
-                |join| {
-                    if join.done || refuse.take().is_some_and(|refuse| refuse()) {
-                        Attempt::Done(None)
-                    } else if join.hunger % 2 == 1 && join.hunger != refused {
-                        Attempt::Done(Some(join.hunger))
-                    } else if spec.deadline.is_none() {
-                        Attempt::Wait(Joiner::Lender)
-                    } else {
-                        Attempt::Wait(Joiner::Other)
-                    }
-                },
-            );
-            match waited {
-                Waited::Done(None) => return How::Woken(Code::case(0)),
-                Waited::Done(Some(hunger)) => {
-                    refused = hunger;
-                    hungry();
-                }
-                Waited::Ended(How::Woken(_), Joiner::Asked) => {}
-                Waited::Ended(how, _) => return how,
-            }
-        }
-    }
-
-    /// Lets the fiber, which finds no stack, run on the caller's, if that can be.
-    #[cold]
-    #[track_caller]
-    fn lend(&self, spec: &Spec) {
-        let fiber = self.fiber.ptr();
-        let _ = lend(Subject::end_of(fiber), spec, Wanted::Fiber(fiber));
+        wait_unless(&self.fiber, spec, || false, hungry)
     }
 
     /// As `JoinHandle::wait`.
@@ -242,4 +187,74 @@ impl<T> Drop for Joined<T> {
             unsafe { (table.panic_left)(data) };
         }
     }
+}
+
+/// What waits for a fiber does not depend on its result, and is compiled once for all of them:
+/// [`Joined::wait`].
+#[inline]
+#[track_caller]
+fn wait(fiber: &Fiber, spec: &Spec) -> How {
+    let mut refused = false;
+    let refuse = || {
+        refused = !current::local().starting().is_null();
+        refused
+    };
+    let how = wait_unless(fiber, spec, refuse, || lend_to(fiber, spec));
+    assert!(!refused, "{}", current::IN_START_HOOK);
+    how
+}
+
+/// [`Joined::wait_anywhere`].
+#[track_caller]
+fn wait_anywhere(fiber: &Fiber, spec: &Spec) -> How {
+    wait_unless(fiber, spec, || false, || lend_to(fiber, spec))
+}
+
+/// Does not wait if the outcome is there, or if `refuse` says so.
+#[inline(always)]
+#[track_caller]
+fn wait_unless(
+    fiber: &Fiber,
+    spec: &Spec,
+    refuse: impl FnOnce() -> bool,
+    hungry: impl Fn(),
+) -> How {
+    let mut refuse = Some(refuse);
+    let mut refused = 0;
+    loop {
+        let waited = wait_for(
+            Subject::end_of(fiber.ptr()),
+            &fiber.header().join,
+            |join| &mut join.waiters,
+            spec,
+            |join| {
+                if join.done || refuse.take().is_some_and(|refuse| refuse()) {
+                    Attempt::Done(None)
+                } else if join.hunger % 2 == 1 && join.hunger != refused {
+                    Attempt::Done(Some(join.hunger))
+                } else if spec.deadline.is_none() {
+                    Attempt::Wait(Joiner::Lender)
+                } else {
+                    Attempt::Wait(Joiner::Other)
+                }
+            },
+        );
+        match waited {
+            Waited::Done(None) => return How::Woken(Code::case(0)),
+            Waited::Done(Some(hunger)) => {
+                refused = hunger;
+                hungry();
+            }
+            Waited::Ended(How::Woken(_), Joiner::Asked) => {}
+            Waited::Ended(how, _) => return how,
+        }
+    }
+}
+
+/// Lets the fiber, which finds no stack, run on the caller's, if that can be.
+#[cold]
+#[track_caller]
+fn lend_to(fiber: &Fiber, spec: &Spec) {
+    let fiber = fiber.ptr();
+    let _ = lend(Subject::end_of(fiber), spec, Wanted::Fiber(fiber));
 }
