@@ -98,5 +98,5 @@ pub(crate) fn tests() -> Result<Tally, String> {
 pub(crate) fn tests_build() -> Build {
     let manifest = repo::root().join("bench/Cargo.toml").display().to_string();
     let build = Build::new(&["--manifest-path", &manifest]);
-    build.lane("bench", "")
+    build.lane("bench", "").debug("none")
 }

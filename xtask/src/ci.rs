@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: everything that must hold before a change is taken, in one go.
 //!
-//! Each step prints how many tests or checks it ran and how long it took, and fails when it
-//! ran none. A failing step does not hide the later ones: all run, and the last line sums up.
+//! Each step prints how many tests or checks it ran, how long it took and for how long processors worked
+//! on it, and fails when it ran none. A failing step does not hide the later ones: all run, and the last line sums up.
 
 use std::time::Instant;
 
@@ -12,6 +12,7 @@ use crate::examples;
 use crate::harness::Build;
 use crate::model;
 use crate::options::Options;
+use crate::processor;
 use crate::programs;
 use crate::rows;
 use crate::sanitize;
@@ -50,10 +51,11 @@ const STEPS: &[Step] = &[
 /// Says what a step builds.
 type Ahead = fn() -> Result<Build, String>;
 
-/// What steps run that have a target directory to themselves, the longest builds first.
+/// What steps run that can be built side by side, the longest builds first.
 const AHEAD: &[(&str, Ahead)] = &[
     ("test", || Ok(suite::workspace_build())),
     ("tsan", sanitize::tsan_build),
+    ("fat", || Ok(suite::fat_build())),
     ("asan", sanitize::asan_build),
     ("shuttle", || Ok(model::shuttle_build())),
     ("portable", || Ok(suite::portable_build())),
@@ -61,6 +63,8 @@ const AHEAD: &[(&str, Ahead)] = &[
     ("programs", || Ok(programs::build())),
     ("model", || Ok(model::loom_build())),
     ("rows", || Ok(bench::tests_build())),
+    // In the directory of `test`, whose dependencies it takes.
+    ("checked", || Ok(suite::checked_build())),
 ];
 
 /// Runs every step, or the ones named.
@@ -94,14 +98,15 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
             continue;
         }
         println!("== {name}");
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), processor::of_children());
         let ended = step();
         let took = seconds(begun.elapsed());
+        let worked = processor::since(before);
         let (tally, said) = match ended {
             Ok(tally) => (tally, String::new()),
             Err(said) => (Tally::FAIL, format!(": {said}")),
         };
-        let line = format!("   {name:<9} {took:>8}   {tally}{said}");
+        let line = format!("   {name:<9} {took:>8} {worked:>9}   {tally}{said}");
         println!("{line}");
         lines.push(line);
         total += tally;

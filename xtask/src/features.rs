@@ -1,7 +1,7 @@
 //! docs/features.md, read: which test proves which promise.
 //!
 //! A table `Row | Promise | Proof`. A proof is one or more names between backticks:
-//! * `` `pirn::it spawn::many_joiners` ``: a test, by binary and path;
+//! * `` `pirn::machine spawn::many_joiners` ``: a test, by binary and path;
 //! * `` `model claim_vs_timeout` ``: a model, by the end of its name;
 //! * `` `mutant park_relaxed` ``: a seeded bug that its model catches;
 //! * `` `portable spawn::names` ``: a test under the portable switch and parker;

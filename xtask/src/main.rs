@@ -10,6 +10,7 @@
 
 mod ahead;
 mod bench;
+mod beside;
 mod ci;
 mod command;
 mod examples;
@@ -18,6 +19,7 @@ mod harness;
 mod markdown;
 mod model;
 mod options;
+mod processor;
 mod programs;
 mod redis;
 mod repo;

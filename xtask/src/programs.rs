@@ -45,6 +45,7 @@ pub(crate) fn build() -> Build {
         ..Build::new(&["--manifest-path", &manifest()])
     };
     build
+        .debug("none")
         .env("RUSTC_WORKSPACE_WRAPPER", clippy())
         .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")
 }

@@ -65,7 +65,7 @@ impl Lane {
         }
         // A backtrace takes an instrumented std half a minute.
         let build = Build::new(&args)
-            .lines_only()
+            .debug("line-tables-only")
             .env("RUSTC_BOOTSTRAP", "1")
             .env("RUST_BACKTRACE", "0");
         Ok(match self {
@@ -125,7 +125,7 @@ pub(crate) fn tsan_build() -> Result<Build, String> {
 }
 
 /// What a quick run takes its tests from.
-const QUICK: [&str; 3] = ["--lib", "--test", "it"];
+const QUICK: [&str; 5] = ["--lib", "--test", "it", "--test", "machine"];
 
 fn lane(lane: Lane, options: &Options) -> Result<Tally, String> {
     let quick = options.has("quick");

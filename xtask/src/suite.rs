@@ -5,9 +5,9 @@
 //! optimizer's hardest profile builds it; the rooms that touch the machine once more on their
 //! portable halves; the features that look closer; doc tests.
 
-use std::thread;
 use std::time::Duration;
 
+use crate::beside::processors;
 use crate::command;
 use crate::harness::{Build, Case, Run, cases, run};
 use crate::options::Options;
@@ -114,6 +114,7 @@ pub(crate) fn checked(options: &Options) -> Result<Tally, String> {
             " checks::",
             " spans::",
             " environment::",
+            " frames::",
             " panics::",
             " spawn::",
             " stacks::",
@@ -124,7 +125,8 @@ pub(crate) fn checked(options: &Options) -> Result<Tally, String> {
     lane("with diagnostics and tracing", &checked_build(), &chosen)
 }
 
-/// The build that [`checked`] runs.
+/// The build that [`checked`] runs. Debuggers are asked about it: it has all that they want, whatever
+/// other lanes are built with.
 pub(crate) fn checked_build() -> Build {
     Build::new(&[
         "--package",
@@ -132,8 +134,9 @@ pub(crate) fn checked_build() -> Build {
         "--features",
         "diagnostics,tracing",
         "--test",
-        "it",
+        "machine",
     ])
+    .debug("full")
 }
 
 /// The library's tests of waiting and of its ends once more where fibers may migrate.
@@ -178,11 +181,15 @@ pub(crate) fn free_build() -> Build {
         "--test",
         "it",
         "--test",
+        "machine",
+        "--test",
         "idle",
         "--test",
         "deadlock",
     ];
-    Build::new(args).lane("free", "--cfg pirn_free")
+    Build::new(args)
+        .lane("free", "--cfg pirn_free")
+        .debug("none")
 }
 
 /// The build that [`portable`] runs.
@@ -194,11 +201,11 @@ pub(crate) fn portable_build() -> Build {
         "corosensei",
         "--lib",
         "--test",
-        "it",
+        "machine",
     ];
     Build::new(args)
         .lane("portable", "--cfg pirn_condvar --cfg pirn_polling")
-        .lines_only()
+        .debug("line-tables-only")
 }
 
 /// Builds a lane and runs the tests of it that are chosen and not ignored.
@@ -207,7 +214,10 @@ fn lane(what: &str, build: &Build, options: &Options) -> Result<Tally, String> {
     let (chosen, rest): (Vec<_>, Vec<_>) = all
         .into_iter()
         .filter(|case| options.picks(&case.id()))
-        .partition(|case| !case.ignored && (!is_twin(case) || !options.words.is_empty()));
+        .partition(|case| {
+            let is_asked_for = !is_twin(case) || !options.words.is_empty();
+            !case.ignored && is_asked_for && (!reads_frames(case) || build.tells_all())
+        });
     let is_crossbeams = |case: &Case| case.id().starts_with(CROSSBEAM);
     let (crossbeams, own): (Vec<_>, Vec<_>) = chosen.into_iter().partition(is_crossbeams);
     let (mut tally, _) = run(&own, how(options)?)?;
@@ -251,8 +261,11 @@ fn in_time(timed: Vec<Case>, how: Run) -> Result<Tally, String> {
 
 /// More at a time: the tests that crossbeam-channel came with spend most of their time asleep.
 fn side_by_side(how: Run) -> Run {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let jobs = if how.jobs == 0 { 6 * cores } else { how.jobs };
+    let jobs = if how.jobs == 0 {
+        6 * processors()
+    } else {
+        how.jobs
+    };
     Run { jobs, ..how }
 }
 
@@ -278,6 +291,13 @@ fn is_twin(case: &Case) -> bool {
     let id = case.id();
     id.strip_prefix(CROSSBEAM)
         .is_some_and(|name| twins.contains(&name))
+}
+
+/// True for those that read the frames of fibers by the paths of their functions, or with a debugger. Where
+/// less is told they would fail; the lane `checked` runs them.
+fn reads_frames(case: &Case) -> bool {
+    let tests = ["frames::frames_are_told", "frames::gdb_knows_fibers"];
+    tests.contains(&case.name.as_str())
 }
 
 /// How the names of crossbeam's tests begin.

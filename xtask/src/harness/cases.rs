@@ -1,6 +1,6 @@
 //! Which tests a binary holds.
 //!
-//! A case is named `binary test::path`, as in `pirn::it spawn::many_joiners`; that name is
+//! A case is named `binary test::path`, as in `pirn::machine spawn::many_joiners`; that name is
 //! what `docs/features.md` and `docs/models.md` refer to.
 
 use std::collections::BTreeSet;
@@ -29,6 +29,11 @@ impl Case {
     /// True when the test wants the machine to itself: memory by the gigabyte, or timing.
     pub(crate) fn is_alone(&self) -> bool {
         self.name.contains("alone_")
+    }
+
+    /// True when the test sleeps for nearly all of its time, a quarter of a minute: it takes nobody's turn.
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.name.contains("stays_idle")
     }
 
     /// True when the test does so much that a slowed-down build leaves it to full runs.

@@ -1,7 +1,7 @@
 //! Running chosen tests: each in its own process, several side by side, none for ever.
 //!
 //! A test that wants the machine to itself (`Case::is_alone`) runs after the others, by
-//! itself. A test counts as passed only if its process ended well *and* said that exactly
+//! itself. One that sleeps (`Case::is_asleep`) runs beside the others from the start, as one more. A test counts as passed only if its process ended well *and* said that exactly
 //! one test ran.
 
 use std::fs::{self, File};
@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::cases::Case;
+use crate::beside::{beside, processors};
 use crate::repo;
 use crate::tally::{Tally, seconds};
 
@@ -62,14 +63,25 @@ struct Job {
 /// # Errors
 /// When a process cannot be started or watched.
 pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), String> {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let jobs = if how.jobs == 0 { cores } else { how.jobs };
-    let (alone, together): (Vec<_>, Vec<_>) = cases
+    let jobs = if how.jobs == 0 {
+        processors()
+    } else {
+        how.jobs
+    };
+    let (alone, others): (Vec<_>, Vec<_>) = cases
         .iter()
         .enumerate()
         .partition(|(_, case)| case.is_alone());
-    let mut endings = side_by_side(&together, how, jobs)?;
-    endings.extend(side_by_side(&alone, how, 1)?);
+    let (asleep, together): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|(_, case)| case.is_asleep());
+    let (asleep, together) = (work(&asleep), work(&together));
+    let mut endings = thread::scope(|s| {
+        let sleepers = s.spawn(|| side_by_side(&asleep, how, asleep.len()));
+        let mut endings = side_by_side(&together, how, jobs)?;
+        endings.extend(sleepers.join().expect("watching a test does not panic")?);
+        Ok::<_, String>(endings)
+    })?;
+    endings.extend(side_by_side(&work(&alone), how, 1)?);
     endings.sort_by_key(|(at, _)| *at);
     let endings: Vec<_> = endings.into_iter().map(|(_, ending)| ending).collect();
     let passed = endings.iter().filter(|e| e.passed).count();
@@ -83,41 +95,29 @@ pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), Stri
     ))
 }
 
+/// A case by its number, for whichever thread takes it.
+type Work = (usize, Mutex<Job>);
+
+/// Names and commands may go to another thread, cases may not.
+fn work(cases: &[(usize, &Case)]) -> Vec<Work> {
+    let job = |case: &Case| Job {
+        id: case.id(),
+        command: case.command(),
+    };
+    let numbered = cases.iter().map(|(at, case)| (*at, Mutex::new(job(case))));
+    numbered.collect()
+}
+
 fn side_by_side(
-    cases: &[(usize, &Case)],
+    work: &[Work],
     how: Run,
     jobs: usize,
 ) -> Result<Vec<(usize, Ending)>, String> {
-    let work: Vec<_> = cases
-        .iter()
-        .map(|(at, case)| {
-            (
-                *at,
-                Mutex::new(Job {
-                    id: case.id(),
-                    command: case.command(),
-                }),
-            )
-        })
-        .collect();
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    thread::scope(|s| {
-        for _ in 0..jobs.min(work.len()) {
-            s.spawn(|| {
-                while let Some((at, job)) = work.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let mut job = job.lock().expect("no panic while held");
-                    let ending = one(&mut job, how).map(|ending| (*at, ending));
-                    done.lock().expect("no panic while held").push(ending);
-                }
-            });
-        }
+    let endings = beside(work, jobs, |(at, job)| {
+        let mut job = job.lock().expect("each is taken once");
+        one(&mut job, how).map(|ending| (*at, ending))
     });
-    done.into_inner()
-        .expect("no panic while held")
-        .into_iter()
-        .collect()
+    endings.into_iter().collect()
 }
 
 fn one(job: &mut Job, how: Run) -> Result<Ending, String> {

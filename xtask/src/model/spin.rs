@@ -12,6 +12,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::beside::{beside, processors};
 use crate::command;
 use crate::options::Options;
 use crate::repo;
@@ -49,6 +50,7 @@ pub(crate) fn spin(options: &Options) -> Result<Tally, String> {
     let mut models: Vec<_> = dir.flatten().map(|entry| entry.path()).collect();
     models.retain(|path| path.extension().is_some_and(|e| e == "pml"));
     models.sort();
+    let mut searches = Vec::new();
     for path in models {
         let name = path
             .file_stem()
@@ -59,31 +61,45 @@ pub(crate) fn spin(options: &Options) -> Result<Tally, String> {
             continue;
         }
         let text = fs::read_to_string(&path).map_err(|e| format!("{name}: {e}"))?;
-        let searches = parse(&text)?;
-        if searches.is_empty() {
+        let found = parse(&text)?;
+        if found.is_empty() {
             return Err(format!("models/{name}.pml: no `check:` line"));
         }
-        for search in searches {
+        let of_this = found
+            .into_iter()
+            .map(|search| (path.clone(), name.clone(), search));
+        searches.extend(of_this);
+    }
+    if !(command::exists("spin") && command::exists("gcc")) {
+        for (_, name, search) in &searches {
             let said = search.shown();
-            if !(command::exists("spin") && command::exists("gcc")) {
-                println!("    skipped {name}: {said}: no spin and gcc on this machine");
-                tally += Tally::SKIP;
-                continue;
-            }
-            let found = run(&path, &name, &search)?;
-            let ok = found.error == search.broken && !found.cut_short;
-            println!(
-                "    {:<7} {name}: {said}: {} states{}",
-                if ok { "ok" } else { "FAILED" },
-                found.states,
-                if found.error { ", an error found" } else { "" },
-            );
-            tally += if ok { Tally::PASS } else { Tally::FAIL };
+            println!("    skipped {name}: {said}: no spin and gcc on this machine");
+            tally += Tally::SKIP;
         }
+        return Ok(tally);
+    }
+    let jobs = processors().min(AT_A_TIME);
+    let found = beside(&searches, jobs, |(path, name, search)| {
+        run(path, name, search)
+    });
+    for ((_, name, search), found) in searches.iter().zip(found) {
+        let found = found?;
+        let ok = found.error == search.broken && !found.cut_short;
+        println!(
+            "    {:<7} {name}: {}: {} states{}",
+            if ok { "ok" } else { "FAILED" },
+            search.shown(),
+            found.states,
+            if found.error { ", an error found" } else { "" },
+        );
+        tally += if ok { Tally::PASS } else { Tally::FAIL };
     }
     println!("    Spin: {tally}");
     Ok(tally)
 }
+
+/// Searches side by side, at most: the largest takes a gigabyte or two.
+const AT_A_TIME: usize = 4;
 
 /// What a search found.
 #[derive(Debug)]
@@ -95,7 +111,9 @@ struct Found {
 }
 
 fn run(path: &Path, name: &str, search: &Search) -> Result<Found, String> {
-    let dir: PathBuf = repo::target(Some("spin")).join(name);
+    // Of its own: others search the same model meanwhile.
+    let words = search.shown().replace(' ', "-");
+    let dir: PathBuf = repo::target(Some("spin")).join(format!("{name}-{words}"));
     fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut spin = command::program("spin");
     spin.arg("-a")

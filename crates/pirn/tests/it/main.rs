@@ -73,10 +73,6 @@ mod channel_kinds;
 mod channel_oracle;
 /// Channels under load: nothing lost, nothing twice, whatever the capacity and the crew.
 mod channel_storm;
-/// What the feature `diagnostics` looks at.
-#[cfg(feature = "diagnostics")]
-#[expect(unsafe_code, reason = "damages a stack on purpose")]
-mod checks;
 /// What is counted, and what the numbers must agree on.
 mod counters;
 /// A deadline ends the waits of the code that it was set for, and no others.
@@ -91,8 +87,6 @@ mod dispatcher_bounds;
 mod dumps;
 /// More threads while workers are stuck, and no more than that; fewer when asked for.
 mod elastic;
-/// What the environment asks for is done, what cannot be used is named.
-mod environment;
 /// Events: for all who wait, or for one.
 mod event;
 /// No source of work shuts another one out.
@@ -108,8 +102,6 @@ mod files;
 mod files_queued;
 /// Code that knows nothing of fibers waits behind a channel, and is ended in time.
 mod foreign_code;
-/// The frames of fibers that wait.
-mod frames;
 #[expect(unsafe_code, reason = "lets fibers migrate")]
 mod free;
 /// Graphs of tasks that say what they read and write.
@@ -137,8 +129,6 @@ mod loans;
 mod once;
 /// Reader-writer locks and semaphores against the simplest thing that does the same.
 mod oracles;
-/// A panic ends its fiber and nothing else, and reaches whoever joins.
-mod panics;
 /// Two halves, in parallel if somebody has nothing to do.
 mod par_join;
 /// A panic in parallel work comes out where it was asked for; nothing is lost or dropped twice.
@@ -153,8 +143,6 @@ mod par_rig;
 mod par_sorts;
 /// Parallel work among fibers: it may wait, be interrupted, nest, come from threads.
 mod par_waits;
-/// The token of `std::thread`, on fibers and threads alike.
-mod park;
 /// Who runs where: spread, stealing, staying together.
 mod placement;
 /// Things that are lent and come back.
@@ -188,28 +176,12 @@ mod shutdown;
 mod signals;
 /// A fiber that holds others up is named, once.
 mod slow_fiber;
-/// Peers that end in one direction, reset, are killed, or never answer.
-#[cfg(unix)]
-mod socket_faults;
 /// No descriptor to be had: who accepts waits, and goes on as soon as there is one.
 #[cfg(unix)]
 mod socket_starved;
 /// Many sockets at once: deadlines, numbers that are used again, workers that are stuck.
 #[cfg(unix)]
 mod socket_storms;
-/// Who waits for a socket is told of what comes, and of nothing else; interrupts lose nothing.
-#[cfg(unix)]
-mod socket_waits;
-/// Sockets do what `std`'s do, and park.
-#[cfg(unix)]
-mod sockets;
-/// A span of `tracing` goes with its fiber.
-#[cfg(feature = "tracing")]
-mod spans;
-/// Whatever is spawned runs once, in the right place, and leaves nothing behind.
-mod spawn;
-/// Stacks: large enough, guarded, reused, bounded without harm.
-mod stacks;
 /// What fibers and workers do, by name, and in which order.
 mod states;
 /// Standard input and output, and copying.
@@ -239,8 +211,6 @@ mod trace;
 mod turns_storm;
 /// A panic that nobody sees is told.
 mod unseen_panics;
-/// Waits in the middle of a panic: nobody is locked out, and nobody mistaken.
-mod unwinding;
 /// The ways to hand work to a task system.
 mod use_cases;
 /// Waiting for things of one's own, and what tickets may do.

@@ -1,6 +1,6 @@
 //! What tests of sockets stand on: connections over the loopback, and what goes through them.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use pirn::net::{TcpListener, TcpStream};
@@ -55,20 +55,6 @@ pub(crate) fn converse(stream: &TcpStream, seed: usize, rounds: usize) {
         stream.read_exact(&mut back).expect("it sends it back");
         assert!(back == sent, "the message came back changed");
     }
-}
-
-/// Writes until there is no room; the socket has no limit for writes afterwards.
-pub(crate) fn fill(stream: &TcpStream) {
-    let limit = Some(Duration::from_millis(20));
-    stream.set_write_timeout(limit).expect("a limit");
-    let mut stream = stream;
-    let error = loop {
-        if let Err(error) = stream.write(&[1; 1 << 16]) {
-            break error;
-        }
-    };
-    assert_eq!(error.kind(), ErrorKind::TimedOut);
-    stream.set_write_timeout(None).expect("no limit");
 }
 
 /// Closes the connection so that the other end sees a reset.

@@ -13,7 +13,7 @@ use pirn::{Interrupt, scope};
 
 use crate::crew::{runtime, until};
 use crate::rig::{LONG, descriptors, eventually, scaled};
-use crate::wires::{at_once, connection, converse, echo, fill, listener, reset};
+use crate::wires::{at_once, connection, converse, echo, listener, reset};
 
 const WORKERS: [usize; 3] = [1, 2, 4];
 
@@ -334,4 +334,18 @@ fn child(program: &str, end: impl Into<OwnedFd>) -> Child {
 fn assert_gone(error: &io::Error) {
     let kinds = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
     assert!(kinds.contains(&error.kind()), "{error}");
+}
+
+/// Writes until there is no room; the socket has no limit for writes afterwards.
+fn fill(stream: &TcpStream) {
+    let limit = Some(Duration::from_millis(20));
+    stream.set_write_timeout(limit).expect("a limit");
+    let mut stream = stream;
+    let error = loop {
+        if let Err(error) = stream.write(&[1; 1 << 16]) {
+            break error;
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    stream.set_write_timeout(None).expect("no limit");
 }
