@@ -1,26 +1,37 @@
 //! Pending jobs: second halves of `par::join` that nobody has taken yet.
 //!
-//! Owns: the record of a job, the list of those of the running fiber, and the word by which others ask
-//! for some of them. Does not own: how a job becomes a fiber (`par`), nor when (`sched::beat`).
+//! Owns: the record of a job, the list of those of the running fiber, and the word by
+//! which others ask for some of them. Does not own: how a job becomes a fiber
+//! (`par::task`), nor when (`sched::beat`).
 //!
-//! A job lies in the frame of its `join`, and is the owner's alone: it is pushed, and popped or
-//! promoted, by the fiber in whose frames it lies, with plain loads and stores. Nobody steals a job; a
-//! thief asks for one, and what it then takes is a fiber.
+//! A job lies in the frame of its `join`, and is the owner's alone: it is pushed, and
+//! popped or promoted, by the fiber in whose frames it lies, with plain loads and stores.
+//! Nobody steals a job; a thief asks for one, and what it then takes is a fiber.
 //!
 //! | a job is | when | entered by |
 //! |---|---|---|
 //! | pending | in the list, `promote` is there | `push` |
+//! | taken along | in its fiber's [`Along`], `promote` is there | `take_along`, until `bring_back` |
 //! | its join's again | not in the list, `promote` is there | `pop`, by its join, as the newest |
 //! | promoted | not in the list, `promote` is none | `promote_oldest`: a fresh fiber has the work |
 //!
+//! Its words are `std`'s and not `shim`'s: one of the lists is static, which loom's words
+//! cannot be in. Joins are not among what loom looks at (`par/modelled.rs`); under
+//! shuttle they are, and a word of theirs is no place to switch at.
+//!
 //! # Invariants
-//! * JO1. The list is the worker's, and whatever is in it is the running fiber's: who leaves its stack, or
-//!   blocks its thread, or polls a future, promotes all before; one that gives way at a beat takes them along. So the
-//!   list is empty whenever another fiber runs.
-//! * JO2. The list goes from outer frames to inner ones. So a job that is pending when the first half of
-//!   its join is over is the newest, and the fiber is still where it pushed it, on the same thread.
-//! * JO3. What is behind a [`Jobs`] lives as long as its worker does; the one of threads that are no workers lives
-//!   for ever, is always due, and nothing is ever pushed to it.
+//! * JO1. The list is the worker's, and whatever is in it is the running fiber's: who
+//!   leaves its stack, or blocks its thread, or polls a future, promotes all before; one
+//!   that gives way at a beat takes them along. So the list is empty whenever another
+//!   fiber runs.
+//! * JO2. The list goes from outer frames to inner ones. So a job that is pending when
+//!   the first half of its join is over is the newest, and the fiber is still where it
+//!   pushed it, on the same thread.
+//! * JO3. A [`Jobs`] lives as long as its worker does, and does not move: jobs and
+//!   regions point to its root. The one of threads that are no workers lives for ever, is
+//!   always due, and nothing is ever pushed to it.
+//! * JO4. While a job is pending, `newer` of the root is the oldest one, and each but the
+//!   newest has its `newer`; each has its `older`, which of the oldest is the root.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -33,23 +44,33 @@ use super::current::Local;
 use crate::base::mutant::mutant;
 
 /// The pending jobs of the fiber that runs on one worker.
+///
+/// On lines of its own, since the owner looks there at each join; and on a pair of them,
+/// which processors fetch together.
+///
+/// ORDERING: all Relaxed. A word says that somebody is to look, or may; nothing is read
+/// on account of it. What goes to others is a fiber, by the queue that it is put into.
 #[repr(align(128))]
 pub(crate) struct Jobs {
     /// Why the next join is to look up: 0, or some of [`ARMED`], [`ASKED`], [`GIVE_WAY`], [`AGAIN`], [`ALWAYS`].
     beat: AtomicU32,
-    /// The newest job, or the root. Written by the owner; others see from it whether there are any.
+    /// The newest job, or the root. Written by the owner; workers without work and the
+    /// monitor see from it whether there are any.
     newest: AtomicPtr<Job>,
-    /// How many more jobs may be promoted for the last beat. Owner.
+    /// How many more jobs may be promoted for the last beat. The owner's.
     credit: Cell<usize>,
-    /// Others have wanted this thread at the last beat.
+    /// Others have wanted this thread at the last beat. Written by the owner, read by the
+    /// monitor.
     crowded: AtomicBool,
-    /// Stands before the oldest job.
+    /// Stands before the oldest job (JO4). The owner's.
     root: Job,
 }
 
-// SAFETY: JO1: all but the atomic words is the owner's.
+// SAFETY: JO1: all but the atomic words is the owner's; of nobody's, nothing else is ever
+// written (JO3).
 unsafe impl Sync for Jobs {}
-// SAFETY: as above.
+// SAFETY: nothing in it is of the thread that has made it. What it points to is its own
+// root, and while its owner runs a fiber there, jobs of that fiber.
 unsafe impl Send for Jobs {}
 
 /// Nobody looks after the joins of this worker: the monitor is to be told of one.
@@ -65,23 +86,28 @@ pub(crate) const ALWAYS: u32 = 8;
 
 /// One job; the first part of what `par` keeps of it.
 pub(crate) struct Job {
-    /// There while it is pending and not the newest; of the root, if any is pending.
+    /// There while it is pending and not the newest; of the root, if any is pending
+    /// (JO4). Owner.
     newer: Cell<MaybeUninit<*const Job>>,
-    /// There while it is pending.
+    /// There while it is pending. Owner.
     older: Cell<MaybeUninit<*const Job>>,
+    /// None once it is promoted, and of the root. Taken by the owner; its join and
+    /// regions inside of it (`fiber::region`) see from it what has become of the job.
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,
 }
 
-/// The jobs of a fiber that has given way, in the frame of the join at which it did.
+/// The jobs of a fiber that has given way, in the frame of the join at which it did: at
+/// least one, linked as they were (JO4).
 pub(crate) struct Along {
     oldest: *const Job,
     newest: *mut Job,
 }
 
-/// Makes a fiber of a job, which has been taken out of the list; true if somebody waits for it. It is given the pointer
-/// that was pushed, by which it reaches what the job is the first part of: a `&Job` would not do. Does not unwind.
+/// Makes a fiber of a job, which has been taken out of the list; true if somebody waits
+/// for it. It is given the pointer that was pushed, by which it reaches what the job is
+/// the first part of: a `&Job` would not do. Does not unwind.
 pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
 
 /// What plain threads have.
@@ -130,7 +156,8 @@ impl Jobs {
         self.beat.load(Ordering::Relaxed) != 0
     }
 
-    /// Has the owner look up; false if it had been asked to for the same reason, and has not. Any thread.
+    /// Has the owner look up; false if it had been asked to for the same reason, and has
+    /// not. Any thread.
     pub(crate) fn ask(&self, why: u32) -> bool {
         // Its line is the owner's, who should not lose it for nothing.
         let is_new = self.beat.load(Ordering::Relaxed) & why == 0;
@@ -177,9 +204,9 @@ impl Jobs {
     /// *Owner.* Adds a job.
     ///
     /// # Safety
-    /// JO1, JO2: by a fiber of this list's worker, from an inner frame; the job stays where it is
-    /// until it is popped, or promoted and what was made of it has ended. The pointer is to all that
-    /// its `promote` reaches.
+    /// JO1, JO2: by a fiber of this list's worker, from an inner frame; the job stays
+    /// where it is until it is popped, or promoted and what was made of it has ended. The
+    /// pointer is to all that its `promote` reaches.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: NonNull<Job>) {
         let newest = self.newest.load(Ordering::Relaxed);
@@ -199,7 +226,7 @@ impl Jobs {
         }
         let root = ptr::from_ref(&self.root).cast_mut();
         Some(Along {
-            // SAFETY: a job is pending.
+            // SAFETY: JO4: a job is pending.
             oldest: unsafe { self.root.newer.get().assume_init() },
             newest: self.newest.swap(root, Ordering::Relaxed),
         })
@@ -208,7 +235,8 @@ impl Jobs {
     /// *Owner.* The fiber goes on, on the same worker, and its jobs are here again.
     ///
     /// # Safety
-    /// They have been taken from here, and nothing has been pushed or popped by that fiber since.
+    /// They have been taken from here, and nothing has been pushed or popped by that
+    /// fiber since.
     pub(crate) unsafe fn bring_back(&self, along: Along) {
         debug_assert!(!self.has_pending(), "another fiber has left its jobs");
         let Along { oldest, newest } = along;
@@ -235,12 +263,13 @@ impl Jobs {
         self.newest.store(older.cast_mut(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Makes a fiber of the oldest job, for which somebody waits if it is `wanted`; false if there is none.
+    /// *Owner.* Makes a fiber of the oldest job, for which somebody waits if it is
+    /// `wanted`; false if there is none.
     pub(crate) fn promote_oldest(&self, local: &Local, wanted: bool) -> bool {
         if !self.has_pending() {
             return false;
         }
-        // SAFETY: a job is pending.
+        // SAFETY: JO4: a job is pending.
         let oldest = unsafe { self.root.newer.get().assume_init() };
         // SAFETY: JO2: pending, so it is where it was pushed.
         let job = unsafe { &*oldest };
@@ -248,10 +277,10 @@ impl Jobs {
             let root = ptr::from_ref(&self.root).cast_mut();
             self.newest.store(root, Ordering::Relaxed);
         } else {
-            // SAFETY: it is pending, and not the newest.
+            // SAFETY: JO4: it is pending, and not the newest.
             let next = unsafe { job.newer.get().assume_init() };
             self.root.newer.set(MaybeUninit::new(next));
-            // SAFETY: as above: not the newest, so the next one has been pushed after it.
+            // SAFETY: JO2: pending, so it is where it was pushed.
             unsafe { &*next }
                 .older
                 .set(MaybeUninit::new(&raw const self.root));
@@ -286,8 +315,8 @@ impl Job {
     }
 }
 
-/// Makes fibers of all pending jobs of the running fiber, which is about to leave its stack, or to stay
-/// on it without running (JO1).
+/// Makes fibers of all pending jobs of the running fiber, which is about to leave its
+/// stack, or to stay on it without running (JO1).
 #[inline(always)]
 pub(crate) fn promote_all(local: &Local) {
     let jobs = local.jobs();
