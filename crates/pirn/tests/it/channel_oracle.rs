@@ -9,18 +9,7 @@ use pirn::channel::{
 };
 use pirn::select::Select;
 
-/// A small generator, so that a failure can be repeated: its seed is in the message.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (self.0 >> 33) as usize % sides
-    }
-}
+use crate::rig::Dice;
 
 /// What a channel ought to do.
 struct Model {
@@ -50,7 +39,7 @@ impl Pair {
     fn step(&mut self, dice: &mut Dice, value: u64) {
         let model = &mut self.model;
         let full = model.values.len() >= model.capacity;
-        match dice.roll(12) {
+        match dice.below(12) {
             0..3 => {
                 let expected = match (model.closed, full) {
                     (true, _) => Err(TrySendError::Disconnected(value)),
@@ -99,7 +88,7 @@ impl Pair {
                 assert_eq!(values.is_empty(), expected.is_ok());
             }
             8 if !model.values.is_empty() || model.closed => {
-                let max = dice.roll(6);
+                let max = dice.below(6);
                 let mut out = Vec::new();
                 let count = max.min(model.values.len());
                 let expected = if count == 0 && max > 0 {
@@ -115,7 +104,7 @@ impl Pair {
                 self.tx = tx;
                 self.rx = rx;
             }
-            10 if dice.roll(40) == 0 => {
+            10 if dice.below(40) == 0 => {
                 assert_eq!(self.tx.close(), !model.closed);
                 model.closed = true;
             }
@@ -158,15 +147,15 @@ fn a_select_completes_one_possible_case() {
     for seed in 0..300 {
         let dice = &mut Dice(seed);
         let mut pairs: Vec<_> = (0..3)
-            .map(|_| Pair::new(CAPACITIES[dice.roll(6)]))
+            .map(|_| Pair::new(CAPACITIES[dice.below(6)]))
             .collect();
         for i in 0..200 {
             for pair in &mut pairs {
                 pair.step(dice, 10_000 * seed + 10 * i);
             }
-            let biased = dice.roll(2) == 0;
-            let list: Vec<(usize, bool)> = (0..dice.roll(6))
-                .map(|_| (dice.roll(3), dice.roll(2) == 0))
+            let biased = dice.below(2) == 0;
+            let list: Vec<(usize, bool)> = (0..dice.below(6))
+                .map(|_| (dice.below(3), dice.below(2) == 0))
                 .collect();
             won[usize::from(select(&mut pairs, &list, biased, seed))] += 1;
         }

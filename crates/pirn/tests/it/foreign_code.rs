@@ -10,8 +10,7 @@ use pirn::runtime::test;
 use pirn::time::{Elapsed, now, sleep, timeout};
 
 use crate::crew::runtime;
-use crate::rig::LONG;
-use crate::strike::Dice;
+use crate::rig::{Dice, LONG};
 
 /// What somebody else wrote: adds up what an iterator yields.
 fn sum_of(numbers: impl Iterator<Item = u64>) -> u64 {
@@ -139,7 +138,8 @@ fn a_thousand_end_in_time() {
             pirn::scope(|s| {
                 for i in 0..1_000 {
                     let rx = rx.clone();
-                    let limit = Duration::from_micros(Dice::new(i).below(50_000) as u64);
+                    let limit =
+                        Duration::from_micros(Dice(i as u64).below(50_000) as u64);
                     s.spawn(move || {
                         let start = Instant::now();
                         assert!(timeout(limit, || sum_of(rx.iter())).is_err());

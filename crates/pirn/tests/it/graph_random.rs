@@ -8,23 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pirn::Runtime;
 use pirn::par::graph::{Access, Graph, NodeId};
 
-use crate::rig::{SCHEDULERS, on_every_shape, scaled};
-
-/// xorshift: any fair choice will do.
-struct Dice(u64);
-
-impl Dice {
-    fn of(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 11) % n as u64) as usize
-    }
-}
+use crate::rig::{Dice, SCHEDULERS, on_every_shape, scaled};
 
 /// What a node does to one resource.
 #[derive(Clone, Copy, PartialEq)]
@@ -218,7 +202,7 @@ impl World {
 
 /// One random graph, run three times, beside its line.
 fn play(runtime: &Runtime, seed: u64) {
-    let mut dice = Dice::of(seed);
+    let mut dice = Dice(seed);
     let said = Said::random(&mut dice);
     let waits = said.waits();
     let n = said.uses.len();
@@ -286,7 +270,7 @@ fn random_panics() {
     on_every_shape(|runtime| {
         let shape = shape.fetch_add(1, Ordering::Relaxed);
         for seed in (0..=rounds).map(|round| 50_000 + shape * 1_000 + round) {
-            let mut dice = Dice::of(seed);
+            let mut dice = Dice(seed);
             let said = Said::random(&mut dice);
             let (waits, n) = (said.waits(), said.uses.len());
             let bad: Vec<bool> = (0..n).map(|_| dice.below(10) == 0).collect();
@@ -336,7 +320,7 @@ fn random_panics() {
 #[test]
 fn random_circles() {
     for seed in 0..scaled(1_000) as u64 {
-        let mut dice = Dice::of(seed);
+        let mut dice = Dice(seed);
         let n = 1 + dice.below(60);
         let length = 1 + dice.below(n);
         let nodes = shuffled(&mut dice, n);

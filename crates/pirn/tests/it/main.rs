@@ -137,7 +137,7 @@ mod par_panics;
 mod par_regions;
 /// Parallel work comes to what a loop comes to.
 mod par_results;
-/// Numbers and lengths for parallel work.
+/// Lengths of parallel work, and work that takes a while or panics.
 mod par_rig;
 /// Sorted is sorted, and equal items stay in order.
 mod par_sorts;

@@ -8,24 +8,7 @@ use pirn::sync::{AcquireError, Mutex, Permit, RwLock, RwLockWriteGuard, Semaphor
 use pirn::{Interrupt, channel};
 
 use crate::crew::alone;
-use crate::rig::scaled;
-
-/// xorshift: any fair choice will do.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n as u64) as usize
-    }
-
-    fn one_of<T: Copy>(&mut self, all: impl IntoIterator<Item = T>) -> Option<T> {
-        let all: Vec<T> = all.into_iter().collect();
-        (!all.is_empty()).then(|| all[self.below(all.len())])
-    }
-}
+use crate::rig::{Dice, scaled};
 
 /// Lets everything run that can.
 fn rest() {

@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use pirn::Interrupt;
 use pirn::par::{self, Split};
 
-use crate::par_rig::{Bomb, Numbers};
-use crate::rig::{Counted, Drops, on_every_shape, scaled};
+use crate::par_rig::Bomb;
+use crate::rig::{Counted, Dice, Drops, on_every_shape, scaled};
 
 /// Runs `work`, which must end with the panic of a [`Bomb`].
 fn boom<R>(work: impl FnOnce() -> R) {
@@ -145,7 +145,7 @@ fn what_is_not_looked_at_is_dropped() {
 #[test]
 fn a_sort_that_panics_loses_nothing() {
     on_every_shape(|runtime| {
-        let mut numbers = Numbers(3);
+        let mut numbers = Dice(3);
         let calls = [0, 1, 100, 9_999, 60_000, 100_000, 130_000];
         for calls in calls.map(scaled) {
             for stable in [false, true] {
@@ -187,7 +187,7 @@ fn a_sort_by_chance_loses_nothing() {
             let mut items: Vec<String> = (0..6_000).map(|n: u32| n.to_string()).collect();
             let mut expected = items.clone();
             expected.sort_unstable();
-            let chance = std::sync::Mutex::new(Numbers(seed));
+            let chance = std::sync::Mutex::new(Dice(seed));
             let compare = |_: &String, _: &String| match chance.lock().unwrap().below(3) {
                 0 => Ordering::Less,
                 1 => Ordering::Equal,

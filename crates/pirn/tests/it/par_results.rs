@@ -9,8 +9,8 @@ use pirn::par::{self, Split};
 use pirn::{Interrupt, Runtime};
 
 use crate::crew::runtime;
-use crate::par_rig::{Numbers, compute, lengths};
-use crate::rig::on_every_shape;
+use crate::par_rig::{compute, lengths};
+use crate::rig::{Dice, on_every_shape};
 
 /// O9. Every operation on runs of every length, on every shape of runtime, beside a loop.
 #[test]
@@ -18,7 +18,7 @@ fn every_operation_does_what_a_loop_does() {
     on_every_shape(|runtime| {
         runtime.run(|| {
             for n in lengths() {
-                compare(&Numbers(n as u64).many(n));
+                compare(&Dice(n as u64).many(n));
             }
         });
     });
@@ -177,7 +177,7 @@ fn chunks_of_nothing_are_refused() {
 /// The shape of a sum is the number of its items, not who adds.
 #[test]
 fn sums_of_floats_are_the_same_on_any_number_of_workers() {
-    let mut numbers = Numbers(7);
+    let mut numbers = Dice(7);
     let values: Vec<f64> = (0..100_003)
         .map(|_| (numbers.next() as f64).sqrt() / (1.0 + numbers.below(1_000) as f64))
         .collect();

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use pirn::par;
 
-use crate::par_rig::{Numbers, lengths};
-use crate::rig::{on_every_shape, scaled};
+use crate::par_rig::lengths;
+use crate::rig::{Dice, on_every_shape, scaled};
 
 /// Runs of numbers as people have them.
 fn patterns(n: usize) -> Vec<Vec<u64>> {
-    let mut numbers = Numbers(n as u64);
+    let mut numbers = Dice(n as u64);
     let rising: Vec<u64> = (0..n as u64).collect();
     let falling: Vec<u64> = rising.iter().rev().copied().collect();
     let mut almost = rising.clone();
@@ -96,7 +96,7 @@ fn compare(numbers: &[u64]) {
 fn any_items_are_sorted() {
     on_every_shape(|runtime| {
         runtime.run(|| {
-            let numbers = Numbers(5).many(scaled(20_000));
+            let numbers = Dice(5).many(scaled(20_000));
             let mut words: Vec<String> = numbers.iter().map(u64::to_string).collect();
             let mut expected = words.clone();
             expected.sort();

@@ -1,5 +1,5 @@
 //! What the tests stand on: runtimes of every shape, parts that run in a process of their
-//! own, things that count how often they are dropped, and what the system says of us.
+//! own, dice, things that count how often they are dropped, and what the system says of us.
 
 use std::fs;
 use std::path::PathBuf;
@@ -109,6 +109,39 @@ pub(crate) fn slow_wake() -> Duration {
     sleeper.join().expect("it ends");
     waits.sort_unstable();
     waits[90]
+}
+
+/// Numbers that look like chance, the same for the same seed.
+#[derive(Clone)]
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    /// Any number.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    /// One of `all`, if there are any.
+    pub(crate) fn one_of<T: Copy>(
+        &mut self,
+        all: impl IntoIterator<Item = T>,
+    ) -> Option<T> {
+        let all: Vec<T> = all.into_iter().collect();
+        (!all.is_empty()).then(|| all[self.below(all.len())])
+    }
+
+    /// So many numbers of 24 bits.
+    pub(crate) fn many(&mut self, n: usize) -> Vec<u64> {
+        (0..n).map(|_| self.next() >> 40).collect()
+    }
 }
 
 /// Makes things that count how often they were dropped.

@@ -10,8 +10,8 @@ use pirn::channel::{
 };
 use pirn::select::Select;
 
-use crate::rig::{Counted, Drops};
-use crate::strike::{Count, Dice, Game, again_and_again};
+use crate::rig::{Counted, Dice, Drops};
+use crate::strike::{Count, Game, again_and_again};
 
 /// A channel of any capacity; `None` is without bound.
 fn open<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {
@@ -22,7 +22,7 @@ const CAPACITIES: [Option<usize>; 5] = [Some(0), Some(1), Some(2), Some(7), None
 
 /// Sends in every way there is until interrupted.
 fn send_on(tx: &Sender<Counted>, made: &Count, sent: &Count, drops: &Drops, seed: usize) {
-    let mut dice = Dice::new(seed);
+    let mut dice = Dice(seed as u64);
     loop {
         made.one();
         let value = drops.one();
@@ -51,7 +51,7 @@ fn send_on(tx: &Sender<Counted>, made: &Count, sent: &Count, drops: &Drops, seed
 
 /// Receives in every way there is until interrupted.
 fn receive_on(rx: &Receiver<Counted>, received: &Count, seed: usize) {
-    let mut dice = Dice::new(seed);
+    let mut dice = Dice(seed as u64);
     let mut many = Vec::new();
     loop {
         let ended = match dice.below(3) {

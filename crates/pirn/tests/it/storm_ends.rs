@@ -8,8 +8,8 @@ use pirn::scope::TaskGroup;
 use pirn::spawn::{JoinError, park_interruptible};
 use pirn::{Interrupt, time};
 
-use crate::rig::Drops;
-use crate::strike::{Count, Dice, Game, again_and_again};
+use crate::rig::{Dice, Drops};
+use crate::strike::{Count, Game, again_and_again};
 
 /// Joins of detached fibers: interrupted joins leave them to themselves, cancelled fibers end,
 /// and every capture and result is dropped once.
@@ -21,7 +21,7 @@ fn joins() {
         let mut game = Game::new(seed);
         for player in 0..6 {
             let (drops, made) = (&drops, &made);
-            let mut dice = Dice::new(seed * 8 + player);
+            let mut dice = Dice((seed * 8 + player) as u64);
             game.doomed(move || {
                 loop {
                     made.one();
@@ -66,7 +66,7 @@ fn times_and_parks() {
         let mut game = Game::new(seed);
         for player in 0..8 {
             let (began, ended) = (&began, &ended);
-            let mut dice = Dice::new(seed * 8 + player);
+            let mut dice = Dice((seed * 8 + player) as u64);
             game.doomed(move || {
                 began.one();
                 let interrupt = match player {
@@ -143,7 +143,7 @@ fn scopes() {
         for player in 0..4 {
             let (drops, made) = (&drops, &made);
             let (begun, ended) = (&begun, &ended);
-            let mut dice = Dice::new(seed * 8 + player);
+            let mut dice = Dice((seed * 8 + player) as u64);
             game.doomed(move || {
                 while pirn::cancel::check().is_ok() {
                     let own = Count::default();
@@ -283,7 +283,7 @@ fn calls_elsewhere() {
         let mut game = Game::new(seed);
         for (player, place) in places.iter().enumerate() {
             let (drops, made, ran) = (&drops, &made, &ran);
-            let mut dice = Dice::new(seed * 8 + player);
+            let mut dice = Dice((seed * 8 + player) as u64);
             let mut coin = dice.clone();
             game.doomed(move || {
                 while pirn::cancel::check().is_ok() {

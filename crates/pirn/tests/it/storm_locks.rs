@@ -11,7 +11,8 @@ use pirn::sync::{
 };
 use pirn::wait::{park_on, unpark_one};
 
-use crate::strike::{Count, Dice, Game, again_and_again};
+use crate::rig::Dice;
+use crate::strike::{Count, Game, again_and_again};
 
 /// How often a player who is not struck does what it does.
 const ROUNDS: usize = 30;
@@ -151,7 +152,7 @@ fn semaphores() {
         let mut game = Game::new(seed);
         for player in 0..6 {
             let (semaphore, hold) = (&semaphore, &hold);
-            let mut dice = Dice::new(seed * 8 + player);
+            let mut dice = Dice((seed * 8 + player) as u64);
             game.doomed(move || {
                 loop {
                     let k = 1 + dice.below(PERMITS);

@@ -15,9 +15,9 @@ use pirn::sync::{Condvar, Event, Mutex, Semaphore, WaitGroup};
 use pirn::{Interrupt, JoinHandle, Runtime};
 
 use crate::rig::{
-    Drops, LONG, SLACK, apart, compute_until, eventually, resident, scaled,
+    Dice, Drops, LONG, SLACK, apart, compute_until, eventually, resident, scaled,
 };
-use crate::strike::{Count, Dice, again_and_again};
+use crate::strike::{Count, again_and_again};
 
 /// What parked fibers wait for, and nobody gives.
 struct Places {
@@ -225,7 +225,7 @@ fn spawning_in_every_way_while_cancelling() {
                         }
                     });
                 }
-                let mut dice = Dice::new(seed);
+                let mut dice = Dice(seed as u64);
                 match dice.below(2) {
                     0 => (0..dice.below(200)).for_each(|_| pirn::yield_now()),
                     _ => pirn::blocking(|| {
@@ -253,7 +253,7 @@ fn dispatchers_that_end_amid_work() {
     let part = || {
         let threads = || thread_count();
         let one_round = |seed: usize| {
-            let mut dice = Dice::new(seed);
+            let mut dice = Dice(seed as u64);
             let own = Dispatcher::new(1 + dice.below(3)).expect("threads can be had");
             let (spawned, ended) = (Count::default(), Count::default());
             let views = [

@@ -13,25 +13,7 @@ use pirn::Runtime;
 use pirn::scope::{Scope, ScopedJoinHandle};
 
 use crate::crew::{Job, runtime};
-use crate::rig::scaled;
-
-/// Numbers that look like chance, the same for the same seed.
-#[derive(Clone)]
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: usize) -> Dice {
-        Dice((seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    /// A number below `n`.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % n
-    }
-}
+use crate::rig::{Dice, scaled};
 
 /// Who plays.
 pub(crate) struct Game<'a> {
@@ -61,7 +43,7 @@ impl<'a> Game<'a> {
 
     /// Plays on `runtime`; returns when everybody has ended.
     pub(crate) fn play(self, runtime: &Runtime) {
-        let dice = Dice::new(self.seed);
+        let dice = Dice(self.seed as u64);
         let (others, doomed) = (self.others, self.doomed);
         runtime.run(|| {
             pirn::scope(|all| {
