@@ -52,7 +52,7 @@ use crate::base::mutant::mutant;
 /// on account of it. What goes to others is a fiber, by the queue that it is put into.
 #[repr(align(128))]
 pub(crate) struct Jobs {
-    /// Why the next join is to look up: 0, or some of [`ARMED`], [`ASKED`], [`GIVE_WAY`], [`AGAIN`], [`ALWAYS`].
+    /// A [`Beat`]. Any thread adds reasons; the owner takes them.
     beat: AtomicU32,
     /// The newest job, or the root. Written by the owner; workers without work and the
     /// monitor see from it whether there are any.
@@ -73,16 +73,28 @@ unsafe impl Sync for Jobs {}
 // root, and while its owner runs a fiber there, jobs of that fiber.
 unsafe impl Send for Jobs {}
 
-/// Nobody looks after the joins of this worker: the monitor is to be told of one.
-pub(crate) const ARMED: u32 = 1;
-/// Somebody has nothing to do.
-pub(crate) const ASKED: u32 = 2;
-/// The running fiber has run for long: others may want its thread.
-pub(crate) const GIVE_WAY: u32 = 4;
-/// Promotions are left of the last beat.
-pub(crate) const AGAIN: u32 = 16;
-/// Every join looks up: on threads that are no workers, and where a seed decides.
-pub(crate) const ALWAYS: u32 = 8;
+/// Why the next join is to look up: any of the reasons here, or none. What follows from
+/// each: `sched::beat`.
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+pub(crate) struct Beat(u32);
+
+impl Beat {
+    /// Nobody looks after the joins of this worker: the monitor is to be told of one.
+    pub(crate) const ARMED: Beat = Beat(1);
+    /// Somebody has nothing to do.
+    pub(crate) const ASKED: Beat = Beat(2);
+    /// Promotions are left of the last beat.
+    pub(crate) const AGAIN: Beat = Beat(4);
+    /// The running fiber has run for long: others may want its thread.
+    pub(crate) const GIVE_WAY: Beat = Beat(8);
+    /// Every join looks up: on threads that are no workers, and where a seed decides.
+    pub(crate) const ALWAYS: Beat = Beat(16);
+
+    /// Whether `reason` is among these.
+    pub(crate) fn has(self, reason: Beat) -> bool {
+        self.0 & reason.0 != 0
+    }
+}
 
 /// One job; the first part of what `par` keeps of it.
 pub(crate) struct Job {
@@ -112,7 +124,7 @@ pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
 
 /// What plain threads have.
 static NOBODYS: Jobs = Jobs {
-    beat: AtomicU32::new(ALWAYS),
+    beat: AtomicU32::new(Beat::ALWAYS.0),
     newest: AtomicPtr::new((&raw const NOBODYS.root).cast_mut()),
     credit: Cell::new(0),
     crowded: AtomicBool::new(false),
@@ -127,8 +139,9 @@ static NOBODYS: Jobs = Jobs {
 impl Jobs {
     /// An empty list, looked after by nobody; every join looks up if `always`.
     pub(crate) fn new(always: bool) -> Arc<Jobs> {
+        let why = if always { Beat::ALWAYS } else { Beat::ARMED };
         let jobs = Arc::new(Jobs {
-            beat: AtomicU32::new(if always { ALWAYS } else { ARMED }),
+            beat: AtomicU32::new(why.0),
             newest: AtomicPtr::new(ptr::null_mut()),
             credit: Cell::new(0),
             crowded: AtomicBool::new(false),
@@ -158,20 +171,21 @@ impl Jobs {
 
     /// Has the owner look up; false if it had been asked to for the same reason, and has
     /// not. Any thread.
-    pub(crate) fn ask(&self, why: u32) -> bool {
+    pub(crate) fn ask(&self, why: Beat) -> bool {
         // Its line is the owner's, who should not lose it for nothing.
-        let is_new = self.beat.load(Ordering::Relaxed) & why == 0;
+        let is_new = !Beat(self.beat.load(Ordering::Relaxed)).has(why);
         if is_new {
-            self.beat.fetch_or(why, Ordering::Relaxed);
+            self.beat.fetch_or(why.0, Ordering::Relaxed);
         }
         is_new
     }
 
     /// *Owner.* Why it is to look up, and from now on is not.
-    pub(crate) fn take_beat(&self) -> u32 {
+    pub(crate) fn take_beat(&self) -> Beat {
         let beat = self.beat.load(Ordering::Relaxed);
-        self.beat.fetch_and(!beat | ALWAYS, Ordering::Relaxed);
-        beat
+        self.beat
+            .fetch_and(!beat | Beat::ALWAYS.0, Ordering::Relaxed);
+        Beat(beat)
     }
 
     /// *Owner.* Promotions that are left of the last beat.

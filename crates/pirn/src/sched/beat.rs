@@ -1,28 +1,34 @@
-//! Beats: when pending jobs (`fiber::jobs`) become fibers, and when a fiber that joins gives way.
+//! Beats: when pending jobs (`fiber::jobs`) become fibers, and when a fiber that joins
+//! gives way.
 //!
-//! Owns: what a worker does when a join looks up. Does not own: the list, nor what a job is (`par`).
+//! Owns: what a worker does when a join looks up. Does not own: the list of jobs and its
+//! words (`fiber::jobs`), nor how a job becomes a fiber (`par::task`).
 //!
-//! After M. Rainey, U. Acar and others, "Heartbeat scheduling: provable efficiency for nested
-//! parallelism" (PLDI 2018): a fiber goes on by itself, and makes a fiber of its *oldest* job, which is the
-//! largest as a rule, at beats that are far apart compared to what that costs. Here a beat is for somebody:
+//! After M. Rainey, U. Acar and others, "Heartbeat scheduling: provable efficiency for
+//! nested parallelism" (PLDI 2018): a fiber goes on by itself, and makes a fiber of its
+//! *oldest* job, which is the largest as a rule, at beats that are far apart compared to
+//! what that costs. Here a beat is for somebody:
 //!
 //! | the word says | set by | when | what follows |
 //! |---|---|---|---|
-//! | ARMED | the monitor | it stops looking often | it looks again; a job for each idle worker |
+//! | ARMED | the monitor, and every worker's birth | it does not look often | it looks again; a job for each idle worker |
 //! | ASKED | a worker that has done a job, or goes to sleep | jobs are long, or its last question was [`ASK`] ago; a wake-up pays (`gain`) | a job for each idle worker, one at least |
 //! | ASKED | one that finds nothing, but pending jobs | at most every [`ASK`] | the same |
 //! | ASKED | the monitor | while some worker sleeps | the same |
 //! | AGAIN | the owner | more jobs are due, or one was promoted and nobody came | one job more |
 //! | GIVE_WAY | the monitor | the fiber has run since its last look | the fiber yields if others want its thread; one job, if others can take none here |
-//! | ALWAYS | the runtime | it is deterministic | the seed says whether one job is promoted, and whether the fiber yields |
+//! | ALWAYS | the list's birth | the runtime is deterministic, also under shuttle | the seed says whether one job is promoted, and whether the fiber yields |
+//! | ALWAYS | the same | the thread is no worker | [`place`] says where the join goes |
 //!
-//! On a runtime that is driven by hand there is no monitor: a fiber that joins gives way when it waits.
+//! On a runtime that is driven by hand there is no monitor: a fiber that joins gives way
+//! when it waits.
 //!
-//! LIVENESS: jobs are pending only while their fiber runs (JO1), and it runs only on a worker that is awake. If
-//! another one sleeps meanwhile the monitor is not stopped; either it looks often and sees the jobs, or it
-//! has armed the word after it had said that it does not, and the next join tells it. What is set in the word
-//! after the last join of a long first half is seen by the next join, or by nobody: a fiber that
-//! neither joins nor waits keeps its jobs, as Heartbeat scheduling has it.
+//! LIVENESS: jobs are pending only while their fiber runs (JO1), and it runs only on a
+//! worker that is awake. If another one sleeps meanwhile the monitor is not stopped;
+//! either it looks often and sees the jobs, or it has armed the word after it had said
+//! that it does not, and the next join tells it. What is set in the word after the last
+//! join of a long first half is seen by the next join, or by nobody: a fiber that neither
+//! joins nor waits keeps its jobs, as Heartbeat scheduling has it.
 
 use std::ptr;
 use std::sync::Arc;
@@ -35,14 +41,15 @@ use crate::base::clock;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
-use crate::fiber::jobs::{AGAIN, ALWAYS, ARMED, ASKED, GIVE_WAY, Jobs};
+use crate::fiber::jobs::{Beat, Jobs};
 use crate::wait::park::yield_joining;
 
-/// Where a seed decides, one join of so many gives way. Arbitrary: often enough for short works to do it.
+/// Where a seed decides, one join of so many gives way. Arbitrary: often enough for short
+/// works to do it.
 const TURN: usize = 8;
 
-/// So many jobs are promoted for one question until somebody is there to take one. Arbitrary: short joins come in rows,
-/// and who has asked is some microseconds away.
+/// So many jobs are promoted for one question until somebody is there to take one.
+/// Arbitrary: short joins come in rows, and who has asked is some microseconds away.
 const KEPT: u32 = 2;
 
 /// Where a join is called.
@@ -82,8 +89,8 @@ pub(crate) fn is_wanted(local: &Local) -> bool {
     }
 }
 
-/// Queues a fresh fiber that was a job of the calling fiber's; `wanted`: somebody waits for just that. `Err` if the
-/// pool takes none any more.
+/// Queues a fresh fiber that was a job of the calling fiber's; `wanted`: somebody waits
+/// for just that. `Err` if the pool takes none any more.
 pub(crate) fn queue_job(
     local: &Local,
     fiber: FiberPtr,
@@ -92,8 +99,8 @@ pub(crate) fn queue_job(
     Worker::here(local).queue_job(fiber, wanted)
 }
 
-/// Drops `fiber`, a job of the caller's that has found no stack, unrun, if nobody else has taken it: the join does the
-/// job on its own.
+/// Drops `fiber`, a job of the caller's that has found no stack, unrun, if nobody else
+/// has taken it: the join does the job on its own.
 pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     let worker = Worker::here(local);
     let taken = worker.pool.starved.take(|hungry| hungry == fiber);
@@ -104,14 +111,16 @@ pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// The calling fiber will wait for one of its jobs: its worker has reason to watch for the end.
+/// The calling fiber will wait for one of its jobs: its worker has reason to watch for
+/// the end.
 pub(crate) fn expect_end(local: &Local) {
     if let Some(worker) = Worker::of(local) {
         worker.gain.expect(clock::now());
     }
 }
 
-/// Runs a job that has become a fiber, on that fiber, and keeps account of it. It was noted among `owner`.
+/// Runs a job that has become a fiber, on that fiber, and keeps account of it. It was
+/// noted among `owner`.
 pub(crate) fn run_job<R>(owner: *const Jobs, work: impl FnOnce() -> R) -> R {
     let began = clock::now();
     let result = work();
@@ -127,7 +136,7 @@ pub(crate) fn run_job<R>(owner: *const Jobs, work: impl FnOnce() -> R) -> R {
 
 impl Pool {
     /// Has the next join of each worker look up.
-    pub(super) fn have_joins_look_up(&self, why: u32) {
+    pub(super) fn have_joins_look_up(&self, why: Beat) {
         for remote in self.remotes.iter() {
             remote.jobs.ask(why);
         }
@@ -149,44 +158,46 @@ impl Worker {
     fn beat(&self, local: &Local) -> bool {
         let jobs = local.jobs();
         let why = jobs.take_beat();
-        if why & ALWAYS != 0 {
+        if why.has(Beat::ALWAYS) {
             if local.random_below(2) == 0 {
                 jobs.promote_oldest(local, true);
             }
             return local.random_below(TURN) == 0;
         }
         let mut credit = jobs.credit().get();
-        if why & (ARMED | ASKED) != 0 {
-            let wanted = usize::from(why & ASKED != 0);
+        if why.has(Beat::ARMED) || why.has(Beat::ASKED) {
+            let wanted = usize::from(why.has(Beat::ASKED));
             let itself = usize::from(self.searching.get());
             let others = self.pool.idle.unoccupied().saturating_sub(itself);
             credit = others.max(wanted);
             self.kept.set(0);
         }
-        let gives_way = why & GIVE_WAY != 0 && self.gives_way();
-        if why & GIVE_WAY != 0 && !gives_way && self.puts_out() {
+        let gives_way = why.has(Beat::GIVE_WAY) && self.gives_way();
+        if why.has(Beat::GIVE_WAY) && !gives_way && self.puts_out() {
             credit = credit.max(1);
         }
         if credit > 0 && jobs.promote_oldest(local, true) {
             credit -= 1;
         }
-        if why & ARMED != 0 {
+        if why.has(Beat::ARMED) {
             // After the other wake: its thread would be in the way of that one's.
             self.pool.look_after_joins();
         }
         jobs.credit().set(credit);
         if credit > 0 {
-            jobs.ask(AGAIN);
+            jobs.ask(Beat::AGAIN);
         }
         gives_way
     }
 
-    /// Whether a job is to be where others find it, so that who has nothing to do need not ask first.
+    /// Whether a job is to be where others find it, so that who has nothing to do need
+    /// not ask first.
     fn puts_out(&self) -> bool {
         self.pool.workers() > 1 && self.remote().queued() == 0
     }
 
-    /// Whether anybody may want this thread; if so the worker goes through everything next.
+    /// Whether anybody may want this thread; if so the worker goes through everything
+    /// next.
     fn gives_way(&self) -> bool {
         let driven = self.is_driven();
         let wanted = self.is_wanted();
@@ -216,20 +227,21 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// A job that was promoted here has not been taken by anybody before its join came to it: they may want the next
-    /// one, which may be longer.
+    /// A job that was promoted here has not been taken by anybody before its join came to
+    /// it: they may want the next one, which may be longer.
     fn has_kept_a_job(&self) {
         let kept = self.kept.get() + 1;
         if kept < KEPT {
             self.kept.set(kept);
             let jobs = &self.remote().jobs;
             jobs.credit().set(jobs.credit().get().max(1));
-            jobs.ask(AGAIN);
+            jobs.ask(Beat::AGAIN);
         }
     }
 
-    /// A job of another worker's that began then is done, and nobody has heard of it yet: who has waited for it may join again at once,
-    /// and is to find that this worker would take another one.
+    /// A job of another worker's that began then is done, and nobody has heard of it yet:
+    /// who has waited for it may join again at once, and is to find that this worker
+    /// would take another one.
     fn has_done_a_job(&self, began: u64) {
         let now = clock::now();
         self.gain.add(began, now);
@@ -240,8 +252,8 @@ impl Worker {
         }
     }
 
-    /// Asks for jobs, and watches for them, if some are likely to come, or for the end of one that is waited for
-    /// here. True if there is something to run.
+    /// Asks for jobs, and watches for them, if some are likely to come, or for the end of
+    /// one that is waited for here. True if there is something to run.
     pub(super) fn watch_for_jobs(&self) -> bool {
         let asked = self.ask_for_jobs();
         match self.gain.worth_watching(clock::now()) {
@@ -255,18 +267,19 @@ impl Worker {
         }
     }
 
-    /// The next join of each other worker is to look up, since this one has nothing to do, or will not have.
+    /// The next join of each other worker is to look up, since this one has nothing to
+    /// do, or will not have.
     fn ask_for_next_job(&self) {
         let own = &*self.remote().jobs;
         for remote in self.pool.remotes.iter() {
             if !ptr::eq(&*remote.jobs, own) {
-                remote.jobs.ask(ASKED);
+                remote.jobs.ask(Beat::ASKED);
             }
         }
     }
 
-    /// This worker goes to sleep, and will not ask again. If jobs have not been worth a wake-up, the monitor is to
-    /// have it woken for the next one.
+    /// This worker goes to sleep, and will not ask again. If jobs have not been worth a
+    /// wake-up, the monitor is to have it woken for the next one.
     pub(super) fn leave_word_for_joins(&self) {
         self.gain.settle();
         if self.gain.is_worth_a_wake() {
@@ -274,7 +287,8 @@ impl Worker {
         }
     }
 
-    /// Has fibers that join on other workers make a fiber of a job; false if there are none.
+    /// Has fibers that join on other workers make a fiber of a job; false if there are
+    /// none.
     pub(super) fn ask_for_jobs(&self) -> bool {
         let own = &*self.remote().jobs;
         let mut joining = self.pool.remotes.iter().map(|remote| &*remote.jobs);
@@ -286,7 +300,7 @@ impl Worker {
             self.asked.set(now);
             for remote in self.pool.remotes.iter() {
                 if remote.jobs.has_pending() {
-                    remote.jobs.ask(ASKED);
+                    remote.jobs.ask(Beat::ASKED);
                 }
             }
         }

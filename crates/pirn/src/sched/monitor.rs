@@ -48,7 +48,7 @@ use super::scale::{Evidence, LONG, STILL};
 use super::slow::SlowFibers;
 use super::threads::is_launched;
 use crate::base::clock;
-use crate::fiber::jobs::{ARMED, ASKED, GIVE_WAY};
+use crate::fiber::jobs::Beat;
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::sys::parker::Parker;
@@ -209,7 +209,7 @@ impl Monitor {
             if pool.idle.all_asleep() && !seen.unaware {
                 self.state.store(STOPPED, Ordering::SeqCst);
                 if pool.idle.all_asleep() && pool.is_watched() {
-                    pool.have_joins_look_up(ARMED);
+                    pool.have_joins_look_up(Beat::ARMED);
                     self.parker.park();
                 }
                 calm = 0;
@@ -222,7 +222,7 @@ impl Monitor {
                 self.wait(beat);
             } else {
                 self.state.store(DOZING, Ordering::SeqCst);
-                pool.have_joins_look_up(ARMED);
+                pool.have_joins_look_up(Beat::ARMED);
                 // What comes while nobody is free is seen by the next look, not before.
                 let nobody_is_free = stuck && !pool.idle.sleepers_hint();
                 let doze = match young || nobody_is_free {
@@ -291,10 +291,10 @@ impl Monitor {
                 seen.crowded |= crowded;
                 let fresh = now.epoch != last.epoch && !crowded;
                 // One that has been asked and does not join is left to itself.
-                seen.joining |= fresh || remote.jobs.ask(GIVE_WAY);
+                seen.joining |= fresh || remote.jobs.ask(Beat::GIVE_WAY);
             }
             if now.awake && pool.idle.sleepers_hint() {
-                remote.jobs.ask(ASKED);
+                remote.jobs.ask(Beat::ASKED);
             }
             seen.awake += usize::from(now.awake);
             seen.advancing += usize::from(now.awake && now.epoch != last.epoch);
