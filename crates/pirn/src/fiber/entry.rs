@@ -89,6 +89,8 @@ const fn lies_unboxed<V>() -> bool {
     fits::<V>(slab::CLASSES as u8 - 1)
 }
 
+const _: () = assert!(fits::<Unwound>(0), "a panic lies in a payload of any class");
+
 /// Makes a fresh fiber out of `f`, with one reference for the runtime and one for a handle.
 ///
 /// # Safety
