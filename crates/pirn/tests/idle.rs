@@ -156,3 +156,39 @@ fn a_watched_process_stays_idle() {
         }
     });
 }
+
+/// A fiber that blocks its thread in the first half of a join cannot be asked for the second one: it is looked at now
+/// and then, not at every beat.
+#[test]
+fn a_joiner_that_blocks_is_left_alone() {
+    fn nest(depth: u32, block: &(impl Fn() + Sync)) {
+        match depth {
+            0 => block(),
+            // Some are given to the other worker, until it has given up asking.
+            _ => drop(pirn::par::join(|| nest(depth - 1, block), || ())),
+        }
+    }
+    apart("a_joiner_that_blocks_is_left_alone", || {
+        let runtime = Runtime::builder().workers(2).build();
+        let runtime = runtime.expect("a runtime starts");
+        let block = || {
+            // The monitor has come to rest by then, and the other worker sleeps.
+            std::thread::sleep(Duration::from_millis(500));
+            let (start, before) = (Instant::now(), looks());
+            std::thread::sleep(Duration::from_secs(1));
+            let looks = looks() - before;
+            let most = 100 + start.elapsed().as_millis() / 5;
+            assert!(u128::from(looks) < most, "{looks} looks");
+        };
+        runtime.run(|| nest(50, &block));
+        let spawned = runtime.metrics().total.spawned;
+        assert!(spawned < 50, "all halves were given away");
+    });
+}
+
+/// How often monitors have been put to sleep.
+fn looks() -> u64 {
+    let threads = switches().into_iter();
+    let monitors = threads.filter(|(name, _)| name.contains("monitor"));
+    monitors.map(|(_, switches)| switches).sum()
+}

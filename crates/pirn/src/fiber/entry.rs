@@ -168,8 +168,8 @@ unsafe fn drop_lying<V>(fiber: FiberPtr) {
     drop(unsafe { take::<V>(fiber) });
 }
 
-/// Runs the closure (or drops it if the fiber has been cancelled before it ever ran), and leaves the
-/// outcome.
+/// Runs the closure (or drops it if the fiber has been cancelled before it ever ran, and is not obliged), and
+/// leaves the outcome.
 ///
 /// # Safety
 /// Once for each fiber, by the fiber itself; the payload holds its closure (H5).
@@ -178,7 +178,8 @@ unsafe fn run_caught(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     let table = header.vtable.get();
-    let (call, outcome) = match header.state.is_cancelled() {
+    let is_late = header.state.is_cancelled() && !header.marks.is_obliged();
+    let (call, outcome) = match is_late {
         false => (table.run, Outcome::Value),
         true => (table.drop_closure, Outcome::NotRun),
     };
@@ -351,6 +352,7 @@ pub(crate) fn refuse(fiber: FiberPtr) {
     let header = unsafe { fiber.as_ref() };
     // Cancelled before it ran: its closure is dropped. Nobody waits, so nothing to enqueue.
     header.state.cancel();
+    header.marks.set_obliged(false);
     // SAFETY: the fiber is in no queue, so the caller owns it.
     unsafe { run_caught(fiber) };
     // What it has inherited.

@@ -163,7 +163,7 @@ pub(crate) struct Header {
     pub(crate) spans: Spans,
 }
 
-/// Five things that may be so of a fiber, in one byte: a header has none to spare.
+/// Six things that may be so of a fiber, in one byte: a header has none to spare.
 #[derive(Debug)]
 pub(crate) struct Marks(Cell<u8>);
 
@@ -173,6 +173,7 @@ impl Marks {
     const KEEPS_PANIC: u8 = 4;
     const OWN_SIZE: u8 = 8;
     const ASIDE: u8 = 16;
+    const OBLIGED: u8 = 32;
 
     /// A panic stays in the payload for the scope to raise, though nobody joins.
     #[inline(always)]
@@ -183,6 +184,17 @@ impl Marks {
     pub(crate) fn set_keeps_panic(&self, keeps: bool) {
         let rest = self.0.get() & !Marks::KEEPS_PANIC;
         self.0.set(rest | (u8::from(keeps) * Marks::KEEPS_PANIC));
+    }
+
+    /// Its closure is run even if it is cancelled before that: somebody cannot do without the result.
+    #[inline(always)]
+    pub(crate) fn is_obliged(&self) -> bool {
+        self.0.get() & Marks::OBLIGED != 0
+    }
+
+    pub(crate) fn set_obliged(&self, obliged: bool) {
+        let rest = self.0.get() & !Marks::OBLIGED;
+        self.0.set(rest | (u8::from(obliged) * Marks::OBLIGED));
     }
 
     /// The ticket of the present epoch has been given to code of the user's.

@@ -131,8 +131,7 @@ const FAR: u32 = 64;
 
 const CALM: usize = 1;
 const UNTIMED: usize = 2;
-const OBLIGED: usize = 4;
-const MARKS: usize = CALM | UNTIMED | OBLIGED;
+const MARKS: usize = CALM | UNTIMED;
 const _: () = assert!(align_of::<Region>() > MARKS, "marks fit under the address");
 
 impl InForce {
@@ -158,15 +157,6 @@ impl InForce {
     /// For a child that lives by another clock: without the region's deadline.
     pub(crate) fn untimed(self) -> InForce {
         InForce(self.0.map_addr(|address| address | UNTIMED))
-    }
-
-    /// For a fiber whose result somebody cannot do without: it starts even if it is cancelled.
-    pub(crate) fn obliged(self) -> InForce {
-        InForce(self.0.map_addr(|address| address | OBLIGED))
-    }
-
-    pub(super) fn is_obliged(self) -> bool {
-        self.0.addr() & OBLIGED != 0
     }
 
     pub(super) fn calm(self) -> InForce {

@@ -175,7 +175,7 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool 
 pub(super) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
     // SAFETY: H1, H2: the fiber's own header.
     let header = unsafe { fiber.as_ref() };
-    if outer.get().is_cancelled() && !header.region.get().is_obliged() {
+    if outer.get().is_cancelled() && !header.marks.is_obliged() {
         // Its own bit, while it runs: there is nobody to wake.
         header.state.cancel();
     }

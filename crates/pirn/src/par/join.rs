@@ -40,7 +40,9 @@ use crate::sched::beat::{Place, place};
 ///
 /// # Cancellation
 /// Not an interruption point: it returns when both have ended, and runs both even if the
-/// caller has been cancelled. What waits inside them is interrupted as ever.
+/// caller has been cancelled. What waits inside them is interrupted as ever. So it
+/// is when the runtime is shut down; a `b` that becomes a fiber then stays on the
+/// caller's worker.
 ///
 /// # Blocking
 /// Returns when both have ended. A fiber whose `b` runs elsewhere parks until then; a

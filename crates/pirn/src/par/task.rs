@@ -188,12 +188,11 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
         // SAFETY: RG1: freed by `finish`, which waits for the fiber's end.
         let region = unsafe { RegionRef::new(&promoted.region) };
         // SAFETY: H1, H2: as above.
-        unsafe { fiber.as_ref() }
-            .region
-            .set(InForce::of(region).obliged());
-        if let Err(fiber) = queue_job(local, fiber, wanted) {
-            entry::refuse(fiber);
-        }
+        let header = unsafe { fiber.as_ref() };
+        header.region.set(InForce::of(region));
+        // The first half may wait for it.
+        header.marks.set_obliged(true);
+        queue_job(local, fiber, wanted);
         // SAFETY: J1: the handle's reference, of result type `R`.
         unsafe { Joined::new(fiber) }
     });

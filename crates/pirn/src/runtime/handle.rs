@@ -182,16 +182,16 @@ where
     // of the fiber.
     let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
     if let Some(outer) = limit::in_force() {
-        // `f` is run though the caller be cancelled, as it would be if it were called here.
-        let inherited = InForce::of(outer).obliged();
-        // RG1: the wait below ends after the fiber.
+        let inherited = InForce::of(outer);
         // SAFETY: H1, H2: not published yet.
-        unsafe { fiber.as_ref() }
-            .region
-            .set(match pool.shares_clock(local) {
-                true => inherited,
-                false => inherited.untimed(),
-            });
+        let header = unsafe { fiber.as_ref() };
+        // RG1: the wait below ends after the fiber.
+        header.region.set(match pool.shares_clock(local) {
+            true => inherited,
+            false => inherited.untimed(),
+        });
+        // `f` is run though the caller be cancelled, as it would be if it were called here.
+        header.marks.set_obliged(true);
     }
     publish(fiber);
     // SAFETY: J1: the handle's reference, of result type `T`.

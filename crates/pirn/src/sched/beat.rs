@@ -90,13 +90,9 @@ pub(crate) fn is_wanted(local: &Local) -> bool {
 }
 
 /// Queues a fresh fiber that was a job of the calling fiber's; `wanted`: somebody waits
-/// for just that. `Err` if the pool takes none any more.
-pub(crate) fn queue_job(
-    local: &Local,
-    fiber: FiberPtr,
-    wanted: bool,
-) -> Result<(), FiberPtr> {
-    Worker::here(local).queue_job(fiber, wanted)
+/// for just that.
+pub(crate) fn queue_job(local: &Local, fiber: FiberPtr, wanted: bool) {
+    Worker::here(local).queue_job(fiber, wanted);
 }
 
 /// Drops `fiber`, a job of the caller's that has found no stack, unrun, if nobody else

@@ -194,17 +194,18 @@ impl Worker {
 
     /// Queues a fresh fiber that was a job of the running one's; `wanted`: somebody waits for just that, so it goes
     /// where others take from at once.
-    pub(super) fn queue_job(
-        &self,
-        fiber: FiberPtr,
-        wanted: bool,
-    ) -> Result<(), FiberPtr> {
-        if !self.admit() {
-            return Err(fiber);
+    ///
+    /// It is taken though the pool be cancelled: the other half may wait for it, and lives, so that the pool is
+    /// not quiet. From then on it is settled here, where its owner holds the worker; the others may have ended.
+    pub(super) fn queue_job(&self, fiber: FiberPtr, wanted: bool) {
+        self.remote().counters.spawned.increment();
+        if self.pool.phase() >= Phase::Cancelled {
+            self.settle_job(fiber);
+            return;
         }
         if !wanted || self.hands_on.get() || self.seeded.is_some() {
             self.queue(fiber);
-            return Ok(());
+            return;
         }
         self.saw(Kind::Spawn, fiber);
         self.keep_fresh(fiber);
@@ -212,7 +213,20 @@ impl Worker {
         if self.pool.idle.sleepers_hint() && self.pool.wake_one(self.index + 1) {
             self.remote().counters.wakes.increment();
         }
-        Ok(())
+    }
+
+    /// Has a job that has become a fiber start on this worker.
+    #[cold]
+    fn settle_job(&self, fiber: FiberPtr) {
+        self.saw(Kind::Spawn, fiber);
+        if !self.start(fiber) {
+            return;
+        }
+        self.saw(Kind::Start, fiber);
+        match self.commons {
+            None => self.make_ready(fiber),
+            Some(_) => self.publish_ready(fiber),
+        }
     }
 
     /// Puts a fresh fiber at the end of the ring.

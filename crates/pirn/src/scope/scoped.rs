@@ -244,8 +244,7 @@ impl<'scope> Scope<'scope, '_> {
         let inherited = Inheritance::copy(current::local());
         let fiber = self.fresh_at(location, inherited, Builder::new(), f);
         // SAFETY: H1, H2: not published yet.
-        let region = unsafe { &fiber.as_ref().region };
-        region.set(region.get().obliged());
+        unsafe { fiber.as_ref() }.marks.set_obliged(true);
         match place::spawn(&self.pool, current::local(), fiber) {
             Ok(()) => {
                 // SAFETY: J1, as in `spawn`.

@@ -1,41 +1,12 @@
 //! Channels under load. Every value is numbered, and every number is counted where it
 //! arrives: nothing may be lost, doubled or made up.
 
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::channel::{Receiver, Sender, TryRecvError, bounded};
 
+use crate::channel_games::{CAPACITIES, Seen, cascade, close_amid, scramble};
 use crate::crew::{CREWS, Crew, Jobs, runtime};
-
-const CAPACITIES: [usize; 6] = [0, 1, 2, 3, 8, 1_000];
-
-/// Which numbers have arrived.
-struct Seen(Vec<AtomicU8>);
-
-impl Seen {
-    fn new(values: usize) -> Self {
-        Seen((0..values).map(|_| AtomicU8::new(0)).collect())
-    }
-
-    fn mark(&self, value: usize) {
-        let before = self.0[value].fetch_add(1, Ordering::Relaxed);
-        assert_eq!(before, 0, "value {value} arrived twice");
-    }
-
-    fn has(&self, value: usize) -> bool {
-        self.0[value].load(Ordering::Relaxed) == 1
-    }
-
-    fn count(&self) -> usize {
-        (0..self.0.len()).filter(|&value| self.has(value)).count()
-    }
-}
-
-/// A cheap number that differs from job to job and from step to step.
-fn scramble(job: usize, step: usize) -> usize {
-    (job * 31 + step).wrapping_mul(0x9e37_79b9) >> 7
-}
 
 /// Four senders and four receivers that wait as long as it takes.
 fn exactly_once(workers: usize) {
@@ -191,21 +162,6 @@ fn waits_that_run_out_lose_nothing_on_8_workers() {
     limits(8);
 }
 
-/// A pipeline whose stages end because the one before has ended.
-fn cascade(crew: Crew, workers: usize, capacity: usize, values: usize) {
-    const STAGES: usize = 6;
-    let (first, mut rx) = bounded(capacity);
-    let mut jobs = Jobs::new();
-    jobs.add(move || (0..values).for_each(|i| first.send(i).unwrap()));
-    for _ in 0..STAGES {
-        let (tx, next) = bounded(capacity);
-        jobs.add(move || rx.into_iter().for_each(|i: usize| tx.send(i + 1).unwrap()));
-        rx = next;
-    }
-    jobs.add(move || assert!(rx.into_iter().eq(STAGES..STAGES + values)));
-    jobs.run(crew, workers);
-}
-
 #[test]
 fn close_cascades_through_pipelines() {
     for workers in [1, 2, 4, 8] {
@@ -214,52 +170,6 @@ fn close_cascades_through_pipelines() {
                 cascade(crew, workers, capacity, 800);
             }
         }
-    }
-}
-
-/// Closes in the middle of traffic: what was admitted arrives, what was not comes back.
-fn close_amid(crew: Crew, workers: usize, capacity: usize, rounds: usize) {
-    const SENDERS: usize = 3;
-    const EACH: usize = 40;
-    for round in 0..rounds {
-        let (tx, rx) = bounded(capacity);
-        let (admitted, seen) = (Seen::new(SENDERS * EACH), Seen::new(SENDERS * EACH));
-        let closes = AtomicUsize::new(0);
-        let mut jobs = Jobs::new();
-        for sender in 0..SENDERS {
-            let (tx, admitted) = (tx.clone(), &admitted);
-            jobs.add(move || {
-                for value in sender * EACH..(sender + 1) * EACH {
-                    match tx.send(value) {
-                        Ok(()) => admitted.mark(value),
-                        Err(back) => assert_eq!(back.into_inner(), value),
-                    }
-                }
-            });
-            let (rx, seen) = (rx.clone(), &seen);
-            jobs.add(move || rx.iter().for_each(|value| seen.mark(value)));
-        }
-        for closer in 0..2 {
-            let (tx, rx, closes) = (tx.clone(), rx.clone(), &closes);
-            jobs.add(move || {
-                for _ in 0..scramble(round, closer) % 60 {
-                    pirn::yield_now();
-                }
-                let closed = if closer == 0 { tx.close() } else { rx.close() };
-                closes.fetch_add(usize::from(closed), Ordering::SeqCst);
-            });
-        }
-        drop(tx);
-        jobs.run(crew, workers);
-        assert_eq!(closes.into_inner(), 1);
-        for value in 0..SENDERS * EACH {
-            let (sent, arrived) = (admitted.has(value), seen.has(value));
-            assert_eq!(
-                sent, arrived,
-                "value {value}, capacity {capacity}, {crew:?}"
-            );
-        }
-        assert!(rx.try_recv().is_err());
     }
 }
 

@@ -13,7 +13,7 @@ use pirn::{Interrupt, Runtime, channel};
 
 use crate::crew::{for_ever, runtime, until};
 use crate::par_rig::compute;
-use crate::rig::{LONG, on_every_shape};
+use crate::rig::{LONG, compute_until, on_every_shape};
 
 struct Place;
 struct Speed;
@@ -451,6 +451,34 @@ fn a_shutdown_amid_a_run() {
             runtime.shutdown(LONG).unwrap();
         });
         assert_eq!(ran.into_inner(), 11);
+    }
+}
+
+/// Nor is a node left out that was queued when the shutdown began.
+#[test]
+fn a_shutdown_leaves_no_node_out() {
+    for workers in [1, 2, 4] {
+        let runtime = runtime(workers);
+        let handle = runtime.handle();
+        let all = runtime.run(Token::current);
+        let (begun, ran) = (AtomicBool::new(false), AtomicUsize::new(0));
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                let mut graph = Graph::new();
+                for _ in 0..20 {
+                    graph.add("node", Access::new(), || {
+                        begun.store(true, Ordering::SeqCst);
+                        // Meanwhile the worker takes no notice of anything.
+                        compute_until("the shutdown", || all.is_cancelled());
+                        ran.fetch_add(1, Ordering::SeqCst);
+                    });
+                }
+                handle.enter(|| graph.run().unwrap());
+            });
+            crate::rig::eventually("one runs", || begun.load(Ordering::SeqCst));
+            runtime.shutdown(LONG).unwrap();
+        });
+        assert_eq!(ran.into_inner(), 20);
     }
 }
 

@@ -6,8 +6,14 @@
     reason = "fibers are tested beside plain threads and against the real clock"
 )]
 
+/// Traffic on channels that ends in the middle, for storms short and long.
+mod channel_games;
 /// The same jobs as fibers, as threads, as both: what the other modules run on.
 mod crew;
+/// Trees of joins drawn by a seed, halves that wait for each other, runtimes that end meanwhile.
+mod par_games;
+/// Numbers to be sorted.
+mod par_patterns;
 /// Runtimes of every shape, parts of tests in processes of their own, what the system says.
 mod rig;
 /// Games in which some of the players are cancelled at random.
@@ -129,6 +135,8 @@ mod loans;
 mod once;
 /// Reader-writer locks and semaphores against the simplest thing that does the same.
 mod oracles;
+/// Joins, loops and sorts on a runtime that ends.
+mod par_ends;
 /// Two halves, in parallel if somebody has nothing to do.
 mod par_join;
 /// A panic in parallel work comes out where it was asked for; nothing is lost or dropped twice.
@@ -141,6 +149,8 @@ mod par_results;
 mod par_rig;
 /// Sorted is sorted, and equal items stay in order.
 mod par_sorts;
+/// Trees of joins in which halves panic, wait, are shielded and cancelled.
+mod par_storm;
 /// Parallel work among fibers: it may wait, be interrupted, nest, come from threads.
 mod par_waits;
 /// Who runs where: spread, stealing, staying together.

@@ -3,7 +3,10 @@
 
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use pirn::cancel::{self, Token};
@@ -126,8 +129,8 @@ fn what_a_half_enters_holds_for_that_half() {
 #[test]
 fn a_cancelled_caller_gets_both_halves() {
     on_every_shape(|runtime| {
-        let begun = std::sync::Arc::new(AtomicBool::new(false));
-        let told = std::sync::Arc::clone(&begun);
+        let begun = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&begun);
         let fiber = runtime.spawn(move || {
             told.store(true, Ordering::SeqCst);
             while cancel::check().is_ok() {
@@ -141,6 +144,50 @@ fn a_cancelled_caller_gets_both_halves() {
         fiber.cancel();
         assert_eq!(fiber.join().unwrap(), 7);
     });
+}
+
+/// What a waker has made on a fiber that has ended goes with it, and joins where it is dropped: whoever is the next in the same
+/// place is not cancelled with that fiber.
+#[test]
+fn what_joins_after_a_fibers_end_cancels_no_other() {
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
+    struct Joins;
+    impl Drop for Joins {
+        fn drop(&mut self) {
+            assert_eq!(join(|| (yield_now(), 1).1, || 2), (1, 2));
+            DROPPED.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    pirn::fiber_local! {
+        static LATE: Joins = Joins;
+    }
+    struct MakesOne;
+    impl Wake for MakesOne {
+        fn wake(self: Arc<Self>) {
+            LATE.with(|_| ());
+        }
+    }
+    for (round, workers) in [1, 2].into_iter().enumerate() {
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        runtime.run(|| {
+            let mut fiber = pirn::spawn(yield_now);
+            let waker = Waker::from(Arc::new(MakesOne));
+            let mut context = Context::from_waker(&waker);
+            assert!(Pin::new(&mut fiber).poll(&mut context).is_pending());
+            while DROPPED.load(Ordering::SeqCst) <= round {
+                yield_now();
+            }
+            // By now it has told everybody of its end.
+            fiber.cancel();
+            drop(fiber);
+            // Many at once, so that one of them gets its header.
+            let next = || pirn::spawn(|| join(yield_now, is_cancelled).1);
+            let all: Vec<_> = (0..50).map(|_| next()).collect();
+            for next in all {
+                assert!(!next.join().unwrap());
+            }
+        });
+    }
 }
 
 /// A clone of an inherited value waits while a half becomes a fiber, and the caller has said where it is to be

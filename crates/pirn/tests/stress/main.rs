@@ -8,10 +8,25 @@
     reason = "fibers are tested beside plain threads and against the real clock"
 )]
 
+/// Traffic on channels that ends in the middle.
+#[path = "../it/channel_games.rs"]
+#[allow(dead_code, reason = "the storms need only some of it")]
+mod channel_games;
 /// The same jobs as fibers, as threads, as both.
 #[path = "../it/crew.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
 mod crew;
+/// Trees of joins drawn by a seed, halves that wait for each other, runtimes that end meanwhile.
+#[path = "../it/par_games.rs"]
+#[allow(dead_code, reason = "the storms need only some of it")]
+mod par_games;
+/// Numbers to be sorted.
+#[path = "../it/par_patterns.rs"]
+mod par_patterns;
+/// Lengths of parallel work, and work that takes a while or panics.
+#[path = "../it/par_rig.rs"]
+#[allow(dead_code, reason = "the storms need only some of it")]
+mod par_rig;
 /// Runtimes of every shape, and what the system says of us.
 #[path = "../it/rig.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
@@ -19,8 +34,12 @@ mod rig;
 
 /// Fibers that come and go: each runs once, each is joined, memory stays where it is.
 mod births;
+/// Channels that end while values go through them.
+mod closes;
 /// Millions that are alive at once, and what they cost.
 mod crowds;
+/// Joins by the million, and whatever happens in the middle of them.
+mod forks;
 /// Waits and wakes that meet in every window.
 mod meetings;
 /// Beats that are kept where fibers may migrate.

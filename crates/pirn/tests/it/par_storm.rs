@@ -1,0 +1,39 @@
+//! Trees of joins in which halves panic, wait, are shielded and cancelled; the long versions are in `tests/stress`.
+
+use crate::par_games::{Tree, cancel_amid, join_in_flat_memory, wait_for_each_other};
+use crate::rig::{on_every_shape, scaled, shaped};
+use crate::strike::again_and_again;
+
+/// O9. What comes out is what calls would come to, whatever waits or panics where.
+#[test]
+fn trees_of_all_kinds() {
+    on_every_shape(|runtime| {
+        for seed in 0..scaled(30) {
+            let tree = Tree::new(seed, 7, false);
+            tree.check(runtime.run(|| tree.run()));
+        }
+    });
+}
+
+/// O9. And whoever is cancelled meanwhile, while workers come and go.
+#[test]
+fn cancellations_amid_trees() {
+    again_and_again(25, |runtime, seed| cancel_amid(runtime, seed, 6));
+}
+
+/// O9. Halves park in the middle, on one worker as on many, and nobody is forgotten.
+#[test]
+fn halves_wait_for_each_other() {
+    on_every_shape(|runtime| wait_for_each_other(runtime, scaled(500)));
+}
+
+/// O9. A million joins in a row leave nothing behind.
+#[test]
+fn alone_joins_in_flat_memory() {
+    let joins = if cfg!(debug_assertions) {
+        100_000
+    } else {
+        1_000_000
+    };
+    join_in_flat_memory(&shaped(2, crate::rig::SCHEDULERS[0]), scaled(joins));
+}

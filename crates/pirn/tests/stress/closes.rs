@@ -1,0 +1,33 @@
+//! Channels that end while values go through them.
+
+use crate::channel_games::{CAPACITIES, cascade, close_amid};
+use crate::crew::{CREWS, Crew};
+use crate::rig::scaled;
+
+fn with_everybody(storm: impl Fn(Crew, usize, usize)) {
+    for workers in [1, 2, 4, 8] {
+        for crew in CREWS {
+            for capacity in CAPACITIES {
+                storm(crew, workers, capacity);
+            }
+        }
+    }
+}
+
+/// A9. What was admitted before a close arrives, what was not comes back.
+#[test]
+#[ignore = "storm"]
+fn closes_amid_traffic() {
+    with_everybody(|crew, workers, capacity| {
+        close_amid(crew, workers, capacity, scaled(120));
+    });
+}
+
+/// I8. Pipelines end stage by stage.
+#[test]
+#[ignore = "storm"]
+fn closes_cascade() {
+    with_everybody(|crew, workers, capacity| {
+        cascade(crew, workers, capacity, scaled(2_000));
+    });
+}
