@@ -164,9 +164,11 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     let task = unsafe { place.as_ref() };
     let owner = local.fiber().expect("who has jobs is a fiber");
     let root = pool_of(local).map(|pool| pool.root());
+    // A cancellation may come just now, and find callbacks.
+    let region = as_thread(local, owner, || Region::of_job(owner, &task.job, root));
     let made = NonNull::from(Box::leak(Box::new(Promoted {
         child: Cell::new(None),
-        region: Region::of_job(owner, &task.job, root),
+        region,
     })));
     // SAFETY: just made, and freed by `finish` only.
     let promoted: &Promoted<R> = unsafe { made.as_ref() };
@@ -202,18 +204,24 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
 
 /// Copies of what `owner`, the running fiber, has that is inherited; or what the clone of
 /// one has panicked with.
-///
-/// A clone is the user's. The fiber may have published where it is to be woken, so
-/// nothing may wait on its behalf now: what a clone waits for, it waits for as a plain
-/// thread would.
 fn inheritance(local: &Local, owner: FiberPtr) -> thread::Result<Inheritance> {
     // SAFETY: H1, H2: the running fiber's own header.
     if unsafe { owner.as_ref() }.locals.get().is_none() {
         return Ok(Inheritance::none());
     }
+    as_thread(local, owner, || {
+        // UNWIND: the join raises it as the panic of this half.
+        catch_unwind(AssertUnwindSafe(|| Inheritance::of(owner)))
+    })
+}
+
+/// Calls `f`, in which there may be code of the user's: clones and callbacks, whose panics
+/// it catches. `owner`, the running fiber, may have published where it is to be woken, so
+/// nothing may wait on its behalf now: what that code waits for, it waits for as a plain
+/// thread would.
+fn as_thread<R>(local: &Local, owner: FiberPtr, f: impl FnOnce() -> R) -> R {
     local.set_fiber(None);
-    // UNWIND: the join raises it as the panic of this half.
-    let copies = catch_unwind(AssertUnwindSafe(|| Inheritance::of(owner)));
+    let result = f();
     local.set_fiber(Some(owner));
-    copies
+    result
 }
