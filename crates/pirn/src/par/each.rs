@@ -4,7 +4,7 @@
 
 use super::spread::{Cuts, spread};
 use super::until::{Until, in_order, told};
-use super::{Split, scope};
+use super::{Scope, Split, scope};
 use crate::Interrupt;
 
 /// Calls `f` with every item of `items`, on as many workers as are free.
@@ -25,7 +25,8 @@ use crate::Interrupt;
 ///
 /// # Panics
 /// With the panic of an `f`, when all other work has ended. Which items have been seen
-/// then is open.
+/// then is open. Or at once, if there are more items than a `usize` counts, as in
+/// `0..=u64::MAX`; so do all functions here.
 ///
 /// # Cancellation
 /// Not an interruption point, but `f` may have some. See [`try_for_each`].
@@ -33,10 +34,11 @@ use crate::Interrupt;
 /// # Blocking
 /// Returns when all is done. On a plain thread, the work is done by the fibers of the
 /// runtime that [`run`](crate::run()) would use, and the thread waits.
+#[track_caller]
 pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
     let items = items.parts();
     let cuts = Cuts::of(&items);
-    scope(|scope| spread(scope, items, &cuts, &|piece| piece.each(&f), &|(), ()| ()));
+    scope(|scope| each_of(scope, items, &cuts, &f));
 }
 
 /// Calls `f` with the items of `items` until one fails, and returns the error: of those
@@ -56,17 +58,23 @@ pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
 /// ```
 ///
 /// # Errors
-/// What `f` returned; or the [`Interrupt`] that the calling code is under, as an `E`.
+/// What `f` returned; or the [`Interrupt`] that the calling code is under, as an `E`: an
+/// [`io::Error`](std::io::Error) (of another error, by `.map_err(io::Error::other)`), an
+/// `Interrupt` itself, or an enum with a `From<Interrupt>`.
 ///
 /// # Panics
 /// As [`for_each`].
 ///
 /// # Cancellation
 /// An interruption point: interrupts are looked for before each piece of items; without
-/// one, all items are done. What has been begun ends first.
+/// one, all items are done. What has been begun ends first. So
+/// [`JoinHandle::cancel`](crate::JoinHandle::cancel) of the calling fiber ends it, and a
+/// [`timeout`](crate::timeout) around it; except in virtual time
+/// ([`runtime::test`](crate::runtime::test)), where no deadline passes while it computes.
 ///
 /// # Blocking
 /// As [`for_each`].
+#[track_caller]
 pub fn try_for_each<S: Split, E: From<Interrupt> + Send>(
     items: S,
     f: impl Fn(S::Item) -> Result<(), E> + Sync,
@@ -84,4 +92,14 @@ pub fn try_for_each<S: Split, E: From<Interrupt> + Send>(
             &both,
         )
     }))
+}
+
+/// [`for_each`] of a run whose cuts are known.
+pub(super) fn each_of<S: Split>(
+    scope: &mut Scope<'_>,
+    items: S,
+    cuts: &Cuts,
+    f: &(impl Fn(S::Item) + Sync),
+) {
+    spread(scope, items, cuts, &|piece| piece.each(f), &|(), ()| ());
 }

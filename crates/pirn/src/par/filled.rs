@@ -11,6 +11,7 @@
 //! * PF3: the lifetime `'buffer` is of one call of [`filled`] only, and invariant. So
 //!   whatever carries it belongs to that call's buffer.
 
+use std::any::type_name;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -21,6 +22,8 @@ use super::Split;
 pub(super) struct Slots<'buffer, R> {
     start: *mut R,
     len: usize,
+    /// What the run of items is called, for who is told that it lies.
+    run: &'static str,
     buffer: Buffer<'buffer>,
 }
 
@@ -40,22 +43,26 @@ unsafe impl<R: Send> Send for Slots<'_, R> {}
 // SAFETY: PF2: as above.
 unsafe impl<R: Send> Send for Filled<'_, R> {}
 
-/// A vector of `len` results, which `fill` writes to the slots that it is given.
+/// A vector of as many results as there are `items`, which `fill` writes to the slots
+/// that it is given along with them.
 ///
 /// # Panics
 /// If `fill` does, or leaves slots empty. What has been made is dropped.
-pub(super) fn filled<R, E>(
-    len: usize,
-    fill: impl for<'buffer> FnOnce(Slots<'buffer, R>) -> Result<Filled<'buffer, R>, E>,
+pub(super) fn filled<S: Split, R, E>(
+    items: S,
+    fill: impl for<'buffer> FnOnce(S, Slots<'buffer, R>) -> Result<Filled<'buffer, R>, E>,
 ) -> Result<Vec<R>, E> {
+    let (len, run) = (items.len(), type_name::<S>());
     let mut results = Vec::with_capacity(len);
     let start = results.as_mut_ptr();
-    let full = fill(Slots {
+    let slots = Slots {
         start,
         len,
+        run,
         buffer: PhantomData,
-    })?;
-    assert!(full.start == start && full.made == len, "{FEWER}");
+    };
+    let full = fill(items, slots)?;
+    assert!(full.start == start && full.made == len, "{run}{FEWER}");
     let _ = ManuallyDrop::new(full);
     // SAFETY: PF2, PF3: they are the first `len` of this buffer, and their owner has
     // gone.
@@ -95,7 +102,7 @@ impl<'buffer, R> Slots<'buffer, R> {
             unsafe { slot.write(result?) };
             filled.made = at + 1;
         }
-        assert!(filled.made == self.len, "{FEWER}");
+        assert!(filled.made == self.len, "{}{FEWER}", self.run);
         Ok(filled)
     }
 }
@@ -155,4 +162,4 @@ impl<R: Send> Split for Slots<'_, R> {
     }
 }
 
-const FEWER: &str = "a `Split` has fewer items than its `len` says";
+const FEWER: &str = " has fewer items than its `len` says";

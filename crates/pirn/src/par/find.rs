@@ -21,7 +21,8 @@ use super::{Split, scope};
 /// was found, by all who took part.
 ///
 /// # Panics
-/// With the panic of a `wanted`, when all other work has ended.
+/// With the panic of a `wanted`, when all other work has ended. Or at once, if there are
+/// more items than a `usize` counts: `0..=u64::MAX` is to be searched in two calls.
 ///
 /// # Cancellation
 /// Not an interruption point, but `wanted` may have some.
@@ -29,6 +30,7 @@ use super::{Split, scope};
 /// # Blocking
 /// As [`for_each`](super::for_each).
 #[must_use = "what was found is all that comes of it"]
+#[track_caller]
 pub fn find_any<S: Split>(
     items: S,
     wanted: impl Fn(&S::Item) -> bool + Sync,

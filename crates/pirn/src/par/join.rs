@@ -12,11 +12,17 @@ use crate::sched::beat::{Place, place};
 /// Runs `a` and `b`, in parallel if somebody has nothing else to do, and returns both
 /// results.
 ///
-/// As a rule `a` runs first and then `b`, in the caller's own stack and thread. If
-/// another worker is idle, `b` (or a join around this one, which was noted earlier)
-/// becomes a fiber and runs there; then this waits for it. The same happens when `a`
-/// waits for anything: `b` goes on meanwhile. So `a` may wait for what `b` does; `b` for
-/// what `a` does, too, except that it runs after it as a rule.
+/// As a rule `a` runs first and then `b`, in the caller's own stack and thread. But `b`
+/// (or what was noted earlier, by a join around this one) becomes a fiber, which another
+/// worker may run, if somebody has asked for work by the time `a` begins, as a worker
+/// without work does beforehand; if somebody asks while `a` makes joins; or if `a` waits
+/// for anything. Then this waits for that fiber.
+///
+/// So an `a` that neither joins nor waits hands out nothing once it has begun, and
+/// nothing may rest on `a` and `b` running at the same time: an `a` that spins, or waits
+/// by `std`'s means, until `b` has run may do so for ever. Halves that wait for each
+/// other by what parks, as the channels and locks of this library, always go on. Two
+/// functions that must overlap are children of a [`pirn::scope`](crate::scope()).
 ///
 /// The token and the deadline of the caller's code hold for both halves. Of its
 /// fiber-locals ([`fiber_local!`](crate::fiber_local!)) a `b` that becomes a fiber has
@@ -69,7 +75,7 @@ where
 {
     let jobs = current::local().jobs();
     if jobs.is_due() {
-        return join_when_due(Location::caller(), a, b);
+        return join_when_due(a, b);
     }
     // SAFETY: looked up here; nobody's are always due.
     unsafe { fork(jobs, Location::caller(), &mut (), |()| a(), |_| b()) }
@@ -77,13 +83,15 @@ where
 
 #[cold]
 #[inline(never)]
-fn join_when_due<A, B, RA, RB>(at: &'static Location<'static>, a: A, b: B) -> (RA, RB)
+#[track_caller]
+fn join_when_due<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
     RA: Send,
     RB: Send,
 {
+    let at = Location::caller();
     match place(current::local()) {
         Place::Outside => crate::run(|| fork_when_due(at, &mut (), |()| a(), |_| b())),
         Place::Fiber(_) | Place::Alone => fork_when_due(at, &mut (), |()| a(), |_| b()),

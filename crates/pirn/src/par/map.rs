@@ -34,21 +34,11 @@ use crate::Interrupt;
 ///
 /// # Blocking
 /// As [`for_each`](super::for_each).
+#[track_caller]
 pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<R> {
     let items = items.parts();
     let cuts = Cuts::of(&items);
-    let Ok(results) = filled(items.len(), |slots| {
-        Ok::<_, Infallible>(scope(|scope| {
-            spread(
-                scope,
-                (items, slots),
-                &cuts,
-                &|(piece, slots)| slots.fill(piece.items().map(&f)),
-                &Filled::followed_by,
-            )
-        }))
-    });
-    results
+    scope(|scope| mapped(scope, items, &cuts, &f))
 }
 
 /// What `f` makes of every item of `items`, in the order of the items, unless it fails:
@@ -89,6 +79,7 @@ pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<
 ///
 /// # Blocking
 /// As [`for_each`](super::for_each).
+#[track_caller]
 pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
     items: S,
     f: impl Fn(S::Item) -> Result<R, E> + Sync,
@@ -96,8 +87,8 @@ pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
     let items = items.parts();
     let cuts = Cuts::of(&items);
     let until = Until::of(&cuts);
-    let results = filled(items.len(), |slots| {
-        until.scope(|scope| {
+    told(until.scope(|scope| {
+        filled(items, |items, slots| {
             spread(
                 scope,
                 (items, slots),
@@ -106,8 +97,26 @@ pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
                 &|left, right| in_order(left, right, Filled::followed_by),
             )
         })
+    }))
+}
+
+/// [`map`] of a run whose cuts are known.
+pub(super) fn mapped<S: Split, R: Send>(
+    scope: &mut Scope<'_>,
+    items: S,
+    cuts: &Cuts,
+    f: &(impl Fn(S::Item) -> R + Sync),
+) -> Vec<R> {
+    let Ok(results) = filled(items, |items, slots| {
+        Ok::<_, Infallible>(spread(
+            scope,
+            (items, slots),
+            cuts,
+            &|(piece, slots)| slots.fill(piece.items().map(f)),
+            &Filled::followed_by,
+        ))
     });
-    told(results)
+    results
 }
 
 /// [`map`] of what is left of a block when a beat is due.
@@ -118,7 +127,7 @@ pub(super) fn map_rest<S: Split, R: Send>(
     pace: usize,
     f: &(impl Fn(S::Item) -> R + Sync),
 ) -> Vec<R> {
-    let Ok(results) = filled(rest.len(), |slots| {
+    let Ok(results) = filled(rest, |rest, slots| {
         Ok::<_, Infallible>(spread_rest(
             scope,
             (rest, slots),

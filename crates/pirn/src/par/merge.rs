@@ -8,6 +8,7 @@
 //! * PG1: a [`Stretch`] is `len` places in one allocation. Items have a size:
 //!   `merge_sort` has nothing to merge of others.
 
+use std::panic::Location;
 use std::ptr;
 
 use super::Scope;
@@ -79,13 +80,15 @@ impl<T> Stretch<T> {
 }
 
 /// Copies the items of `left` and `right`, both sorted, to `to`, sorted: equal ones of
-/// `left` first. If `less` panics, nobody knows which have been copied.
+/// `left` first, by joins that were asked for `at` this place. If `less` panics, nobody
+/// knows which have been copied.
 ///
 /// # Safety
 /// `left` and `right` are initialized, and nobody changes them meanwhile; `to` is as
 /// many places, apart from them, that nobody else reaches meanwhile.
 pub(super) unsafe fn merge<T: Send>(
     scope: &mut Scope<'_>,
+    at: &'static Location<'static>,
     [left, right]: [Stretch<T>; 2],
     to: Stretch<T>,
     less: &(impl Fn(&T, &T) -> bool + Sync),
@@ -110,12 +113,13 @@ pub(super) unsafe fn merge<T: Send>(
     let (left, left_after) = left.split_at(left_cut);
     let (right, right_after) = right.split_at(right_cut);
     let (to, to_after) = to.split_at(left_cut + right_cut);
-    scope.join(
+    scope.join_at(
+        at,
         // SAFETY: by contract; the stretches have nothing in common, nor have their
         // places.
-        |scope| unsafe { merge(scope, [left, right], to, less) },
+        |scope| unsafe { merge(scope, at, [left, right], to, less) },
         // SAFETY: as above.
-        |scope| unsafe { merge(scope, [left_after, right_after], to_after, less) },
+        |scope| unsafe { merge(scope, at, [left_after, right_after], to_after, less) },
     );
 }
 

@@ -23,12 +23,14 @@
 //!   in the scratch memory; its drop brings them back.
 
 use std::cmp::Ordering;
+use std::panic::Location;
 
 use super::merge::{Stretch, merge};
 use super::{Scope, scope};
 use crate::runtime::Handle;
 
 /// Sorts `items`, with `sort` for runs, which must sort by `compare`.
+#[track_caller]
 pub(super) fn merge_sort<T: Send>(
     items: &mut [T],
     sort: &(impl Fn(&mut [T]) + Sync),
@@ -39,6 +41,7 @@ pub(super) fn merge_sort<T: Send>(
         return;
     }
     let run = run_length(items.len());
+    let at = Location::caller();
     let less = |a: &T, b: &T| compare(a, b) == Ordering::Less;
     scope(|scope| {
         if items.len() <= run {
@@ -56,6 +59,7 @@ pub(super) fn merge_sort<T: Send>(
             scratch: Stretch::at(scratch.as_mut_ptr(), items.len()),
         };
         let sorting = Sorting {
+            at,
             run,
             sort,
             less: &less,
@@ -67,6 +71,8 @@ pub(super) fn merge_sort<T: Send>(
 
 /// How to sort.
 struct Sorting<'a, F, L> {
+    /// Where the caller asked for it.
+    at: &'static Location<'static>,
     /// The longest run that is not cut.
     run: usize,
     sort: &'a F,
@@ -134,14 +140,16 @@ unsafe fn in_place<T: Send>(
         return (sorting.sort)(unsafe { items.as_mut() });
     }
     let (left, right) = parts.halves();
-    let (left_moved, right_moved) = scope.join(
+    let (left_moved, right_moved) = scope.join_at(
+        sorting.at,
         // SAFETY: PM1: halves have nothing in common. PM2: of the whole.
         |scope| unsafe { aside(scope, left, sorting) },
         // SAFETY: as above.
         |scope| unsafe { aside(scope, right, sorting) },
     );
+    let sorted = [left.scratch, right.scratch];
     // SAFETY: PM3: both are initialized; PM1: and the result's place is the other memory.
-    unsafe { merge(scope, [left.scratch, right.scratch], items, sorting.less) };
+    unsafe { merge(scope, sorting.at, sorted, items, sorting.less) };
     left_moved.let_go();
     right_moved.let_go();
 }
@@ -164,14 +172,16 @@ unsafe fn aside<T: Send>(
         return Moved(Some(parts));
     }
     let (left, right) = parts.halves();
-    scope.join(
+    scope.join_at(
+        sorting.at,
         // SAFETY: PM1: halves have nothing in common. PM2: of the whole.
         |scope| unsafe { in_place(scope, left, sorting) },
         // SAFETY: as above.
         |scope| unsafe { in_place(scope, right, sorting) },
     );
+    let sorted = [left.items, right.items];
     // SAFETY: PM2: both are initialized; PM1: and the result's place is the other memory.
-    unsafe { merge(scope, [left.items, right.items], scratch, sorting.less) };
+    unsafe { merge(scope, sorting.at, sorted, scratch, sorting.less) };
     Moved(Some(parts))
 }
 

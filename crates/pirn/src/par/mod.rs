@@ -18,9 +18,11 @@
 //!
 //! A join costs about as much as a few calls: the second half is noted, the first one
 //! runs, then the second one runs in the same place. When another worker has nothing to
-//! do, or the fiber has joined for long, the *oldest* half that is noted, the largest as
-//! a rule, becomes a fiber, which another worker may take; when the fiber waits, all of
-//! them do. So nobody has to choose how finely to divide.
+//! do (it leaves its question beforehand), or the fiber has joined for long, the *oldest*
+//! half that is noted, the largest as a rule, becomes a fiber, which another worker may
+//! take; when the fiber waits, all of them do. So nobody has to choose how finely to
+//! divide. It happens where a join begins, or something waits, and nowhere else: nothing
+//! may rest on two halves running at the same time.
 //!
 //! The loops divide by joins, too: what they go through is [`Split`] in halves down to
 //! blocks, and a block further where items take so long that somebody asks meanwhile.
@@ -32,6 +34,9 @@
 //! Whoever needs a half that somebody else has taken parks, and nothing is done on top of
 //! it meanwhile. (So a lock that is held across a join, and wanted by the other half's
 //! work, stops nobody for ever, if it is one of [`sync`](crate::sync).)
+//!
+//! More in the guide: [computing in parallel](crate::guide::cpu), and
+//! [if you know rayon](crate::guide::from_rayon).
 
 mod each;
 #[expect(unsafe_code, reason = "writes results where they stay")]

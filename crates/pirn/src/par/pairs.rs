@@ -8,6 +8,7 @@ use super::Split;
 impl<A: Split, B: Split> Split for (A, B) {
     type Item = (A::Item, B::Item);
 
+    #[track_caller]
     fn len(&self) -> usize {
         self.0.len().min(self.1.len())
     }

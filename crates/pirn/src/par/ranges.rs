@@ -11,6 +11,7 @@ macro_rules! integers {
         impl Split for Range<$integer> {
             type Item = $integer;
 
+            #[track_caller]
             fn len(&self) -> usize {
                 if self.start < self.end { between(self.end.abs_diff(self.start)) } else { 0 }
             }
@@ -35,6 +36,7 @@ macro_rules! integers {
         impl Split for RangeInclusive<$integer> {
             type Item = $integer;
 
+            #[track_caller]
             fn len(&self) -> usize {
                 if RangeInclusive::is_empty(self) {
                     return 0;
@@ -76,6 +78,7 @@ integers! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize }
 /// # Panics
 /// If there are more than a `usize` counts.
 #[inline]
+#[track_caller]
 fn between(distance: impl TryInto<usize>) -> usize {
     distance.try_into().ok().expect(MORE)
 }

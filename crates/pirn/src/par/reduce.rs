@@ -40,6 +40,7 @@ use super::{Scope, Split, scope};
 ///
 /// # Blocking
 /// As [`for_each`](super::for_each).
+#[track_caller]
 pub fn map_reduce<S: Split, R: Send>(
     items: S,
     id: impl Fn() -> R + Sync,
@@ -71,6 +72,7 @@ pub fn map_reduce<S: Split, R: Send>(
 ///
 /// # Panics
 /// As [`map_reduce`]; so are complexity, cancellation and blocking.
+#[track_caller]
 pub fn reduce<S: Split>(
     items: S,
     id: impl Fn() -> S::Item + Sync,
@@ -96,6 +98,7 @@ pub fn reduce<S: Split>(
 ///
 /// # Complexity
 /// As [`map_reduce`]; so are cancellation and blocking.
+#[track_caller]
 pub fn sum<S: Split, R: Send + Sum<S::Item> + Sum<R>>(items: S) -> R {
     let items = items.parts();
     let cuts = Cuts::of(&items);

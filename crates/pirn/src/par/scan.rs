@@ -4,8 +4,10 @@
 //! one that goes on from what came before each (Blelloch, "Prefix sums and their
 //! applications", 1990).
 
-use super::spread::{BLOCK, FEWEST_BLOCKS};
-use super::{chunks, chunks_mut, for_each, map, scope};
+use super::each::each_of;
+use super::map::mapped;
+use super::spread::{BLOCK, Cuts, FEWEST_BLOCKS};
+use super::{Split, chunks, chunks_mut, scope};
 
 /// Replaces each item by what `op` makes of all items up to it, itself included: the
 /// running sum, if `op` adds.
@@ -34,18 +36,22 @@ use super::{chunks, chunks_mut, for_each, map, scope};
 ///
 /// # Blocking
 /// As [`for_each`].
+#[track_caller]
 pub fn scan<T: Send + Sync>(items: &mut [T], op: impl Fn(&T, &T) -> T + Sync) {
     // At least two: the total of one item would be a copy of it, and items need not be
     // `Clone`.
     let block = (items.len() / FEWEST_BLOCKS).clamp(2, BLOCK);
     let blocks_but_last = items.len().saturating_sub(1) / block;
+    // As many, or one more.
+    let cuts = Cuts::of(&chunks(items, block));
     // So that a plain thread goes to a fiber once, not for each pass.
-    scope(|_| {
-        let begun = &items[..blocks_but_last * block];
-        let mut totals = map(chunks(begun, block), |block| total(block, &op));
+    scope(|scope| {
+        let begun = chunks(&items[..blocks_but_last * block], block);
+        let mut totals = mapped(scope, begun, &cuts, &|block: &[T]| total(block, &op));
         run_up(&mut totals, None, &op);
         let before: Vec<_> = [None].into_iter().chain(totals.iter().map(Some)).collect();
-        for_each((chunks_mut(items, block), before), |(block, before)| {
+        let blocks = (chunks_mut(items, block), before.parts());
+        each_of(scope, blocks, &cuts, &|(block, before): (&mut [T], _)| {
             run_up(block, before, &op);
         });
     });

@@ -104,17 +104,34 @@ impl Scope<'_> {
         RA: Send,
         RB: Send,
     {
+        self.join_at(Location::caller(), a, b)
+    }
+
+    /// [`join`](Self::join) for a caller of whose own place nobody is to be told.
+    #[inline(always)]
+    pub(super) fn join_at<A, B, RA, RB>(
+        &mut self,
+        at: &'static Location<'static>,
+        a: A,
+        b: B,
+    ) -> (RA, RB)
+    where
+        A: FnOnce(&mut Scope<'_>) -> RA + Send,
+        B: FnOnce(&mut Scope<'_>) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
         let jobs = self.jobs;
         let b = |here: Option<&mut Scope<'_>>| match here {
             Some(scope) => b(scope),
             None => b(&mut Scope::here()),
         };
         if jobs.is_due() {
-            return fork_when_due(Location::caller(), self, a, b);
+            return fork_when_due(at, self, a, b);
         }
         // SAFETY: looked up when the scope was made, on this worker: it stays with its
         // fiber, which does not migrate, or they would be nobody's, which are always due.
-        unsafe { fork(jobs, Location::caller(), self, a, b) }
+        unsafe { fork(jobs, at, self, a, b) }
     }
 }
 

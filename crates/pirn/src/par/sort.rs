@@ -33,6 +33,7 @@ use super::merge_sort::merge_sort;
 /// # Blocking
 /// As [`for_each`](super::for_each). A run is sorted in one go: its worker does nothing
 /// else meanwhile.
+#[track_caller]
 pub fn sort<T: Ord + Send>(items: &mut [T]) {
     sort_by(items, T::cmp);
 }
@@ -49,6 +50,7 @@ pub fn sort<T: Ord + Send>(items: &mut [T]) {
 ///
 /// # Panics
 /// As [`sort`]; so are complexity, cancellation and blocking.
+#[track_caller]
 pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     merge_sort(items, &|run: &mut [T]| run.sort_by(&compare), &compare);
 }
@@ -66,6 +68,7 @@ pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + 
 ///
 /// # Panics
 /// As [`sort`]; so are complexity, cancellation and blocking.
+#[track_caller]
 pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Sync) {
     sort_by(items, |a, b| key(a).cmp(&key(b)));
 }
@@ -83,6 +86,7 @@ pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Syn
 ///
 /// # Panics
 /// As [`sort`]; so are complexity, cancellation and blocking.
+#[track_caller]
 pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
     sort_unstable_by(items, T::cmp);
 }
@@ -99,6 +103,7 @@ pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
 ///
 /// # Panics
 /// As [`sort`]; so are complexity, cancellation and blocking.
+#[track_caller]
 pub fn sort_unstable_by<T: Send>(
     items: &mut [T],
     compare: impl Fn(&T, &T) -> Ordering + Sync,
@@ -123,6 +128,7 @@ pub fn sort_unstable_by<T: Send>(
 ///
 /// # Panics
 /// As [`sort`]; so are complexity, cancellation and blocking.
+#[track_caller]
 pub fn sort_unstable_by_key<T: Send, K: Ord>(
     items: &mut [T],
     key: impl Fn(&T) -> K + Sync,

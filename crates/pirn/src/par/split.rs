@@ -20,6 +20,10 @@
 /// has no promises about results: [`map`](super::map()) panics if there are fewer items,
 /// and leaves out what is more.
 ///
+/// # Panics
+/// [`len`](Self::len) of a range of more than `usize::MAX` items, as `0..=u64::MAX` or
+/// half of all `u128`s, and so whatever works through it.
+///
 /// The trait's names are short. Where it is imported, `vec.split_at(i)` of a `Vec` is its
 /// method, which takes the vector (write `vec[..].split_at(i)`); and `(0..n).len()` may
 /// be either trait's, which the compiler asks about (write
@@ -93,9 +97,9 @@ pub trait Split: Send + Sized {
     }
 
     /// The same run, which is never cut so that a part has fewer than `n` items. (A run
-    /// that is shorter is one part.) Not needed for speed: how much is done at a time
-    /// adapts itself. For work that is better for larger parts, as where each allocates.
-    /// 0 is 1.
+    /// that is shorter is one part.) The counterpart of rayon's `with_min_len`, but not
+    /// needed for speed: how much is done at a time adapts itself. For work that is
+    /// better for larger parts, as where each allocates. 0 is 1.
     ///
     /// ```
     /// use pirn::par::{self, Split};
@@ -121,6 +125,7 @@ pub struct Grain<S> {
 impl<S: Split> Split for Grain<S> {
     type Item = S::Item;
 
+    #[track_caller]
     fn len(&self) -> usize {
         self.run.len()
     }

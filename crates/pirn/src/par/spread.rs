@@ -24,6 +24,8 @@
 //! them is a job that a parked one leaves to others. Within a larger block, one item
 //! follows another.
 
+use std::panic::Location;
+
 use super::{Scope, Split};
 use crate::fiber::current;
 use crate::sched::beat::{Place, place};
@@ -41,9 +43,12 @@ pub(super) struct Cuts {
     /// Whether the rest can be left out: nobody cuts any further. Set by who finds that,
     /// read by all.
     over: AtomicBool,
+    /// Where the caller asked for the work: what its joins and fibers are named by.
+    pub(super) location: &'static Location<'static>,
 }
 
 impl Cuts {
+    #[track_caller]
     pub(super) fn of(items: &impl Split) -> Cuts {
         let least = items.least().max(1);
         let pace = match place(current::local()) {
@@ -56,6 +61,7 @@ impl Cuts {
             least,
             pace: AtomicUsize::new(pace),
             over: AtomicBool::new(false),
+            location: Location::caller(),
         }
     }
 
@@ -116,7 +122,8 @@ pub(super) fn halved<S: Split, R: Send>(
         return leaf(scope, items);
     }
     let (left, right) = items.split_at(cuts.middle(len));
-    let (left, right) = scope.join(
+    let (left, right) = scope.join_at(
+        cuts.location,
         |scope| halved(scope, left, cuts, leaf, both),
         |scope| halved(scope, right, cuts, leaf, both),
     );
@@ -175,7 +182,8 @@ pub(super) fn spread_rest<S: Split, R: Send>(
 ) -> R {
     let middle = rest.len() / 2;
     let (left, right) = rest.split_at(middle);
-    let (left, right) = scope.join(
+    let (left, right) = scope.join_at(
+        cuts.location,
         |scope| spread_block(scope, left, cuts, pace, work, both),
         |scope| spread_block(scope, right, cuts, pace, work, both),
     );

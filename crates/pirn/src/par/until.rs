@@ -51,6 +51,7 @@ impl Until<'_> {
 
     /// [`scope()`] for attempts, which are under what the caller is under also where a
     /// plain thread has a fiber do them.
+    #[track_caller]
     pub(super) fn scope<R: Send>(&self, f: impl FnOnce(&mut Scope<'_>) -> R + Send) -> R {
         let result = match place(current::local()) {
             Place::Outside => {

@@ -23,7 +23,7 @@
 //! since the two were at it at the same time, is made good by the next sleep or wake; what that
 //! delays is a report.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process;
@@ -256,17 +256,43 @@ fn tell_standstill(pools: &[Arc<Pool>]) {
     if fibers.is_empty() {
         return;
     }
-    let n = fibers.len();
+    let who = match fibers.len() {
+        1 => "1 fiber waits".to_owned(),
+        n => format!("{n} fibers wait"),
+    };
     let mut text = format!(
-        "pirn: deadlock: {n} fibers wait, no thread of the process is left to wake them\n"
+        "pirn: deadlock: {who}, no thread of the process is left to wake {}\n",
+        if fibers.len() == 1 { "it" } else { "them" }
     );
-    for fiber in fibers.iter().take(TOLD) {
-        let _ = write!(text, "{fiber}");
+    let kinds = by_kind(&fibers);
+    for alike in kinds.iter().take(TOLD) {
+        let _ = write!(text, "{}", alike[0]);
+        if alike.len() > 1 {
+            let _ = writeln!(text, "      and {} more like it", alike.len() - 1);
+        }
     }
-    if n > TOLD {
-        let _ = writeln!(text, "    and {} more", n - TOLD);
+    let left: usize = kinds.iter().skip(TOLD).map(Vec::len).sum();
+    if left > 0 {
+        let _ = writeln!(text, "    and {left} more");
     }
     tell(&text, abort);
+}
+
+/// The fibers together with those of the same name that were spawned in the same place and wait in
+/// the same one for the same thing, by who comes first.
+fn by_kind(fibers: &[FiberInfo]) -> Vec<Vec<&FiberInfo>> {
+    let mut kinds: Vec<Vec<&FiberInfo>> = Vec::new();
+    let mut places = HashMap::new();
+    for fiber in fibers {
+        let object = fiber.waits_for.as_ref().map(ToString::to_string);
+        let kind = (&fiber.name, fiber.spawned_at, fiber.waits_at, object);
+        let place = *places.entry(kind).or_insert(kinds.len());
+        match kinds.get_mut(place) {
+            Some(alike) => alike.push(fiber),
+            None => kinds.push(vec![fiber]),
+        }
+    }
+    kinds
 }
 
 fn tell(text: &str, abort: bool) {

@@ -79,9 +79,10 @@ fn deadlocks_are_told_and_end_the_process() {
             Verdict::Circle(n) => {
                 format!("pirn: deadlock: {n} fibers wait for each other")
             }
-            Verdict::Standstill(n) => {
-                format!("pirn: deadlock: {n} fibers wait, no thread")
-            }
+            Verdict::Standstill(n) => match n {
+                1 => "pirn: deadlock: 1 fiber waits, no thread".to_owned(),
+                n => format!("pirn: deadlock: {n} fibers wait, no thread"),
+            },
             Verdict::Alive => unreachable!("filtered out"),
         };
         assert!(stderr.contains(&head), "{name}: no `{head}` in: {stderr}");

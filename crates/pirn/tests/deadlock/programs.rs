@@ -10,7 +10,7 @@ use pirn::cancel::Token;
 use pirn::diag::{external_wait, name_object};
 use pirn::dispatcher::Dispatcher;
 use pirn::signal::{Signal, cancel_on, listen};
-use pirn::sync::{Mutex, RwLock};
+use pirn::sync::{Barrier, Mutex, RwLock};
 use pirn::{JoinHandle, Runtime, channel, spawn};
 
 /// One program.
@@ -100,6 +100,12 @@ pub(crate) const PROGRAMS: &[Program] = &[
         Standstill(3),
         &["(Recv)", "channel", "0 of 1 values"],
         ring_of_channels,
+    ),
+    program(
+        "crowd_of_one_kind",
+        Standstill(40),
+        &["barrier", "and 39 more like it"],
+        crowd_of_one_kind,
     ),
     program(
         "parked_for_good",
@@ -252,6 +258,15 @@ fn ring_of_channels() {
     for fiber in fibers {
         fiber.join().unwrap();
     }
+}
+
+fn crowd_of_one_kind() {
+    let barrier = Barrier::new(41);
+    pirn::scope(|s| {
+        for _ in 0..40 {
+            s.spawn(|| drop(barrier.wait()));
+        }
+    });
 }
 
 fn parked_for_good() {

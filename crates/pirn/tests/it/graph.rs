@@ -519,7 +519,12 @@ fn nodes_of_another_graph() {
     let said = refused.downcast::<String>().unwrap();
     assert_eq!(*said, "node 1 of another graph: this one has 1 nodes");
     let add = || graph.add("c", Access::new().after(b), || {});
-    assert!(catch_unwind(AssertUnwindSafe(add)).is_err());
+    let refused = catch_unwind(AssertUnwindSafe(add)).unwrap_err();
+    let said = refused.downcast::<String>().unwrap();
+    assert_eq!(
+        *said,
+        "\"c\" is to come after node 1 of another graph: this one has 1 nodes"
+    );
     assert_eq!(graph.len(), 1);
     graph.run().unwrap();
 }

@@ -139,6 +139,8 @@ mod oracles;
 mod par_ends;
 /// Two halves, in parallel if somebody has nothing to do.
 mod par_join;
+/// Fibers of parallel work are told by the line that asked for it.
+mod par_lines;
 /// A panic in parallel work comes out where it was asked for; nothing is lost or dropped twice.
 mod par_panics;
 /// What holds for the code of a join, and for whom.

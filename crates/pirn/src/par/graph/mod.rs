@@ -46,10 +46,22 @@
 //! # What is left to you
 //!
 //! Accesses say when nodes run. They hand out nothing, and what a node then touches is
-//! checked by the compiler as ever: nodes that share something share it behind a lock,
-//! which is always free if the accesses are true
-//! ([`try_write`](crate::sync::RwLock::try_write) tells), or as atomics. What only one
-//! node uses it may own, or borrow mutably, as above.
+//! checked by the compiler as ever: nodes that share something share it behind a lock of
+//! [`sync`](crate::sync), which is always free if the accesses are true
+//! ([`try_write`](crate::sync::RwLock::try_write) tells), or as atomics. (A lock of
+//! `std`, held while a node computes in parallel or waits, would block the thread that is
+//! to go on.) What only one node uses it may own, or borrow mutably, as above.
+//!
+//! * *Input that changes between runs* stands behind such a lock too, outside of the
+//!   graph: `*input.lock() = next; frame.run()?;`. What a node borrows mutably is its own
+//!   for as long as there is the graph.
+//! * *A node to be left out* in some runs looks at a flag and returns; or there is a
+//!   second graph without it. None can be taken out.
+//! * *A node on the main thread* does not exist: all run on workers. What has to be done
+//!   there is done by a node by
+//!   [`Dispatcher::main`](crate::dispatcher::Dispatcher::main)`().run(…)`, while the main
+//!   thread is in [`run_main`](crate::dispatcher::run_main); or between runs, by the
+//!   caller.
 //!
 //! # If you know…
 //!

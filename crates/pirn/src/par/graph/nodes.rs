@@ -67,6 +67,7 @@ impl<'env> Graph<'env> {
     ///
     /// # Panics
     /// If `access` names a node that this graph does not have; or at the 2³²nd node.
+    #[track_caller]
     pub fn add<F>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -76,10 +77,13 @@ impl<'env> Graph<'env> {
     where
         F: FnMut() + Send + 'env,
     {
-        access.after.iter().for_each(|node| self.check(*node));
+        let name = name.into();
+        for node in &access.after {
+            self.check(*node, Some(&name));
+        }
         let id = u32::try_from(self.nodes.len()).expect("fewer than 2^32 nodes");
         self.nodes.push(Node(Lock::new(Some(Box::new(f)))));
-        self.names.push(name.into());
+        self.names.push(name);
         self.accesses.push(access);
         self.ready = None;
         NodeId(id)
@@ -101,9 +105,10 @@ impl<'env> Graph<'env> {
     /// let cycle = graph.run().unwrap_err();
     /// assert!(cycle.names().eq(["egg", "hen"]));
     /// ```
+    #[track_caller]
     pub fn order(&mut self, before: NodeId, after: NodeId) {
-        self.check(before);
-        self.check(after);
+        self.check(before, None);
+        self.check(after, None);
         self.orders.push((before.0, after.0));
         self.ready = None;
     }
@@ -112,6 +117,7 @@ impl<'env> Graph<'env> {
     ///
     /// # Panics
     /// As [`order`](Self::order).
+    #[track_caller]
     pub fn chain(&mut self, nodes: &[NodeId]) {
         for pair in nodes.windows(2) {
             self.order(pair[0], pair[1]);
@@ -135,8 +141,9 @@ impl<'env> Graph<'env> {
     /// # Panics
     /// If this graph does not have it.
     #[must_use]
+    #[track_caller]
     pub fn name(&self, node: NodeId) -> &str {
-        self.check(node);
+        self.check(node, None);
         &self.names[node.0 as usize]
     }
 
@@ -174,14 +181,21 @@ impl<'env> Graph<'env> {
         Cycle::new(circle.iter().map(named).collect())
     }
 
+    /// Panics if this graph does not have `node`, which is to come before the one of the
+    /// name `before`, if any.
     #[track_caller]
-    fn check(&self, node: NodeId) {
+    fn check(&self, node: NodeId, before: Option<&str>) {
         let n = self.nodes.len();
-        assert!(
-            (node.0 as usize) < n,
-            "node {} of another graph: this one has {n} nodes",
-            node.0
-        );
+        if (node.0 as usize) < n {
+            return;
+        }
+        let node = node.0;
+        match before {
+            Some(name) => panic!(
+                "{name:?} is to come after node {node} of another graph: this one has {n} nodes"
+            ),
+            None => panic!("node {node} of another graph: this one has {n} nodes"),
+        }
     }
 }
 
