@@ -264,7 +264,7 @@ fn crowd_of_one_kind() {
     let barrier = Barrier::new(41);
     pirn::scope(|s| {
         for _ in 0..40 {
-            s.spawn(|| drop(barrier.wait()));
+            s.spawn(|| barrier.wait());
         }
     });
 }

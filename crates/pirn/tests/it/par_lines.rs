@@ -33,7 +33,12 @@ fn work_is_told_by_its_callers_line() {
         },
         &|| par::for_each(0..2, |_| meet()),
         &|| drop(par::map(0..2, |_| meet())),
-        &|| drop(par::try_map(0..2, |_| Ok::<(), Interrupt>(meet()))),
+        &|| {
+            let _ = par::try_map(0..2, |_| {
+                meet();
+                Ok::<(), Interrupt>(())
+            });
+        },
         &|| par::map_reduce(0..2, || (), |_| meet(), |(), ()| ()),
         &|| {
             let _ = par::find_any(0..2, |_| {
