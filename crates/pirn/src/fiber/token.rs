@@ -194,8 +194,12 @@ impl Node {
 
     /// `node`, which may be below this one, is not any more.
     pub(crate) fn let_go(self: &Arc<Self>, node: &Node) {
-        let link = node.tables.lock().link_to(self).and_then(Option::take);
-        if let Some(Link { key, .. }) = link {
+        // Two may have put it there: who made it, and who has promoted a job just then.
+        loop {
+            let link = node.tables.lock().link_to(self).and_then(Option::take);
+            let Some(Link { key, .. }) = link else {
+                return;
+            };
             self.tables.lock().below.try_remove(key);
         }
     }

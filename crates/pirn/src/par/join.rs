@@ -31,7 +31,7 @@ use crate::sched::beat::{Place, place};
 ///
 /// On a plain thread both run on fibers of the current runtime, as by
 /// [`run`](crate::run()). In the middle of the [poll](crate::future) of a future on a
-/// fiber, and in a runtime's hooks, `a` runs, and then `b`.
+/// fiber, and in a hook that starts a runtime's thread, `a` runs, and then `b`.
 ///
 /// # Complexity
 /// A few nanoseconds, no allocation and no read-modify-write, unless somebody has asked

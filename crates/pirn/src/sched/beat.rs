@@ -110,7 +110,7 @@ pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
 /// The calling fiber will wait for one of its jobs: its worker has reason to watch for
 /// the end.
 pub(crate) fn expect_end(local: &Local) {
-    if let Some(worker) = Worker::of(local) {
+    if let Some(worker) = Worker::of(local).filter(|w| w.pool.workers() > 1) {
         worker.gain.expect(clock::now());
     }
 }
@@ -160,7 +160,12 @@ impl Worker {
             }
             return local.random_below(TURN) == 0;
         }
-        let mut credit = jobs.credit().get();
+        let run = self.remote().counters.dispatched.get();
+        // What one fiber has not used is not the next one's.
+        let mut credit = match self.credit_of.replace(Some(run)) {
+            Some(other) if other != run => 0,
+            _ => jobs.credit().get(),
+        };
         if why.has(Beat::ARMED) || why.has(Beat::ASKED) {
             let wanted = usize::from(why.has(Beat::ASKED));
             let itself = usize::from(self.searching.get());
@@ -227,10 +232,11 @@ impl Worker {
     /// it: they may want the next one, which may be longer.
     fn has_kept_a_job(&self) {
         let kept = self.kept.get() + 1;
-        if kept < KEPT {
+        if kept < KEPT && self.pool.workers() > 1 && self.pool.idle.unoccupied() > 0 {
             self.kept.set(kept);
+            self.credit_of.set(None);
             let jobs = &self.remote().jobs;
-            jobs.credit().set(jobs.credit().get().max(1));
+            jobs.credit().set(1);
             jobs.ask(Beat::AGAIN);
         }
     }

@@ -292,9 +292,9 @@ impl Monitor {
                 let fresh = now.epoch != last.epoch && !crowded;
                 // One that has been asked and does not join is left to itself.
                 seen.joining |= fresh || remote.jobs.ask(Beat::GIVE_WAY);
-            }
-            if now.awake && pool.idle.sleepers_hint() {
-                remote.jobs.ask(Beat::ASKED);
+                if pool.idle.sleepers_hint() {
+                    remote.jobs.ask(Beat::ASKED);
+                }
             }
             seen.awake += usize::from(now.awake);
             seen.advancing += usize::from(now.awake && now.epoch != last.epoch);

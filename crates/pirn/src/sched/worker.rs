@@ -121,6 +121,9 @@ pub(crate) struct Worker {
     pub(super) gain: Gain,
     /// Jobs that were promoted here since somebody asked, and were not taken.
     pub(super) kept: Cell<u32>,
+    /// Which run of a fiber, counted in dispatches, may promote what is left of the last
+    /// beat; if none, the next that joins.
+    pub(super) credit_of: Cell<Option<u64>>,
     /// What a deterministic runtime's one worker goes by.
     pub(super) seeded: Option<Seeded>,
 }
@@ -229,6 +232,7 @@ impl Worker {
             asked: Cell::new(0),
             gain: Gain::new(),
             kept: Cell::new(0),
+            credit_of: Cell::new(None),
             seeded,
             pool,
         }
