@@ -217,10 +217,10 @@ fn inheritance(local: &Local, owner: FiberPtr) -> thread::Result<Inheritance> {
     })
 }
 
-/// Calls `f`, in which there may be code of the user's: clones and callbacks, whose panics
-/// it catches. `owner`, the running fiber, may have published where it is to be woken, so
-/// nothing may wait on its behalf now: what that code waits for, it waits for as a plain
-/// thread would.
+/// Calls `f`, in which there may be code of the user's: clones and callbacks, whose
+/// panics it catches. `owner`, the running fiber, may have published where it is to be
+/// woken, so nothing may wait on its behalf now: what that code waits for, it waits for
+/// as a plain thread would.
 fn as_thread<R>(local: &Local, owner: FiberPtr, f: impl FnOnce() -> R) -> R {
     local.set_fiber(None);
     let result = f();
