@@ -214,12 +214,19 @@ fn never_more_threads_than_allowed() {
 /// Workers that compute for long have others beside them, up to twice their number.
 #[test]
 fn whoever_computes_for_long_has_company() {
+    // Where a thread gets a small part of a processor, one that computes is now and then found
+    // waiting, for a page or for a lock of a sanitizer's, and another one is called in for it.
+    assert!((0..5).any(|_| company_is_limited()));
+}
+
+/// False if a thread more was called in than compute.
+fn company_is_limited() -> bool {
     let threads = Threads::default();
     let runtime = threads.of(workers(2)).build().unwrap();
     let computing = AtomicUsize::new(0);
     let gate = AtomicBool::new(false);
     let fresh = AtomicBool::new(false);
-    runtime.scope(|s| {
+    let is_limited = runtime.scope(|s| {
         let compute = || {
             computing.fetch_add(1, Ordering::SeqCst);
             compute_until("the end", || gate.load(Ordering::SeqCst));
@@ -235,13 +242,14 @@ fn whoever_computes_for_long_has_company() {
         let late = s.spawn(|| ());
         let before = count(&runtime, ScaleReason::AtLimit);
         eventually("the limit is seen", || {
-            count(&runtime, ScaleReason::AtLimit) > before
+            count(&runtime, ScaleReason::AtLimit) > before || late.is_finished()
         });
-        assert!(!late.is_finished());
+        let is_limited = !late.is_finished() && threads.ever() == 4;
         gate.store(true, Ordering::SeqCst);
+        is_limited
     });
-    assert_eq!(threads.ever(), 4);
     eventually("the threads go", || threads.now() <= 2);
+    is_limited
 }
 
 /// What a fiber that blocks in place leaves behind is started by others at once; what has
