@@ -67,15 +67,11 @@ def fibers():
             at = word(place(find(started, "head")))
             while at:
                 fiber = gdb.Value(at).cast(header).dereference()
-                number = word_32(find(fiber["generation"], "value")) << 32
-                yield number + int(fiber["index"]), fiber, thread
+                number = word(place(find(fiber["identity"], "value")))
+                yield number, fiber, thread
                 at = word(place(find(fiber["started"], "next")))
     if before is not None:
         before.switch()
-
-
-def word_32(value):
-    return word(place(value)) & 0xFFFFFFFF
 
 
 def suspended(fiber):

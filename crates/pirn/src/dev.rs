@@ -68,7 +68,11 @@ impl Default for StealRing {
 ///
 /// # Panics
 /// On a plain thread.
-pub fn break_running_fiber() {
+///
+/// # Safety
+/// Nothing but yields and the end of the fiber follows, and no other fiber, thread or report refers
+/// to it except by a join.
+pub unsafe fn break_running_fiber() {
     let fiber = current::local().fiber().expect("a fiber");
     // SAFETY: H1.
     unsafe { fiber.as_ref() }.state.finish();

@@ -42,13 +42,17 @@
 //! is the same: thread-locals, `Rc`, lock guards and `errno` mean what they mean in ordinary
 //! code, in release builds with link-time optimization too, and [`spawn()`] is a safe function.
 //! The price: a started fiber waits while another one computes, or blocks its thread, on the
-//! same worker. For long calls of that kind there is [`blocking()`]; and what has not started is
-//! taken over by others, by more threads than usual if need be
-//! ([`max_threads`](runtime::Builder::max_threads)).
+//! same worker. For long computations there is [`compute`], for calls that block [`blocking()`]. A
+//! fiber that has not started is taken over by others, by more threads than usual if need be
+//! ([`max_threads`](runtime::Builder::max_threads)). The history of the line that spawns it decides where it
+//! starts ([`Spread`](runtime::Spread)).
 //!
-//! One hole is left that no library can close: code that keeps a thread-local *in stack order*
-//! around a callback (as the crate `scoped-tls` does), when the callback waits in a fiber.
-//! Two fibers on one thread can leave such frames in the wrong order.
+//! One class of safe code can go wrong, and no library can prevent it: code that is sound under
+//! re-entrance but not under interleaving on one thread. Two cases are known. An initializer of a
+//! `thread_local!` that waits: a second fiber of the thread initializes the same key, and `std` drops its value
+//! while it is in use. A thread-local that is set to a borrow around a callback (as the
+//! crate `scoped-tls` does), when the callback waits: two fibers can leave in the wrong
+//! order. Do not wait inside such code.
 //!
 //! # Rules that hold everywhere
 //!
@@ -70,13 +74,16 @@
 //!    code around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest
 //!    deadline holds; a cancellation comes before any. Children of a scope are under the
 //!    deadline of the scope; what is spawned otherwise starts without one.
-//! 5. A fiber whose waiting operations never have to wait yields after 128 of them; what starts
-//!    with `try_` never yields.
+//! 5. A fiber yields after 128 waiting operations that never have to wait, or after 17 if it
+//!    computes for 0.2 ms or more between two; what starts with `try_` never yields.
 //! 6. What borrows (`scope`, `run`, `blocking`) returns only when the closure has ended.
 //! 7. A panic ends its fiber and is handed to whoever joins it. Of a child that nobody will
 //!    join it cancels the scope and is raised again by it.
-//! 8. A fiber that waits while it unwinds blocks its thread, until others have waited behind
-//!    it for 10 ms.
+//! 8. A fiber that waits while it unwinds, or in a panic hook, blocks its thread, until others have
+//!    waited behind it for 10 ms. Then they run, and [`panicking`](std::thread::panicking) is true for
+//!    them. A panic hook must not wait for longer: if another fiber of the thread panics meanwhile,
+//!    `std` takes it for a panic inside the hook, and ends the process. If one raises a payload again
+//!    (`resume_unwind`, a join's or a scope's panic), `panicking` is wrong on that thread from then on.
 //! 9. What allocates ends the process when there is no memory, as in `std`.
 //!
 //! # If you know…
@@ -101,6 +108,7 @@
 //! | limit | – | `context.WithTimeout` | `timeout(…).await` | – | [`timeout`], [`cancel::with_deadline`] |
 //! | test with time | – | `synctest` | `start_paused` | – | [`runtime::test`] |
 //! | compute in parallel | – | – | – | `join`, `par_iter()` | [`par`] |
+//! | a long computation | – | – | `spawn_blocking` | – | [`compute`] |
 //! | blocking work | – | – | `spawn_blocking` | – | [`blocking()`], [`Dispatcher::io`](dispatcher::Dispatcher::io) |
 //! | sockets | `net` | `net` | `net` | – | `net` |
 //! | a future | – | – | `.await` | – | [`future::wait`] |
@@ -200,8 +208,10 @@ pub mod sync;
 pub mod time;
 pub mod wait;
 
-pub use blocking::blocking;
+pub use blocking::{blocking, compute};
 pub use fiber::FiberLocal;
+#[doc(hidden)]
+pub use fiber::local::{Borrows as __Borrows, IsBorrowed as __IsBorrowed};
 pub use runtime::{Runtime, run};
 pub use scope::{scope, try_scope};
 pub use spawn::{JoinHandle, current, park, spawn, yield_now};

@@ -36,6 +36,11 @@ impl AtomicBits {
         self.0[i / BITS].fetch_and(!bit, Ordering::SeqCst) & bit != 0
     }
 
+    /// Whether bit `i` was set when its word was looked at.
+    pub(crate) fn get(&self, i: usize) -> bool {
+        self.0[i / BITS].load(Ordering::Relaxed) & 1 << (i % BITS) != 0
+    }
+
     /// Clears the first set bit at or after `from` (going round) and returns its number.
     /// Exactly one caller gets each bit.
     pub(crate) fn take_first(&self, from: usize) -> Option<usize> {

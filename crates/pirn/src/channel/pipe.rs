@@ -16,6 +16,7 @@ use crate::base::pad::CachePadded;
 use crate::fiber::Ticket;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::wait::notice::{Subject, closed};
 use crate::wait::{self, wake_all};
 
 /// What both ends share.
@@ -140,6 +141,7 @@ impl<T> Pipe<T> {
         state.reason = reason;
         self.note(&state);
         drop(state);
+        closed(Subject::of(&self.state));
         wake_all(&self.state, |state| {
             let wake = state.admit_parked();
             self.note(state);
@@ -197,11 +199,14 @@ impl<T> Pipe<T> {
         if state.receivers > 0 {
             return;
         }
-        state.closed = true;
+        let was_open = !mem::replace(&mut state.closed, true);
         self.reunite(&mut state);
         let unreceived = mem::replace(&mut state.buffer, Buffer::new(None));
         self.note(&state);
         drop(state);
+        if was_open {
+            closed(Subject::of(&self.state));
+        }
         wake_all(&self.state, |state| state.sending.claim_first(|_| ()));
         self.tell_all();
         drop(unreceived);

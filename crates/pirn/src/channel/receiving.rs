@@ -6,12 +6,13 @@ use std::time::Instant;
 use super::error::{RecvError, RecvTimeoutError, TryRecvError};
 use super::pipe::Pipe;
 use super::sending::BATCH;
-use super::state::{Dry, Side, State};
+use super::state::{After, Dry, Side, State};
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 use crate::wait::notice::Subject;
 use crate::wait::{
-    self, Attempt, How, Reason, Spec, Waited, begin, linger, lingers, wait_held,
+    self, Attempt, How, Reason, Spec, Waited, begin, give_way_if_slow, linger, lingers,
+    wait_held,
 };
 
 impl<T> Pipe<T> {
@@ -145,7 +146,7 @@ impl<T> Pipe<T> {
             && let Ok((value, after)) = state.take_parked()
         {
             drop(state);
-            self.follow(after);
+            self.release(after);
             return Ok(value);
         }
         let dry = state.buffer.len() == 0 && self.exit.is_empty() && self.capacity > 0;
@@ -162,6 +163,14 @@ impl<T> Pipe<T> {
             };
         }
         self.wait_to_receive(state, deadline)
+    }
+
+    /// As [`follow`](Self::follow), for a receiver that has a value and is about to work on it. The
+    /// sender that it has woken may be on the same worker, and have more values for other receivers.
+    #[inline(always)]
+    fn release(&self, after: After) {
+        self.follow(after);
+        give_way_if_slow();
     }
 
     /// Receives, from a channel that a clock sends to.
@@ -236,7 +245,7 @@ impl<T> Pipe<T> {
         );
         match waited {
             Waited::Done(Some((value, after))) => {
-                self.follow(after);
+                self.release(after);
                 Ok(value)
             }
             Waited::Ended(_, Some(value)) => Ok(value),

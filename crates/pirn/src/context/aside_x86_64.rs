@@ -9,16 +9,20 @@
 //!  | return address         |     +------------------------+ base
 //!  | rbp of the caller      |     | return address         |  into `call_on`
 //!  +------------------------+ rbp | frames of the function |
+//!  | where `call_on` goes on|
 //! ```
 //!
-//! Unwinders, and so panics and backtraces, go through `call_on` as through any frame: it says that its own
-//! ends 16 bytes above rbp, wherever that is.
+//! Unwinders, and so panics and backtraces, go through `call_on` as through two frames. The inner one is that of a
+//! signal: debuggers take a caller below its callee for a damaged stack, but not below such a frame. What a signal
+//! has interrupted goes on where it was, not behind a call; so unwinders would look for the caller's landing pad one
+//! byte too far, behind the call, and abort if there is none. Therefore the inner frame returns to the outer one,
+//! which is an ordinary one, has no landing pads, and ends 16 bytes above rbp, wherever that is.
 //!
-//! Not with the corosensei backend, whose targets have no such call here; nor under a sanitizer, which would have
-//! to be told.
+//! Not with the corosensei backend: its targets have no such call here.
 
 use std::arch::naked_asm;
 
+use super::sanitizer::Detour;
 use super::stack::Stack;
 
 /// There is another stack to run on.
@@ -27,29 +31,37 @@ pub(crate) const ASIDE: bool = true;
 /// Calls `f` on `stack`, and returns what it returns; if it unwinds, so does this.
 #[inline]
 pub(crate) fn aside<T, F: FnOnce() -> T>(stack: &mut Stack, f: F) -> T {
-    let mut call = Call {
-        f: Some(f),
-        result: None,
+    let result = {
+        let detour = Detour::begin(stack);
+        let mut call = Call {
+            f: Some(f),
+            result: None,
+            detour: &detour,
+        };
+        // SAFETY: SK1: the stack is mapped, and nothing runs on it: its one handle is borrowed until the call
+        // has returned. `run` gets the call that it is made for.
+        unsafe {
+            call_on((&raw mut call).cast(), run::<T, F>, stack.base().as_ptr());
+        }
+        call.result
     };
-    // SAFETY: SK1: the stack is mapped, and nobody runs on it: its one handle is borrowed until the call
-    // has returned. `run` gets the call that it is made for.
-    unsafe {
-        call_on((&raw mut call).cast(), run::<T, F>, stack.base().as_ptr());
-    }
-    call.result.expect("a call that returns has a result")
+    result.expect("a call that returns has a result")
 }
 
 /// What crosses over, and what comes back.
-struct Call<T, F> {
+struct Call<'a, T, F> {
     f: Option<F>,
     result: Option<T>,
+    detour: &'a Detour,
 }
 
 /// # Safety
-/// `call` points to a `Call<T, F>` that nobody else uses meanwhile.
+/// `call` points to a `Call<'_, T, F>` that nothing else uses meanwhile.
 unsafe extern "C-unwind" fn run<T, F: FnOnce() -> T>(call: *mut ()) {
     // SAFETY: the caller's promise.
-    let call = unsafe { &mut *call.cast::<Call<T, F>>() };
+    let call = unsafe { &mut *call.cast::<Call<'_, T, F>>() };
+    // SAFETY: this is the other stack, and the first frame there.
+    let _there = unsafe { call.detour.arrive() };
     if let Some(f) = call.f.take() {
         call.result = Some(f());
     }
@@ -68,15 +80,26 @@ unsafe extern "C-unwind" fn call_on(
 ) {
     naked_asm!(
         ".cfi_startproc",
-        // Debuggers take a caller below its callee for a damaged stack, but not below such a frame.
-        ".cfi_signal_frame",
         "push rbp",
         ".cfi_def_cfa_offset 16",
         ".cfi_offset rbp, -16",
         "mov rbp, rsp",
         ".cfi_def_cfa_register rbp",
+        "lea rax, [rip + 2f]",
+        "push rax",
         "mov rsp, rdx",
+        ".cfi_endproc",
+        // The inner frame: it returns to the address that was pushed, right below rbp.
+        ".cfi_startproc",
+        ".cfi_signal_frame",
+        ".cfi_def_cfa rbp, 0",
         "call rsi",
+        ".cfi_endproc",
+        // The outer one.
+        ".cfi_startproc",
+        ".cfi_def_cfa rbp, 16",
+        ".cfi_offset rbp, -16",
+        "2:",
         "mov rsp, rbp",
         "pop rbp",
         ".cfi_def_cfa rsp, 8",

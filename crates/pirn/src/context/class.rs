@@ -34,6 +34,8 @@ const COOLED_SHARE: usize = 8;
 #[derive(Debug)]
 pub(super) struct Class {
     layout: Layout,
+    /// Its stacks do not count against `max_stacks`.
+    beyond: bool,
     warm: VecDeque<Stack>,
     warm_max: usize,
     /// All but the last one are open to the end.
@@ -65,9 +67,10 @@ pub(super) enum Growth {
 }
 
 impl Class {
-    pub(super) fn new(layout: Layout, warm_max: usize) -> Class {
+    pub(super) fn new(layout: Layout, warm_max: usize, beyond: bool) -> Class {
         Class {
             layout,
+            beyond,
             warm: VecDeque::new(),
             warm_max,
             extents: Vec::new(),
@@ -76,6 +79,15 @@ impl Class {
 
     pub(super) fn layout(&self) -> Layout {
         self.layout
+    }
+
+    pub(super) fn is_beyond(&self) -> bool {
+        self.beyond
+    }
+
+    /// Whether there is a stack of this class, in use or at rest.
+    pub(super) fn has_stacks(&self) -> bool {
+        self.extents.iter().any(Extent::has_stacks)
     }
 
     /// Claims a stack: the warmest, else one that is cold, else a new one.

@@ -78,9 +78,10 @@ pub(super) struct Virgin {
 #[derive(Debug)]
 pub(super) struct Run {
     start: NonNull<u8>,
-    len: usize,
-    /// What `opened` becomes.
-    pub(super) until: usize,
+    stride: usize,
+    /// The slots from here to `until`.
+    from: usize,
+    until: usize,
 }
 
 impl Extent {
@@ -127,6 +128,11 @@ impl Extent {
 
     pub(super) fn has_virgin(&self) -> bool {
         self.made < self.opened || !self.unopened.is_empty()
+    }
+
+    /// Whether a slot has been opened for a stack so far.
+    pub(super) fn has_stacks(&self) -> bool {
+        self.made > self.unopened.len()
     }
 
     /// Claims the lowest cold slot.
@@ -186,7 +192,8 @@ impl Extent {
             .min(self.slots - self.opened);
         (more > 0).then(|| Run {
             start: self.start(self.opened),
-            len: more * self.layout.stride(),
+            stride: self.layout.stride(),
+            from: self.opened,
             until: self.opened + more,
         })
     }
@@ -229,13 +236,18 @@ impl Extent {
 }
 
 impl Run {
-    /// Makes the memory readable and writable.
+    /// Makes the memory readable and writable, or that of the first slot if the system refuses
+    /// more: the rest of the process needs memory too. Returns what `opened` becomes.
     ///
     /// # Errors
-    /// What the system says when it has no memory for it.
-    pub(super) fn open(&self) -> io::Result<()> {
-        // SAFETY: EX1, EX2: within the mapping, and nobody has a slot there yet.
-        unsafe { os::open(self.start, self.len) }
+    /// What the system says when it has no memory for one slot.
+    pub(super) fn open(&self) -> io::Result<usize> {
+        let open = |until: usize| {
+            let len = (until - self.from) * self.stride;
+            // SAFETY: EX1, EX2: within the mapping, and no slot is claimed there yet.
+            unsafe { os::open(self.start, len) }.map(|()| until)
+        };
+        open(self.until).or_else(|_| open(self.from + 1))
     }
 }
 

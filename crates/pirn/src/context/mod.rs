@@ -13,19 +13,11 @@
 //!
 //! This door picks the backend; `os` and `sanitizer` are doors of their own.
 
-#[cfg(all(
-    target_arch = "x86_64",
-    unix,
-    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
-))]
+#[cfg(all(target_arch = "x86_64", unix, not(feature = "corosensei")))]
 #[path = "aside_x86_64.rs"]
 #[expect(unsafe_code, reason = "a call that changes stacks")]
 mod aside;
-#[cfg(not(all(
-    target_arch = "x86_64",
-    unix,
-    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
-)))]
+#[cfg(not(all(target_arch = "x86_64", unix, not(feature = "corosensei"))))]
 #[path = "aside_none.rs"]
 mod aside;
 mod cache;
@@ -48,6 +40,13 @@ mod layout;
 mod os;
 mod out_of_stacks;
 mod overflow;
+#[cfg(target_arch = "x86_64")]
+#[path = "pointer_x86_64.rs"]
+#[expect(unsafe_code, reason = "reads a register")]
+mod pointer;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "pointer_any.rs"]
+mod pointer;
 #[expect(unsafe_code, reason = "unmaps the reservations when no stack is out")]
 mod pool;
 #[expect(unsafe_code, reason = "a list that a signal handler reads")]
@@ -74,19 +73,11 @@ mod valgrind;
 #[path = "valgrind_none.rs"]
 mod valgrind;
 
-#[cfg(all(
-    target_arch = "x86_64",
-    unix,
-    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
-))]
+#[cfg(all(target_arch = "x86_64", unix, not(feature = "corosensei")))]
 #[path = "visit_x86_64.rs"]
 #[expect(unsafe_code, reason = "runs on the stack of a suspended context")]
 mod visit;
-#[cfg(not(all(
-    target_arch = "x86_64",
-    unix,
-    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
-)))]
+#[cfg(not(all(target_arch = "x86_64", unix, not(feature = "corosensei"))))]
 #[path = "visit_none.rs"]
 #[expect(unsafe_code, reason = "the contract of its twin")]
 mod visit;
@@ -96,11 +87,13 @@ pub(crate) use cache::StackCache;
 pub(crate) use os::check_shadow_stack;
 pub(crate) use out_of_stacks::OutOfStacks;
 pub(crate) use overflow::{SignalWriter, install_overflow_handler};
+pub(crate) use pointer::stack_pointer;
 pub(crate) use pool::{StackConfig, StackPool};
+pub(crate) use region::stack_at;
 pub(crate) use sanitizer::INHERITS;
 pub(crate) use stack::Stack;
 pub(crate) use switch::{Context, DIRECT, exit, switch};
-pub(crate) use visit::visit;
+pub(crate) use visit::{Stand, visit, visit_copy};
 
 #[cfg(all(test, not(loom), not(shuttle)))]
 #[expect(unsafe_code, reason = "drives contexts by hand")]

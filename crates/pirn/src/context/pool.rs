@@ -16,9 +16,14 @@
 //! workers' caches included; a cache holds at most a 64th of it, so that what one worker
 //! hoards cannot starve the others.
 //!
+//! Stacks *beyond* the bound are for fibers that others wait for (`sched::lend`). They
+//! have size classes of their own, not counted by the bound, so that each of them comes back
+//! here and serves nothing else.
+//!
 //! # Invariants
-//! * SP1. `out` is the number of stacks claimed and not yet given back; at most `max_stacks`.
-//! * SP2. The reservations are unmapped only when `out` is 0; else they are left mapped for
+//! * SP1. `out` is the number of stacks claimed and not yet given back, without those beyond the
+//!   bound; at most `max_stacks`. `beyond` is the number of those.
+//! * SP2. The reservations are unmapped only when both are 0; else they are left mapped for
 //!   good, since some fiber may still stand on its stack.
 
 use std::io;
@@ -61,6 +66,7 @@ pub(crate) struct StackPool {
 #[derive(Debug)]
 struct State {
     out: usize,
+    beyond: usize,
     /// Number 0 has the default size; the others come with the first request.
     classes: Vec<Class>,
 }
@@ -85,7 +91,8 @@ impl StackPool {
         })?;
         let state = State {
             out: 0,
-            classes: vec![Class::new(layout, config.cache)],
+            beyond: 0,
+            classes: vec![Class::new(layout, config.cache, false)],
         };
         Ok(StackPool {
             config,
@@ -94,11 +101,6 @@ impl StackPool {
             growing: Mutex::new(()),
             state: Lock::new(state),
         })
-    }
-
-    /// Bytes that a stack of the default size was asked to have.
-    pub(crate) fn usual_size(&self) -> usize {
-        self.config.size
     }
 
     /// Takes a stack of the default size.
@@ -114,15 +116,25 @@ impl StackPool {
     /// # Errors
     /// As [`StackPool::take`].
     pub(crate) fn take_sized(&self, size: usize) -> Result<Stack, OutOfStacks> {
-        let layout = Layout::new(size, self.page).ok_or(OutOfStacks::System {
-            errno: libc::ENOMEM,
-        })?;
-        let class = self.state.lock().class_of(layout, &self.config);
+        self.take_of(size, false)
+    }
+
+    /// Takes a stack of `size` bytes, or of the default size, that does not count against the
+    /// bound.
+    ///
+    /// # Errors
+    /// [`OutOfStacks`] if the system refuses.
+    pub(crate) fn take_beyond(&self, size: Option<usize>) -> Result<Stack, OutOfStacks> {
+        self.take_of(size.unwrap_or(self.config.size), true)
+    }
+
+    fn take_of(&self, size: usize, beyond: bool) -> Result<Stack, OutOfStacks> {
+        let layout = self.layout(size)?;
+        let class = self.state.lock().class_of(layout, beyond, &self.config);
         self.take_from(class)
     }
 
-    /// Takes back a stack that [`take`](StackPool::take) or
-    /// [`take_sized`](StackPool::take_sized) of this pool returned, by whatever thread.
+    /// Takes back a stack that this pool has returned, by whatever thread.
     pub(crate) fn give(&self, stack: Stack) {
         sanitizer::given_back(&stack);
         self.rest(std::iter::once(stack));
@@ -132,6 +144,11 @@ impl StackPool {
     #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn in_use(&self) -> usize {
         self.state.lock().out
+    }
+
+    /// Returns how many stacks beyond the bound are out.
+    pub(crate) fn beyond(&self) -> usize {
+        self.state.lock().beyond
     }
 
     /// Whether workers may keep stacks that they do not need now.
@@ -162,12 +179,60 @@ impl StackPool {
         }
     }
 
+    /// Sees to it that there is a stack of `size` bytes, or of the default size, in use or at
+    /// rest. So a fiber that waits for a stack gets one when others end.
+    ///
+    /// # Errors
+    /// [`OutOfStacks`] if the system refuses the first one.
+    pub(crate) fn ensure(&self, size: Option<usize>) -> Result<(), OutOfStacks> {
+        let layout = self.layout(size.unwrap_or(self.config.size))?;
+        let class = {
+            let mut state = self.state.lock();
+            let class = state.class_of(layout, false, &self.config);
+            if state.classes[class].has_stacks() {
+                return Ok(());
+            }
+            class
+        };
+        // Held for as long as the slot is neither out nor at rest: a claim that does not find it
+        // waits here.
+        let _growing = self.growing.lock();
+        loop {
+            let claim = self.state.lock().classes[class].claim();
+            let slot = match claim {
+                Claim::Virgin(virgin) => self.open_slot(virgin)?,
+                Claim::Cold(slot) => slot,
+                Claim::Warm(stack) => {
+                    self.state.lock().classes[class].rest_warm(stack);
+                    return Ok(());
+                }
+                Claim::Nothing => {
+                    self.grow_alone(class)?;
+                    continue;
+                }
+            };
+            self.state.lock().classes[class].rest_cold(slot);
+            return Ok(());
+        }
+    }
+
+    fn layout(&self, size: usize) -> Result<Layout, OutOfStacks> {
+        Layout::new(size, self.page).ok_or(OutOfStacks::System {
+            errno: libc::ENOMEM,
+        })
+    }
+
     #[cold]
     fn open(&self, virgin: Virgin) -> Result<Slot, OutOfStacks> {
+        let class = virgin.place().class as usize;
+        self.open_slot(virgin)
+            .inspect_err(|_| *self.state.lock().count(class) -= 1)
+    }
+
+    fn open_slot(&self, virgin: Virgin) -> Result<Slot, OutOfStacks> {
         virgin.open().map_err(|(virgin, error)| {
-            let mut state = self.state.lock();
-            state.out -= 1;
-            state.classes[virgin.place().class as usize].unclaim(virgin);
+            let class = virgin.place().class as usize;
+            self.state.lock().classes[class].unclaim(virgin);
             OutOfStacks::system(&error)
         })
     }
@@ -175,6 +240,11 @@ impl StackPool {
     #[cold]
     fn grow(&self, class: usize) -> Result<(), OutOfStacks> {
         let _growing = self.growing.lock();
+        self.grow_alone(class)
+    }
+
+    /// Makes the class grow, if it has nothing to offer. *Under `growing`.*
+    fn grow_alone(&self, class: usize) -> Result<(), OutOfStacks> {
         let (growth, layout) = {
             let state = self.state.lock();
             let class = &state.classes[class];
@@ -183,8 +253,8 @@ impl StackPool {
         match growth {
             Growth::Needless => {}
             Growth::Open(run) => {
-                run.open().map_err(|error| OutOfStacks::system(&error))?;
-                self.state.lock().classes[class].opened(run.until);
+                let opened = run.open().map_err(|error| OutOfStacks::system(&error))?;
+                self.state.lock().classes[class].opened(opened);
             }
             Growth::Reserve { number, slots } => {
                 // Fits: a program has few sizes of stacks.
@@ -238,7 +308,7 @@ impl StackPool {
 impl Drop for StackPool {
     fn drop(&mut self) {
         let state = self.state.get_mut();
-        if state.out > 0 {
+        if state.out + state.beyond > 0 {
             return;
         }
         for extent in state.classes.drain(..).flat_map(Class::into_extents) {
@@ -250,31 +320,42 @@ impl Drop for StackPool {
 
 impl State {
     fn claim(&mut self, class: usize, max: usize) -> Result<Claim, OutOfStacks> {
-        if self.out >= max {
+        if self.out >= max && !self.classes[class].is_beyond() {
             return Err(OutOfStacks::cap(max));
         }
         let claim = self.classes[class].claim();
         if !matches!(claim, Claim::Nothing) {
-            self.out += 1;
+            *self.count(class) += 1;
         }
         Ok(claim)
     }
 
+    /// The count of stacks of that class that are out (SP1).
+    fn count(&mut self, class: usize) -> &mut usize {
+        match self.classes[class].is_beyond() {
+            true => &mut self.beyond,
+            false => &mut self.out,
+        }
+    }
+
     /// Returns the number of the class with that layout, which is made if it is new.
-    fn class_of(&mut self, layout: Layout, config: &StackConfig) -> usize {
-        if let Some(known) = self.classes.iter().position(|c| c.layout() == layout) {
+    fn class_of(&mut self, layout: Layout, beyond: bool, config: &StackConfig) -> usize {
+        let is_meant =
+            |class: &Class| class.layout() == layout && class.is_beyond() == beyond;
+        if let Some(known) = self.classes.iter().position(is_meant) {
             return known;
         }
         let warm_max = config.cache.saturating_mul(config.size) / layout.size;
-        self.classes.push(Class::new(layout, warm_max));
+        self.classes.push(Class::new(layout, warm_max, beyond));
         self.classes.len() - 1
     }
 
     /// Takes stacks back; true if there are too many now.
     fn rest(&mut self, stacks: impl Iterator<Item = Stack>) -> bool {
         for stack in stacks {
-            self.out -= 1;
-            self.classes[stack.place().class as usize].rest_warm(stack);
+            let class = stack.place().class as usize;
+            *self.count(class) -= 1;
+            self.classes[class].rest_warm(stack);
         }
         self.classes.iter().any(Class::is_too_warm)
     }

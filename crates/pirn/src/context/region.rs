@@ -66,28 +66,48 @@ impl Region {
         self.base.store(0, Ordering::Release);
     }
 
-    fn overflow_at(&self, fault: usize) -> Option<Overflow> {
+    /// The slot that an address is in, if it has been handed out before: its layout, where it
+    /// starts, and where its record is.
+    fn slot_at(&self, address: usize) -> Option<(Layout, usize, *const StackTop)> {
         // ORDERING: pairs with the Release store in `publish`.
         let base = self.base.load(Ordering::Acquire);
         let layout = Layout {
             size: self.size.load(Ordering::Relaxed),
             guard: self.guard.load(Ordering::Relaxed),
         };
-        let index = fault.checked_sub(base)?.checked_div(layout.stride())?;
+        let index = address.checked_sub(base)?.checked_div(layout.stride())?;
         if base <= CLAIMED || index >= self.slots.load(Ordering::Relaxed) {
             return None;
         }
         let slot = base + index * layout.stride();
         let made = index < self.made.load(Ordering::Relaxed);
-        if fault >= layout.limit(slot) || !made {
+        let top = ptr::with_exposed_provenance::<StackTop>(layout.top(slot, index));
+        made.then_some((layout, slot, top))
+    }
+
+    fn overflow_at(&self, fault: usize) -> Option<Overflow> {
+        let (layout, slot, top) = self.slot_at(fault)?;
+        if fault >= layout.limit(slot) {
             return None;
         }
-        let top = ptr::with_exposed_provenance::<StackTop>(layout.top(slot, index));
         // SAFETY: RV2, RV3: the slot has been opened, so its record is mapped.
         let owner = unsafe { stack::owner_at(top) };
         Some(Overflow {
             owner,
             size: layout.size,
+        })
+    }
+
+    fn stack_at(&self, address: usize) -> Option<StackAt> {
+        let (layout, slot, top) = self.slot_at(address)?;
+        if !(layout.limit(slot)..top.addr()).contains(&address) {
+            return None;
+        }
+        // SAFETY: RV2, RV3: the slot has been opened, so its record is mapped.
+        let owner = unsafe { stack::owner_at(top) };
+        Some(StackAt {
+            end: top.addr(),
+            owner,
         })
     }
 }
@@ -102,6 +122,30 @@ pub(super) fn overflow_at(fault: usize) -> Option<Overflow> {
         let region = unsafe { next.as_ref() }?;
         if let Some(overflow) = region.overflow_at(fault) {
             return Some(overflow);
+        }
+        next = region.next.load(Ordering::Acquire);
+    }
+}
+
+/// The stack that `address` is on.
+#[derive(Debug)]
+pub(crate) struct StackAt {
+    /// Where the stack ends.
+    pub(crate) end: usize,
+    /// As [`Stack::set_owner`](super::Stack::set_owner) has it.
+    pub(crate) owner: *const (),
+}
+
+/// Returns the stack that `address` is on; `None` if it is on none of ours. Takes no lock and calls
+/// nothing: fit for a signal handler on that stack.
+pub(crate) fn stack_at(address: usize) -> Option<StackAt> {
+    // ORDERING: pairs with the Release exchange in `link_new`.
+    let mut next = FIRST.load(Ordering::Acquire);
+    loop {
+        // SAFETY: RV1: linked nodes stay allocated.
+        let region = unsafe { next.as_ref() }?;
+        if let Some(stack) = region.stack_at(address) {
+            return Some(stack);
         }
         next = region.next.load(Ordering::Acquire);
     }

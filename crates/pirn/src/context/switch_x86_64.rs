@@ -121,6 +121,31 @@ impl Context {
         }
     }
 
+    /// Returns a context that goes on at `ip` with these registers, and writes its words below
+    /// `sp`, the stack pointer there.
+    ///
+    /// # Safety
+    /// 1. So much memory below `sp` is the caller's.
+    pub(super) unsafe fn imitation(
+        sp: *mut Word,
+        ip: Word,
+        fp: Word,
+        bx: Word,
+    ) -> Context {
+        let mut words = [DEFAULT_CONTROL; SAVED];
+        words[RBX] = bx;
+        words[RBP] = fp;
+        words[IP] = ip;
+        // SAFETY: 1.
+        let sp = unsafe { sp.sub(SAVED) };
+        // SAFETY: 1.
+        unsafe { sp.cast::<[Word; SAVED]>().write(words) };
+        Context {
+            sp,
+            side: Side::new(),
+        }
+    }
+
     /// Returns where the context goes on; `None` if it was never prepared or left.
     ///
     /// Meaningful only while the context is suspended and stays so.

@@ -19,7 +19,7 @@
 //! has set, and that rbx and rbp are the caller's, as they are. The place of the suspension
 //! expects no other register.
 //!
-//! Not with the corosensei backend, nor under a sanitizer, which would have to be told.
+//! Not with the corosensei backend.
 //!
 //! # Invariants
 //! * VS1. Below the context's `sp` its stack is free (SX1 of `switch`). A visit writes nothing
@@ -29,6 +29,7 @@ use std::arch::naked_asm;
 use std::mem::offset_of;
 use std::ops::Range;
 
+use super::sanitizer;
 use super::switch::{Context, exit, switch};
 
 /// The least free stack for a visit. An unwinder needs about three kilobytes of it.
@@ -72,13 +73,62 @@ pub(crate) unsafe fn visit(
         home: Context::empty(),
         f,
     };
+    sanitizer::prepare_guest(&mut visit.context, &stack);
     let visit = &raw mut visit;
     // SAFETY: the visit stays in this frame until it is over.
     let home = unsafe { &raw mut (*visit).home };
     // SAFETY: both are this frame's, and the visitor is prepared. `visit` points to its context,
     // and the provenance of that pointer covers all of it.
     unsafe { switch(home, visit.cast::<Context>()) };
+    sanitizer::guest_left(stack.start..frame.sp);
     true
+}
+
+/// A sample of a running thread: registers, and the words of its stack from `sp` on.
+#[derive(Debug)]
+pub(crate) struct Stand<'a> {
+    pub(crate) ip: usize,
+    pub(crate) sp: usize,
+    pub(crate) fp: usize,
+    pub(crate) bx: usize,
+    /// Where the stack ends.
+    pub(crate) end: usize,
+    pub(crate) words: &'a [usize],
+}
+
+/// The most bytes of used stack. A deeper stack is not visited, since the copy takes as much
+/// address space.
+const LARGEST: usize = 64 << 20;
+
+/// As [`visit`], on a copy of the frames of a thread that runs on meanwhile. All words of the
+/// copy that point into the stack point into the copy instead, so that an unwinder does not
+/// leave it; what was not copied is zeros, which end its way.
+pub(crate) fn visit_copy(stand: &Stand<'_>, f: &mut dyn FnMut()) -> bool {
+    /// For the visitor.
+    const BELOW: usize = (4 * ROOM) / size_of::<usize>();
+    /// Beyond the end of the stack, for an unwinder that is misled.
+    const ABOVE: usize = (4 * ROOM) / size_of::<usize>();
+    let len = stand.end.saturating_sub(stand.sp);
+    if stand.words.is_empty() || len > LARGEST {
+        return false;
+    }
+    let mut copy = vec![0; BELOW + len / size_of::<usize>() + ABOVE];
+    let start = copy[BELOW..].as_ptr().expose_provenance();
+    let moved = |word: usize| match word.checked_sub(stand.sp) {
+        Some(offset) if offset <= len => start + offset,
+        _ => word,
+    };
+    for (to, from) in copy[BELOW..].iter_mut().zip(stand.words) {
+        *to = moved(*from);
+    }
+    let range = copy.as_ptr().addr()..copy.as_ptr_range().end.addr();
+    let (fp, bx) = (moved(stand.fp), moved(stand.bx));
+    let sp = copy.as_mut_ptr().wrapping_add(BELOW);
+    // An unwinder looks one byte back, where a caller's call is.
+    // SAFETY: inside the copy, below what it starts with.
+    let context = unsafe { Context::imitation(sp, stand.ip + 1, fp, bx) };
+    // SAFETY: no other code knows of this context; its stack is the copy.
+    unsafe { visit(&context, range, f) }
 }
 
 /// Calls `received(visit)`, where the switch has come with r13 = `visit`.
@@ -105,6 +155,8 @@ unsafe extern "C" fn landing() -> ! {
 /// # Safety
 /// `visit` points to a visit under way.
 unsafe extern "C" fn received(visit: *mut Visit<'_>) -> ! {
+    // SAFETY: the visit begins with its context, which runs.
+    unsafe { sanitizer::arrive(visit.cast::<Context>()) };
     // SAFETY: the caller's promise; whoever made it waits for the switch back.
     let f = unsafe { &mut *(*visit).f };
     // UNWIND: this function may not be unwound, so a panic ends the process.

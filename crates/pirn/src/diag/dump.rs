@@ -6,7 +6,7 @@ use crate::fiber::vigil::{self, Sleep};
 use crate::runtime::Handle;
 use crate::sched::pool::Pool;
 use crate::sched::registry;
-use crate::sched::roll::{Question, WorkerInfo};
+use crate::sched::roll::WorkerInfo;
 
 /// Writes the workers, queues and fibers of every runtime, with what each fiber waits for, for
 /// people to read; see [`fibers`](super::fibers()) for what it can and cannot show.
@@ -50,7 +50,7 @@ impl Handle {
     /// As [`diag::dump`](crate::diag::dump()).
     pub fn dump(&self, w: &mut dyn Write) -> io::Result<()> {
         let pool = self.pool();
-        let roll = pool.call_roll(Question::Everything);
+        let roll = pool.describe_all();
         let started: usize = roll.workers.iter().map(|worker| worker.fibers.len()).sum();
         writeln!(
             w,
@@ -75,10 +75,13 @@ fn tell_worker(w: &mut dyn Write, pool: &Pool, worker: &WorkerInfo) -> io::Resul
         fibers,
         ready,
         fresh,
+        silent,
+        others,
         ..
     } = worker;
+    let left_out: usize = others.iter().map(|(_, _, fibers)| fibers).sum();
     if *answered {
-        let started = fibers.len();
+        let started = fibers.len() + left_out;
         writeln!(
             w,
             "  worker {index}: {started} fibers, {ready} ready, {fresh} fresh"
@@ -90,5 +93,16 @@ fn tell_worker(w: &mut dyn Write, pool: &Pool, worker: &WorkerInfo) -> io::Resul
             "  worker {index}: does not answer; {settled} fibers, {fresh} fresh, it runs"
         )?;
     }
-    fibers.iter().try_for_each(|fiber| write!(w, "{fiber}"))
+    if let Some(silent) = silent {
+        writeln!(
+            w,
+            "    for {} ms so far, {ready} are ready behind it",
+            silent.as_millis()
+        )?;
+    }
+    fibers.iter().try_for_each(|fiber| write!(w, "{fiber}"))?;
+    if *answered && left_out > 0 {
+        writeln!(w, "    and {left_out} more, for which there was no time")?;
+    }
+    Ok(())
 }

@@ -4,12 +4,37 @@ use std::io;
 
 use crate::observe::{self, Metrics};
 use crate::runtime::Handle;
+use crate::sched::lines::SpawnLine;
 
 impl Handle {
     /// What the runtime has done so far.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         Metrics::of(self.pool())
+    }
+
+    /// Returns the history of the lines of code that spawn fibers, which decides where the next
+    /// fibers of each line start: at most 256 lines, in no order.
+    ///
+    /// Without [spreading](crate::runtime::Builder::spread), a line that is listed is
+    /// [`Short`](crate::diag::LineClass::Short).
+    ///
+    /// ```
+    /// use pirn::diag::LineClass;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(2).build()?;
+    /// let (tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// let stays = runtime.spawn(move || rx.recv());
+    /// let lines = runtime.spawn_lines();
+    /// let line = lines.iter().find(|line| line.location.file() == file!()).unwrap();
+    /// assert_eq!(line.class, LineClass::Spread);
+    /// drop(tx);
+    /// assert!(stays.join().unwrap().is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn spawn_lines(&self) -> Vec<SpawnLine> {
+        self.pool().spawn_lines()
     }
 
     /// Writes what has happened lately, as JSON in the trace-event format that

@@ -16,6 +16,7 @@ pub use crate::observe::{Metrics, WorkerMetrics};
 pub use crate::sched::counters::Counters;
 pub use crate::sched::events::{LogMask, UnknownCategory};
 pub use crate::sched::fiber_info::FiberInfo;
+pub use crate::sched::lines::{LineClass, SpawnLine};
 pub use crate::sched::scale::ScaleReason;
 pub use crate::sched::standing::WorkerState;
 pub use crate::wait::Reason;

@@ -21,8 +21,13 @@ impl Dispatcher {
 /// [`Dispatcher::main`]. Returns the result of `f` when that has ended; what has been sent
 /// and is not done then waits for the next call.
 ///
+/// What has started on this thread and has not ended when the thread does, or when `main` returns, is cancelled then, and
+/// takes the dispatcher with it: what is sent there later is not run. If it does not end within a second, the
+/// process is aborted, as for any runtime that is driven by hand
+/// (see [`Builder::workers`](crate::runtime::Builder::workers)).
+///
 /// # Panics
-/// With the panic of `f`. If another thread has called this before, or the caller runs
+/// With the panic of `f`. If another thread has called this before and has not ended, or the caller runs
 /// fibers: there is one main thread.
 ///
 /// # Cancellation

@@ -12,6 +12,7 @@
 //!   thread-locals are being destroyed.
 
 use std::cell::Cell;
+use std::num::NonZero;
 use std::panic::Location;
 use std::ptr;
 use std::thread::panicking;
@@ -22,10 +23,61 @@ use super::jobs::Jobs;
 use super::schedule::{InPerson, Wish};
 use super::slab::{self, Magazines};
 use super::vigil;
+use crate::base::clock;
 use crate::base::rng::Rng;
 use crate::context::Stack;
 use crate::shim::{self, thread_local_const};
 use crate::sys::poller::Driver;
+
+/// Operations before the first clock read, which costs a hundredth of the whole budget.
+const BEFORE_LOOK: u16 = 16;
+
+/// Operations after the clock read; 128 in all, as in Tokio.
+const AFTER_LOOK: u16 = 112;
+
+/// A fiber that computes for this long between two operations yields after the second one.
+/// Nanoseconds.
+const LONG_RUN: u64 = 200_000;
+
+/// Operations that a fiber may still complete before [`Then`] takes effect. PERF: one word,
+/// which is copied for each run.
+#[repr(C, align(8))]
+struct Budget {
+    operations: Cell<u16>,
+    then: Cell<Then>,
+    /// Since when the running fiber has been yielding in place, in microseconds.
+    stalled: Cell<Option<NonZero<u32>>>,
+}
+
+/// The effect of the last operation of a [`Budget`].
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
+#[repr(u16)]
+enum Then {
+    /// The fiber yields.
+    GiveWay,
+    /// The fiber reads the clock, and continues. If a long time has passed since the worker last
+    /// read it, `LookAgain` follows at the next operation.
+    Look,
+    /// The fiber reads the clock a second time. Only this fiber has run since the first read, so
+    /// it yields if that was long ago.
+    LookAgain,
+}
+
+impl Budget {
+    const fn new(operations: u16, then: Then) -> Budget {
+        Budget {
+            operations: Cell::new(operations),
+            then: Cell::new(then),
+            stalled: Cell::new(None),
+        }
+    }
+
+    #[inline(always)]
+    fn set(&self, operations: u16, then: Then) {
+        self.operations.set(operations);
+        self.then.set(then);
+    }
+}
 
 /// What a thread knows about itself.
 pub(crate) struct Local {
@@ -38,8 +90,6 @@ pub(crate) struct Local {
     left: Cell<Option<FiberPtr>>,
     /// What that fiber wants, unless it has ended.
     wish: Cell<Option<Wish>>,
-    /// This thread is a worker whose fibers may migrate.
-    free: Cell<bool>,
     /// The worker of `sched` that this thread is; null on other threads.
     worker: Cell<*const ()>,
     /// The list of pending jobs of the running fiber; on other threads that of nobody.
@@ -49,18 +99,16 @@ pub(crate) struct Local {
     starting: Cell<*const ()>,
     /// Where this thread, a worker, asks for what its fibers wait for outside of the process.
     driver: Cell<Option<&'static Driver>>,
-    /// Operations that the running fiber may still complete before it must yield.
-    budget: Cell<u32>,
-    /// Whether the running fiber is in the middle of a poll (`wait::polling`).
-    polling: Cell<Polling>,
+    /// The rest of the running fiber's budget.
+    budget: Budget,
+    /// The budget of the next fiber that runs here.
+    allowance: Budget,
+    /// Which of the [`unusual`] states the thread is in.
+    unusual: Cell<u8>,
     /// The desk of the party that polls here (`wait::agenda`); null if nobody does.
     desk: Cell<*const ()>,
     /// The stack that this thread, a worker, has for polls, while nobody polls there (`wait::aside`).
     spare: Cell<Option<Stack>>,
-    /// A fiber of this thread has been suspended in the middle of unwinding.
-    left_unwinding: Cell<bool>,
-    /// Since when the running fiber yields in place, in nanoseconds; 0 if it does not.
-    stalled: Cell<u64>,
     /// This thread is a worker whose fibers live in virtual time.
     virtual_time: Cell<bool>,
     /// When the worker that this thread is last read the clock, in nanoseconds.
@@ -68,6 +116,20 @@ pub(crate) struct Local {
     /// This thread's random numbers; none before the first.
     rng: Cell<Option<Rng>>,
     pub(super) magazines: Magazines,
+}
+
+/// States of a thread in which a fiber yields and parks in another way than usual, one bit each.
+/// PERF: one byte, so that the usual way costs one test.
+mod unusual {
+    /// This thread is a worker with fibers that may migrate.
+    pub(super) const FREE: u8 = 1;
+    /// The running fiber is in the middle of a poll (`wait::polling`), of a future of its own.
+    pub(super) const POLLS_OURS: u8 = 2;
+    /// The same, of a future that other code polls.
+    pub(super) const POLLS_THEIRS: u8 = 4;
+    pub(super) const POLLS: u8 = POLLS_OURS | POLLS_THEIRS;
+    /// A fiber of this thread has been suspended in the middle of unwinding.
+    pub(super) const LEFT_UNWINDING: u8 = 8;
 }
 
 /// What a fiber is in the middle of polling.
@@ -103,17 +165,15 @@ impl Local {
             person: Cell::new(None),
             left: Cell::new(None),
             wish: Cell::new(None),
-            free: Cell::new(false),
             worker: Cell::new(ptr::null()),
             jobs: Cell::new(Jobs::nobodys()),
             starting: Cell::new(ptr::null()),
             driver: Cell::new(None),
-            budget: Cell::new(0),
-            polling: Cell::new(Polling::Nothing),
+            budget: Budget::new(0, Then::GiveWay),
+            allowance: Budget::new(BEFORE_LOOK, Then::Look),
+            unusual: Cell::new(0),
             desk: Cell::new(ptr::null()),
             spare: Cell::new(None),
-            left_unwinding: Cell::new(false),
-            stalled: Cell::new(0),
             virtual_time: Cell::new(false),
             moment: Cell::new(0),
             rng: Cell::new(None),
@@ -173,14 +233,25 @@ impl Local {
         self.starting.set(pool);
     }
 
+    /// Whether the thread is in none of the states in which a fiber yields and parks in another
+    /// way than usual: its fibers migrate, the running one polls, or one has been left unwinding.
+    #[inline(always)]
+    pub(crate) fn is_usual(&self) -> bool {
+        self.unusual.get() == 0
+    }
+
+    fn set_unusual(&self, states: u8, now: u8) {
+        self.unusual.set(self.unusual.get() & !states | now);
+    }
+
     /// Whether the fibers of this thread may go on on another one.
     #[inline(always)]
     pub(crate) fn is_free(&self) -> bool {
-        self.free.get()
+        self.unusual.get() & unusual::FREE != 0
     }
 
     pub(crate) fn set_free(&self, free: bool) {
-        self.free.set(free);
+        self.set_unusual(unusual::FREE, u8::from(free) * unusual::FREE);
     }
 
     /// Leaves word that `fiber` has ended, or what it wants.
@@ -188,6 +259,11 @@ impl Local {
     pub(crate) fn set_left(&self, fiber: FiberPtr, wish: Option<Wish>) {
         self.left.set(Some(fiber));
         self.wish.set(wish);
+    }
+
+    /// The fiber that has ended here last, if its worker has not retired it yet.
+    pub(crate) fn ended(&self) -> Option<FiberPtr> {
+        self.left.get().filter(|_| self.wish.get().is_none())
     }
 
     #[inline(always)]
@@ -201,24 +277,58 @@ impl Local {
         }
     }
 
+    /// Sets the budget of a fiber that begins to run to the allowance of this thread.
     #[inline(always)]
-    pub(crate) fn refill_budget(&self, operations: u32) {
-        self.budget.set(operations);
-        self.stalled.set(0);
+    pub(crate) fn refill_budget(&self) {
+        let next = &self.allowance;
+        self.budget.set(next.operations.get(), next.then.get());
+        self.budget.stalled.set(next.stalled.get());
+    }
+
+    /// The running fiber has given way in place: it has a new budget.
+    pub(crate) fn renew_budget(&self) {
+        self.budget.set(AFTER_LOOK, Then::GiveWay);
+    }
+
+    /// Makes the next operation of the running fiber the last one of its budget.
+    pub(crate) fn spend_with_next(&self) {
+        self.budget.set(1, Then::GiveWay);
+    }
+
+    /// Sets whether the fibers of this thread, a worker, compute for long between two operations.
+    pub(crate) fn set_slow(&self, slow: bool) {
+        self.allowance
+            .operations
+            .set(if slow { 1 } else { BEFORE_LOOK });
+    }
+
+    /// Whether the fibers of this thread compute for long between two operations.
+    #[inline(always)]
+    pub(crate) fn is_slow(&self) -> bool {
+        self.allowance.operations.get() == 1
     }
 
     #[inline(always)]
     pub(crate) fn polling(&self) -> Polling {
-        self.polling.get()
+        match self.unusual.get() & unusual::POLLS {
+            0 => Polling::Nothing,
+            unusual::POLLS_OURS => Polling::Ours,
+            _ => Polling::Theirs,
+        }
     }
 
     #[inline(always)]
     pub(crate) fn is_polling(&self) -> bool {
-        self.polling.get() != Polling::Nothing
+        self.unusual.get() & unusual::POLLS != 0
     }
 
     pub(crate) fn set_polling(&self, polling: Polling) {
-        self.polling.set(polling);
+        let now = match polling {
+            Polling::Nothing => 0,
+            Polling::Ours => unusual::POLLS_OURS,
+            Polling::Theirs => unusual::POLLS_THEIRS,
+        };
+        self.set_unusual(unusual::POLLS, now);
     }
 
     pub(crate) fn desk(&self) -> *const () {
@@ -243,20 +353,21 @@ impl Local {
 
     #[inline(always)]
     pub(crate) fn left_unwinding(&self) -> bool {
-        self.left_unwinding.get()
+        self.unusual.get() & unusual::LEFT_UNWINDING != 0
     }
 
     #[inline(always)]
     pub(crate) fn set_left_unwinding(&self, left: bool) {
-        self.left_unwinding.set(left);
+        let now = u8::from(left) * unusual::LEFT_UNWINDING;
+        self.set_unusual(unusual::LEFT_UNWINDING, now);
     }
 
-    /// Since when the running fiber has been yielding in place: `now`, if it has not.
-    pub(crate) fn stalled_since(&self, now: u64) -> u64 {
-        if self.stalled.get() == 0 {
-            self.stalled.set(now);
-        }
-        self.stalled.get()
+    /// Since when the running fiber has been yielding in place, in microseconds: `now`, if it has
+    /// not.
+    pub(crate) fn stalled_since(&self, now: NonZero<u32>) -> NonZero<u32> {
+        let since = self.budget.stalled.get().unwrap_or(now);
+        self.budget.stalled.set(Some(since));
+        since
     }
 
     /// A random number below `n`, each equally likely. A worker whose runtime is
@@ -291,15 +402,48 @@ impl Local {
 
     /// The last operation of the budget has just been taken.
     pub(crate) fn is_spent(&self) -> bool {
-        self.budget.get() == 0
+        self.budget.operations.get() == 0 && self.budget.then.get() == Then::GiveWay
     }
 
-    /// Takes one operation from the budget; true if it was the last one.
+    /// Takes one operation from the budget. If it returns true, the caller must call
+    /// [`is_to_give_way`](Self::is_to_give_way).
     #[inline(always)]
     pub(crate) fn spend(&self) -> bool {
-        let left = self.budget.get().wrapping_sub(1);
-        self.budget.set(left);
+        let left = self.budget.operations.get().wrapping_sub(1);
+        self.budget.operations.set(left);
         left == 0
+    }
+
+    /// Whether the fiber must yield: its budget is spent, or it has computed for too long between
+    /// two operations. Call it once for each operation after which [`spend`](Self::spend) returns
+    /// true; at other times it returns false.
+    #[cold]
+    pub(crate) fn is_to_give_way(&self) -> bool {
+        if self.budget.operations.get() != 0 || self.fiber().is_none() {
+            return false;
+        }
+        match self.budget.then.get() {
+            Then::GiveWay => true,
+            then => self.has_computed(then),
+        }
+    }
+
+    /// Whether the running fiber has computed for long between its last two operations.
+    fn has_computed(&self, then: Then) -> bool {
+        self.budget.set(AFTER_LOOK, Then::GiveWay);
+        if self.virtual_time.get() {
+            return false;
+        }
+        let now = clock::now();
+        if now.saturating_sub(self.moment.replace(now)) < LONG_RUN {
+            return false;
+        }
+        match then {
+            // The time may have been spent by the fibers before this one.
+            Then::Look => self.budget.set(1, Then::LookAgain),
+            _ => self.budget.set(0, Then::GiveWay),
+        }
+        self.is_spent()
     }
 }
 
@@ -350,22 +494,37 @@ pub(crate) fn known(local: &Local) -> Option<FiberPtr> {
 /// The number of the fiber that runs here, or of the thread if it has waited before.
 #[inline]
 pub(crate) fn number(local: &Local) -> Option<u64> {
+    match local.fiber() {
+        // SAFETY: H1.
+        Some(fiber) => Some(unsafe { fiber.as_ref() }.id()),
+        None => number_of_thread(local),
+    }
+}
+
+#[cold]
+fn number_of_thread(local: &Local) -> Option<u64> {
     // SAFETY: H1.
-    known(local).map(|fiber| unsafe { fiber.as_ref() }.id())
+    local
+        .person
+        .get()
+        .map(|header| unsafe { header.as_ref() }.id())
 }
 
 /// The fiber that runs here; on a thread's own stack, the header that stands for the
 /// thread, borrowed from the slab the first time and given back when the thread ends.
 #[inline]
 pub(crate) fn identity(local: &Local) -> FiberPtr {
-    match known(local) {
+    match local.fiber() {
         Some(fiber) => fiber,
-        None => borrow_identity(local),
+        None => identity_of_thread(local),
     }
 }
 
 #[cold]
-fn borrow_identity(local: &Local) -> FiberPtr {
+fn identity_of_thread(local: &Local) -> FiberPtr {
+    if let Some(header) = local.person.get() {
+        return header;
+    }
     let header = Header::alone(local, 0, Location::caller(), &InPerson);
     local.person.set(Some(header));
     vigil::enter(header);
@@ -384,7 +543,7 @@ pub(super) fn give_identity_back(local: &Local) {
         // Whatever ticket of this thread is still about ends here, not in the next life.
         // SAFETY: H1.
         unsafe { header.as_ref() }.state.finish();
-        // SAFETY: the thread owns the one reference made in `borrow_identity`.
+        // SAFETY: the thread owns the one reference made in `identity_of_thread`.
         unsafe { Header::release(header) };
     }
 }

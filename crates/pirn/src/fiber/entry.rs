@@ -16,6 +16,7 @@
 //! up.
 
 use std::marker::PhantomData;
+use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 
@@ -36,8 +37,8 @@ pub(crate) struct Vtable {
     run: unsafe fn(FiberPtr),
     /// Takes the closure out and drops it.
     drop_closure: unsafe fn(FiberPtr),
-    /// Drops the result that lies in the payload.
-    drop_value: unsafe fn(FiberPtr),
+    /// Drops the result that lies in the payload; none if that does nothing.
+    drop_value: Option<unsafe fn(FiberPtr)>,
 }
 
 struct Types<F, T>(PhantomData<(F, T)>);
@@ -53,7 +54,10 @@ impl<F: FnOnce() -> T, T> Types<F, T> {
     const TABLE: Vtable = Vtable {
         run: run::<F, T>,
         drop_closure: drop_lying::<F>,
-        drop_value: drop_lying::<T>,
+        drop_value: match needs_drop::<T>() || !lies_unboxed::<T>() {
+            true => Some(drop_lying::<T>),
+            false => None,
+        },
     };
 
     /// The least class whose payload takes both the closure and the result; what fits in
@@ -211,8 +215,12 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
     let header = unsafe { fiber.as_ref() };
     let outcome = header.outcome.replace(Outcome::Taken);
     end_caught(|| match outcome {
-        // SAFETY: H5, and the outcome says what lies there.
-        Outcome::Value => unsafe { (header.vtable.get().drop_value)(fiber) },
+        Outcome::Value => {
+            if let Some(drop_value) = header.vtable.get().drop_value {
+                // SAFETY: H5, and the outcome says what lies there.
+                unsafe { drop_value(fiber) };
+            }
+        }
         // SAFETY: as above.
         Outcome::Panicked => unsafe { take::<Unwound>(fiber) }.tell(header),
         Outcome::Pending | Outcome::NotRun | Outcome::Taken => {}
@@ -292,42 +300,49 @@ fn publish(fiber: FiberPtr) -> Ending {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     let panicked = header.outcome.get() == Outcome::Panicked;
-    let keep = header.marks.keeps_panic() && panicked;
     let mut join = header.join.lock();
     let detached = join.detached && !mutant!("detached_unseen");
-    if detached && !keep && owes_drop(header.outcome.get()) {
+    if detached && owes_drop(header) {
         drop(join);
         // SAFETY: H5: detached, so the outcome is the fiber's own to drop.
         unsafe { drop_outcome(fiber) };
         join = header.join.lock();
     }
-    let whole = match std::mem::take(&mut join.whole) {
-        true => join.own.take(),
-        false => None,
+    let whole = if join.whole {
+        join.whole = false;
+        join.own.take()
+    } else {
+        None
     };
     join.done = !mutant!("done_after_the_claims");
     let first = join.waiters.claim_first(|_| {});
-    // LIVENESS: `done` is set, so nobody joins the queue any more; whoever is in it is told
-    // below, one by one, each outside the lock.
-    let mut more = !join.waiters.is_empty();
+    // LIVENESS: `done` is set, so no joiner comes to the queue any more; those in it are woken
+    // below, one by one, each outside the lock. If none was claimed, the queue is empty.
+    let more = !join.waiters.is_empty();
     drop(join);
     drop(whole);
     if let Some(joiner) = first {
         joiner.enqueue();
-    }
-    while more {
-        let mut join = header.join.lock();
-        let next = join.waiters.claim_first(|_| {});
-        more = !join.waiters.is_empty();
-        drop(join);
-        if let Some(joiner) = next {
-            joiner.enqueue();
+        if more {
+            wake_more_joiners(header);
         }
     }
     if mutant!("done_after_the_claims") {
         header.join.lock().done = true;
     }
     Ending { panicked, detached }
+}
+
+/// Wakes all joiners but the first.
+#[cold]
+fn wake_more_joiners(header: &Header) {
+    loop {
+        let next = header.join.lock().waiters.claim_first(|_| {});
+        match next {
+            Some(joiner) => joiner.enqueue(),
+            None => return,
+        }
+    }
 }
 
 /// Step 5 of the end.
@@ -341,8 +356,12 @@ fn tell_scope(fiber: FiberPtr, ending: Ending) {
     }
 }
 
-fn owes_drop(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Value | Outcome::Panicked)
+/// Whether the outcome of a detached fiber has to be dropped.
+fn owes_drop(header: &Header) -> bool {
+    match header.outcome.get() {
+        Outcome::Value => header.vtable.get().drop_value.is_some(),
+        outcome => outcome == Outcome::Panicked && !header.marks.keeps_panic(),
+    }
 }
 
 /// Ends a fresh fiber that no runtime takes: its closure is dropped here, unrun.

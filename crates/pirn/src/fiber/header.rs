@@ -30,7 +30,7 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::current::Local;
+use super::current::{self, Local};
 use super::entry::Vtable;
 use super::hunger::Joiner;
 use super::life::Life;
@@ -46,7 +46,7 @@ use super::waiter::WaitQueue;
 use crate::base::list::{DoublyLinked, Link, Linked, Links};
 use crate::base::mutant::or_relaxed;
 use crate::context::{Context, Stack};
-use crate::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
+use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::shim::{Cell, Lock};
 use crate::sys::parker::Parker;
 
@@ -146,9 +146,9 @@ pub(crate) struct Header {
     /// What it waits for: a `wait::notice::Notice` in the frame that waits, else null. Written
     /// by the owner, and read by it and by its worker.
     pub(crate) notice: Cell<*const ()>,
-    /// Counts the fibers that have lived here; with `index` it makes the identity.
-    generation: AtomicU32,
-    index: u32,
+    /// The identity: the number of the block, and in the upper half how many fibers have lived
+    /// here.
+    identity: AtomicU64,
     pub(crate) class: u8,
     /// Owner, then the handle (H5).
     pub(crate) outcome: Cell<Outcome>,
@@ -156,9 +156,9 @@ pub(crate) struct Header {
     pub(crate) life: Life,
     /// What is so of it, or of its wait. Owner, then the handle (H5).
     pub(crate) marks: Marks,
-    /// Not 0 if it was handed to another worker for the sake of balance (`sched::share`).
-    /// The spawner, then the owner.
-    pub(crate) guest: Cell<u32>,
+    /// How it is counted and placed by its spawn line (`sched::lines`); 0 if it is not, and after
+    /// its end. The spawner, then the owner.
+    pub(crate) placement: Cell<u32>,
     /// The spans of `tracing` that its code is in. Owner.
     pub(crate) spans: Spans,
 }
@@ -181,9 +181,9 @@ impl Marks {
         self.0.get() & Marks::KEEPS_PANIC != 0
     }
 
-    pub(crate) fn set_keeps_panic(&self, keeps: bool) {
-        let rest = self.0.get() & !Marks::KEEPS_PANIC;
-        self.0.set(rest | (u8::from(keeps) * Marks::KEEPS_PANIC));
+    #[inline]
+    pub(crate) fn set_keeps_panic(&self) {
+        self.0.set(self.0.get() | Marks::KEEPS_PANIC);
     }
 
     /// Its closure is run even if it is cancelled before that: somebody cannot do without the result.
@@ -215,7 +215,6 @@ impl Marks {
     }
 
     /// The fiber is in the middle of a poll, and not on its own stack.
-    #[cfg_attr(not(feature = "diagnostics"), expect(dead_code, reason = "for checks"))]
     pub(crate) fn is_aside(&self) -> bool {
         self.0.get() & Marks::ASIDE != 0
     }
@@ -294,12 +293,11 @@ impl Header {
             locals: Cell::new(None),
             region: Cell::new(InForce::NONE),
             notice: Cell::new(ptr::null()),
-            generation: AtomicU32::new(0),
-            index,
+            identity: AtomicU64::new(u64::from(index)),
             class,
             outcome: Cell::new(Outcome::Pending),
             marks: Marks(Cell::new(0)),
-            guest: Cell::new(0),
+            placement: Cell::new(0),
             life: Life::new(),
             spans: Spans::new(),
         }
@@ -314,9 +312,9 @@ impl Header {
         self.home.set(None);
         // ORDERING: Relaxed: nobody else holds the header; publishing it is the release.
         self.refs.store(refs, Ordering::Relaxed);
-        let generation = self.generation.load(Ordering::Relaxed);
-        self.generation
-            .store(generation.wrapping_add(1), Ordering::Relaxed);
+        let identity = self.identity.load(Ordering::Relaxed);
+        self.identity
+            .store(identity.wrapping_add(1 << 32), Ordering::Relaxed);
         {
             // SAFETY: H4: no reference to this header is left, so nobody holds the lock.
             let mut join = unsafe { self.join.unshared() };
@@ -331,7 +329,6 @@ impl Header {
         self.outcome.set(Outcome::Pending);
         self.marks.0.set(0);
         self.region.set(InForce::NONE);
-        self.guest.set(0);
     }
 
     /// A header of `class` for a party that is no fiber: it waits, and `home` is told when it is
@@ -365,11 +362,13 @@ impl Header {
 
     /// A number that no other fiber of this process has, until 2^32 fibers have lived in
     /// the same block.
+    #[inline]
     pub(crate) fn id(&self) -> u64 {
-        u64::from(self.generation.load(Ordering::Relaxed)) << 32 | u64::from(self.index)
+        self.identity.load(Ordering::Relaxed)
     }
 
     /// Where the fiber was spawned.
+    #[inline]
     pub(crate) fn location(&self) -> &'static Location<'static> {
         // SAFETY: only ever set to references that are valid for ever.
         unsafe { &*self.location.load(Ordering::Relaxed) }
@@ -429,25 +428,60 @@ impl Header {
     #[inline]
     pub(crate) unsafe fn release(fiber: FiberPtr) {
         // SAFETY: H1.
-        let header = unsafe { fiber.as_ref() };
+        if unsafe { fiber.as_ref() }.give_reference_back() {
+            Header::recycle(current::local(), fiber);
+        }
+    }
+
+    /// As [`release`](Self::release), on the caller's own thread.
+    ///
+    /// # Safety
+    /// As for [`release`](Self::release).
+    #[inline]
+    pub(crate) unsafe fn release_on(local: &Local, fiber: FiberPtr) {
+        // SAFETY: H1.
+        if unsafe { fiber.as_ref() }.give_reference_back() {
+            Header::recycle(local, fiber);
+        }
+    }
+
+    /// Whether that was the last one (H4).
+    #[inline(always)]
+    fn give_reference_back(&self) -> bool {
         // PERF: a sole owner needs no read-modify-write: nobody else can add a reference.
         // ORDERING: Acquire: pairs with the Release decrement of whoever was second to last.
         let sole = or_relaxed!(Ordering::Acquire, "sole_owner_relaxed");
-        if header.refs.load(sole) != 1 {
+        if self.refs.load(sole) != 1 {
             // ORDERING: Release: what this holder did comes before the header's recycling.
             let last = or_relaxed!(Ordering::Release, "release_relaxed");
-            if header.refs.fetch_sub(1, last) != 1 {
-                return;
+            if self.refs.fetch_sub(1, last) != 1 {
+                return false;
             }
             // ORDERING: Acquire: pairs with the Release decrements of all others. A load and
             // not a fence, since ThreadSanitizer does not see fences.
-            header.refs.load(Ordering::Acquire);
+            self.refs.load(Ordering::Acquire);
         }
-        if let Some(label) = header.label.take() {
+        true
+    }
+
+    /// Gives the header of a fiber without references (H4) back to its slab.
+    #[inline]
+    fn recycle(local: &Local, fiber: FiberPtr) {
+        // SAFETY: H1.
+        let header = unsafe { fiber.as_ref() };
+        if header.label.get().is_some() {
+            header.drop_label();
+        }
+        slab::free(local, fiber);
+    }
+
+    /// Drops the label of a fiber without references (H4).
+    #[cold]
+    fn drop_label(&self) {
+        if let Some(label) = self.label.take() {
             // SAFETY: made by `Box::leak` in `set_label`; H4: nobody else can reach it.
             drop(unsafe { Box::from_raw(label.as_ptr()) });
         }
-        slab::free(fiber);
     }
 
     /// Names the fiber. Before it is published.

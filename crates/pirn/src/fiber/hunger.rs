@@ -1,7 +1,7 @@
-//! Hunger: a fresh fiber finds no stack, and those who wait for its end may lend theirs.
+//! Hunger: a fresh fiber finds no stack, and the waiters for its end may borrow one for it.
 //!
 //! Owns: who is told that a fiber is hungry, and that it is not any more. Does not own: the
-//! list of such fibers (`sched::starved`), nor the lending (`sched::lend`).
+//! list of such fibers (`sched::starved`), nor the loan (`sched::lend`).
 //!
 //! A fiber's end is waited for in two places: at the fiber (its `join`), and by whoever has
 //! spawned it (its end hook: a scope, a group). Each keeps, under its own lock, whether what it
@@ -9,7 +9,7 @@
 //! lock of the list, so the list and the marks agree whenever that lock is free.
 //!
 //! LIVENESS: a waiter looks at the mark in the critical section in which it joins the queue.
-//! If the mark comes first, the waiter finds it and tries to lend; if the waiter comes first,
+//! If the mark comes first, the waiter finds it and tries to borrow; if the waiter comes first,
 //! who sets the mark claims it. A waiter that finds the mark and then no fiber on the list (it
 //! has been taken, or belongs to another runtime) notes which asking that was, and waits: a
 //! later asking is another one.
@@ -24,15 +24,15 @@ use crate::base::mutant::mutant;
 /// One who waits for a fiber's end, as the fiber's queue knows it.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Joiner {
-    /// Waits for other things too, or not for long: lends nothing.
+    /// Waits for other things too, or not for long: borrows nothing.
     Other,
-    /// Would lend its stack.
-    Lender,
-    /// Has been woken to lend it.
+    /// Would borrow a stack for the fiber.
+    Borrower,
+    /// Has been woken to borrow it.
     Asked,
 }
 
-/// Whose hunger a lender stills.
+/// Which hungry fibers a waiter borrows a stack for.
 #[derive(Debug, Copy, Clone)]
 pub(crate) enum Wanted {
     /// This fiber's.
@@ -60,10 +60,11 @@ pub(crate) fn begin(header: &Header, wakes: &mut Vec<Wake>) {
         if !mutant!("hunger_unmarked") {
             join.hunger = join.hunger.wrapping_add(1);
         }
-        let lends =
-            |joiner: &Joiner| *joiner == Joiner::Lender && !mutant!("hunger_asks_nobody");
+        let borrows = |joiner: &Joiner| {
+            *joiner == Joiner::Borrower && !mutant!("hunger_asks_nobody")
+        };
         let ask = |joiner: &mut Joiner| *joiner = Joiner::Asked;
-        while let Some(wake) = join.waiters.claim_first_where(lends, ask) {
+        while let Some(wake) = join.waiters.claim_first_where(borrows, ask) {
             wakes.push(wake);
         }
     }

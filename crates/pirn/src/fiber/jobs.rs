@@ -1,7 +1,7 @@
 //! Pending jobs: second halves of `par::join` that nobody has taken yet.
 //!
-//! Owns: the record of a job, the list of those of the running fiber, and the word by
-//! which others ask for some of them. Does not own: how a job becomes a fiber
+//! Owns: the record of a job, and the list of those of the running fiber. Does not own:
+//! the word by which others ask for some of them (`beat_word`), how a job becomes a fiber
 //! (`par::task`), nor when (`sched::beat`).
 //!
 //! A job lies in the frame of its `join`, and is the owner's alone: it is pushed, and
@@ -16,8 +16,8 @@
 //! | promoted | not in the list, `promote` is none | `promote_oldest`: a fresh fiber has the work |
 //!
 //! Its words are `std`'s and not `shim`'s: one of the lists is static, which loom's words
-//! cannot be in. Joins are not among what loom looks at (`par/modelled.rs`); under
-//! shuttle they are, and a word of theirs is no place to switch at.
+//! cannot be in. Joins are not among what loom looks at (`par/modelled.rs`), but for the
+//! word `beat`; under shuttle they are, and a word of theirs is no place to switch at.
 //!
 //! # Invariants
 //! * JO1. The list is the worker's, and whatever is in it is the running fiber's: who
@@ -38,8 +38,10 @@ use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+pub(crate) use super::beat_word::Beat;
+use super::beat_word::BeatWord;
 use super::current::Local;
 use crate::base::mutant::mutant;
 
@@ -48,12 +50,13 @@ use crate::base::mutant::mutant;
 /// On lines of its own, since the owner looks there at each join; and on a pair of them,
 /// which processors fetch together.
 ///
-/// ORDERING: all Relaxed. A word says that somebody is to look, or may; nothing is read
-/// on account of it. What goes to others is a fiber, by the queue that it is put into.
+/// ORDERING: all Relaxed, but for `beat` (`beat_word`). A word says that a thread may
+/// look; nothing is read on account of it. What goes to others is a fiber, by the queue
+/// that it is put into.
 #[repr(align(128))]
 pub(crate) struct Jobs {
-    /// A [`Beat`]. Any thread adds reasons; the owner takes them.
-    beat: AtomicU32,
+    /// Any thread adds reasons; the owner takes them.
+    beat: BeatWord,
     /// The newest job, or the root. Written by the owner; workers without work and the
     /// monitor see from it whether there are any.
     newest: AtomicPtr<Job>,
@@ -72,29 +75,6 @@ unsafe impl Sync for Jobs {}
 // SAFETY: nothing in it is of the thread that has made it. What it points to is its own
 // root, and while its owner runs a fiber there, jobs of that fiber.
 unsafe impl Send for Jobs {}
-
-/// Why the next join is to look up: any of the reasons here, or none. What follows from
-/// each: `sched::beat`.
-#[derive(Debug, Copy, Clone, PartialEq, Eq)]
-pub(crate) struct Beat(u32);
-
-impl Beat {
-    /// Nobody looks after the joins of this worker: the monitor is to be told of one.
-    pub(crate) const ARMED: Beat = Beat(1);
-    /// Somebody has nothing to do.
-    pub(crate) const ASKED: Beat = Beat(2);
-    /// Promotions are left of the last beat.
-    pub(crate) const AGAIN: Beat = Beat(4);
-    /// The running fiber has run for long: others may want its thread.
-    pub(crate) const GIVE_WAY: Beat = Beat(8);
-    /// Every join looks up: on threads that are no workers, and where a seed decides.
-    pub(crate) const ALWAYS: Beat = Beat(16);
-
-    /// Whether `reason` is among these.
-    pub(crate) fn has(self, reason: Beat) -> bool {
-        self.0 & reason.0 != 0
-    }
-}
 
 /// One job; the first part of what `par` keeps of it.
 pub(crate) struct Job {
@@ -124,7 +104,7 @@ pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
 
 /// What plain threads have.
 static NOBODYS: Jobs = Jobs {
-    beat: AtomicU32::new(Beat::ALWAYS.0),
+    beat: BeatWord::always(),
     newest: AtomicPtr::new((&raw const NOBODYS.root).cast_mut()),
     credit: Cell::new(0),
     crowded: AtomicBool::new(false),
@@ -141,7 +121,7 @@ impl Jobs {
     pub(crate) fn new(always: bool) -> Arc<Jobs> {
         let why = if always { Beat::ALWAYS } else { Beat::ARMED };
         let jobs = Arc::new(Jobs {
-            beat: AtomicU32::new(why.0),
+            beat: BeatWord::new(why),
             newest: AtomicPtr::new(ptr::null_mut()),
             credit: Cell::new(0),
             crowded: AtomicBool::new(false),
@@ -166,26 +146,24 @@ impl Jobs {
     /// Whether the next join is to look up.
     #[inline(always)]
     pub(crate) fn is_due(&self) -> bool {
-        self.beat.load(Ordering::Relaxed) != 0
+        self.beat.is_due()
     }
 
     /// Has the owner look up; false if it had been asked to for the same reason, and has
     /// not. Any thread.
     pub(crate) fn ask(&self, why: Beat) -> bool {
-        // Its line is the owner's, who should not lose it for nothing.
-        let is_new = !Beat(self.beat.load(Ordering::Relaxed)).has(why);
-        if is_new {
-            self.beat.fetch_or(why.0, Ordering::Relaxed);
-        }
-        is_new
+        self.beat.ask(why)
+    }
+
+    /// Makes the owner tell the monitor of its next join, at which the owner sees all
+    /// that the caller did before. Any thread.
+    pub(crate) fn arm(&self) {
+        self.beat.arm();
     }
 
     /// *Owner.* Why it is to look up, and from now on is not.
     pub(crate) fn take_beat(&self) -> Beat {
-        let beat = self.beat.load(Ordering::Relaxed);
-        self.beat
-            .fetch_and(!beat | Beat::ALWAYS.0, Ordering::Relaxed);
-        Beat(beat)
+        self.beat.take()
     }
 
     /// *Owner.* Promotions that are left of the last beat.

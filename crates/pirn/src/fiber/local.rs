@@ -8,10 +8,13 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
 use super::current::{self, Local};
 use super::header::{FiberPtr, Header};
+use super::unwound::text_of;
 use crate::base::dropping::drop_caught;
 
 /// All locals of one fiber: few, so a list beats a map.
@@ -19,14 +22,24 @@ pub(crate) struct Locals(Vec<Entry>);
 
 struct Entry {
     key: usize,
+    /// Of the key's type, or a [`NoCopy`].
     value: Box<dyn Any>,
-    /// Makes the value that a child of a scope begins with.
+    /// Makes the value that a child begins with.
     inherit: Option<Inherit>,
     /// Goes when nothing of the user's runs on the fiber any more.
     lasting: bool,
 }
 
-type Inherit = fn(&dyn Any) -> Box<dyn Any>;
+/// How a value is copied.
+#[derive(Copy, Clone)]
+struct Inherit {
+    copy: fn(&dyn Any) -> Box<dyn Any>,
+    /// Whether the value is a `RefCell` that is mutably borrowed, so that a copy panics.
+    is_borrowed: fn(&dyn Any) -> bool,
+}
+
+/// The value of a fiber for which none could be copied: why.
+struct NoCopy(String);
 
 /// A key to one value for each fiber (and each plain thread).
 ///
@@ -59,13 +72,16 @@ impl<T: 'static> FiberLocal<T> {
     }
 
     #[doc(hidden)]
-    pub const fn inherited(init: fn() -> T) -> Self
+    pub const fn inherited(init: fn() -> T, is_borrowed: fn(&dyn Any) -> bool) -> Self
     where
         T: Clone + Send,
     {
         FiberLocal {
             init,
-            inherit: Some(duplicate::<T>),
+            inherit: Some(Inherit {
+                copy: duplicate::<T>,
+                is_borrowed,
+            }),
             lasting: false,
         }
     }
@@ -74,7 +90,8 @@ impl<T: 'static> FiberLocal<T> {
     ///
     /// # Panics
     /// If the initializer or `f` does. An initializer that panics is tried again at the
-    /// next use.
+    /// next use. In a half of a [`join`](crate::par::join()) that became a fiber, if the value
+    /// is inherited and could not be copied then.
     ///
     /// # Cancellation
     /// Not an interruption point; suspends only if the initializer or `f` does.
@@ -91,8 +108,18 @@ impl<T: 'static> FiberLocal<T> {
         };
         // SAFETY: boxed, and dropped only when its fiber ends, after every frame of it.
         let value = unsafe { value.as_ref() };
-        f(value.downcast_ref().expect("a key stands for one type"))
+        f(value.downcast_ref().unwrap_or_else(|| refuse(value)))
     }
+}
+
+/// The running fiber uses a value of which it has no copy.
+#[cold]
+fn refuse(value: &dyn Any) -> ! {
+    let NoCopy(why) = value.downcast_ref().expect("a key stands for one type");
+    panic!(
+        "a fiber-local was used by the half of a join that has no copy of it: when the half became a \
+         fiber, {why}"
+    )
 }
 
 impl<T: 'static> FiberLocal<Cell<T>> {
@@ -180,13 +207,34 @@ fn insert(entry: Entry) -> NonNull<dyn Any> {
     })
 }
 
+/// Decides by the type of a fiber-local, for [`fiber_local!`](crate::fiber_local): `RefCell` has a
+/// constant of its own, and every other type that of [`IsBorrowed`].
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Borrows<T>(PhantomData<T>);
+
+#[doc(hidden)]
+pub trait IsBorrowed {
+    const IS_BORROWED: fn(&dyn Any) -> bool = |_| false;
+}
+
+impl<T> IsBorrowed for Borrows<T> {}
+
+impl<T: 'static> Borrows<RefCell<T>> {
+    #[doc(hidden)]
+    pub const IS_BORROWED: fn(&dyn Any) -> bool = |value| {
+        let cell = value.downcast_ref::<RefCell<T>>();
+        cell.is_some_and(|cell| cell.try_borrow().is_err())
+    };
+}
+
 fn duplicate<T: Clone + Send + 'static>(value: &dyn Any) -> Box<dyn Any> {
     let value: &T = value.downcast_ref().expect("a key stands for one type");
     Box::new(value.clone())
 }
 
 /// What a child of a scope begins with.
-pub(crate) struct Inheritance(Vec<Entry>);
+pub(crate) struct Inheritance(Option<Box<Locals>>);
 
 impl Inheritance {
     /// Copies of what the running fiber has that is inherited. Nothing is allocated if it has
@@ -196,25 +244,32 @@ impl Inheritance {
     /// If a clone does.
     #[inline]
     pub(crate) fn copy(local: &Local) -> Inheritance {
-        // SAFETY: H1, H2: the caller's own header.
-        let locals = current::known(local).map(|fiber| unsafe { fiber.as_ref() });
-        match locals.filter(|header| header.locals.get().is_some()) {
-            None => Inheritance::none(),
-            Some(header) => Inheritance(copies(header)),
+        match local.fiber() {
+            // SAFETY: H1, H2: the caller's own header.
+            Some(fiber) if unsafe { fiber.as_ref() }.locals.get().is_none() => {
+                Inheritance::none()
+            }
+            Some(fiber) => Inheritance::from(fiber, copy),
+            None => current::known(local)
+                .map_or_else(Inheritance::none, |thread| Inheritance::from(thread, copy)),
         }
     }
 
     /// As [`copy`](Inheritance::copy), of what `fiber` has, which is the caller or for which it acts.
-    ///
-    /// # Panics
-    /// If a clone does.
+    /// Where a clone panics, the child has no value, and its use panics. Does not unwind.
     pub(crate) fn of(fiber: FiberPtr) -> Inheritance {
+        Inheritance::from(fiber, copy_if_possible)
+    }
+
+    #[cold]
+    fn from(fiber: FiberPtr, copy: fn(Inherit, &dyn Any) -> Box<dyn Any>) -> Inheritance {
         // SAFETY: H1, H2: the caller's own header.
-        Inheritance(copies(unsafe { fiber.as_ref() }))
+        let copies = copies(unsafe { fiber.as_ref() }, copy);
+        Inheritance((!copies.is_empty()).then(|| Box::new(Locals(copies))))
     }
 
     pub(crate) fn none() -> Inheritance {
-        Inheritance(Vec::new())
+        Inheritance(None)
     }
 
     /// Gives them to `child`, which is not published yet and has none.
@@ -223,16 +278,51 @@ impl Inheritance {
     /// H2: the child's header is the caller's.
     #[inline]
     pub(crate) unsafe fn give_to(self, child: FiberPtr) {
-        if !self.0.is_empty() {
-            let locals = NonNull::from(Box::leak(Box::new(Locals(self.0))));
+        if let Some(locals) = self.0 {
+            let locals = NonNull::from(Box::leak(locals));
             // SAFETY: H1; the caller's promise.
             unsafe { child.as_ref() }.locals.set(Some(locals));
         }
     }
 }
 
+/// A copy of `value` for a child that is spawned.
+fn copy(inherit: Inherit, value: &dyn Any) -> Box<dyn Any> {
+    match value.is::<NoCopy>() {
+        false => (inherit.copy)(value),
+        // As the clone of what is borrowed would, were this half at its join.
+        true => refuse(value),
+    }
+}
+
+/// A copy of `value`, or the reason why there is none. A borrowed `RefCell` is not cloned: the panic hook
+/// would report it.
+fn copy_if_possible(inherit: Inherit, value: &dyn Any) -> Box<dyn Any> {
+    let why = if let Some(NoCopy(why)) = value.downcast_ref() {
+        why.clone()
+    } else if (inherit.is_borrowed)(value) {
+        "it was mutably borrowed".to_owned()
+    } else {
+        match catch_unwind(AssertUnwindSafe(|| (inherit.copy)(value))) {
+            Ok(copy) => return copy,
+            Err(panic) => {
+                let why = match text_of(&*panic) {
+                    Some(text) => format!("its clone panicked: {text}"),
+                    None => "its clone panicked".to_owned(),
+                };
+                drop_caught(panic);
+                why
+            }
+        }
+    };
+    Box::new(NoCopy(why))
+}
+
 #[cold]
-fn copies(parent: &Header) -> Vec<Entry> {
+fn copies(
+    parent: &Header,
+    copy: impl Fn(Inherit, &dyn Any) -> Box<dyn Any>,
+) -> Vec<Entry> {
     // One by one: a clone is the user's, and may add values itself.
     let mut copies = Vec::new();
     let mut next = 0;
@@ -247,16 +337,16 @@ fn copies(parent: &Header) -> Vec<Entry> {
             break;
         };
         next += 1;
-        if let Some(copy) = inherit {
-            // SAFETY: boxed, and dropped only when its fiber ends, which is the caller.
-            let value = copy(unsafe { value.as_ref() });
-            copies.push(Entry {
-                key,
-                value,
-                inherit,
-                lasting: false,
-            });
-        }
+        let Some(how) = inherit else { continue };
+        // SAFETY: boxed, and dropped only when its fiber ends, which is the caller.
+        let value = unsafe { value.as_ref() };
+        let value = copy(how, value);
+        copies.push(Entry {
+            key,
+            value,
+            inherit,
+            lasting: false,
+        });
     }
     copies
 }
@@ -310,6 +400,12 @@ fn destroy_own(header: &Header) -> Vec<Entry> {
 /// spawns it, if that one has the value; `T` is `Clone + Send` then. A panic of the clone goes
 /// through the `spawn`.
 ///
+/// The second half of a [`join`](crate::par::join()) uses the caller's values, unless it becomes a
+/// fiber; then it begins with clones, made at that time. If a clone panics, or the value is a `RefCell`
+/// that is mutably borrowed, that fiber has no value, and panics if it uses it. So inside
+/// `with_borrow_mut` both halves run, and one that uses the borrowed value panics, whether it becomes a fiber or
+/// not.
+///
 /// ```
 /// use std::cell::Cell;
 ///
@@ -333,7 +429,9 @@ macro_rules! fiber_local {
             fn init() -> $ty {
                 $init
             }
-            $crate::FiberLocal::inherited(init)
+            #[allow(unused_imports)]
+            use $crate::__IsBorrowed as _;
+            $crate::FiberLocal::inherited(init, <$crate::__Borrows<$ty>>::IS_BORROWED)
         };
         $($crate::fiber_local!($($rest)*);)?
     };

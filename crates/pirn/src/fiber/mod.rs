@@ -3,6 +3,7 @@
 //! Does not own: how a fiber comes to wait (`wait`) or to run (`sched`). The one thing that
 //! it asks of them is the trait [`Schedule`].
 
+mod beat_word;
 #[expect(
     unsafe_code,
     reason = "the thread-local and the switch to and from a fiber"

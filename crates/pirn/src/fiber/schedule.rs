@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use std::time::Instant;
 
 use super::current::Local;
-use super::header::Header;
+use super::header::{FiberRef, Header};
 use super::hunger::Wanted;
 use super::state::{Accepts, Epoch};
 use super::ticket::Ticket;
@@ -119,14 +119,11 @@ pub(crate) trait Schedule: Sync {
         shim::now()
     }
 
-    /// Has a fiber that is `wanted`, and for which there is no stack, run on the stack of
-    /// `lender`, which calls; returns when it has ended. False: there was none, or too little of
-    /// the stack is left.
-    ///
-    /// # Safety
-    /// Called by the fiber itself, with no lock held and no ticket of its own out.
-    unsafe fn lend(&self, _lender: NonNull<Header>, _wanted: Wanted) -> bool {
-        false
+    /// Starts a fiber that is `wanted` and for which there is no stack, if need be on one beyond
+    /// `max_stacks`. `None`: there was no such fiber, or the system has no stack. Called by the
+    /// fiber that waits for its end.
+    fn lend(&self, _local: &Local, _wanted: Wanted) -> Option<FiberRef> {
+        None
     }
 
     /// A stack of the usual size for polls of the fiber, which calls; none if there are too few.
@@ -144,6 +141,9 @@ pub(crate) trait Schedule: Sync {
     fn witness(&self) -> Option<Witness> {
         None
     }
+
+    /// Notes that the fiber, which calls, has closed the channel at this address.
+    fn saw_close(&self, _local: &Local, _fiber: NonNull<Header>, _channel: usize) {}
 
     /// Whether that clock moves only when this thread is free to let it. Asked by the fiber.
     fn time_is_virtual(&self) -> bool {

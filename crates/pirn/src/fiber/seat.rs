@@ -126,7 +126,9 @@ fn hide_from_canceller(header: &Header, node: &Arc<Node>) {
 /// Gives up what a fiber that has come to its end holds by `bottom`.
 #[inline]
 pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &Region) {
-    bottom.stand_up();
+    if let Some(seat) = bottom.seat.get() {
+        seat.give_up();
+    }
     // SAFETY: H1, H2: the caller's own header.
     let header = unsafe { fiber.as_ref() };
     header.region.set(InForce::NONE);

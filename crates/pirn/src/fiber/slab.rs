@@ -133,10 +133,9 @@ pub(crate) fn alloc(
 
 /// Gives back the block of a fiber that nobody names any more.
 #[inline]
-pub(crate) fn free(fiber: FiberPtr) {
+pub(crate) fn free(local: &Local, fiber: FiberPtr) {
     // SAFETY: H1.
     let class = unsafe { fiber.as_ref() }.class;
-    let local = current::local();
     // SAFETY: the magazine is this thread's own, and nothing below re-enters it.
     let pair = unsafe { &mut *local.magazines.0[class as usize].get() };
     match pair.loaded.len() {

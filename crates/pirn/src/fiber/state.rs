@@ -197,6 +197,17 @@ impl StateWord {
     /// A refused park consumes what refused it: the wait `epoch` is over either way.
     #[inline]
     pub(crate) fn park(&self, epoch: Epoch, accepts: Accepts) -> Parked {
+        let word = self.0.load(Ordering::Relaxed);
+        let undisturbed = !stale(word, epoch) && word & accepts.causes() == 0;
+        if undisturbed && self.cas(word, parked(word, accepts), park_order()).is_ok() {
+            return Parked::Yes;
+        }
+        self.park_disturbed(epoch, accepts)
+    }
+
+    /// As [`park`](Self::park), where something came first or comes at the same time.
+    #[cold]
+    fn park_disturbed(&self, epoch: Epoch, accepts: Accepts) -> Parked {
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
             let (next, answer) = if stale(word, epoch) {
@@ -439,7 +450,6 @@ fn stale(word: u64, epoch: Epoch) -> bool {
 
 /// What ended the wait `epoch`, which is over. A code of a later wait says nothing about it:
 /// code of the user's has waited between the ticket and the park.
-#[inline(always)]
 fn code_of(word: u64, epoch: Epoch) -> Code {
     let next = Epoch(epoch.0.wrapping_add(1) & (u64::MAX >> EPOCH_SHIFT));
     if stale(word, next) {
@@ -467,7 +477,6 @@ fn parked(word: u64, accepts: Accepts) -> u64 {
 }
 
 /// The word after a wait that something accepted has ended before it began, and what did.
-#[cold]
 fn refused(word: u64, accepts: Accepts) -> (u64, Parked) {
     if word & accepts.causes() & (CANCEL | REVOKED) != 0 {
         let next = claimed(word, Code::CANCELLED);

@@ -85,10 +85,15 @@ impl PanicInfo<'_> {
     /// The panic's message, if it was raised with one.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
-        match self.payload.downcast_ref::<&'static str>() {
-            Some(text) => Some(text),
-            None => self.payload.downcast_ref::<String>().map(String::as_str),
-        }
+        text_of(self.payload)
+    }
+}
+
+/// The message of a panic that was raised with one.
+pub(super) fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
+    match payload.downcast_ref::<&'static str>() {
+        Some(text) => Some(text),
+        None => payload.downcast_ref::<String>().map(String::as_str),
     }
 }
 

@@ -16,6 +16,7 @@
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
+use super::header::Header;
 use super::state::Code;
 use super::ticket::{Ticket, Wake};
 use crate::base::list::{DoublyLinked, Links, List};
@@ -97,6 +98,14 @@ impl<P> WaitQueue<P> {
             let meant = waiter.payload.with(|payload| meant(unsafe { &*payload }));
             meant && ticket.is_none_or(|own| waiter.ticket.fiber() != own.fiber())
         })
+    }
+
+    /// Calls `f` with each party in the queue. Some of them may not wait any more.
+    pub(crate) fn each_fiber(&self, mut f: impl FnMut(NonNull<Header>)) {
+        for place in self.list.iter() {
+            // SAFETY: W2: it is linked, so it is alive until the lock is free.
+            f(unsafe { place.as_ref() }.ticket.fiber());
+        }
     }
 
     /// Joins the queue at its end.

@@ -78,7 +78,7 @@ impl<T> Joined<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn wait_for_end(&self) -> Result<(), Interrupt> {
-        match self.wait(&Spec::interruptible(Reason::Join)) {
+        match self.wait(const { &Spec::interruptible(Reason::Join) }) {
             How::Interrupted(interrupt) => Err(interrupt),
             _ => {
                 spend();
@@ -91,7 +91,7 @@ impl<T> Joined<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn join(self) -> Result<T, JoinError> {
-        match self.wait(&Spec::interruptible(Reason::Join)) {
+        match self.wait(const { &Spec::interruptible(Reason::Join) }) {
             How::Interrupted(interrupt) => Err(JoinError::Interrupted(interrupt)),
             _ => self.take_and_spend(),
         }
@@ -113,9 +113,8 @@ impl<T> Joined<T> {
 
     #[inline]
     fn take_and_spend(self) -> Result<T, JoinError> {
-        let result = self.take();
         spend();
-        result
+        self.take()
     }
 
     pub(crate) fn is_finished(&self) -> bool {
@@ -199,7 +198,7 @@ fn wait(fiber: &Fiber, spec: &Spec) -> How {
         refused = !current::local().starting().is_null();
         refused
     };
-    let how = wait_unless(fiber, spec, refuse, || lend_to(fiber, spec));
+    let how = wait_unless(fiber, spec, refuse, || borrow_for(fiber, spec));
     assert!(!refused, "{}", current::IN_START_HOOK);
     how
 }
@@ -207,7 +206,7 @@ fn wait(fiber: &Fiber, spec: &Spec) -> How {
 /// [`Joined::wait_anywhere`].
 #[track_caller]
 fn wait_anywhere(fiber: &Fiber, spec: &Spec) -> How {
-    wait_unless(fiber, spec, || false, || lend_to(fiber, spec))
+    wait_unless(fiber, spec, || false, || borrow_for(fiber, spec))
 }
 
 /// Does not wait if the outcome is there, or if `refuse` says so.
@@ -233,7 +232,7 @@ fn wait_unless(
                 } else if join.hunger % 2 == 1 && join.hunger != refused {
                     Attempt::Done(Some(join.hunger))
                 } else if spec.deadline.is_none() {
-                    Attempt::Wait(Joiner::Lender)
+                    Attempt::Wait(Joiner::Borrower)
                 } else {
                     Attempt::Wait(Joiner::Other)
                 }
@@ -251,10 +250,9 @@ fn wait_unless(
     }
 }
 
-/// Lets the fiber, which finds no stack, run on the caller's, if that can be.
+/// Borrows a stack for the fiber, which finds none, if that can be, and waits for its end.
 #[cold]
 #[track_caller]
-fn lend_to(fiber: &Fiber, spec: &Spec) {
-    let fiber = fiber.ptr();
-    let _ = lend(Subject::end_of(fiber), spec, Wanted::Fiber(fiber));
+fn borrow_for(fiber: &Fiber, spec: &Spec) {
+    let _ = lend(spec, Wanted::Fiber(fiber.ptr()));
 }

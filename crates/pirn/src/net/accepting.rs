@@ -1,11 +1,13 @@
 //! Accepting connections one after the other, until the caller is interrupted.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use crate::Interrupt;
 use crate::base::clock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
+use crate::sys::{AcceptFailure, accept_failure};
 use crate::time::{now, sleep_until};
 
 /// Between two attempts while there is no descriptor: the system does not tell when there is one. An
@@ -34,10 +36,14 @@ impl Accepting {
         self.over
     }
 
-    /// What an attempt to accept comes to: the next connection, or an error, an interrupt among them.
-    /// `None`: the attempt is to be made again, now that it may be of use.
+    /// Returns what the iterator yields after an attempt to accept from `listener`: the next
+    /// connection, an error, or an interrupt. `None` means to try again, now that it may be of use.
     #[track_caller]
-    pub(super) fn judge<T>(&mut self, attempt: io::Result<T>) -> Option<io::Result<T>> {
+    pub(super) fn judge<T>(
+        &mut self,
+        attempt: io::Result<T>,
+        listener: BorrowedFd<'_>,
+    ) -> Option<io::Result<T>> {
         let failure = match attempt {
             Ok(connection) => return Some(Ok(connection)),
             Err(failure) => failure,
@@ -46,11 +52,10 @@ impl Accepting {
             self.over = true;
             return Some(Err(failure));
         }
-        if is_gone(&failure) {
-            return None;
-        }
-        if !is_starved(&failure) {
-            return Some(Err(failure));
+        match accept_failure(&failure, listener) {
+            AcceptFailure::Connection => return None,
+            AcceptFailure::Resources => {}
+            AcceptFailure::Listener => return Some(Err(failure)),
         }
         let interrupt = starve().err()?;
         self.over = true;
@@ -85,58 +90,40 @@ fn next_attempt(starved: usize, now: Instant) -> Instant {
     now + Duration::from_nanos(period - into_this + period * periods as u64)
 }
 
-/// The connection has ended while it was waiting, or the way to it has: what the system keeps for a
-/// connection is told by the accept of it (accept(2)), and the next one has nothing to do with it.
-fn is_gone(error: &io::Error) -> bool {
-    matches!(
-        error.raw_os_error(),
-        Some(
-            libc::ECONNABORTED
-                | libc::EPROTO
-                | libc::ENOPROTOOPT
-                | libc::ENETDOWN
-                | libc::ENETUNREACH
-                | libc::EHOSTDOWN
-                | libc::EHOSTUNREACH
-        )
-    )
-}
-
-/// Something has run out that others may give back: descriptors of the process or of the system,
-/// or memory.
-fn is_starved(error: &io::Error) -> bool {
-    matches!(
-        error.raw_os_error(),
-        Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM)
-    )
-}
-
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+    use std::os::fd::AsFd as _;
+
     use super::*;
 
     /// Errors of one connection are passed over; an interrupt, and an error of the listener's own,
     /// are told.
     #[test]
     fn what_does_not_end_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = listener.as_fd();
         let mut accepting = Accepting::default();
         let errors = [
             libc::ECONNABORTED,
             libc::EPROTO,
             libc::EMFILE,
             libc::ENETDOWN,
+            libc::ETIMEDOUT,
         ];
         for error in errors {
             let failed = Err::<(), _>(io::Error::from_raw_os_error(error));
-            assert!(accepting.judge(failed).is_none());
+            assert!(accepting.judge(failed, listener).is_none(), "{error}");
         }
-        assert_eq!(accepting.judge(Ok(7)).unwrap().unwrap(), 7);
-        let broken = Err::<(), _>(io::Error::from_raw_os_error(libc::EBADF));
-        let told = accepting.judge(broken).unwrap().unwrap_err();
-        assert_eq!(told.raw_os_error(), Some(libc::EBADF));
+        assert_eq!(accepting.judge(Ok(7), listener).unwrap().unwrap(), 7);
+        for error in [libc::EBADF, libc::EPERM] {
+            let broken = Err::<(), _>(io::Error::from_raw_os_error(error));
+            let told = accepting.judge(broken, listener).unwrap().unwrap_err();
+            assert_eq!(told.raw_os_error(), Some(error));
+        }
         assert!(!accepting.is_over());
         let cancelled = Err::<(), io::Error>(Interrupt::Cancelled.into());
-        assert!(accepting.judge(cancelled).unwrap().is_err());
+        assert!(accepting.judge(cancelled, listener).unwrap().is_err());
         assert!(accepting.is_over());
     }
 

@@ -1,6 +1,7 @@
 //! Iterators over incoming connections.
 
 use std::io;
+use std::os::fd::AsFd as _;
 
 use super::accepting::Accepting;
 use super::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -46,7 +47,7 @@ impl Iterator for Incoming<'_> {
         // Not in a closure, which would not know the caller's line.
         while !self.accepting.is_over() {
             let accepted = self.listener.accept();
-            if let Some(next) = self.accepting.judge(accepted) {
+            if let Some(next) = self.accepting.judge(accepted, self.listener.as_fd()) {
                 return Some(next.map(|(stream, _)| stream));
             }
         }
@@ -63,7 +64,7 @@ impl Iterator for UnixIncoming<'_> {
         // Not in a closure, which would not know the caller's line.
         while !self.accepting.is_over() {
             let accepted = self.listener.accept();
-            if let Some(next) = self.accepting.judge(accepted) {
+            if let Some(next) = self.accepting.judge(accepted, self.listener.as_fd()) {
                 return Some(next.map(|(stream, _)| stream));
             }
         }

@@ -76,8 +76,12 @@ impl TcpListener {
     /// Accepts a connection, and tells where it comes from.
     ///
     /// # Errors
-    /// What the system says: too many descriptors, for instance, which loops of one's own should
-    /// not answer by trying again at once ([`incoming`](Self::incoming) does not).
+    /// Every error of the system, as in `std`. Linux also returns errors of the one connection that
+    /// was next: `ECONNABORTED`, `ECONNRESET`, `EPROTO`, `ENOPROTOOPT`, `ENETDOWN`, `ENETUNREACH`,
+    /// `EHOSTDOWN`, `EHOSTUNREACH`, `ENONET`, `EOPNOTSUPP`, `ETIMEDOUT`; a server retries at once
+    /// after these. After `EMFILE`, `ENFILE`, `ENOBUFS` and `ENOMEM` it retries after a pause, since each
+    /// attempt fails until some descriptor or memory is free. [`incoming`](Self::incoming) does both.
+    /// Other errors (`EPERM` among them) concern the listener, and the next attempt meets them too.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -98,10 +102,15 @@ impl TcpListener {
 
     /// Returns the connections that come in, one after the other, without end.
     ///
-    /// Connections that have ended before they could be accepted are passed over. While
-    /// descriptors or memory have run out it waits, and tries 200 times a second (less often
+    /// Skips connections that have ended before they could be accepted, and the other
+    /// errors of one connection ([`accept`](Self::accept) lists them). While
+    /// descriptors or memory have run out the iterator waits, and tries 200 times a second (less often
     /// if many listeners wait). An interrupt is yielded once, as an error, and ends
-    /// it.
+    /// the iterator.
+    ///
+    /// # Errors
+    /// Only errors that concern the listener are yielded. A loop that continues after one should
+    /// pause first, since such an error usually persists.
     ///
     /// # Cancellation
     /// Each step is an interruption point.

@@ -1,6 +1,7 @@
 //! Metrics: a snapshot of what a runtime has done.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::sched::counters::Counters;
 use crate::sched::pool::Pool;
@@ -18,9 +19,16 @@ pub struct Metrics {
     pub total: Counters,
     /// Workers woken because work had waited without being taken; a part of `total.wakes`.
     pub aged_wakes: u64,
-    /// Reports of fibers that others had to wait for, by the threshold of
-    /// [`Builder::slow_fiber`](crate::runtime::Builder::slow_fiber).
+    /// Stalls: how often a fiber kept its worker while others waited for it, for longer than the
+    /// threshold of [`Builder::slow_fiber`](crate::runtime::Builder::slow_fiber). Few of them are
+    /// reported.
     pub slow_fibers: u64,
+    /// Histogram of stalls that have ended, by how long the fiber waited that waited longest. Each
+    /// entry is the upper bound of a bucket and the number of stalls in it; the bound of the last
+    /// bucket is [`Duration::MAX`].
+    pub stall_delays: Vec<(Duration, u64)>,
+    /// The sum of these times over all stalls that have ended.
+    pub stalled: Duration,
     /// Fibers that wait for a stack at this moment.
     pub waiting_for_stack: usize,
     /// Fibers that have been spawned and have not started at this moment.
@@ -64,7 +72,9 @@ impl Metrics {
             workers,
             total,
             aged_wakes,
-            slow_fibers: pool.slow_fibers(),
+            slow_fibers: pool.stalls(),
+            stall_delays: pool.stall_delays(),
+            stalled: pool.stalled(),
             waiting_for_stack: pool.starved(),
             pressure: pool.pressure(),
             scale: pool.scale_decisions(),
@@ -78,6 +88,15 @@ impl fmt::Display for Metrics {
         write!(f, "{}", self.total)?;
         writeln!(f, "{:<24}{}", "aged_wakes", self.aged_wakes)?;
         writeln!(f, "{:<24}{}", "slow_fibers", self.slow_fibers)?;
+        for (bound, stalls) in &self.stall_delays {
+            if *stalls > 0 {
+                let name = match bound.as_millis() {
+                    _ if *bound == Duration::MAX => "stalls_longer".to_owned(),
+                    bound => format!("stalls_to_{bound}_ms"),
+                };
+                writeln!(f, "{name:<24}{stalls}")?;
+            }
+        }
         writeln!(f, "{:<24}{}", "waiting_for_stack", self.waiting_for_stack)?;
         writeln!(f, "{:<24}{}", "pressure", self.pressure)?;
         for (reason, times) in &self.scale {

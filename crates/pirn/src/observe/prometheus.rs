@@ -1,6 +1,7 @@
 //! Counters in the text format that Prometheus reads.
 
 use std::io;
+use std::time::Duration;
 
 use super::metrics::Metrics;
 
@@ -50,6 +51,26 @@ impl Metrics {
         ] {
             writeln!(out, "# TYPE {name} counter\n{name} {value}")?;
         }
-        Ok(())
+        self.stall_histogram(out)
+    }
+
+    fn stall_histogram(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        writeln!(out, "# TYPE pirn_stall_seconds histogram")?;
+        let mut below = 0;
+        for (bound, stalls) in &self.stall_delays {
+            below += stalls;
+            match *bound {
+                Duration::MAX => {
+                    writeln!(out, "pirn_stall_seconds_bucket{{le=\"+Inf\"}} {below}")?;
+                }
+                bound => {
+                    let bound = bound.as_secs_f64();
+                    writeln!(out, "pirn_stall_seconds_bucket{{le=\"{bound}\"}} {below}")?;
+                }
+            }
+        }
+        let sum = self.stalled.as_secs_f64();
+        writeln!(out, "pirn_stall_seconds_sum {sum}")?;
+        writeln!(out, "pirn_stall_seconds_count {below}")
     }
 }

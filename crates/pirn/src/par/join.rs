@@ -27,7 +27,7 @@ use crate::sched::beat::{Place, place};
 /// The token and the deadline of the caller's code hold for both halves. Of its
 /// fiber-locals ([`fiber_local!`](crate::fiber_local!)) a `b` that becomes a fiber has
 /// copies of those that are inherited, made when it does; a clone must not wait for
-/// fibers.
+/// fibers. If one cannot be copied then, `b` runs without it, and its use panics.
 ///
 /// On a plain thread both run on fibers of the current runtime, as by
 /// [`run`](crate::run()). In the middle of the [poll](crate::future) of a future on a
@@ -41,8 +41,7 @@ use crate::sched::beat::{Place, place};
 ///
 /// # Panics
 /// With the panic of `a`, else with that of `b`, when both have ended: `b` runs even if
-/// `a` panics. If the clone of an inherited value panics when `b` becomes a fiber, that
-/// is `b`'s panic, and `b` is dropped.
+/// `a` panics.
 ///
 /// # Cancellation
 /// Not an interruption point: it returns when both have ended, and runs both even if the

@@ -7,8 +7,7 @@
 //! # Invariants
 //! * TA1. The closure is there until it is taken, once: by the join, if the job is
 //!   pending when the first half is over; else by the fiber that was made of it, or by
-//!   the join again if that fiber has ended without having run it; or if none was made,
-//!   since a clone for it has panicked, by `finish`, which drops it.
+//!   the join again if that fiber has ended without having run it.
 //! * TA2. A task that has been promoted stays where it is until `finish` has seen that
 //!   fiber end.
 
@@ -19,14 +18,12 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::thread;
 
-use crate::base::dropping::drop_caught;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
 use crate::fiber::entry;
 use crate::fiber::jobs::Job;
 use crate::fiber::local::Inheritance;
 use crate::fiber::region::{InForce, Region, RegionRef};
-use crate::fiber::unwound::Panic;
 use crate::join::{JoinError, Joined};
 use crate::sched::beat::{expect_end, queue_job, run_job, take_job_back};
 use crate::sched::place::pool_of;
@@ -47,9 +44,7 @@ pub(super) struct Task<C, B, R> {
 
 /// What is made of a job.
 struct Promoted<R> {
-    /// The fiber; or what the clone of a fiber-local has panicked with, and there is
-    /// none.
-    child: Cell<Option<Result<Joined<R>, Panic>>>,
+    child: Cell<Option<Joined<R>>>,
     /// What the fiber inherits, and has left when its end is told (RG1).
     region: Region,
 }
@@ -98,35 +93,22 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
         let place = unsafe { self.promoted.get().assume_init() };
         // SAFETY: a box that is not freed before its end, below.
         let child = unsafe { place.as_ref() }.child.take();
-        let result = match child.expect("a promoted job is finished once") {
-            // SAFETY: TA1: nobody was there to take it.
-            Err(panic) => unsafe { self.drop_work(panic) },
-            Ok(child) => {
-                self.wait_for(&child);
-                match child.take() {
-                    Ok(result) => Ok(result),
-                    Err(JoinError::Panicked(payload)) => Err(payload.into_inner()),
-                    Err(_) => {
-                        // SAFETY: TA1: the fiber has ended, and did not run it.
-                        let work = unsafe { self.take() };
-                        // UNWIND: the join raises it as the panic of this half.
-                        catch_unwind(AssertUnwindSafe(|| work(None)))
-                    }
-                }
+        let child = child.expect("a promoted job is finished once");
+        self.wait_for(&child);
+        let result = match child.take() {
+            Ok(result) => Ok(result),
+            Err(JoinError::Panicked(payload)) => Err(payload.into_inner()),
+            Err(_) => {
+                // SAFETY: TA1: the fiber has ended, and did not run it.
+                let work = unsafe { self.take() };
+                // UNWIND: the join raises it as the panic of this half.
+                catch_unwind(AssertUnwindSafe(|| work(None)))
             }
         };
         // SAFETY: made of a box by `promote`; the fiber that looked there has ended
         // (TA2).
         drop(unsafe { Box::from_raw(place.as_ptr()) });
         result
-    }
-
-    /// # Safety
-    /// TA1.
-    unsafe fn drop_work(&self, panic: Panic) -> thread::Result<R> {
-        // SAFETY: the caller's promise.
-        drop_caught(unsafe { self.take() });
-        Err(panic)
     }
 
     fn wait_for(&self, child: &Joined<R>) {
@@ -175,46 +157,39 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     // SAFETY: just made, and freed by `finish` only.
     let promoted: &Promoted<R> = unsafe { made.as_ref() };
     let inherited = inheritance(local, owner);
-    let child = inherited.map(|inherited| {
-        let noted = ptr::from_ref(local.jobs());
-        let work = move || {
-            // SAFETY: TA2: the task stays there until this has ended.
-            let task = unsafe { place.as_ref() };
-            // SAFETY: TA1.
-            let work = unsafe { task.take() };
-            run_job(noted, || work(None))
-        };
-        // SAFETY: TA2; the closure and its result are what another thread may take and
-        // give back.
-        let fiber = unsafe { entry::fresh(local, task.job.at, work) };
-        // SAFETY: H2: not published yet.
-        unsafe { inherited.give_to(fiber) };
-        // SAFETY: RG1: freed by `finish`, which waits for the fiber's end.
-        let region = unsafe { RegionRef::new(&promoted.region) };
-        // SAFETY: H1, H2: as above.
-        let header = unsafe { fiber.as_ref() };
-        header.region.set(InForce::of(region));
-        // The first half may wait for it.
-        header.marks.set_obliged(true);
-        queue_job(local, fiber, wanted);
-        // SAFETY: J1: the handle's reference, of result type `R`.
-        unsafe { Joined::new(fiber) }
-    });
-    promoted.child.set(Some(child));
+    let noted = ptr::from_ref(local.jobs());
+    let work = move || {
+        // SAFETY: TA2: the task stays there until this has ended.
+        let task = unsafe { place.as_ref() };
+        // SAFETY: TA1.
+        let work = unsafe { task.take() };
+        run_job(noted, || work(None))
+    };
+    // SAFETY: TA2; the closure and its result are what another thread may take and give
+    // back.
+    let fiber = unsafe { entry::fresh(local, task.job.at, work) };
+    // SAFETY: H2: not published yet.
+    unsafe { inherited.give_to(fiber) };
+    // SAFETY: RG1: freed by `finish`, which waits for the fiber's end.
+    let region = unsafe { RegionRef::new(&promoted.region) };
+    // SAFETY: H1, H2: as above.
+    let header = unsafe { fiber.as_ref() };
+    header.region.set(InForce::of(region));
+    // The first half may wait for it.
+    header.marks.set_obliged(true);
+    queue_job(local, fiber, wanted);
+    // SAFETY: J1: the handle's reference, of result type `R`.
+    promoted.child.set(Some(unsafe { Joined::new(fiber) }));
     task.promoted.set(MaybeUninit::new(made));
 }
 
-/// Copies of what `owner`, the running fiber, has that is inherited; or what the clone of
-/// one has panicked with.
-fn inheritance(local: &Local, owner: FiberPtr) -> thread::Result<Inheritance> {
+/// Copies of what `owner`, the running fiber, has that is inherited. Does not unwind.
+fn inheritance(local: &Local, owner: FiberPtr) -> Inheritance {
     // SAFETY: H1, H2: the running fiber's own header.
     if unsafe { owner.as_ref() }.locals.get().is_none() {
-        return Ok(Inheritance::none());
+        return Inheritance::none();
     }
-    as_thread(local, owner, || {
-        // UNWIND: the join raises it as the panic of this half.
-        catch_unwind(AssertUnwindSafe(|| Inheritance::of(owner)))
-    })
+    as_thread(local, owner, || Inheritance::of(owner))
 }
 
 /// Calls `f`, in which there may be code of the user's: clones and callbacks, whose

@@ -70,7 +70,9 @@ mod watching;
 pub(crate) use common::{ask as ask_common, ring as ring_common};
 pub use source::Interest;
 pub(crate) use source::Source;
-pub(crate) use table::{anybody_waits, evacuate, ever, tell_all};
+pub(crate) use table::{
+    anybody_waits, common_waiters, evacuate, ever, is_awaited_in, tell_all,
+};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use watching::Watching;
 

@@ -1,5 +1,6 @@
 //! Under loom there is nothing outside.
 
+use crate::fiber::FiberPtr;
 use crate::sys::poller::{Driver, Events};
 
 pub(crate) fn tell_all(_: &Events) {}
@@ -12,4 +13,12 @@ pub(crate) fn anybody_waits() -> bool {
 
 pub(crate) fn ever() -> usize {
     0
+}
+
+pub(crate) fn is_awaited_in(_: &Driver) -> bool {
+    false
+}
+
+pub(crate) fn common_waiters() -> Vec<FiberPtr> {
+    Vec::new()
 }

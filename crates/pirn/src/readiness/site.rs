@@ -1,10 +1,12 @@
 //! What is known of one source. The protocol is in the module's header.
 
+use std::ptr;
 use std::task::Waker;
 
 use super::source::Interest;
 use crate::base::dropping::drop_caught;
 use crate::base::mutant::mutant;
+use crate::fiber::FiberPtr;
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -81,6 +83,11 @@ impl Waits {
         self.queues_are_empty() && self.read_task.is_none() && self.write_task.is_none()
     }
 
+    pub(super) fn each_fiber(&self, mut f: impl FnMut(FiberPtr)) {
+        self.readers.each_fiber(&mut f);
+        self.writers.each_fiber(&mut f);
+    }
+
     fn queues_are_empty(&self) -> bool {
         self.readers.is_empty() && self.writers.is_empty()
     }
@@ -115,7 +122,7 @@ impl Site {
             word: AtomicU64::new(READ | WRITE),
             waits: Lock::new(waits),
             home: Mutex::new(home),
-            driver: AtomicPtr::new(std::ptr::null_mut()),
+            driver: AtomicPtr::new(ptr::null_mut()),
         }
     }
 
@@ -254,6 +261,12 @@ impl Site {
             write_closed: false,
         };
         self.tell(generation, anything);
+    }
+
+    /// Whether it is in `driver`.
+    pub(super) fn is_in(&self, driver: &Driver) -> bool {
+        // ORDERING: Relaxed: the caller asks about its own driver, or has seen that it shares.
+        ptr::eq(self.driver.load(Ordering::Relaxed).cast_const(), driver)
     }
 
     /// Whether fibers or threads wait for it.

@@ -274,6 +274,10 @@ impl Source {
             common::start()?;
             site.move_to(self.number, home, &common::DRIVER)?;
         }
+        if !home.driver.is_some_and(|own| ptr::eq(own, driver)) {
+            // `driver` is the caller's; `move_to` notes it in the other ones.
+            driver.set_shares();
+        }
         Ok(())
     }
 }
@@ -298,6 +302,9 @@ impl Site {
         old.remove(raw);
         home.driver = Some(driver);
         self.set_driver(driver);
+        if ptr::eq(driver, &raw const common::DRIVER) {
+            old.set_shares();
+        }
         Ok(())
     }
 

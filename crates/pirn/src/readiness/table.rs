@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use super::common;
 use super::site::Site;
+use crate::fiber::FiberPtr;
 use crate::shim::StaticLock;
 use crate::sys::poller::{Driver, Events};
 
@@ -92,6 +93,21 @@ pub(crate) fn ever() -> usize {
 /// Whether anybody waits for any source. Looks at all of them.
 pub(crate) fn anybody_waits() -> bool {
     sites().any(|(_, site)| site.is_awaited())
+}
+
+/// Whether a source in `driver` is waited for. Looks at all sources if there is one.
+pub(crate) fn is_awaited_in(driver: &Driver) -> bool {
+    driver.is_used() && sites().any(|(_, site)| site.is_in(driver) && site.is_awaited())
+}
+
+/// Returns the fibers and threads that wait for sources in the common driver. (Tasks are not known.)
+/// Looks at all sources.
+pub(crate) fn common_waiters() -> Vec<FiberPtr> {
+    let mut waiters = Vec::new();
+    for (_, site) in sites().filter(|(_, site)| site.is_in(&common::DRIVER)) {
+        site.waits.lock().each_fiber(|fiber| waiters.push(fiber));
+    }
+    waiters
 }
 
 /// Moves the sources of `driver`, which nobody will ask any more, to the common one.

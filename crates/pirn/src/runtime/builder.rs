@@ -11,12 +11,15 @@ use super::environment::{self, Environment};
 use super::global;
 use super::instance::Runtime;
 use super::overflow;
+use super::testing::Testing;
 use super::watching::{self, Watching};
 use crate::context::{self, StackConfig};
 use crate::fiber::unwound::{PanicInfo, Witness};
 use crate::observe;
 use crate::sched::config::{Config, Deadlock, Scheduler};
+use crate::sched::lines::Spread;
 use crate::sched::pool::Pool;
+use crate::sys;
 
 /// The default size of a stack. Its address range is reserved; memory is taken page by page
 /// as it is touched. Arbitrary: ordinary work fits (`tests/it/stacks.rs`), and more would
@@ -42,9 +45,11 @@ pub struct Builder {
     stack_cache: usize,
     max_stacks: usize,
     scheduler: Scheduler,
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
+    pub(super) testing: Testing,
     deadlock: Option<Deadlock>,
     free: bool,
+    spread: Spread,
     io_uring: Option<bool>,
     /// Each worker has one fiber at a time; its thread stays so long without any.
     one_fiber_each: Option<Duration>,
@@ -80,8 +85,10 @@ impl Builder {
             max_stacks: usize::MAX,
             scheduler: Scheduler::default(),
             seed: None,
+            testing: Testing::default(),
             deadlock: None,
             free: cfg!(pirn_free),
+            spread: Spread::default(),
             io_uring: None,
             one_fiber_each: None,
             on_thread_start: None,
@@ -106,6 +113,22 @@ impl Builder {
     /// [`wait_idle`](super::Handle::wait_idle), always the same one. Whoever waits
     /// for them in another way, by a join or a scope, waits until that thread drives. The runtime's end drives
     /// it too, on that thread; elsewhere it waits for that thread.
+    ///
+    /// **The fibers that have started on a thread end before it does**, since they may borrow from its
+    /// thread-locals. So drive until they have ended, or shut the runtime down. If a thread ends while some are
+    /// left, the runtime is cancelled, as by [`shutdown`](super::Runtime::shutdown), and driven once more, before the
+    /// destructors of thread-locals run. If fibers are left after a second, a message names them, and
+    /// **the process is aborted**. The same happens when that thread calls `exit`, or is the main thread and `main`
+    /// returns. If no fiber that has started is left, the thread just calls
+    /// [`on_thread_stop`](Self::on_thread_stop), and another thread may drive the runtime.
+    ///
+    /// Two limits:
+    /// * When a fiber calls `exit`, its thread cannot run other fibers any more, and the destructors of thread-locals
+    ///   run although fibers have not ended. Plain threads have the same problem: `exit` destroys what frames below it
+    ///   have lent to other threads.
+    /// * Elsewhere than on Linux with glibc, thread-locals that were used for the first time after the end of the
+    ///   thread's first drive may be destroyed before its fibers have ended. Do not let fibers outlive the
+    ///   drives of a thread that ends, there.
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = Some(workers);
         self
@@ -130,8 +153,20 @@ impl Builder {
         self
     }
 
+    /// Sets how fibers are spread over the workers when they start; by default
+    /// [by the history of their spawn line](Spread::ByHistory).
+    ///
+    /// Without effect on a deterministic runtime, on one without workers, with
+    /// [`Scheduler::SingleQueue`], and where fibers may [migrate](Self::free_migration): there a fiber starts
+    /// on the worker that finds it first. [`Handle::spawn_lines`](super::Handle::spawn_lines)
+    /// returns the history.
+    pub fn spread(mut self, spread: Spread) -> Builder {
+        self.spread = spread;
+        self
+    }
+
     /// Whether each worker runs on one processor only, by default not. The n-th worker has the n-th
-    /// processor that the process may use, counted round; threads that stand in for others
+    /// processor that the thread which builds the runtime may use, counted round; threads that stand in for others
     /// go on counting. Of use where nothing else runs on the machine; elsewhere it keeps a
     /// worker waiting for a processor while another one is free.
     pub fn pin_workers(mut self, pinned: bool) -> Builder {
@@ -162,8 +197,18 @@ impl Builder {
     }
 
     /// How many stacks there may be at once, which is how many fibers can have started and
-    /// not ended. Further fibers queue until a stack is free; one whose end somebody waits
-    /// for, in a fiber and without a limit of time, then runs on the stack of that fiber. By default unlimited.
+    /// not ended; by default unlimited. Further fibers queue until a stack is free.
+    ///
+    /// The bound gives way in one case: a fiber waits, without a limit of time, for the end of a
+    /// fiber that finds no stack, by a join, a scope or a group. It cannot run, so it does not
+    /// count: the other fiber starts on a stack beyond the bound, for one fiber at a time for each
+    /// waiter. So scopes may nest deeper than there are stacks, and a bound of `n` holds for
+    /// the fibers that do not wait so. (A cancelled waiter goes on; the other stack stays until its
+    /// fiber ends.)
+    ///
+    /// Fibers that wait for each other in other ways, as by a channel, have to have stacks at
+    /// the same time: a bound below their number can make them wait for ever. A message on
+    /// standard error says once that fibers wait for a stack.
     pub fn max_stacks(mut self, stacks: usize) -> Builder {
         self.max_stacks = stacks;
         self
@@ -196,11 +241,12 @@ impl Builder {
     /// what is due in nine years or more never comes. A fiber that yields or computes until
     /// some time has passed does so for ever.
     ///
-    /// Time does not jump while a fiber waits for [`blocking`](crate::blocking()) or for the
-    /// [`run`](super::Handle::run) of another runtime. Other threads have the real clock, and
-    /// nobody waits for them: a fiber that expects something of theirs sees its time limit pass
-    /// at once. What they do comes at any moment, and is not repeated by the seed; nor is
-    /// what fibers ask the system or a random generator of their own.
+    /// Time does not jump while a fiber waits for [`blocking`](crate::blocking()), for a file, or for the
+    /// [`run`](super::Handle::run) of another runtime; nor, for a limit of real time, while one waits for
+    /// a socket, a pipe or a child process ([`outside_limit`](Self::outside_limit)). Other threads have
+    /// the real clock, and are not waited for: a fiber that receives from a channel that a
+    /// thread sends to sees its time limit pass at once. What threads do comes at any moment, and is not
+    /// repeated by the seed; nor is what fibers ask the system or a random generator of their own.
     pub fn deterministic(mut self, seed: u64) -> Builder {
         self.seed = Some(seed);
         self
@@ -253,8 +299,8 @@ impl Builder {
         self
     }
 
-    /// Called on each worker's thread before it runs its first fiber. The thread is a plain
-    /// one then. The hook may spawn fibers on this runtime, but not wait for them, which may
+    /// Called on each worker's thread before it runs its first fiber. The thread's name ends with
+    /// the number of the worker, from 0. The thread is a plain one then. The hook may spawn fibers on this runtime, but not wait for them, which may
     /// need this very thread: [`run`](super::Handle::run), scopes and
     /// [`wait_idle`](super::Handle::wait_idle) of this runtime panic in it, and so does
     /// joining any fiber that has not ended. A panic in it goes no further.
@@ -305,6 +351,7 @@ impl Builder {
     ///   overridden here, cannot be used; the message names it.
     /// * Kind `Unsupported`: the CPU's shadow stack is active in this process.
     /// * Kind `Unsupported`: the system has no Unix sockets to [`inspect`](Self::inspect) by.
+    /// * Kind `OutOfMemory`: the system has no memory for one stack.
     /// * What the system says when it has no memory or no thread to give, or of the file of a
     ///   [`trace`](Self::trace) or the socket to [`inspect`](Self::inspect) by, which the
     ///   message names.
@@ -369,13 +416,19 @@ impl Builder {
             workers,
             scheduler: self.scheduler,
             seed: self.seed,
+            outside: self.testing.outside_limit,
+            trial: self.seed.and_then(|seed| self.testing.trial(seed)),
             deadlock: self.deadlock.or(environment.deadlock).unwrap_or_default(),
             exclusive: self.one_fiber_each.is_some(),
             keep: self.one_fiber_each,
             max_threads,
             free: self.free && !fixed,
+            spread: self.spread,
             io_uring: self.io_uring.or(environment.io_uring) != Some(false),
-            pinned: self.pinned,
+            processors: match self.pinned {
+                true => sys::allowed_processors(),
+                false => Vec::new(),
+            },
             prewarm: self.prewarm,
             by_hand,
             stacks: StackConfig {

@@ -13,7 +13,8 @@ impl Handle {
     /// ready.
     ///
     /// The first thread that drives a runtime is bound to it: a fiber stays on the thread
-    /// where it has started.
+    /// where it has started. That thread must not end before those fibers: if it does, they are cancelled, and
+    /// if that does not end them, the process is aborted; see [`Builder::workers`](super::Builder::workers).
     ///
     /// # Panics
     /// If the runtime has workers; if another thread has driven it; or on a thread that runs

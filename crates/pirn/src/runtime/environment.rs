@@ -25,7 +25,9 @@ pub(super) struct Environment {
     pub(super) verbose: Option<bool>,
     pub(super) trace: Option<PathBuf>,
     pub(super) log: Option<LogMask>,
-    pub(super) slow_fiber: Option<Duration>,
+    /// `Some(None)`: no look is taken.
+    pub(super) slow_fiber: Option<Option<Duration>>,
+    pub(super) signals: Option<bool>,
     pub(super) assertions: Option<bool>,
     pub(super) inspect: Option<PathBuf>,
     pub(super) io_uring: Option<bool>,
@@ -46,9 +48,8 @@ impl Environment {
             verbose: switch("PIRN_VERBOSE")?,
             trace: path("PIRN_TRACE")?,
             log: log("PIRN_LOG")?,
-            slow_fiber: number("PIRN_SLOW_FIBER")?
-                .map(|ms| check_slow("PIRN_SLOW_FIBER", Duration::from_millis(ms)))
-                .transpose()?,
+            slow_fiber: slow("PIRN_SLOW_FIBER")?,
+            signals: switch("PIRN_STALL_SIGNAL")?,
             assertions: switch("PIRN_ASSERT")?,
             inspect: path("PIRN_INSPECT")?,
             io_uring: switch("PIRN_IO_URING")?,
@@ -140,6 +141,16 @@ fn log(name: &str) -> io::Result<Option<LogMask>> {
     match text.parse() {
         Ok(mask) => Ok(Some(mask)),
         Err(why) => Err(invalid(format!("{name} is '{text}': {why}"))),
+    }
+}
+
+/// A number of milliseconds, or `off`.
+fn slow(name: &str) -> io::Result<Option<Option<Duration>>> {
+    match text(name)?.as_deref().map(str::trim) {
+        Some("off") => Ok(Some(None)),
+        _ => number(name)?
+            .map(|ms| check_slow(name, Duration::from_millis(ms)).map(Some))
+            .transpose(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
 
@@ -22,8 +23,11 @@ pub struct Handle {
 }
 
 std::thread_local! {
-    /// The runtimes that this thread has entered, innermost last.
-    static ENTERED: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
+    /// The runtimes that this thread has entered, innermost last. Never dropped, so destructors of
+    /// other thread-locals and handlers of `atexit` can use the library; no room is kept
+    /// while the list is empty, so nothing leaks.
+    static ENTERED: ManuallyDrop<RefCell<Vec<Handle>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// Runs `f` on a fiber and returns its result: at once on the calling fiber, if there is one;
@@ -83,7 +87,7 @@ impl Handle {
     pub fn try_current() -> Option<Handle> {
         match place::pool_of(current::local()) {
             Some(pool) => Some(Handle::of(Arc::clone(pool))),
-            None => ENTERED.with_borrow(|entered| entered.last().cloned()),
+            None => ENTERED.with(|entered| entered.borrow().last().cloned()),
         }
     }
 
@@ -133,7 +137,14 @@ impl Handle {
         impl Drop for Leave {
             fn drop(&mut self) {
                 // Dropped outside of the borrow: it may be the runtime's last reference.
-                let left = ENTERED.with_borrow_mut(Vec::pop);
+                let left = ENTERED.with(|entered| {
+                    let mut entered = entered.borrow_mut();
+                    let left = entered.pop();
+                    if entered.is_empty() {
+                        *entered = Vec::new();
+                    }
+                    left
+                });
                 drop(left);
             }
         }
@@ -141,7 +152,7 @@ impl Handle {
             // Its runtime comes first, and it may leave the thread.
             return f();
         }
-        ENTERED.with_borrow_mut(|entered| entered.push(self.clone()));
+        ENTERED.with(|entered| entered.borrow_mut().push(self.clone()));
         let _leave = Leave;
         f()
     }

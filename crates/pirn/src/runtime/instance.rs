@@ -26,6 +26,10 @@ use crate::wait;
 /// lifetime, it cancels them first, as a scope does: what they wait for may never come now. Dropped by one of its own
 /// fibers, it cancels all of them and does not wait.
 ///
+/// A runtime [without workers](Builder::workers) is driven by its drop, on the thread that has driven it or if no
+/// thread has; otherwise the drop waits until that thread drives, or ends. Before the thread ends it has
+/// cancelled the fibers that have started there.
+///
 /// # Blocking
 /// The drop waits without a limit: for ever, if a fiber never ends, or waits for whoever
 /// drops the runtime. It is no interruption point. It parks a fiber of another runtime and
@@ -79,7 +83,9 @@ impl Runtime {
     /// interrupted in its present wait and in all later ones.
     ///
     /// # Errors
-    /// The fibers that have not ended. They go on, on threads that nobody waits for. At once,
+    /// The fibers that have not ended. They go on, on threads that are not waited for; if the runtime has no
+    /// workers, when their thread drives it again, and they must end before that thread does
+    /// (see [`Builder::workers`]). At once,
     /// with no fibers listed, when called by one of the runtime's own fibers, which cannot
     /// wait for its own end; the runtime ends by itself then.
     ///
@@ -147,7 +153,7 @@ impl fmt::Debug for Runtime {
 
 impl Unfinished {
     /// The fibers, as far as they could be told. Of a worker that computes or sits in a
-    /// system call only the fiber that it runs is known.
+    /// system call only the fiber that it runs is known; of one that has no processor for 50 ms, none.
     #[must_use]
     pub fn fibers(&self) -> &[FiberInfo] {
         &self.fibers
@@ -156,13 +162,12 @@ impl Unfinished {
 
 impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} fibers did not end in time", self.fibers.len())?;
+        match self.fibers.len() {
+            0 => f.write_str("some fibers did not end in time")?,
+            n => write!(f, "{n} fibers did not end in time")?,
+        }
         for fiber in &self.fibers {
-            let name = fiber.name.as_deref().unwrap_or("unnamed");
-            write!(f, "; '{name}' (spawned at {})", fiber.spawned_at)?;
-            if let Some(object) = &fiber.waits_for {
-                write!(f, " waits for {object}")?;
-            }
+            write!(f, "; {}", fiber.brief())?;
         }
         Ok(())
     }

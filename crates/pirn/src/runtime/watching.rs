@@ -11,6 +11,9 @@ use crate::observe::{Ending, Inspector, TraceFile};
 use crate::sched::events::{LogMask, Watch};
 use crate::shim::StaticLock;
 
+/// The default threshold for stall reports: people notice a tenth of a second.
+const STALL: Duration = Duration::from_millis(100);
+
 /// What has been set; what has not is the environment's to say.
 #[derive(Debug, Default)]
 pub(super) struct Watching {
@@ -19,6 +22,7 @@ pub(super) struct Watching {
     trace: Option<PathBuf>,
     log: Option<LogMask>,
     slow: Option<Option<Duration>>,
+    signals: Option<bool>,
     assertions: Option<bool>,
     inspect: Option<PathBuf>,
 }
@@ -63,13 +67,39 @@ impl Builder {
         self
     }
 
-    /// Reports on standard error a fiber that has been running for longer than this while
-    /// others wait for its worker: once for each time that it does. By default nobody looks.
-    /// Overrides `PIRN_SLOW_FIBER`, which is in milliseconds.
+    /// Sets how long fibers may wait behind one that computes or blocks its thread, before a
+    /// report is written to standard error; by default 100 ms, for fibers that have started.
+    /// `None` turns the reports off. Overrides `PIRN_SLOW_FIBER`, which is in milliseconds, or
+    /// `off`.
     ///
-    /// Such a fiber computes, or blocks its thread; see [`blocking`](crate::blocking()).
+    /// A report names the fiber, its spawn line, the cause, the number of waiting fibers, and the
+    /// remedy. It is written once for each spawn line, and then with totals, after 1 s, 10 s, 100 s
+    /// at the earliest. The end of a reported stall is reported too. Metrics count all stalls and
+    /// how long they took. The thread that looks for stalls does not wake an idle process, and
+    /// workers do no work for it.
+    ///
+    /// If a threshold is set, reports have the names of fibers, and fibers that have not started
+    /// count too. Then fibers no longer switch to each other directly, but through their worker,
+    /// which costs some 10 ns for each switch.
+    ///
+    /// Not on a [deterministic](Self::deterministic) runtime, nor on one without workers. See
+    /// [the guide](crate::guide::debugging).
     pub fn slow_fiber(mut self, threshold: Option<Duration>) -> Builder {
         self.watching.slow = Some(threshold);
+        self
+    }
+
+    /// Sets whether a stall report may send a signal, `SIGURG`, to the thread of the fiber, to find
+    /// its system call and its frames; by default yes. Overrides `PIRN_STALL_SIGNAL`, which is
+    /// 0 or 1.
+    ///
+    /// The signal goes to that one thread, once for each report. It is used on Linux on x86-64
+    /// only, and never if the program has a handler of its own for it. A system call of the thread is
+    /// restarted, except those that end with `EINTR` at any signal: sleeps, `poll`, and waits with a
+    /// time limit. `std` retries these by itself. Without the signal a report has no frames, and may
+    /// not name the system call.
+    pub fn stall_signal(mut self, yes: bool) -> Builder {
+        self.watching.signals = Some(yes);
         self
     }
 
@@ -116,8 +146,10 @@ impl Watching {
             Some(slow) => slow
                 .map(|threshold| environment::check_slow("slow_fiber", threshold))
                 .transpose()?,
-            None => environment.slow_fiber,
+            None => environment.slow_fiber.flatten(),
         };
+        let asked = self.slow.is_some() || environment.slow_fiber.is_some();
+        let stalls = if asked { slow } else { Some(STALL) };
         let trace = match (&self.trace, &environment.trace) {
             (Some(path), _) => Some(TraceFile::create("trace", path)?),
             (None, Some(path)) => {
@@ -138,6 +170,8 @@ impl Watching {
             trace: trace.is_some(),
             log: self.log.or(environment.log).unwrap_or_default(),
             slow,
+            stalls,
+            signals: self.signals.or(environment.signals) != Some(false),
             assertions: self.assertions.or(environment.assertions) == Some(true),
         };
         let ending = Ending {
@@ -178,12 +212,12 @@ pub(super) fn say_start(name: &str, decided: &str, watch: &Watch) {
         watch.log.to_string()
     };
     let slow = watch
-        .slow
+        .stalls
         .map_or("off".to_owned(), |slow| format!("{slow:?}"));
     let on = |yes| if yes { "on" } else { "off" };
     let _ = writeln!(
         io::stderr(),
-        "pirn: '{name}' starts: {decided}; trace {}, log {log}, slow fibers {slow}, \
+        "pirn: '{name}' starts: {decided}; trace {}, log {log}, stalls {slow}, \
          assertions {}",
         on(watch.trace),
         on(watch.assertions),

@@ -103,6 +103,10 @@ impl Worker {
             );
             self.follow_duty();
         }
+        if let Some(fiber) = self.take_from_stuck_holder() {
+            self.run_first(fiber);
+            return;
+        }
         self.pool.idle.sleep_apart();
         if !self.pool.idle.all_asleep() {
             self.pool.monitor.resume();
@@ -161,6 +165,9 @@ impl Worker {
         }
         if some && self.pool.wake_one(self.index + 1) {
             remote.counters.wakes.increment();
+        }
+        if self.draining.get() && !remote.is_holder() {
+            self.pool.release_placed(self.index);
         }
     }
 

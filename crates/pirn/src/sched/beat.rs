@@ -26,9 +26,9 @@
 //! LIVENESS: jobs are pending only while their fiber runs (JO1), and it runs only on a
 //! worker that is awake. If another one sleeps meanwhile the monitor is not stopped;
 //! either it looks often and sees the jobs, or it has armed the word after it had said
-//! that it does not, and the next join tells it. What is set in the word after the last
-//! join of a long first half is seen by the next join, or by nobody: a fiber that neither
-//! joins nor waits keeps its jobs, as Heartbeat scheduling has it.
+//! that it does not, and the next join, which sees both, tells it. A word that is set
+//! after the last join of a long first half is seen by the next join, or not at all: a
+//! fiber that neither joins nor waits keeps its jobs, as Heartbeat scheduling has it.
 
 use std::ptr;
 use std::sync::Arc;
@@ -131,10 +131,10 @@ pub(crate) fn run_job<R>(owner: *const Jobs, work: impl FnOnce() -> R) -> R {
 }
 
 impl Pool {
-    /// Has the next join of each worker look up.
-    pub(super) fn have_joins_look_up(&self, why: Beat) {
+    /// The next join of each worker is to tell the monitor of itself.
+    pub(super) fn arm_joins(&self) {
         for remote in self.remotes.iter() {
-            remote.jobs.ask(why);
+            remote.jobs.arm();
         }
     }
 

@@ -5,33 +5,84 @@
 //!
 //! A started fiber stays on its thread, so all drives must come from one thread. The first to
 //! drive is bound to the pool as long as it lives, and keeps the worker in a thread-local: it is
-//! reached through that thread only (K1). If that thread ends, another may be bound, but not
-//! if fibers have started that live: these stay where they are for good, since their stacks
-//! may be borrowed from.
+//! reached through that thread only (K1). That thread ends after the fibers that have started on
+//! it (`thread_end`); then another one may be bound.
 //!
 //! Between two drives the worker counts as asleep. Whoever claims it unparks it, which
 //! leaves a token for the next sleep; a drive begins and ends as a sleep ends and begins
 //! (S3 to S5 of `idle`), so nothing that is published is missed.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::mem::{self, ManuallyDrop};
 use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::pool::Pool;
 use super::standing::WorkerState;
+use super::thread_end;
 use super::worker::{Worker, call};
 use crate::fiber::current;
 use crate::shim::thread::{self, ThreadId};
 use crate::shim::{self, thread_local_const};
 use crate::wait::polling::apart;
 
-/// The workers that this thread drives.
-#[expect(clippy::vec_box, reason = "a worker stays where it is")]
-struct Driven(Vec<Box<Worker>>);
+/// A worker stays where it is.
+type Workers = Vec<Box<Worker>>;
+
+/// The workers that this thread drives, but not now.
+struct Driven {
+    workers: RefCell<Workers>,
+    /// The end of the thread is attended to.
+    attended: Cell<bool>,
+}
 
 thread_local_const! {
-    static DRIVEN: RefCell<Driven> = RefCell::new(Driven(Vec::new()))
+    /// Never dropped, so it can be reached while other thread-locals are destroyed. It is emptied at the end of
+    /// the thread, and an empty one has no memory.
+    static DRIVEN: ManuallyDrop<Driven> = ManuallyDrop::new(Driven {
+        workers: RefCell::new(Vec::new()),
+        attended: Cell::new(false),
+    })
+}
+
+fn with_workers<R>(f: impl FnOnce(&mut Workers) -> R) -> R {
+    DRIVEN.with(|driven| f(&mut driven.workers.borrow_mut()))
+}
+
+/// Whether the end of this thread is to be attended to, once more if fibers live that have started on it.
+pub(super) fn is_end_to_be_attended() -> bool {
+    DRIVEN.with(|driven| {
+        let workers = driven.workers.borrow();
+        let is_first = !driven.attended.replace(true);
+        is_first || workers.iter().any(|worker| worker.has_started())
+    })
+}
+
+/// The pools that this thread drives.
+pub(super) fn pools() -> Vec<Arc<Pool>> {
+    with_workers(|workers| workers.iter().map(|w| Arc::clone(&w.pool)).collect())
+}
+
+/// Those with fibers that have started on this thread and live.
+pub(super) fn pools_with_started() -> Vec<Arc<Pool>> {
+    with_workers(|workers| {
+        let started = workers.iter().filter(|worker| worker.has_started());
+        started.map(|worker| Arc::clone(&worker.pool)).collect()
+    })
+}
+
+/// Takes the workers of this thread without such fibers. The thread ends: if it drives again, its end is to be
+/// attended to again.
+pub(super) fn take_idle() -> Workers {
+    DRIVEN.with(|driven| driven.attended.set(false));
+    with_workers(|workers| {
+        let (idle, busy) = mem::take(workers)
+            .into_iter()
+            .partition(|worker| !worker.has_started());
+        *workers = busy;
+        idle
+    })
 }
 
 /// How long a drive goes on.
@@ -71,9 +122,11 @@ impl Pool {
     pub(crate) fn drive(self: &Arc<Self>, how: Drive<'_>) {
         debug_assert!(self.is_bound_here(), "another thread drives this pool");
         apart(|| self.drive_apart(how));
+        thread_end::attend();
     }
 
-    fn drive_apart(self: &Arc<Self>, how: Drive<'_>) {
+    /// As [`drive`](Pool::drive), in no poll, and without a look at the end of the thread.
+    pub(super) fn drive_apart(self: &Arc<Self>, how: Drive<'_>) {
         let worker = self.take_worker();
         let local = current::local();
         local.set_worker(ptr::from_ref(&*worker).cast(), worker.driver());
@@ -89,8 +142,9 @@ impl Pool {
                 }
             }
             Drive::Until(over, limit) => {
+                let over = || over() || limit.is_some_and(|limit| limit <= shim::now());
                 worker.run_ready(local, over);
-                while !over() && limit.is_none_or(|limit| limit > shim::now()) {
+                while !over() {
                     worker.rest_until(limit);
                     worker.stand(WorkerState::Active);
                     worker.run_ready(local, over);
@@ -103,7 +157,7 @@ impl Pool {
         local.set_worker(ptr::null(), None);
         // SAFETY: JO1: no fiber runs here; what was there before is nobody's.
         unsafe { local.set_jobs(before) };
-        DRIVEN.with(|driven| driven.borrow_mut().0.push(worker));
+        with_workers(|workers| workers.push(worker));
     }
 
     /// As [`drive`](Pool::drive), with sleep, if the calling thread has driven this pool
@@ -117,27 +171,29 @@ impl Pool {
     /// Calls `f` with the worker that the calling thread drives, but not now.
     pub(super) fn with_driven(&self, f: impl FnOnce(&Worker)) {
         DRIVEN.with(|driven| {
-            let row = driven.borrow();
-            if let Some(worker) = row.0.iter().find(|w| ptr::eq(&raw const *w.pool, self))
-            {
+            let workers = driven.workers.borrow();
+            let own = workers.iter().find(|worker| worker.is_of(self));
+            if let Some(worker) = own {
                 f(worker);
             }
         });
     }
 
-    /// The pool has ended: its worker goes, unless fibers are left that it alone can run.
+    /// The pool has ended: its worker goes, unless it has fibers left. These go on when the thread drives them, at
+    /// its end at the latest.
     pub(super) fn put_worker_away(&self) {
-        let own = |worker: &mut Box<Worker>| ptr::eq(&raw const *worker.pool, self);
-        let gone: Vec<_> =
-            DRIVEN.with(|driven| driven.borrow_mut().0.extract_if(.., own).collect());
-        gone.into_iter().for_each(put_away);
+        let gone = with_workers(|workers| {
+            let own = |worker: &Worker| worker.is_of(self) && !worker.has_started();
+            let at = workers.iter().position(|worker| own(worker))?;
+            Some(workers.swap_remove(at))
+        });
+        gone.into_iter().for_each(thread_end::put_away);
     }
 
     fn take_worker(self: &Arc<Self>) -> Box<Worker> {
-        let kept = DRIVEN.with(|driven| {
-            let row = &mut driven.borrow_mut().0;
-            let at = row.iter().position(|w| Arc::ptr_eq(&w.pool, self))?;
-            Some(row.swap_remove(at))
+        let kept = with_workers(|workers| {
+            let at = workers.iter().position(|worker| worker.is_of(self))?;
+            Some(workers.swap_remove(at))
         });
         kept.unwrap_or_else(|| {
             let local = current::local();
@@ -149,21 +205,8 @@ impl Pool {
     }
 }
 
-impl Drop for Driven {
-    fn drop(&mut self) {
-        self.0.drain(..).for_each(put_away);
+impl Worker {
+    fn is_of(&self, pool: &Pool) -> bool {
+        ptr::eq(&raw const *self.pool, pool)
     }
-}
-
-fn put_away(worker: Box<Worker>) {
-    if worker.has_started() {
-        Box::leak(worker);
-        return;
-    }
-    worker.stand(WorkerState::Active);
-    worker.stand(WorkerState::Dead);
-    worker.give_stacks_back();
-    worker.leave_driver();
-    call(&worker.pool.config.on_thread_stop);
-    *worker.pool.driver.lock() = None;
 }

@@ -6,20 +6,14 @@
 //! that has a stack.
 
 use std::fmt::Write;
-use std::ptr;
 
 use super::worker::header;
-use crate::context::SignalWriter;
+use crate::context::{SignalWriter, stack_pointer};
 use crate::fiber::{FiberPtr, describe_owner};
 
 /// The running fiber is about to be left.
 pub(super) fn leaving(fiber: FiberPtr) {
-    let here = 0_u8;
-    look(
-        fiber,
-        ptr::from_ref(&here).addr(),
-        "runs outside of its stack",
-    );
+    look(fiber, stack_pointer(), "runs outside of its stack");
 }
 
 /// A fiber that has started is about to be switched to.

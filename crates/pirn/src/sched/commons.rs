@@ -246,6 +246,21 @@ impl Commons {
     pub(super) fn each_started(&self, f: impl FnMut(FiberPtr)) {
         self.started.lock().iter().for_each(f);
     }
+
+    /// Calls `f` for the first `n` of them, under the lock (CM1), and moves them to the end.
+    /// Returns how many there were.
+    pub(super) fn rotate_started(&self, n: usize, mut f: impl FnMut(FiberPtr)) -> usize {
+        let mut started = self.started.lock();
+        for i in 0..n {
+            let Some(fiber) = started.pop_front() else {
+                return i;
+            };
+            // SAFETY: a header is pinned (H1), and in no list now.
+            unsafe { started.push_back(fiber) };
+            f(fiber);
+        }
+        n
+    }
 }
 
 impl Ready {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::events::Watch;
+use super::lines::Spread;
 use super::pool::Pool;
+use super::trial::Trial;
 use crate::context::StackConfig;
 use crate::fiber::unwound::Witness;
 
@@ -46,12 +48,16 @@ pub(crate) struct Config {
     pub(crate) stacks: StackConfig,
     /// Makes the pool deterministic; it has one worker then.
     pub(crate) seed: Option<u64>,
+    /// How long of real time such a pool holds its virtual time for descriptors.
+    pub(crate) outside: Duration,
+    /// The pool belongs to a test.
+    pub(crate) trial: Option<Trial>,
     pub(crate) deadlock: Deadlock,
     /// A worker starts no fiber while it has one that has started. With
     /// [`Scheduler::SingleQueue`] only.
     pub(crate) exclusive: bool,
-    /// Each worker runs on one processor only.
-    pub(crate) pinned: bool,
+    /// Each worker runs on one of these only; on any if there are none.
+    pub(crate) processors: Vec<usize>,
     /// All threads are there from the start, and so many stacks.
     pub(crate) prewarm: Option<usize>,
     /// There are no threads; the one worker is driven by the user.
@@ -61,6 +67,7 @@ pub(crate) struct Config {
     pub(crate) max_threads: usize,
     /// Started fibers may go on on any worker. Not with `seed`, `exclusive` or `by_hand`.
     pub(crate) free: bool,
+    pub(crate) spread: Spread,
     /// Files are read by the system itself, where this is built in and it can.
     pub(crate) io_uring: bool,
     /// How long a worker's thread stays without fibers; for ever, if nothing is said.
@@ -74,6 +81,19 @@ pub(crate) struct Config {
     pub(crate) watch: Watch,
     /// Called when the pool has ended, or the process ends before it.
     pub(crate) at_end: Option<AtEnd>,
+}
+
+impl Config {
+    /// Returns how fibers are spread over the workers (`lines`): never where they migrate, nor with
+    /// one worker or a single queue.
+    pub(super) fn spread_in_effect(&self) -> Spread {
+        let can = self.scheduler == Scheduler::WorkStealing
+            && self.seed.is_none()
+            && !self.exclusive
+            && !self.by_hand
+            && !self.free;
+        if can { self.spread } else { Spread::Never }
+    }
 }
 
 /// What is to be said of a pool at its end.

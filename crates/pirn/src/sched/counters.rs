@@ -206,7 +206,7 @@ counters! {
         wakes: Tally,
         /// Fibers that had to wait for a stack.
         stack_waits: Tally,
-        /// Those of them that ran on the stack of a fiber that waited for their end.
+        /// Those of them that got one beyond `max_stacks`, since a fiber waited for their end.
         loans: Tally,
         /// Runs of fibers that were timed: about one of 250.
         run_samples: Tally,

@@ -94,11 +94,10 @@ impl FiberInfo {
         {
             let range = stack.range();
             info.stack_size = stack.size();
-            let here = std::ptr::from_ref(&range).addr();
             // SAFETY: H2, as above; suspended unless it runs.
             let frame = || unsafe { &*header.context.get() }.frame();
             let sp = if running {
-                Some(here)
+                Some(context::stack_pointer())
             } else {
                 frame().map(|frame| frame.sp)
             };
@@ -225,13 +224,10 @@ pub(super) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
     })
 }
 
-/// Whether a started fiber that does not run waits: it is parked, or has lent its stack to one
-/// whose end it waits for (LE1 in `lend`). On its own worker.
+/// Whether a started fiber that does not run waits. On its own worker.
 pub(super) fn waits(fiber: FiberPtr) -> bool {
     // SAFETY: H1.
-    let header = unsafe { fiber.as_ref() };
-    // SAFETY: H2: its worker's own.
-    header.state.is_parked() || unsafe { &*header.stack.get() }.is_none()
+    unsafe { fiber.as_ref() }.state.is_parked()
 }
 
 /// The address of the scope that the fiber is a child of, or 0.
@@ -245,6 +241,27 @@ pub(super) fn reason(fiber: FiberPtr) -> Option<Reason> {
     let header = unsafe { fiber.as_ref() };
     // SAFETY: NO1: on the fiber's worker, while it does not run.
     unsafe { notice::read(header) }.map(|seen| seen.reason)
+}
+
+/// What a fiber waits for.
+#[derive(Debug, Copy, Clone)]
+pub(super) struct Waiting {
+    pub(super) reason: Reason,
+    /// The address of the object, if it is one that has a state.
+    pub(super) on: Option<usize>,
+}
+
+/// What a fiber waits for, or has waited for until it was claimed; nothing if it does neither. The
+/// caller is its worker, and the fiber does not run; or has claimed its wait and not enqueued it yet.
+pub(super) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
+    // SAFETY: H1.
+    let header = unsafe { fiber.as_ref() };
+    // SAFETY: NO1: only the caller could let it run.
+    let seen = unsafe { notice::read(header) }?;
+    Some(Waiting {
+        reason: seen.reason,
+        on: seen.subject.map(|subject| subject.address()),
+    })
 }
 
 /// What a started fiber does, and what for.

@@ -27,8 +27,6 @@ impl fmt::Display for FiberInfo {
         if self.stack_size > 0 {
             let (used, size) = (self.stack_used, self.stack_size);
             write!(f, ", {used} of {size} bytes of stack")?;
-        } else if self.state == State::Parked {
-            write!(f, ", its stack is lent")?;
         }
         writeln!(f)?;
         if let Some(object) = &self.waits_for {
@@ -45,6 +43,19 @@ impl fmt::Display for FiberInfo {
 }
 
 impl FiberInfo {
+    /// In one line: which fiber, and what it waits for.
+    pub(crate) fn brief(&self) -> impl fmt::Display {
+        fmt::from_fn(|f| {
+            let name = self.name.as_deref().unwrap_or("unnamed");
+            write!(f, "'{name}' (spawned at {})", self.spawned_at)?;
+            match (&self.waits_for, self.reason) {
+                (Some(object), _) => write!(f, " waits for {object}"),
+                (None, Some(reason)) => write!(f, " waits ({reason:?})"),
+                (None, None) => Ok(()),
+            }
+        })
+    }
+
     /// The frames of [`backtrace`](FiberInfo::backtrace) that are the user's, innermost first:
     /// function and place of each. Looks up names in the program's file.
     pub(crate) fn frames(&self) -> Vec<String> {

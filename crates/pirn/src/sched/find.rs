@@ -2,18 +2,19 @@
 //!
 //! Order: every n dispatches the injector, every [`ROUND`] dispatches a service; else
 //! the `next` slot (at most three in a row), then ready list and ring in alternation, then
-//! the inbox, the own injector shard, any shard, the timers. Stealing and sleeping are in
-//! `rest`.
+//! the inbox, the timers, what others have placed here (`balance`), the own injector shard, any
+//! shard. Stealing and sleeping are in `rest`.
 
 use super::config::Scheduler;
 use super::events::Kind;
 use super::injector::End;
 use super::next::NextItem;
-use super::pace::ROUND;
+use super::pace::{ROUND, ROUND_AFTER_SLEEP};
 use super::worker::Worker;
 use crate::base::clock;
 use crate::base::list::Fifo;
-use crate::fiber::{FiberPtr, Header, current};
+use crate::fiber::current::{self, Local};
+use crate::fiber::{FiberPtr, Header};
 
 /// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do
 /// not shut out the rest. The same as Tokio's.
@@ -117,16 +118,20 @@ impl Worker {
         }
     }
 
-    /// What is due every round: the inbox, the timers, the injector, and a look at the
-    /// pool's phase.
+    /// What is due every round: the inbox, the timers, one fiber that was placed here or of the
+    /// injector, and a look at the pool's phase.
     #[cold]
     fn serve(&self) -> Option<FiberPtr> {
         let interval = self.pace.injector_interval();
         let now = clock::now();
-        current::local().set_moment(now);
-        self.pace.round(ROUND.min(interval), now);
-        self.until_service.set(ROUND.min(interval));
-        self.count_to_sample(ROUND.min(interval));
+        let local = current::local();
+        local.set_moment(now);
+        self.keep_pace(local, now);
+        let round = self.round.get().min(interval);
+        self.round.set(ROUND.min(2 * self.round.get()));
+        self.until_service.set(round);
+        self.paced_at.set(round);
+        self.count_to_sample(round);
         self.notice_phase();
         self.follow_duty();
         // A fiber that is fed here is in the ring, where the worker looks next.
@@ -134,7 +139,12 @@ impl Worker {
         self.open_mailbox();
         self.fire_timers(now);
         self.ask_driver();
-        let since = self.since_injector.get() + ROUND.min(interval);
+        if self.has_placed()
+            && let Some(fiber) = self.take_placed()
+        {
+            return Some(fiber);
+        }
+        let since = self.since_injector.get() + round;
         if since < interval {
             self.since_injector.set(since);
             return None;
@@ -169,18 +179,41 @@ impl Worker {
     fn find_further(&self) -> Option<FiberPtr> {
         self.notice_phase();
         self.open_mailbox();
-        let now = clock::now();
-        current::local().set_moment(now);
+        let (now, local) = (clock::now(), current::local());
+        local.set_moment(now);
+        // A worker with few fibers of long runs would not complete a round for a long time.
+        self.keep_pace(local, now);
         self.fire_timers(now);
         self.ask_driver();
-        let found = match self.pop_ready() {
-            Some(fiber) => Some(fiber),
-            None => self.fetch(),
-        };
+        let found = self
+            .pop_ready()
+            .or_else(|| self.take_placed())
+            .or_else(|| self.fetch());
         if found.is_some() && self.searching.get() {
             self.pass_search_on();
         }
         found
+    }
+
+    /// Measures the runs since the last call.
+    fn keep_pace(&self, local: &Local, now: u64) {
+        let left = self.until_service.get();
+        let runs = self.paced_at.replace(left).saturating_sub(left);
+        if runs == 0 {
+            return self.pace.resume(now);
+        }
+        self.pace.round(runs, now);
+        local.set_slow(self.pace.is_slow());
+    }
+
+    /// The worker has not run fibers until now. The rounds after a sleep are short, so that it soon notices
+    /// that its fibers compute for long.
+    pub(super) fn resume_pace(&self) {
+        self.pace.resume(clock::now());
+        self.round.set(ROUND_AFTER_SLEEP);
+        let left = self.until_service.get().min(ROUND_AFTER_SLEEP);
+        self.until_service.set(left);
+        self.paced_at.set(left);
     }
 
     /// Fetches a fair share of the injector: the own shard first, then the others.

@@ -17,6 +17,28 @@ impl fmt::Display for Frames<'_> {
     }
 }
 
+/// The frames of a thread that was sampled: all that its fiber has called, one line each.
+pub(super) struct Sampled<'a>(pub(super) &'a Backtrace);
+
+impl Sampled<'_> {
+    /// One text for each frame, innermost first; none where nothing has a name.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let text = self.0.to_string();
+        let frames = parse(&text);
+        let visitor = frames.iter().rposition(|frame| frame.0.ends_with(VISITOR));
+        let sampled = visitor.map_or(&[][..], |at| &frames[at + 1..]);
+        let root = sampled.iter().position(|frame| is_in(frame.0, ROOT));
+        let sampled = &sampled[..root.unwrap_or(sampled.len())];
+        // The paths of std's own sources are of no use in a report.
+        let own = |place: &&str| !place.starts_with("/rustc/");
+        let line = |(function, place): &(&str, &str)| {
+            let place = Some(*place).filter(own).unwrap_or_default();
+            format!("{function} {place}").trim_end().to_owned()
+        };
+        sampled.iter().map(line).collect()
+    }
+}
+
 /// Functions with their places in the source, as `std` writes them.
 fn parse(text: &str) -> Vec<(&str, &str)> {
     let mut frames: Vec<(&str, &str)> = Vec::new();
@@ -58,6 +80,9 @@ fn is_in(function: &str, library: &str) -> bool {
 
 /// Whose frames are on top of a wait.
 const LIBRARIES: [&str; 4] = ["pirn::", "std::", "core::", "alloc::"];
+
+/// Below the frames of a sample stands this one, which it is visited from (`context::visit`).
+const VISITOR: &str = "::landing";
 
 /// Where every fiber begins.
 const ROOT: &str = "pirn::fiber::entry";

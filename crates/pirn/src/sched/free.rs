@@ -38,7 +38,7 @@ use crate::fiber::life::State;
 use crate::fiber::state::Parked;
 use crate::fiber::ticket::Wake;
 use crate::fiber::unwound::Witness;
-use crate::fiber::{FiberPtr, Header, Schedule, Ticket, Wish};
+use crate::fiber::{FiberPtr, FiberRef, Header, Schedule, Ticket, Wish};
 use crate::timer::Timer;
 
 impl Worker {
@@ -277,6 +277,10 @@ impl Schedule for Commons {
         unsafe { Worker::here(local).leave(local, fiber, wish) };
     }
 
+    fn saw_close(&self, local: &Local, fiber: FiberPtr, channel: usize) {
+        Worker::here(local).saw_close(fiber, channel);
+    }
+
     fn pin(&self, local: &Local) -> &'static dyn Schedule {
         let worker = Worker::here(local);
         worker.pins.set(worker.pins.get() + 1);
@@ -316,9 +320,8 @@ impl Schedule for Commons {
         Worker::here(local).present()
     }
 
-    unsafe fn lend(&self, lender: FiberPtr, wanted: Wanted) -> bool {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { Worker::here(current::local()).lend(lender, wanted) }
+    fn lend(&self, local: &Local, wanted: Wanted) -> Option<FiberRef> {
+        Worker::here(local).lend(wanted)
     }
 
     fn spare_stack(&self, local: &Local) -> Option<Stack> {

@@ -198,6 +198,25 @@ impl Idle {
         None
     }
 
+    /// Claims worker `w`, if it sleeps, for work that only `w` can take. Returns a worker that the
+    /// caller must wake: `w`, or another one that continues the search that this call seemed
+    /// to be (P4).
+    #[must_use = "a claimed worker must be woken"]
+    pub(crate) fn claim_this(&self, w: usize) -> Option<usize> {
+        fence(Ordering::SeqCst);
+        if !self.sleepers.get(w) {
+            return None;
+        }
+        self.searching.fetch_add(1, Ordering::SeqCst);
+        if self.sleepers.clear(w) {
+            return Some(w);
+        }
+        match self.leave() {
+            true => self.claim_sleeper(w),
+            false => None,
+        }
+    }
+
     /// A hint, from one plain load (for up to 64 workers) of a line that is written only
     /// when someone sleeps or wakes. Not P1–P3: no wake may be left out because of it
     /// unless the monitor makes up for it.

@@ -2,18 +2,21 @@
 //! when it gives the stack back; and the wait for a stack when there is none.
 
 use super::pool::Phase;
-use super::share::Tag;
 use super::worker::{Worker, header};
 use crate::context::{OutOfStacks, Stack};
-use crate::fiber::current;
+use crate::fiber::current::{self, Local};
 use crate::fiber::entry::fiber_main;
 use crate::fiber::life::State;
 use crate::fiber::{FiberPtr, Header};
 
 impl Worker {
-    /// Settles a fresh fiber here; false if there is no stack for it, and it waits.
+    /// Settles a fresh fiber here; false if it starts on another worker, or there is no stack for
+    /// it, and it waits.
     #[inline(never)]
     pub(super) fn start(&self, fiber: FiberPtr) -> bool {
+        if header(fiber).placement.get() != 0 && !self.starts_here(fiber) {
+            return false;
+        }
         match self.find_stack(fiber) {
             Ok(()) => true,
             Err(why) => {
@@ -28,24 +31,35 @@ impl Worker {
         self.find_stack(fiber).is_ok()
     }
 
-    #[inline]
+    #[inline(always)]
     fn find_stack(&self, fiber: FiberPtr) -> Result<(), OutOfStacks> {
-        let header = header(fiber);
+        let stack = self.take_stack(header(fiber).stack_size())?;
+        self.start_on(fiber, stack);
+        Ok(())
+    }
+
+    /// Takes a stack of `size` bytes, or of the usual size.
+    #[inline]
+    pub(super) fn take_stack(&self, size: Option<usize>) -> Result<Stack, OutOfStacks> {
         // SAFETY: K1.
         let stacks = unsafe { &mut *self.stacks.get() };
-        let stack = match header.stack_size() {
+        match size {
             // Nobody polls now; the stack for that counts as one that is at hand.
             None => stacks
                 .take(&self.pool.stacks)
                 .or_else(|why| current::local().take_spare().ok_or(why)),
             Some(size) => self.pool.stacks.take_sized(size),
-        }?;
+        }
+    }
+
+    /// Settles a fresh fiber here, to run on `stack`.
+    #[inline]
+    pub(super) fn start_on(&self, fiber: FiberPtr, stack: Stack) {
         // SAFETY: H2: a fresh fiber's context is its owner's.
-        let context = unsafe { &mut *header.context.get() };
+        let context = unsafe { &mut *header(fiber).context.get() };
         // SAFETY: the stack is unused; `fiber_main` takes a header.
         unsafe { context.prepare(&stack, fiber_main, fiber.as_ptr().cast()) };
         self.settle(fiber, stack);
-        Ok(())
     }
 
     /// Binds a fresh fiber to this worker and to `stack`.
@@ -69,9 +83,8 @@ impl Worker {
         // SAFETY: a header is pinned (H1), and is unlinked in `retire`.
         unsafe { started.push_back(fiber) };
         remote.settled.add(1);
-        let tag = Tag(header.guest.get());
-        if let Some(host) = tag.host() {
-            self.pool.remotes[host].guests.started(tag);
+        if header.placement.get() != 0 {
+            self.start_tracked(fiber);
         }
         remote.counters.started.increment();
         if self.seen.get() >= Phase::Cancelled {
@@ -82,7 +95,7 @@ impl Worker {
 
     /// Step 7 of a fiber's end (`fiber::entry`): it has left its stack.
     #[inline]
-    pub(super) fn finish(&self, fiber: FiberPtr) {
+    pub(super) fn finish(&self, local: &Local, fiber: FiberPtr) {
         let header = header(fiber);
         // SAFETY: H2: the fiber has ended, so its worker owns the field.
         let stack =
@@ -93,15 +106,15 @@ impl Worker {
         } else {
             self.pool.stacks.give(stack);
         }
-        self.retire(fiber);
-        if !self.pool.starved.is_empty() {
+        self.retire(local, fiber);
+        if self.pool.starved.is_watched() {
             self.feed();
         }
     }
 
     /// Takes a fiber that has ended, and whose stack has been seen to, off the books.
-    #[inline]
-    pub(super) fn retire(&self, fiber: FiberPtr) {
+    #[inline(always)]
+    pub(super) fn retire(&self, local: &Local, fiber: FiberPtr) {
         if self.commons.is_some() {
             self.retire_free(fiber);
             return;
@@ -114,13 +127,12 @@ impl Worker {
         unsafe { started.remove(fiber) };
         let remote = self.remote();
         remote.settled.add(-1);
-        let tag = Tag(header(fiber).guest.get());
-        if let Some(host) = tag.host() {
-            self.pool.remotes[host].guests.ended(tag);
+        if header(fiber).placement.get() != 0 {
+            self.end_tracked(fiber);
         }
         remote.counters.completed.increment();
         // SAFETY: the runtime's reference, owned by the worker that ends the fiber.
-        unsafe { Header::release(fiber) };
+        unsafe { Header::release_on(local, fiber) };
         self.pool.look_for_quiet();
     }
 
@@ -173,9 +185,12 @@ impl Worker {
         unsafe { (*self.stacks.get()).flush(&self.pool.stacks) }
     }
 
-    /// A stack has come free: one of the fibers that wait for one may run here.
+    /// A stack has come free: one of the fibers that wait for one may run here. (It may have been
+    /// one beyond the bound, of no use to that fiber. Then it waits again, and so its waiters
+    /// are asked again, which may have been refused one before.)
     #[cold]
     pub(super) fn feed(&self) {
+        self.pool.starved.set_beyond(|| self.pool.stacks.beyond());
         if let Some(fiber) = self.pool.starved.pop_if(|_| true) {
             match self.draining.get() {
                 false => self.keep_fresh(fiber),

@@ -7,6 +7,7 @@
 //! Read `worker` first (the loop), then `find`, `place`, `rest`.
 
 mod apart;
+mod balance;
 pub(crate) mod beat;
 #[expect(unsafe_code, reason = "tells the thread whose jobs its joins note")]
 pub(crate) mod by_hand;
@@ -40,19 +41,18 @@ mod frames;
 mod free;
 mod gain;
 pub(crate) mod glance;
+mod hold;
+mod holders;
 pub(crate) mod idle;
 #[expect(unsafe_code, reason = "hands queued headers between threads")]
 pub(crate) mod injector;
-#[expect(
-    unsafe_code,
-    reason = "fields that only the worker's own thread reaches"
-)]
 mod lend;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"
 )]
 mod life;
+pub(crate) mod lines;
 pub(crate) mod mailbox;
 mod monitor;
 pub(crate) mod next;
@@ -92,25 +92,27 @@ pub(crate) mod ring;
 pub(crate) mod roll;
 pub(crate) mod scale;
 pub(crate) mod seeded;
-mod share;
 mod shutdown;
-mod slow;
 #[expect(
     unsafe_code,
     reason = "touches stacks that only the worker's own thread reaches"
 )]
 mod spare;
+mod stall;
 pub(crate) mod standing;
 mod starved;
 #[expect(unsafe_code, reason = "reads the headers of fibers that it holds")]
 mod survey;
 pub(crate) mod tally;
+mod thread_end;
 mod threads;
 #[expect(
     unsafe_code,
     reason = "fields that only the worker's own thread reaches"
 )]
 mod timers;
+pub(crate) mod trial;
+pub(crate) mod walk;
 mod watch;
 #[expect(
     unsafe_code,

@@ -11,14 +11,16 @@
 //! protocol is broken. (For less than that it says nothing: the thread that has put a fiber there
 //! and is about to give word of it may have been preempted between the two.)
 //!
-//! And it looks for slow fibers, if asked to (`slow`).
+//! And it looks for stalls (`stall`).
 //!
 //! | state | period | entered when |
 //! |---|---|---|
 //! | Attending | 500 µs, 100 µs while it sees young work | a worker spawns while another sleeps |
 //! | Suspicious | 500 µs to 4 ms | no worker sleeps, work waits, some worker did not dispatch |
 //! | Beating | 2 ms, 250 µs while somebody waits behind a fiber that joins | no worker sleeps, a fiber joins |
-//! | Dozing | 20 ms, 5 ms while work waits, or some are stuck and none sleeps | nothing young was seen for [`CALM`] looks, or no worker sleeps |
+//! | Restless | 2 ms | no worker sleeps, and work waits or some worker did not dispatch |
+//! | Dozing | 20 ms | nothing young was seen for [`CALM`] looks, or no worker sleeps |
+//! | Lingering | 100 ms | all workers sleep, and some have run lately |
 //! | Stopped | until attended to | all workers sleep |
 //!
 //! And it looks after fibers that join (`beat`): while some worker sleeps, or others wait behind them.
@@ -27,7 +29,9 @@
 //! should be more of them, or fewer.
 //!
 //! LIVENESS: it stops only while all workers sleep, and looks at that once more after it has
-//! said so. Who goes to sleep while others are awake starts it again (that worker may have
+//! said so. A worker that wakes up starts it again, since the fiber that it was woken for may hold
+//! its thread; so that this costs nothing while wakes follow each other, the monitor lingers for a second
+//! before it stops. A worker that goes to sleep while others are awake starts it again (it may have
 //! missed what they spawned in the moment before, and they may have missed that it sleeps).
 //! So while one worker is awake and another sleeps, it runs. Who puts a fiber where others may take it
 //! while nobody sleeps starts it again too: since all have been woken from outside, nobody may
@@ -35,22 +39,28 @@
 //! Dozing is not fenced against a spawner; the worst of it is one period of 20 ms.
 //! (`models/idle.pml`)
 
+use std::panic::Location;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::balance::STUCK;
 use super::commons::Commons;
 use super::driver::ask_for;
 use super::events::LogMask;
 use super::free;
+use super::lines::HELD;
 use super::pool::Pool;
 use super::remote::Remote;
-use super::scale::{Evidence, LONG, STILL};
-use super::slow::SlowFibers;
+use super::scale::{Evidence, LONG, SOON, STILL};
+use super::stall::Stalls;
 use super::threads::is_launched;
+use super::worker::header;
 use crate::base::clock;
-use crate::fiber::jobs::Beat;
+use crate::fiber::jobs::{Beat, Jobs};
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
+use crate::sys::Activity;
 use crate::sys::parker::Parker;
 use crate::sys::poller::Events;
 
@@ -69,9 +79,11 @@ const BEAT: Duration = Duration::from_millis(2);
 /// in 99 of 100 cases at 500 µs, by 2.8 ms at this.
 const CROWDED: Duration = Duration::from_micros(250);
 /// Between two looks while dozing: the worst delay of a wake that the fenceless step to
-/// dozing has missed. A quarter of it if all workers run and work waits, or may come
-/// while some are stuck.
+/// dozing has missed.
 const DOZE: Duration = Duration::from_millis(20);
+/// Between two looks while all workers run and work waits, or may come while some are stuck: with the
+/// look at which that has aged, and the start of a thread, a fiber starts within 5 ms.
+const FITFUL: Duration = Duration::from_millis(2);
 
 /// Between two looks in vain at a worker that seems stuck the time doubles so often: to
 /// 4 ms. Arbitrary.
@@ -84,18 +96,48 @@ const CALM: u32 = 20;
 /// it is given up on. Arbitrary: longer than that takes on a machine with ten threads for each processor.
 const RISE: Duration = Duration::from_millis(100);
 
+/// A worker that has not popped its `placed` fibers for this long loses them, even if no fiber
+/// holds its thread. Many times the wait for a processor among four times as many threads.
+const ABSENT: Duration = Duration::from_secs(1);
+
 /// Looks that show more workers at work than there should be, before some are sent away.
 /// Arbitrary: a few.
 const LASTING: u32 = 4;
 
 const ATTENDING: u32 = 0;
-const DOZING: u32 = 1;
-const STOPPED: u32 = 2;
+const RESTLESS: u32 = 1;
+const DOZING: u32 = 2;
+/// It checks now and then whether a worker runs again; else as `Stopped`.
+const LINGERING: u32 = 3;
+const STOPPED: u32 = 4;
+
+/// Between two looks while it lingers.
+const LINGER: Duration = Duration::from_millis(100);
+/// So many such looks in a row show that nothing runs, and it stops: so a worker that sleeps and
+/// wakes up all the time need not start it each time. Arbitrary.
+const LINGERS: u32 = 10;
 
 /// The monitor of one pool.
 pub(super) struct Monitor {
     state: AtomicU32,
     parker: Parker,
+}
+
+#[cfg(all(test, loom))]
+impl Monitor {
+    pub(super) fn attending() -> Monitor {
+        Monitor {
+            state: AtomicU32::new(ATTENDING),
+            parker: Parker::new(),
+        }
+    }
+
+    /// Dozes until it is told of a join; calls `armed` when that can be.
+    pub(super) fn rest_until_told(&self, worker: &Jobs, armed: impl FnOnce()) {
+        self.arm(DOZING, std::iter::once(worker));
+        armed();
+        self.parker.park();
+    }
 }
 
 /// What one look saw of one worker.
@@ -116,6 +158,18 @@ pub(super) struct Look {
     up: u64,
     /// The injector was not empty.
     injected: bool,
+    /// The number of `placed` fibers, and since when it has not changed.
+    placed: usize,
+    placed_since: u64,
+    /// The present run was noted as one that holds the thread (`lines`).
+    held: bool,
+    /// When its thread was first asked for the processor time that it had used by then, while the
+    /// same fiber ran.
+    used: Option<(u64, u64)>,
+    /// Whether the thread waits in the system; if it was asked.
+    waits: Option<bool>,
+    /// It was asked at an earlier look of this run.
+    asked: bool,
     /// Since when it has been seen to sleep with mail in its box and without word of it; 0 if it
     /// is not so.
     pub(super) unaware: u64,
@@ -140,19 +194,31 @@ impl Monitor {
     /// Has the monitor start again if it has stopped.
     pub(super) fn resume(&self) {
         // ORDERING: SeqCst: after the fence of the caller's announcement, see LIVENESS.
+        if self.state.load(Ordering::SeqCst) >= LINGERING {
+            self.kick();
+        }
+    }
+
+    /// A worker has woken up: starts the monitor if it has stopped, so that it sees stalls.
+    ///
+    /// LIVENESS: as for [`resume`](Monitor::resume); one that lingers looks by itself.
+    #[inline]
+    pub(super) fn watch_stalls(&self) {
+        // ORDERING: SeqCst: after the fence of the caller's retraction.
         if self.state.load(Ordering::SeqCst) == STOPPED {
             self.kick();
         }
     }
 
     /// As [`resume`](Monitor::resume), for a worker that has put a fiber where others may take
-    /// it and sees nobody asleep: a plain load.
+    /// it and sees no worker asleep: a plain load. A monitor that dozes looks soon: the fiber waits
+    /// behind what may compute for long.
     ///
     /// ORDERING: Relaxed: the fence of that worker's last awakening comes before; a monitor that
     /// stops after it sees that this worker is awake.
     #[inline]
     pub(super) fn resume_if_stopped(&self) {
-        if self.state.load(Ordering::Relaxed) == STOPPED {
+        if self.state.load(Ordering::Relaxed) >= DOZING {
             self.kick();
         }
     }
@@ -171,16 +237,23 @@ impl Monitor {
         self.parker.unpark();
     }
 
+    /// Looks seldom from now on: the next join of each worker is to tell of itself.
+    fn arm<'a>(&self, state: u32, workers: impl Iterator<Item = &'a Jobs>) {
+        self.state.store(state, Ordering::SeqCst);
+        workers.for_each(Jobs::arm);
+    }
+
     /// The body of the monitor's thread.
     pub(super) fn watch(&self, pool: &Arc<Pool>) {
         let mut looks = Vec::new();
-        let mut slow = pool.config.watch.slow.map(SlowFibers::new);
+        let mut stalls = Stalls::of(pool);
+        let (mut lingered, mut ran) = (0, 0);
         let mut events = Events::new();
         let (mut calm, mut fruitless, mut surplus, mut joined) = (0, 0, 0, 0_u32);
         while pool.is_watched() {
             let seen = self.look(pool, &mut looks, &mut events);
-            if let Some(slow) = &mut slow {
-                slow.look(pool);
+            if let Some(stalls) = &mut stalls {
+                stalls.look(pool);
             }
             let young = seen.waiting > 0;
             let stuck = seen.awake > seen.advancing;
@@ -207,10 +280,19 @@ impl Monitor {
                 false => 0,
             };
             if pool.idle.all_asleep() && !seen.unaware {
-                self.state.store(STOPPED, Ordering::SeqCst);
+                let before = std::mem::replace(&mut ran, dispatched(looks.iter()));
+                lingered = if before == ran { lingered + 1 } else { 0 };
+                let lingers = pool.watches_runs() && lingered < LINGERS;
+                let state = if lingers { LINGERING } else { STOPPED };
+                self.state.store(state, Ordering::SeqCst);
                 if pool.idle.all_asleep() && pool.is_watched() {
-                    pool.have_joins_look_up(Beat::ARMED);
-                    self.parker.park();
+                    pool.arm_joins();
+                    if lingers {
+                        self.wait(LINGER);
+                    } else {
+                        self.parker.park();
+                        lingered = 0;
+                    }
                 }
                 calm = 0;
                 self.state.store(ATTENDING, Ordering::SeqCst);
@@ -221,14 +303,15 @@ impl Monitor {
             } else if joined > 0 {
                 self.wait(beat);
             } else {
-                self.state.store(DOZING, Ordering::SeqCst);
-                pool.have_joins_look_up(Beat::ARMED);
                 // What comes while nobody is free is seen by the next look, not before.
                 let nobody_is_free = stuck && !pool.idle.sleepers_hint();
-                let doze = match young || nobody_is_free {
-                    true => DOZE / 4,
-                    false => DOZE,
+                let (state, doze) = match young || nobody_is_free {
+                    true => (RESTLESS, FITFUL),
+                    // No thread can be added for what is spawned meanwhile: it need not be seen soon.
+                    false if !pool.is_elastic() => (RESTLESS, DOZE),
+                    false => (DOZING, DOZE),
                 };
+                self.arm(state, pool.remotes.iter().map(|remote| &*remote.jobs));
                 let doze = doze.min(seen.until_fire());
                 if self.wait(doze) {
                     calm = 0;
@@ -262,8 +345,11 @@ impl Monitor {
             seen.woken |= self.rescue(pool);
         }
         let injected = seen.waiting > 0;
-        for (remote, last) in pool.remotes.iter().zip(looks.iter_mut()) {
-            let now = Look::at(remote, last, at, injected);
+        let workers = pool.remotes.iter().enumerate().zip(looks.iter_mut());
+        for ((worker, remote), last) in workers {
+            let mut now = Look::at(remote, last, at, injected);
+            now.see_to_placed(pool, worker, at);
+            now.note_held(pool, remote, at);
             let slot_aged =
                 now.next != 0 && now.next == last.next && now.epoch == last.epoch;
             let ring_aged = now.queued > 0 && last.queued > 0 && now.head == last.head;
@@ -275,7 +361,7 @@ impl Monitor {
                 seen.aged += now.waiting();
                 seen.woken |= self.rescue(pool);
             }
-            seen.unaware |= now.unaware != 0;
+            seen.unaware |= now.unaware != 0 || now.placed > 0;
             if now.has_lost_a_wake(at) {
                 pool.say(LogMask::SYSMON, || "a lost wake is made good".to_owned());
                 pool.rescues.increment_shared();
@@ -300,9 +386,13 @@ impl Monitor {
             seen.advancing += usize::from(now.awake && now.epoch != last.epoch);
             *last = now;
         }
+        pool.lines.sweep(|line| pool.live_of_line(line));
         if seen.aged > 0 && !seen.woken {
             for (remote, look) in pool.remotes.iter().zip(looks.iter_mut()) {
-                look.examine(remote, at, &mut seen);
+                look.examine(pool, remote, at, &mut seen);
+            }
+            if seen.waiting <= seen.alike {
+                seen.soon = 0;
             }
         }
         seen
@@ -320,6 +410,18 @@ impl Monitor {
         }
         sleeper.is_some()
     }
+}
+
+/// The spawn line of the fiber that the worker runs, if the dispatch is still that of `epoch`.
+fn running_at(remote: &Remote, epoch: u64) -> Option<&'static Location<'static>> {
+    let fiber = NonNull::new(remote.running.load(Ordering::Acquire))?;
+    let location = header(fiber).location();
+    (remote.counters.dispatched.get() == epoch).then_some(location)
+}
+
+/// Dispatches of all workers.
+fn dispatched<'a>(looks: impl Iterator<Item = &'a Look>) -> u64 {
+    looks.map(|look| look.epoch).sum()
 }
 
 /// Since when something holds that holds now or not: `before` says since when it did at the look
@@ -361,7 +463,15 @@ impl Look {
         let awake = is_launched(remote) && !parked;
         let idle = remote.running.load(Ordering::Relaxed).is_null();
         let unaware = parked && !remote.mailbox.is_empty();
+        let placed = remote.placed.len();
+        let as_many = placed != 0 && placed == last.placed;
         Look {
+            held: last.held && epoch == last.epoch,
+            used: last.used.filter(|_| epoch == last.epoch),
+            waits: None,
+            asked: last.waits.is_some() && epoch == last.epoch,
+            placed,
+            placed_since: if as_many { last.placed_since } else { at },
             next: remote.next.look_fresh(),
             head,
             queued,
@@ -377,6 +487,77 @@ impl Look {
                 false => since(0, unaware, at),
             },
         }
+    }
+
+    /// Sets whether the worker is `stuck`, so that no more fibers are placed on it. Moves its
+    /// `placed` fibers to others if they have waited for too long.
+    fn see_to_placed(&mut self, pool: &Arc<Pool>, worker: usize, at: u64) {
+        let remote = &pool.remotes[worker];
+        let still = at - self.since;
+        let stuck = self.awake
+            && self.up == 0
+            && still >= STUCK.as_nanos() as u64 / 2
+            && self.is_kept_by_its_fiber(remote, at)
+            && still >= STUCK.as_nanos() as u64;
+        remote.stuck.store(stuck, Ordering::Relaxed);
+        if self.placed == 0 {
+            return;
+        }
+        let waited = at - self.placed_since;
+        match (stuck, remote.is_holder()) {
+            (true, true) if waited >= RISE.as_nanos() as u64 => {
+                let blocked = self.waits(remote, at);
+                pool.relieve_holder(worker, blocked);
+            }
+            (true, true) => pool.rouse_holder(remote),
+            (false, _) if waited < ABSENT.as_nanos() as u64 => {}
+            _ => pool.release_placed(worker),
+        }
+    }
+
+    /// Whether the thread has used half of the time since it was first asked so, or waits in the
+    /// system; else it waits for a processor, and so would other threads.
+    fn is_kept_by_its_fiber(&mut self, remote: &Remote, at: u64) -> bool {
+        let Some(used) = remote.thread.processor_time() else {
+            return true;
+        };
+        let (since, before) = *self.used.get_or_insert((at, used));
+        let runs = at > since && used.saturating_sub(before) >= (at - since) / 2;
+        runs || remote.thread.activity() == Some(Activity::Waits)
+    }
+
+    /// Notes the line of a fiber that holds its thread for [`HELD`].
+    fn note_held(&mut self, pool: &Pool, remote: &Remote, at: u64) {
+        let still = at - self.since;
+        let held = HELD.as_nanos() as u64;
+        // The locks of ThreadSanitizer itself block threads for as long as that.
+        if cfg!(pirn_tsan) || self.held || !self.awake || self.up != 0 || still < held / 2
+        {
+            return;
+        }
+        // Asked twice: the answers are about the time in between.
+        let blocks = self.waits(remote, at);
+        let kept = blocks || self.is_kept_by_its_fiber(remote, at);
+        if still < held || !self.asked || !kept {
+            return;
+        }
+        self.held = true;
+        let Some(location) = running_at(remote, self.epoch) else {
+            return;
+        };
+        if pool.lines.held(location, blocks) {
+            pool.say(LogMask::SYSMON, || {
+                let what = if blocks { "blocks its thread" } else { "computes" };
+                format!("a fiber spawned at {location} {what} for {HELD:?}: the next start apart")
+            });
+        }
+    }
+
+    /// Whether the worker's thread waits in the system.
+    fn waits(&mut self, remote: &Remote, at: u64) -> bool {
+        *self.waits.get_or_insert_with(|| {
+            remote.in_place.load(Ordering::Acquire) > 0 || remote.thread.waits(at)
+        })
     }
 
     /// Fibers that others could take.
@@ -395,17 +576,25 @@ impl Look {
     }
 
     /// Finds out whether the worker is stuck, and how.
-    fn examine(&self, remote: &Remote, at: u64, seen: &mut Evidence) {
+    fn examine(&mut self, pool: &Pool, remote: &Remote, at: u64, seen: &mut Evidence) {
         let still = at - self.since;
         if !self.awake || self.up != 0 {
             return;
         }
         let waits = remote.in_place.load(Ordering::Acquire) > 0
-            || (still >= STILL.as_nanos() as u64 && remote.thread.waits(at));
+            || (still >= STILL.as_nanos() as u64 && self.waits(remote, at));
         if waits {
             seen.wait += 1;
         } else if still >= LONG.as_nanos() as u64 {
             seen.compute += 1;
+        } else if still >= SOON.as_nanos() as u64 {
+            seen.soon += 1;
+        }
+        if let Some(location) = running_at(remote, self.epoch)
+            && let Some((line, queued)) = pool.lines.queued(location)
+            && seen.running.add(line)
+        {
+            seen.alike += queued;
         }
     }
 }

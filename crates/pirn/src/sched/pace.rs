@@ -9,6 +9,10 @@ use std::cell::Cell;
 /// so that it does not fall in step with the fibers' own periods.
 pub(super) const ROUND: u32 = 61;
 
+/// Dispatches of the first round after a sleep; each of the following rounds has twice as many. A pool of few fibers
+/// with long runs would complete a round of [`ROUND`] too late.
+pub(super) const ROUND_AFTER_SLEEP: u32 = 4;
+
 /// Work that would take this long is worth another worker's wake-up: a futex wake across
 /// cores costs 30–60 µs on virtual machines.
 pub(super) const SURPLUS: u64 = 50_000;
@@ -29,7 +33,8 @@ pub(super) const WORTH: u64 = 10_000;
 pub(super) const JOB: u64 = 4_000;
 
 /// A queued fiber should not wait longer than this behind local work before the injector is
-/// asked. Arbitrary within Tokio's and Go's range; no measurement yet.
+/// asked, or a fiber that completes one operation after the other gives way. Arbitrary within
+/// Tokio's and Go's range; no measurement yet.
 const INJECTOR_LATENCY: u64 = 200_000;
 
 /// The average run of one fiber, in nanoseconds.
@@ -50,8 +55,8 @@ impl Pace {
     pub(super) fn round(&self, dispatches: u32, now: u64) {
         let spent = now.saturating_sub(self.round_began.replace(now));
         let sample = spent / u64::from(dispatches.max(1));
-        // A weight of one eighth; at least a nanosecond, so that a product is never zero.
-        self.run.set(((self.run.get() * 7 + sample) / 8).max(1));
+        // A weight of one quarter; at least a nanosecond, so that a product is never zero.
+        self.run.set(((self.run.get() * 3 + sample) / 4).max(1));
     }
 
     /// Forgets the time up to `now`: the worker did not run fibers meanwhile.
@@ -62,6 +67,12 @@ impl Pace {
     /// Dispatches between two looks at the injector.
     pub(super) fn injector_interval(&self) -> u32 {
         (INJECTOR_LATENCY / self.run.get()).clamp(2, 127) as u32
+    }
+
+    /// Whether fibers compute for so long that one that has the choice gives way: the switch costs
+    /// a thousandth of a run.
+    pub(super) fn is_slow(&self) -> bool {
+        self.run.get() >= INJECTOR_LATENCY
     }
 
     /// Whether `queued` fibers are more than one worker should keep to itself.

@@ -1,11 +1,11 @@
 //! Where a fiber is put: fresh ones at spawn, settled ones when they are woken.
 //!
 //! A spawn goes to the spawner's own `next` slot, and what was there moves to the ring, so
-//! short-lived fibers run hot and in the same place. Two rules send work elsewhere. *Share*
-//! (`sched::share`): a worker that carries clearly more started fibers than the least loaded
-//! one hands fresh fibers to that one's shard of the injector. *Surplus*: only when the queue
-//! here is worth another worker's wake-up is one woken; what is less than that and still
-//! there after a while is the monitor's to see.
+//! short-lived fibers run hot and in the same place. Two rules send work elsewhere. *Balance*
+//! (`sched::balance`): a worker that is about to start a fiber of a spread line hands it to the
+//! worker with the fewest fibers of that line. *Surplus*: another worker is woken only when the
+//! queue here is worth its wake-up. The monitor handles a shorter queue that is still there after
+//! a while.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use super::mailbox::Mailbox;
 use super::next::NextItem;
 use super::pool::{Phase, Pool};
 use super::remote::Remote;
-use super::worker::Worker;
+use super::worker::{Worker, header};
 use crate::base::list::Fifo;
 use crate::context::Stack;
 use crate::fiber::current::{self, Local};
 use crate::fiber::hunger::Wanted;
 use crate::fiber::jobs::promote_all;
 use crate::fiber::unwound::Witness;
-use crate::fiber::{FiberPtr, Header, Schedule, Ticket};
+use crate::fiber::{FiberPtr, FiberRef, Header, Schedule, Ticket};
 use crate::shim::atomic::Ordering;
 use crate::timer::Timer;
 
@@ -44,6 +44,34 @@ pub(crate) fn spawn(
     }
 }
 
+/// As [`spawn`], with a say on where the fiber starts: apart from others, or where it is found
+/// first, whatever its spawn line has done before.
+pub(crate) fn spawn_placed(
+    pool: &Arc<Pool>,
+    local: &Local,
+    fiber: FiberPtr,
+    apart: bool,
+) -> Result<(), FiberPtr> {
+    let header = header(fiber);
+    let placement = match apart {
+        true => pool.lines.tag_apart(header.location()),
+        false => 0,
+    };
+    header.placement.set(placement);
+    let queued = match Worker::of(local) {
+        Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.spawn_tagged(fiber),
+        _ if pool.admit() => {
+            pool.inject_tagged(fiber);
+            Ok(())
+        }
+        _ => Err(fiber),
+    };
+    if queued.is_err() {
+        pool.lines.untag(header.placement.replace(0));
+    }
+    queued
+}
+
 /// Counts a fiber in that is about to be queued in `pool`; false if the pool takes none any
 /// more. Whoever counted it sees to it that it is queued, by [`queue`].
 pub(crate) fn admit(pool: &Arc<Pool>, local: &Local) -> bool {
@@ -56,7 +84,7 @@ pub(crate) fn admit(pool: &Arc<Pool>, local: &Local) -> bool {
 /// Queues a fresh fiber that has been admitted.
 pub(crate) fn queue(pool: &Arc<Pool>, local: &Local, fiber: FiberPtr) {
     match Worker::of(local) {
-        Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.queue(fiber),
+        Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.queue_new(fiber),
         _ => pool.inject(fiber),
     }
 }
@@ -71,6 +99,14 @@ pub(crate) fn settle_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr
     }
 }
 
+/// Whether a fiber that the running one spawns may start apart from the workers, and the running one
+/// has not.
+pub(crate) fn may_start_apart(local: &Local) -> bool {
+    Worker::of(local).is_some_and(|worker| {
+        worker.pool.can_place_apart() && !worker.remote().is_holder()
+    })
+}
+
 /// The pool whose fiber or worker this thread runs.
 #[inline]
 pub(crate) fn pool_of(local: &Local) -> Option<&Arc<Pool>> {
@@ -83,6 +119,18 @@ pub(crate) fn pool_of(local: &Local) -> Option<&Arc<Pool>> {
 pub(crate) fn spawn_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr> {
     match Worker::of(local) {
         Some(worker) => worker.spawn(fiber),
+        None => Err(fiber),
+    }
+}
+
+/// As [`spawn_here`], with a say on where the fiber starts ([`spawn_placed`]).
+pub(crate) fn spawn_placed_here(
+    local: &Local,
+    fiber: FiberPtr,
+    apart: bool,
+) -> Result<(), FiberPtr> {
+    match Worker::of(local) {
+        Some(worker) => spawn_placed(&worker.pool, local, fiber, apart),
         None => Err(fiber),
     }
 }
@@ -131,8 +179,28 @@ impl Worker {
         if !self.admit() {
             return Err(fiber);
         }
+        self.queue_new(fiber);
+        Ok(())
+    }
+
+    /// As [`spawn`](Self::spawn), with the placement that the fiber has.
+    fn spawn_tagged(&self, fiber: FiberPtr) -> Result<(), FiberPtr> {
+        if !self.admit() {
+            return Err(fiber);
+        }
         self.queue(fiber);
         Ok(())
+    }
+
+    /// Queues a spawned fiber, with the tag of its spawn line.
+    #[inline]
+    fn queue_new(&self, fiber: FiberPtr) {
+        let header = header(fiber);
+        let tag = self.pool.lines.tag(header.location());
+        if tag != 0 {
+            header.placement.set(tag);
+        }
+        self.queue(fiber);
     }
 
     #[inline]
@@ -171,13 +239,6 @@ impl Worker {
             if self.pool.inject_from(self.index, fiber) {
                 remote.counters.wakes.increment();
             }
-            return;
-        }
-        if self.share.is_due() {
-            self.compare_shares();
-        }
-        if let Some(other) = self.share.elsewhere() {
-            self.place_elsewhere(other, fiber);
             return;
         }
         match remote.next.put(NextItem::Fresh(fiber)) {
@@ -219,9 +280,14 @@ impl Worker {
     #[cold]
     fn settle_job(&self, fiber: FiberPtr) {
         self.saw(Kind::Spawn, fiber);
-        if !self.start(fiber) {
-            return;
+        if self.start(fiber) {
+            self.start_settled(fiber);
         }
+    }
+
+    /// Has a fiber that has just settled here run when it is its turn.
+    #[cold]
+    pub(super) fn start_settled(&self, fiber: FiberPtr) {
         self.saw(Kind::Start, fiber);
         match self.commons {
             None => self.make_ready(fiber),
@@ -278,37 +344,6 @@ impl Worker {
         }
     }
 
-    #[cold]
-    fn compare_shares(&self) {
-        if self.commons.is_some() {
-            // Those that stay are not bound to stay here.
-            return;
-        }
-        let remotes = &self.pool.remotes;
-        // Of several with as little, the next one: not all who compare pick the same.
-        let members = self.pool.workers();
-        let others = (1..members).map(|step| (self.index + step) % members);
-        let settled = |other: usize| (other, remotes[other].settled.get());
-        let least = others.map(settled).min_by_key(|(_, settled)| *settled);
-        let own = self.remote();
-        self.share.compare(own.settled.get(), least, &own.guests);
-    }
-
-    /// Hands a fresh fiber to another worker, as far as that can be: whoever searches
-    /// meanwhile may take it first.
-    #[cold]
-    fn place_elsewhere(&self, other: usize, fiber: FiberPtr) {
-        self.remote().counters.placed_elsewhere.increment();
-        self.saw_with(Kind::Place, fiber, other);
-        // SAFETY: H1; nobody else has the fiber yet.
-        let header = unsafe { fiber.as_ref() };
-        header.guest.set(self.remote().guests.tag(self.index).0);
-        self.pool.injector.push(self.pool.shard(other), fiber);
-        if self.pool.wake_one(other) {
-            self.remote().counters.wakes.increment();
-        }
-    }
-
     /// A fiber stops running to wait. (Not inlined where nothing is: its frame would be a part
     /// of every parked stack.)
     #[inline]
@@ -325,10 +360,8 @@ impl Worker {
             self.make_ready(fiber);
             return;
         }
-        match self.remote().next.put(NextItem::Settled(fiber)) {
-            None => {}
-            Some(NextItem::Fresh(evicted)) => self.keep_fresh(evicted),
-            Some(NextItem::Settled(evicted)) => self.make_ready(evicted),
+        if let Some(evicted) = self.remote().next.put(NextItem::Settled(fiber)) {
+            self.put_back(evicted);
         }
     }
 }
@@ -374,6 +407,10 @@ impl Schedule for Mailbox<Header> {
         Worker::here(local).landed(local);
     }
 
+    fn saw_close(&self, local: &Local, fiber: FiberPtr, channel: usize) {
+        Worker::here(local).saw_close(fiber, channel);
+    }
+
     unsafe fn ended(&self, local: &Local, fiber: FiberPtr) -> FiberPtr {
         // SAFETY: the caller's promise, passed on.
         unsafe { Worker::here(local).succeed(local, fiber) }
@@ -398,9 +435,8 @@ impl Schedule for Mailbox<Header> {
         Worker::here(local).present()
     }
 
-    unsafe fn lend(&self, lender: FiberPtr, wanted: Wanted) -> bool {
-        // SAFETY: the caller's promise, passed on.
-        unsafe { Worker::here(current::local()).lend(lender, wanted) }
+    fn lend(&self, local: &Local, wanted: Wanted) -> Option<FiberRef> {
+        Worker::here(local).lend(wanted)
     }
 
     fn spare_stack(&self, local: &Local) -> Option<Stack> {

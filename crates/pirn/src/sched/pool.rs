@@ -21,12 +21,14 @@ use super::counters::{Counter, Counters};
 use super::events::{Event, LogMask, Outside, log};
 use super::idle::Idle;
 use super::injector::Injector;
+use super::lines::Lines;
 use super::monitor::Monitor;
 use super::quiet::{Quiet, live};
 use super::registry;
 use super::remote::Remotes;
 use super::roll::Roll;
 use super::scale::Scale;
+use super::stall::StallCounts;
 use super::standing::WorkerState;
 use super::starved::Starved;
 use super::threads::Threads;
@@ -44,6 +46,7 @@ pub(crate) struct Pool {
     pub(super) remotes: Remotes,
     pub(super) injector: Injector<Header>,
     pub(super) idle: Idle,
+    pub(super) lines: Lines,
     pub(super) stacks: StackPool,
     pub(super) starved: Starved,
     pub(super) monitor: Monitor,
@@ -56,8 +59,7 @@ pub(crate) struct Pool {
     pub(super) aged_wakes: Counter,
     /// Workers that were woken by no worker and not by age.
     pub(super) outside_wakes: Counter,
-    /// Fibers that were reported because others had to wait for them.
-    pub(super) slow_fibers: Counter,
+    pub(super) stalls: Arc<StallCounts>,
     outside_events: Outside,
     /// Wakes that had been lost, and that the monitor made good.
     pub(super) rescues: Counter,
@@ -93,6 +95,10 @@ impl Pool {
     /// What the system says when it has no memory for stacks or cannot make a thread.
     pub(crate) fn start(config: Config) -> io::Result<Arc<Pool>> {
         let workers = config.workers;
+        let stacks = StackPool::new(config.stacks)?;
+        stacks
+            .ensure(None)
+            .map_err(|why| io::Error::new(io::ErrorKind::OutOfMemory, why))?;
         let pool = Arc::new(Pool {
             remotes: Remotes::new(
                 workers,
@@ -103,7 +109,8 @@ impl Pool {
             ),
             injector: Injector::new(workers),
             idle: Idle::new(workers),
-            stacks: StackPool::new(config.stacks)?,
+            lines: Lines::new(config.spread_in_effect()),
+            stacks,
             starved: Starved::new(),
             monitor: Monitor::new(),
             scale: Scale::default(),
@@ -112,7 +119,7 @@ impl Pool {
             refused: Counter::default(),
             aged_wakes: Counter::default(),
             outside_wakes: Counter::default(),
-            slow_fibers: Counter::default(),
+            stalls: Arc::default(),
             outside_events: Outside::new(&config.watch),
             rescues: Counter::default(),
             root: Node::below([None, None]),
@@ -160,7 +167,7 @@ impl Pool {
         pool.warm_stacks(pool.config.prewarm.unwrap_or(0));
         watch::start(&pool);
         let watched =
-            (workers > 1 || pool.config.watch.slow.is_some()) && !pool.config.exclusive;
+            (workers > 1 && !pool.config.exclusive) || pool.stall_threshold().is_some();
         if (watched || pool.is_elastic() || pool.is_free())
             && let Err(error) = pool.launch_monitor()
         {
@@ -169,6 +176,11 @@ impl Pool {
             return Err(error);
         }
         Ok(pool)
+    }
+
+    /// Whether there is, or can be, a stack of `size` bytes.
+    pub(crate) fn can_give(&self, size: usize) -> bool {
+        self.stacks.ensure(Some(size)).is_ok()
     }
 
     /// Has the first page of so many stacks ready, or of as many as there can be.
@@ -263,9 +275,17 @@ impl Pool {
 
     /// Queues a fresh fiber from a thread that is no worker of this pool.
     pub(super) fn inject(self: &Arc<Self>, fiber: FiberPtr) {
+        // SAFETY: H1; no other thread has the fiber yet.
+        let header = unsafe { fiber.as_ref() };
+        header.placement.set(self.lines.tag(header.location()));
+        self.inject_tagged(fiber);
+    }
+
+    /// As [`inject`](Self::inject), with the placement that the fiber has.
+    pub(super) fn inject_tagged(self: &Arc<Self>, fiber: FiberPtr) {
         // ORDERING: Relaxed: spreads the load; nothing depends on the value.
         let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: H1; nobody else has the fiber yet.
+        // SAFETY: H1; no other thread has the fiber yet.
         let header = unsafe { fiber.as_ref() };
         self.outside_events.saw_spawn(header);
         self.say(LogMask::INJECT, || {
@@ -325,10 +345,16 @@ impl Pool {
         !self.injector.is_empty() || self.remotes.iter().any(|remote| remote.queued() > 0)
     }
 
+    /// Whether events of `category` are told on standard error.
+    #[inline]
+    pub(super) fn logs(&self, category: LogMask) -> bool {
+        self.config.watch.log.intersects(category)
+    }
+
     /// Says something about this pool on standard error, if `category` is asked for.
     #[inline]
     pub(super) fn say(&self, category: LogMask, what: impl FnOnce() -> String) {
-        if self.config.watch.log.intersects(category) {
+        if self.logs(category) {
             log(category, self.name(), format_args!(": {}", what()));
         }
     }
@@ -391,11 +417,6 @@ impl Pool {
     /// Workers that were woken by no worker and not because work had aged.
     pub(crate) fn outside_wakes(&self) -> u64 {
         self.outside_wakes.get()
-    }
-
-    /// Fibers that were reported because others had to wait for them.
-    pub(crate) fn slow_fibers(&self) -> u64 {
-        self.slow_fibers.get()
     }
 
     /// Lost wakes that were made good. Anything but zero is a bug of the runtime.

@@ -12,17 +12,22 @@ use super::apart::DEAD;
 use super::commons::Commons;
 use super::counters::{Gauge, WorkerCounters};
 use super::events::{Watch, Watched};
+use super::injector::Injector;
+use super::lines::LineCounts;
 use super::mailbox::Mailbox;
 use super::next::Next;
 use super::ring::Ring;
-use super::share::Guests;
 use super::standing::Standing;
 use crate::base::clock;
 use crate::base::pad::CachePadded;
-use crate::fiber::Header;
 use crate::fiber::jobs::Jobs;
-use crate::shim::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use crate::fiber::{Header, Ticket};
+use crate::shim::Mutex;
+use crate::shim::atomic::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+};
 use crate::sys::ThreadProbe;
+use crate::timer::Levels;
 
 /// What other threads see of one worker.
 pub(crate) struct Remote {
@@ -36,8 +41,16 @@ pub(crate) struct Remote {
     pub(super) counters: CachePadded<WorkerCounters>,
     /// Started fibers that have not ended. Written by the worker, read for placement.
     pub(super) settled: Gauge,
-    /// Fibers that this worker has handed to others.
-    pub(super) guests: Guests,
+    /// Live fibers of each spawn line that are assigned to this worker (`balance`). Written by any
+    /// worker.
+    pub(super) lines: LineCounts,
+    /// Fresh fibers that other workers have placed here (`balance`).
+    pub(super) placed: Injector<Header>,
+    /// What the worker is a holder for, as a number; 0 if it is none (`holders`). Written under the
+    /// lock of `Threads`.
+    pub(super) holder: AtomicU32,
+    /// The worker has run one fiber for so long that nothing is placed here. Written by the monitor.
+    pub(super) stuck: AtomicBool,
     /// The fiber that runs now; null if the worker found none, and has not since. For reports,
     /// and to tell a worker that is stuck from one that is getting up. Written by the worker.
     pub(super) running: AtomicPtr<Header>,
@@ -62,6 +75,12 @@ pub(crate) struct Remote {
     pub(super) standing: Standing,
     /// The worker has done its last.
     pub(super) ended: AtomicBool,
+    /// What others may read of the worker's timers. Written by the worker when it starts.
+    pub(super) timers: Mutex<Option<Arc<Levels<Ticket>>>>,
+    /// Since when the worker has run one fiber, and which of its dispatches that was, if that is
+    /// long. Written by the monitor.
+    pub(super) stands_since: AtomicU64,
+    pub(super) stands_at: AtomicU64,
 }
 
 /// The workers of a pool, by number.
@@ -153,7 +172,10 @@ impl Remote {
             commons: free.then(|| Commons::acquire(clock::now())),
             counters: CachePadded::new(WorkerCounters::default()),
             settled: Gauge::default(),
-            guests: Guests::default(),
+            lines: LineCounts::new(),
+            placed: Injector::new(1),
+            holder: AtomicU32::new(0),
+            stuck: AtomicBool::new(false),
             running: AtomicPtr::new(ptr::null_mut()),
             watched: Watched::new(watch),
             aged: AtomicUsize::new(0),
@@ -165,6 +187,9 @@ impl Remote {
             sleep: AtomicU32::new(0),
             standing: Standing::new(),
             ended: AtomicBool::new(false),
+            timers: Mutex::new(None),
+            stands_since: AtomicU64::new(0),
+            stands_at: AtomicU64::new(0),
         }
     }
 

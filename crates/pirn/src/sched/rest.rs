@@ -214,6 +214,7 @@ impl Worker {
     pub(super) fn sees_work(&self) -> bool {
         let remote = self.remote();
         !remote.mailbox.is_empty()
+            || !remote.placed.is_empty()
             || !self.pool.injector.is_empty()
             || (self.pool.scheduler() == Scheduler::WorkStealing
                 && self.pool.has_visible_work())
@@ -293,7 +294,7 @@ impl Worker {
         }
         self.waking();
         self.tell_events();
-        self.pace.resume(clock::now());
+        self.resume_pace();
     }
 
     /// Sleeps; but if the pool's threads end when they have nothing to do for long, and that
@@ -316,8 +317,9 @@ impl Worker {
         }
         self.open_mailbox();
         mailbox.cancel_sleep();
+        self.waking();
         self.tell_events();
-        self.pace.resume(clock::now());
+        self.resume_pace();
     }
 
     /// The second look has shown work: no sleep, but a search for it (S6 in `idle`).
@@ -333,7 +335,7 @@ impl Worker {
         if !self.has_ready() {
             shim::thread::yield_now();
         }
-        self.pace.resume(clock::now());
+        self.resume_pace();
     }
 
     fn sleep_now(&self, at_most: Option<Instant>, nap: bool) {
@@ -361,6 +363,9 @@ impl Worker {
     /// Whether the pool wants something of this worker, a timer is due, or a fiber became
     /// ready on the way to sleep.
     fn must_notice(&self) -> bool {
-        self.has_ready() || self.unnoticed_phase() || self.timer_is_due()
+        self.has_ready()
+            || !self.remote().placed.is_empty()
+            || self.unnoticed_phase()
+            || self.timer_is_due()
     }
 }

@@ -9,8 +9,13 @@
 //! 2. A worker compares `number` with the one it has answered wherever it looks at the pool's
 //!    phase: at least every 61 dispatches, before it sleeps, and when it was roused. If they
 //!    differ it describes its fibers and enters them in the book.
-//! 3. The asker waits until all have answered, but no longer than [`BOUND`]. A worker that
-//!    computes, or sits in a system call, is entered with the fiber that it runs.
+//! 3. The asker waits until all have answered, but no longer than [`BOUND`], and not for a worker
+//!    that the monitor has seen to run one fiber for as long. Such a worker is entered with
+//!    what is known of it without it: the fiber that it runs, since when, how many others are ready
+//!    or wait.
+//!
+//! A worker that has thousands of fibers is asked for a few at a time ([`Question::Piece`], see
+//! `walk`): only the workers that are wanted answer such a question.
 //!
 //! An asker that is itself a worker answers for itself, also while it waits for its turn: so two
 //! fibers that ask at the same time do not wait for each other.
@@ -22,13 +27,16 @@
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::cycle::Link;
 use super::fiber_info::{self, FiberInfo, Sighting};
 use super::pool::Pool;
+use super::remote::Remote;
 use super::tally::Tally;
+use super::walk::{self, Counted, Want};
 use super::worker::{Worker, header};
+use crate::base::clock;
 use crate::fiber::life::State;
 use crate::fiber::{FiberPtr, current};
 use crate::shim::atomic::{AtomicU64, Ordering};
@@ -45,7 +53,14 @@ const TURN: Duration = Duration::from_millis(1);
 
 /// Fibers of each worker whose backtraces are taken: some microseconds for each, and a page or
 /// two of its stack. Arbitrary.
-const FRAMES: usize = 256;
+pub(super) const FRAMES: usize = 256;
+
+/// The same, but under a sanitizer, to which a visit takes as long as hundreds of them.
+pub(super) const VISITS: usize = if cfg!(any(pirn_asan, pirn_tsan)) {
+    8
+} else {
+    FRAMES
+};
 
 /// The roll of one pool.
 pub(super) struct Roll {
@@ -60,7 +75,11 @@ pub(super) struct Roll {
 struct Book {
     /// Somebody asks.
     open: bool,
+    /// An asker walks (`walk`), and asks again and again.
+    walked: bool,
     question: Question,
+    /// For each worker, the piece that it is asked for; empty for any other question.
+    wants: Vec<Option<Want>>,
     answers: Vec<WorkerInfo>,
 }
 
@@ -70,9 +89,8 @@ pub(crate) enum Question {
     /// All there is to know of every fiber.
     #[default]
     Everything,
-    /// The same without backtraces, of so many fibers of each worker; of the others, how many
-    /// do what.
-    Fibers(usize),
+    /// The same of a few fibers of the workers that are wanted.
+    Piece,
     /// Everything of the fiber with this number.
     Fiber(u64),
     /// Who waits for whom, of so many fibers of each worker.
@@ -85,10 +103,16 @@ pub(crate) struct WorkerInfo {
     pub(crate) worker: usize,
     /// It has spoken for itself.
     pub(crate) answered: bool,
+    /// If it has not: how long it has not run another fiber, as far as that is known.
+    pub(crate) silent: Option<Duration>,
     /// The fibers that have started there and not ended; else the one that it runs.
     pub(crate) fibers: Vec<FiberInfo>,
-    /// Fibers that are not in `fibers`, since fewer were asked for.
+    /// If it has not answered: how many fibers that are not in `fibers` do what.
     pub(crate) others: Tally,
+    /// Fibers of a piece that are counted only.
+    pub(super) counted: Vec<Counted>,
+    /// How many fibers of a piece were visited.
+    pub(super) visited: usize,
     pub(super) links: Vec<Link>,
     /// Started fibers that could run.
     pub(crate) ready: usize,
@@ -127,13 +151,55 @@ impl Roll {
     }
 }
 
+/// The right to walk, of one asker at a time: each piece moves fibers in the workers' lists.
+pub(crate) struct Turn<'a>(&'a Roll);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.book.lock().walked = false;
+        self.0.turned.notify_all();
+    }
+}
+
 impl Pool {
+    /// Blocks the calling thread until no other asker walks, or until `until`: then there is no turn.
+    pub(crate) fn begin_walk(self: &Arc<Self>, until: Instant) -> Option<Turn<'_>> {
+        let local = current::local();
+        let own = Worker::of(local).filter(|worker| Arc::ptr_eq(&worker.pool, self));
+        let roll = &self.roll;
+        let mut book = roll.book.lock();
+        while book.walked {
+            let now = shim::now();
+            if now >= until {
+                return None;
+            }
+            book = roll.turned.wait_until(book, now + TURN);
+            if let Some(own) = own {
+                drop(book);
+                own.answer_roll(local.fiber());
+                book = roll.book.lock();
+            }
+        }
+        book.walked = true;
+        Some(Turn(roll))
+    }
+
     /// Asks every worker for its fibers. Blocks the calling thread, for no longer than
     /// [`BOUND`], once the askers before it are done.
     pub(crate) fn call_roll(self: &Arc<Self>, question: Question) -> RollCall {
         if self.is_free() {
             return self.survey(question);
         }
+        self.ask(question, &[])
+    }
+
+    /// As [`call_roll`](Self::call_roll) where fibers stay on their workers; with `wants`, asks only
+    /// the workers of which a piece is wanted.
+    pub(super) fn ask(
+        self: &Arc<Self>,
+        question: Question,
+        wants: &[Option<Want>],
+    ) -> RollCall {
         let local = current::local();
         let own = Worker::of(local).filter(|worker| Arc::ptr_eq(&worker.pool, self));
         let roll = &self.roll;
@@ -148,18 +214,28 @@ impl Pool {
         }
         book.open = true;
         book.question = question;
+        wants.clone_into(&mut book.wants);
         book.answers.clear();
-        // ORDERING: SeqCst: see LIVENESS; `rouse` follows.
+        // ORDERING: SeqCst: see LIVENESS; the wake-ups follow.
         roll.number.fetch_add(1, Ordering::SeqCst);
         drop(book);
-        self.rouse();
+        let is_wanted = |worker: usize| wants.get(worker).is_none_or(Option::is_some);
+        for (_, remote) in self
+            .remotes
+            .iter()
+            .enumerate()
+            .filter(|(w, _)| is_wanted(*w))
+        {
+            remote.mailbox.unpark();
+        }
         match own {
             Some(own) => own.answer_roll(local.fiber()),
             None => self.with_driven(|worker| worker.answer_roll(None)),
         }
         let until = shim::now() + BOUND;
         let mut book = roll.book.lock();
-        while self.owing(&book).next().is_some() && shim::now() < until {
+        let waits = |worker: usize| !self.remotes[worker].is_silent();
+        while self.owing(&book).any(waits) && shim::now() < until {
             book = roll.turned.wait_until(book, until);
         }
         let silent: Vec<usize> = self.owing(&book).collect();
@@ -174,13 +250,15 @@ impl Pool {
 
     /// The workers that have a thread and have not answered.
     fn owing<'a>(&'a self, book: &'a Book) -> impl Iterator<Item = usize> + 'a {
+        let wanted = |&worker: &usize| book.wants.get(worker).is_none_or(Option::is_some);
         let there = |&worker: &usize| {
             let remote = &self.remotes[worker];
             remote.launched.load(Ordering::Acquire)
                 && !remote.ended.load(Ordering::Acquire)
         };
         let missing = |&worker: &usize| book.answers.iter().all(|a| a.worker != worker);
-        (0..self.remotes.len()).filter(there).filter(missing)
+        let workers = (0..self.remotes.len()).filter(wanted);
+        workers.filter(there).filter(missing)
     }
 
     /// What can be said of a worker that does not answer.
@@ -188,14 +266,43 @@ impl Pool {
         let remote = &self.remotes[worker];
         let busy = remote.settled.get() > 0;
         let running = busy.then(|| FiberInfo::running(worker, remote)).flatten();
+        let (settled, ready) = (remote.settled.get(), remote.seen_ready());
+        let known = ready + usize::from(running.is_some());
+        let mut others = Tally::default();
+        others.add((State::Runnable, None), ready);
+        others.add((State::Parked, None), settled.saturating_sub(known));
         WorkerInfo {
             worker,
             answered: false,
+            silent: Some(remote.silence()),
             fibers: running.into_iter().collect(),
-            others: Tally::default(),
+            others,
+            counted: Vec::new(),
+            visited: 0,
             links: Vec::new(),
-            ready: 0,
+            ready,
             fresh: remote.ring.len() as usize,
+        }
+    }
+}
+
+impl Remote {
+    /// Whether the worker has run one fiber for so long that its answer is not waited for.
+    fn is_silent(&self) -> bool {
+        let stands = self.stands_at.load(Ordering::Acquire);
+        let runs = !self.running.load(Ordering::Relaxed).is_null();
+        // A worker that has gone on since then answers.
+        stands != 0 && stands == self.counters.dispatched.get() && runs
+    }
+
+    /// For how long the worker, which has not answered, has run one fiber.
+    fn silence(&self) -> Duration {
+        match self.is_silent() {
+            false => BOUND,
+            true => {
+                let since = self.stands_since.load(Ordering::Relaxed);
+                Duration::from_nanos(clock::now().saturating_sub(since))
+            }
         }
     }
 }
@@ -203,9 +310,9 @@ impl Pool {
 /// Fibers of one worker, described one after the other, as far as they were asked for.
 pub(super) struct Descriptions {
     question: Question,
+    /// The number of fibers with a backtrace.
+    frames: usize,
     pub(super) infos: Vec<FiberInfo>,
-    /// How many others do what.
-    pub(super) others: Tally,
     /// Thousands may wait for one object, and to describe it takes its lock.
     known: BTreeMap<usize, Object>,
 }
@@ -215,9 +322,21 @@ impl Descriptions {
     pub(super) fn answering(question: Question) -> Descriptions {
         Descriptions {
             question,
+            frames: match question {
+                Question::Everything => VISITS,
+                Question::Fiber(_) => 1,
+                Question::Piece | Question::Links(_) => 0,
+            },
             infos: Vec::new(),
-            others: Tally::default(),
             known: BTreeMap::new(),
+        }
+    }
+
+    /// The answer to a question for a piece.
+    pub(super) fn of_piece(want: Want) -> Descriptions {
+        Descriptions {
+            frames: want.frames,
+            ..Descriptions::answering(Question::Piece)
         }
     }
 
@@ -230,19 +349,10 @@ impl Descriptions {
         state: State,
         off_stack: bool,
     ) {
-        let told = self.infos.len();
-        let frames = match self.question {
-            Question::Fiber(id) if header(fiber).id() != id => return,
-            Question::Fibers(most) if told >= most => {
-                // SAFETY: the caller's promise.
-                self.others
-                    .count(unsafe { fiber_info::doing(fiber, state) });
-                return;
-            }
-            Question::Everything => told < FRAMES,
-            Question::Fiber(_) => true,
-            Question::Fibers(_) | Question::Links(_) => false,
-        };
+        if matches!(self.question, Question::Fiber(id) if header(fiber).id() != id) {
+            return;
+        }
+        let frames = self.infos.len() < self.frames;
         // SAFETY: the caller's promise.
         let sighting =
             unsafe { FiberInfo::sight(worker, fiber, state, frames, off_stack) };
@@ -262,11 +372,17 @@ impl Descriptions {
     pub(super) fn add_known(&mut self, info: FiberInfo) {
         match self.question {
             Question::Fiber(id) if info.id.number() != id => {}
-            Question::Fibers(most) if self.infos.len() >= most => {
-                self.others.count((info.state, info.reason));
-            }
             _ => self.infos.push(info),
         }
+    }
+}
+
+/// What a started fiber of the calling worker does.
+fn state_of(fiber: FiberPtr, running: Option<FiberPtr>) -> State {
+    match fiber_info::waits(fiber) {
+        _ if running == Some(fiber) => State::Running,
+        true => State::Parked,
+        false => State::Runnable,
     }
 }
 
@@ -287,22 +403,35 @@ impl Worker {
     #[cold]
     fn enter_in_book(&self, running: Option<FiberPtr>) {
         let roll = &self.pool.roll;
-        let (question, number) = {
+        let (open, question, want, number) = {
             let book = roll.book.lock();
-            (book.question, roll.number.load(Ordering::SeqCst))
+            let want = book.wants.get(self.index).copied().flatten();
+            let number = roll.number.load(Ordering::SeqCst);
+            (book.open, book.question, want, number)
         };
         self.answered.set(number);
+        if !open || (question == Question::Piece && want.is_none()) {
+            // The asker has left, or does not ask this worker.
+            return;
+        }
         let mut fibers = Descriptions::answering(question);
-        let mut links = Vec::new();
-        match question {
-            Question::Links(most) => links = self.describe_links(most),
+        let (mut links, mut counted, mut visited) = (Vec::new(), Vec::new(), 0);
+        match (question, want) {
+            (Question::Links(most), _) => links = self.describe_links(most),
+            (Question::Piece, Some(want)) => {
+                fibers = Descriptions::of_piece(want);
+                (visited, counted) = self.describe_piece(running, want, &mut fibers);
+            }
             _ => self.describe_started(running, &mut fibers),
         }
         let answer = WorkerInfo {
             worker: self.index,
             answered: true,
+            silent: None,
             fibers: fibers.infos,
-            others: fibers.others,
+            others: Tally::default(),
+            counted,
+            visited,
             links,
             ready: self.count_ready(),
             fresh: self.remote().ring.len() as usize
@@ -330,15 +459,44 @@ impl Worker {
         links
     }
 
-    fn describe_started(&self, running: Option<FiberPtr>, fibers: &mut Descriptions) {
+    pub(super) fn describe_started(
+        &self,
+        running: Option<FiberPtr>,
+        fibers: &mut Descriptions,
+    ) {
         self.each_started(|fiber| {
-            let state = match fiber_info::waits(fiber) {
-                _ if running == Some(fiber) => State::Running,
-                true => State::Parked,
-                false => State::Runnable,
-            };
+            let state = state_of(fiber, running);
             // SAFETY: this worker's own, and it runs no other before this returns.
             unsafe { fibers.add(self.index, fiber, state, true) };
         });
+    }
+
+    /// Describes the next fibers of a walk, for [`PIECE`](walk::PIECE) at most, or counts those that
+    /// are not to be described. Returns how many it has visited, and the counted ones.
+    fn describe_piece(
+        &self,
+        running: Option<FiberPtr>,
+        want: Want,
+        fibers: &mut Descriptions,
+    ) -> (usize, Vec<Counted>) {
+        let until = clock::now() + walk::PIECE;
+        let (mut visited, mut counted) = (0, Vec::new());
+        // One at least: `visited == 0` stands for an empty list.
+        while visited < want.left && (visited == 0 || clock::now() < until) {
+            let Some(fiber) = self.next_of_walk() else {
+                break;
+            };
+            visited += 1;
+            let state = state_of(fiber, running);
+            if fibers.infos.len() < want.describe {
+                // SAFETY: as in `describe_started`.
+                unsafe { fibers.add(self.index, fiber, state, true) };
+            } else {
+                // SAFETY: as in `describe_started`.
+                let doing = unsafe { fiber_info::doing(fiber, state) };
+                counted.push(Counted::new(fiber, doing));
+            }
+        }
+        (visited, counted)
     }
 }

@@ -10,7 +10,8 @@
 //!
 //! A worker is called in when fresh fibers have aged and no member sleeps, and
 //! * fewer run than there are members, since others wait; or
-//! * some compute for so long that the rest should not have to wait for them.
+//! * some compute for so long that the rest should not have to wait for them: for [`SOON`] if
+//!   fibers of other spawn lines wait, for [`LONG`] if only their own do.
 //!
 //! So many at once: at most half of the threads that there are, at most one for each that is
 //! stuck and for each fiber that has aged, and never more than make twice as many run as there are members,
@@ -26,10 +27,11 @@ use std::time::Duration;
 
 use super::apart::{ACTIVE, send_away};
 use super::counters::Counter;
+use super::events::LogMask;
 use super::pool::Pool;
 use super::threads::{Called, Roster, is_launched};
 use crate::base::clock;
-use crate::shim::atomic::Ordering;
+use crate::shim::atomic::{AtomicUsize, Ordering};
 
 /// How long a worker has not dispatched before its thread is asked after. A thread costs about
 /// a tenth of that; arbitrary otherwise.
@@ -39,6 +41,10 @@ pub(super) const STILL: Duration = Duration::from_millis(1);
 /// the threads cost a few percent of the speed where all compute, so it is longer
 /// than the pieces that such programs work in; arbitrary otherwise.
 pub(super) const LONG: Duration = Duration::from_millis(100);
+
+/// The same if a fiber of another line waits than those that compute. A fiber of the same line
+/// gains nothing from an earlier start: both compute for equally long, and the first ends later.
+pub(super) const SOON: Duration = Duration::from_millis(2);
 
 /// Why the number of a runtime's threads was, or was not, changed.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
@@ -62,6 +68,8 @@ pub enum ScaleReason {
     Started,
     /// One more: a thread that was about to go was called back.
     Recalled,
+    /// One more: a thread for fibers of a spawn line that computes or blocks for long.
+    Apart,
     /// One less to take new fibers: enough others make progress.
     SentAway,
     /// One less: a thread ended, for want of fibers.
@@ -69,7 +77,7 @@ pub enum ScaleReason {
 }
 
 /// The reasons, in the order of their counts.
-const REASONS: [ScaleReason; 11] = [
+const REASONS: [ScaleReason; 12] = [
     ScaleReason::NoWork,
     ScaleReason::Nonpositive,
     ScaleReason::Young,
@@ -79,16 +87,22 @@ const REASONS: [ScaleReason; 11] = [
     ScaleReason::NoThread,
     ScaleReason::Started,
     ScaleReason::Recalled,
+    ScaleReason::Apart,
     ScaleReason::SentAway,
     ScaleReason::Retired,
 ];
 
-/// How often each decision was made.
+/// How often each decision was made, and whether it is news to the log.
 #[derive(Default)]
-pub(super) struct Scale([Counter; REASONS.len()]);
+pub(super) struct Scale {
+    counts: [Counter; REASONS.len()],
+    /// The refusal that lasts, by its place among the reasons and one more; 0 if none does. Written where
+    /// decisions are logged.
+    refusal: AtomicUsize,
+}
 
 /// What one look of the monitor has shown of all workers together.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Evidence {
     /// Fresh fibers that others could take.
     pub(super) waiting: usize,
@@ -105,6 +119,9 @@ pub(super) struct Evidence {
     pub(super) wait: usize,
     /// Of these, such as are stuck and compute.
     pub(super) compute: usize,
+    /// Workers that have computed for [`SOON`], and not for [`LONG`], while fibers of other lines
+    /// wait.
+    pub(super) soon: usize,
     /// When the next timer is due of a worker that may be stuck, where others may fire it.
     pub(super) fire_at: u64,
     /// A worker slept with mail in its box and without word of it.
@@ -113,6 +130,36 @@ pub(super) struct Evidence {
     pub(super) joining: bool,
     /// Others wait behind such a fiber.
     pub(super) crowded: bool,
+    /// The spawn lines of the fibers that run on workers that are awake.
+    pub(super) running: RunningLines,
+    /// Fibers of these lines that have not started.
+    pub(super) alike: usize,
+}
+
+/// Spawn lines, as many as fit: those that do not are taken for others. Nothing is allocated for a
+/// look.
+#[derive(Debug, Clone)]
+pub(super) struct RunningLines {
+    lines: [usize; 16],
+    len: usize,
+}
+
+impl RunningLines {
+    pub(super) const EMPTY: RunningLines = RunningLines {
+        lines: [0; 16],
+        len: 0,
+    };
+
+    /// Adds a line; false if it is there already, or does not fit.
+    pub(super) fn add(&mut self, line: usize) -> bool {
+        let there = self.lines[..self.len].contains(&line);
+        if there || self.len == self.lines.len() {
+            return false;
+        }
+        self.lines[self.len] = line;
+        self.len += 1;
+        true
+    }
 }
 
 impl Default for Evidence {
@@ -125,22 +172,44 @@ impl Default for Evidence {
             advancing: 0,
             wait: 0,
             compute: 0,
+            soon: 0,
             fire_at: u64::MAX,
             unaware: false,
             joining: false,
             crowded: false,
+            running: RunningLines::EMPTY,
+            alike: 0,
         }
     }
 }
 
 impl Scale {
-    /// Notes a decision. Any thread.
     pub(super) fn count(&self, reason: ScaleReason) {
-        self.0[reason as usize].increment_shared();
+        self.counts[reason as usize].increment_shared();
     }
 
-    fn get(&self) -> Vec<(ScaleReason, u64)> {
-        let count = |reason: ScaleReason| (reason, self.0[reason as usize].get());
+    /// Whether the log tells of a decision: of each that changes the number of threads, and of a refusal
+    /// once, until the number changes or no more threads are wanted.
+    pub(super) fn is_news(&self, reason: ScaleReason) -> bool {
+        let refusal = match reason {
+            // May come between two refusals for the same reason.
+            ScaleReason::Young | ScaleReason::Nonpositive => return false,
+            ScaleReason::AtLimit | ScaleReason::NoThread => reason as usize + 1,
+            _ => 0,
+        };
+        // ORDERING: Relaxed: a word for the log alone.
+        let before = self.refusal.swap(refusal, Ordering::Relaxed);
+        match reason {
+            ScaleReason::NoWork | ScaleReason::IdleCapacity | ScaleReason::NotStuck => {
+                false
+            }
+            ScaleReason::AtLimit | ScaleReason::NoThread => before != refusal,
+            _ => true,
+        }
+    }
+
+    pub(super) fn get(&self) -> Vec<(ScaleReason, u64)> {
+        let count = |reason: ScaleReason| (reason, self.counts[reason as usize].get());
         REASONS.into_iter().map(count).collect()
     }
 }
@@ -157,6 +226,7 @@ impl fmt::Display for ScaleReason {
             ScaleReason::NoThread => "no_thread",
             ScaleReason::Started => "started",
             ScaleReason::Recalled => "recalled",
+            ScaleReason::Apart => "apart",
             ScaleReason::SentAway => "sent_away",
             ScaleReason::Retired => "retired",
         })
@@ -187,10 +257,10 @@ impl Evidence {
         }
         let run = self.awake - self.wait;
         let too_few = self.wait > 0 && run < members;
-        if !too_few && self.compute == 0 {
+        if !too_few && self.compute + self.soon == 0 {
             return Err(ScaleReason::NotStuck);
         }
-        let stuck = self.wait + self.compute;
+        let stuck = self.wait + self.compute + self.soon;
         let room = (2 * members).saturating_sub(run);
         match threads.div_ceil(2).min(stuck).min(self.aged).min(room) {
             0 => Err(ScaleReason::AtLimit),
@@ -200,6 +270,17 @@ impl Evidence {
 }
 
 impl Pool {
+    /// Notes a decision, and logs it if it is news. Any thread.
+    pub(super) fn decided(&self, reason: ScaleReason) {
+        self.scale.count(reason);
+        if self.logs(LogMask::SYSMON) && self.scale.is_news(reason) {
+            self.say(LogMask::SYSMON, || {
+                let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+                format!("scale: {reason}, {threads} threads")
+            });
+        }
+    }
+
     /// Decides by what the monitor has seen. True: there are more threads now.
     pub(super) fn scale(self: &Arc<Self>, seen: &Evidence) -> bool {
         if !self.is_elastic() {
@@ -210,10 +291,10 @@ impl Pool {
         match wanted {
             // Where fibers may migrate, what waits need not be fresh.
             Ok(_) if self.pressure() == 0 && !self.is_free() => {
-                self.scale.count(ScaleReason::Nonpositive);
+                self.decided(ScaleReason::Nonpositive);
             }
             Ok(n) => return self.grow(n),
-            Err(reason) => self.scale.count(reason),
+            Err(reason) => self.decided(reason),
         }
         false
     }
@@ -230,7 +311,7 @@ impl Pool {
             Called::TooMany => (ScaleReason::AtLimit, false),
             Called::Refused => (ScaleReason::NoThread, false),
         };
-        self.scale.count(reason);
+        self.decided(reason);
         more
     }
 
@@ -260,7 +341,7 @@ impl Pool {
         });
         for remote in active.take(n) {
             if send_away(&remote.duty) {
-                self.scale.count(ScaleReason::SentAway);
+                self.decided(ScaleReason::SentAway);
             }
         }
     }

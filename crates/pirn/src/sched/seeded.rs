@@ -11,15 +11,16 @@
 //!    are due already;
 //! 2. gathers whatever is ready, out of all queues, in a fixed order;
 //! 3. picks one of that, each as likely as any other;
-//! 4. if nothing is ready, lets time jump to the next timer and starts again, unless
-//!    fibers wait for what takes real time ([`outside`]); then the worker rests.
+//! 4. if nothing is ready, lets time jump to the next timer and starts again, unless time is
+//!    held (`hold`): fibers wait for what takes real time. Then the worker rests.
 //!
 //! So time stands still while fibers run. What other threads do comes when it comes, and
 //! is outside of what a seed repeats.
 
 use std::cell::{Cell, RefCell};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use super::hold::Hold;
 use super::injector::End;
 use super::place::pool_of;
 use super::pool::Pool;
@@ -38,18 +39,18 @@ pub(super) struct Seeded {
     began: u64,
     /// Microseconds of virtual time since.
     passed: Cell<u64>,
-    /// Fibers that wait for what takes real time.
-    outside: Cell<usize>,
+    pub(super) hold: Hold,
 }
 
 impl Seeded {
-    pub(super) fn new(seed: u64) -> Seeded {
+    /// `limit`: how long time is held for descriptors.
+    pub(super) fn new(seed: u64, limit: Duration) -> Seeded {
         Seeded {
             rng: RefCell::new(Rng::new(seed)),
             ready: RefCell::new(Vec::new()),
             began: clock::now(),
             passed: Cell::new(0),
-            outside: Cell::new(0),
+            hold: Hold::new(limit),
         }
     }
 
@@ -111,6 +112,7 @@ impl Worker {
                     self.pass_search_on();
                 }
                 self.count_to_sample(1);
+                seeded.hold.release();
                 return Some(fiber);
             }
             // Before any time passes: who waits for the others to end may go on now.
@@ -118,7 +120,11 @@ impl Worker {
             if self.has_ready() {
                 continue;
             }
-            let next = self.next_timer().filter(|_| seeded.outside.get() == 0)?;
+            let hold = &seeded.hold;
+            let Some(next) = self.next_timer().filter(|_| !self.holds_time(hold)) else {
+                hold.rest();
+                return None;
+            };
             seeded.jump(next);
         }
     }
@@ -177,8 +183,7 @@ pub(crate) fn outside<T>(wait: impl FnOnce() -> T) -> T {
 fn count(change: isize) {
     let worker = Worker::of(current::local());
     if let Some(seeded) = worker.and_then(|worker| worker.seeded.as_ref()) {
-        let outside = &seeded.outside;
-        outside.set(outside.get().wrapping_add_signed(change));
+        seeded.hold.count(change);
     }
 }
 

@@ -37,29 +37,35 @@ impl Pool {
     /// no thread has driven the pool yet, on a thread made for that. What another thread
     /// drives waits for that thread.
     fn drive_to_end(self: &Arc<Self>, limit: Option<Instant>) {
-        if !self.is_by_hand() {
+        if !self.is_by_hand() || live(self) == 0 {
             return;
         }
         if self.bind() {
             self.drive(Drive::Until(&|| live(self) == 0, limit));
         } else if self.driver.lock().is_none() {
-            let pool = Arc::clone(self);
-            let name = format!("{}-end", self.name());
-            let end = move || {
-                if pool.bind() {
-                    pool.drive(Drive::Until(&|| live(&pool) == 0, limit));
-                    pool.put_worker_away();
-                }
-            };
-            // Without a thread, its fibers stay where they are.
-            drop(shim::thread::spawn(name, end));
+            self.drive_elsewhere();
         }
+    }
+
+    /// Runs what is left of a pool that no thread drives, on a thread made for that. It ends after the last
+    /// fiber, whatever its maker waits for.
+    pub(super) fn drive_elsewhere(self: &Arc<Self>) {
+        let pool = Arc::clone(self);
+        let name = format!("{}-end", self.name());
+        let end = move || {
+            if pool.bind() {
+                pool.drive(Drive::Until(&|| live(&pool) == 0, None));
+                pool.put_worker_away();
+            }
+        };
+        // Without a thread, its fibers stay where they are.
+        drop(shim::thread::spawn(name, end));
     }
 
     /// Cancels everything, waits until `deadline` and stops.
     ///
     /// # Errors
-    /// The fibers that have not ended.
+    /// The fibers that have not ended, as far as workers tell of them in time.
     pub(crate) fn shut_down(
         self: &Arc<Self>,
         deadline: Instant,
@@ -67,9 +73,13 @@ impl Pool {
         self.cancel();
         self.drive_to_end(Some(deadline));
         let spec = Spec::of(Reason::Idle).until(Some(deadline));
-        self.quiet.wait(|| live(self), false, &spec);
-        let left = self.stop();
-        if left.is_empty() { Ok(()) } else { Err(left) }
+        let how = self.quiet.wait(|| live(self), false, &spec);
+        match self.stop() {
+            // A spawn that was counted, and is being refused, is no fiber that is left.
+            Some(left) if left.is_empty() && matches!(how, How::Woken(_)) => Ok(()),
+            Some(left) => Err(left),
+            None => Ok(()),
+        }
     }
 
     /// Step 1 for everyone: admission first, so that nothing comes after the cancellation.
@@ -137,13 +147,11 @@ impl Pool {
         assert!(!self.is_starting(), "{}", current::IN_START_HOOK);
     }
 
-    fn stop(self: &Arc<Self>) -> Vec<FiberInfo> {
+    /// Returns the fibers that have not ended; `None` if all have. A worker that does not answer tells of none.
+    fn stop(self: &Arc<Self>) -> Option<Vec<FiberInfo>> {
         let alive = live(self) > 0;
         self.enter(Phase::Stopped);
-        let left = match alive {
-            true => self.call_roll(Question::Everything).fibers(),
-            false => Vec::new(),
-        };
+        let left = alive.then(|| self.call_roll(Question::Everything).fibers());
         if self.is_by_hand() {
             self.put_worker_away();
         }

@@ -16,6 +16,10 @@ use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(super) struct Starved {
     fibers: Lock<Fifo<Header>>,
     len: AtomicUsize,
+    /// The sum of `len` and `beyond`. Written under the lock.
+    watched: AtomicUsize,
+    /// Stacks beyond `max_stacks` that are out. Written under the lock.
+    beyond: AtomicUsize,
     reported: AtomicBool,
 }
 
@@ -24,23 +28,24 @@ impl Starved {
         Starved {
             fibers: Lock::new(Fifo::new()),
             len: AtomicUsize::new(0),
+            watched: AtomicUsize::new(0),
+            beyond: AtomicUsize::new(0),
             reported: AtomicBool::new(false),
         }
     }
 
-    /// Keeps a fresh fiber for which there is no stack. Says so on standard error, once in
-    /// the life of the pool.
-    /// Those who wait for its end are told: they may lend it theirs.
+    /// Queues a fresh fiber for which there is no stack, and notifies the waiters for its end: they may
+    /// borrow a stack for it. Reports the first such fiber of the pool on standard error.
     pub(super) fn push(&self, fiber: NonNull<Header>, why: &OutOfStacks) {
         let mut wakes = Vec::new();
         {
             let mut fibers = self.fibers.lock();
             fibers.push_back(fiber);
-            // Under the lock, so that nobody takes the fiber meanwhile.
+            // Under the lock, so that no worker takes the fiber meanwhile.
             hunger::begin(header(fiber), &mut wakes);
-            // ORDERING: SeqCst: precedes the wake-ups of `rouse`; who was awake and has read
-            // an older length reads again before it sleeps.
-            self.len.store(fibers.len() as usize, Ordering::SeqCst);
+            // ORDERING: SeqCst: precedes the wake-ups of `rouse`. A worker that was awake and has read
+            // an older length reads it again before it sleeps.
+            self.note_len(&fibers);
         }
         wakes.into_iter().for_each(Wake::enqueue);
         if !self.reported.swap(true, Ordering::Relaxed) {
@@ -54,6 +59,21 @@ impl Starved {
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether the end of a fiber needs a look at this list: fibers wait here, or stacks beyond the
+    /// bound are out, which no other fiber may inherit.
+    #[inline(always)]
+    pub(super) fn is_watched(&self) -> bool {
+        self.watched.load(Ordering::Relaxed) != 0
+    }
+
+    /// Notes how many stacks beyond the bound are out.
+    pub(super) fn set_beyond(&self, count: impl FnOnce() -> usize) {
+        let fibers = self.fibers.lock();
+        // Counted under the lock, so that the last count is the one that stays.
+        self.beyond.store(count(), Ordering::Relaxed);
+        self.note_len(&fibers);
     }
 
     #[inline(always)]
@@ -80,9 +100,38 @@ impl Starved {
         Some(fiber)
     }
 
+    /// As [`take`](Self::take), if `get` has something for the oldest one that is wanted. (Under
+    /// the lock: so a fiber that gets nothing has been here all the time.)
+    pub(super) fn take_with<T>(
+        &self,
+        wanted: impl Fn(FiberPtr) -> bool,
+        get: impl FnOnce(FiberPtr) -> Option<T>,
+    ) -> Option<(FiberPtr, T)> {
+        let mut fibers = self.fibers.lock();
+        let (mut get, mut got) = (Some(get), None);
+        let fiber = fibers.take_first(|fiber| {
+            if wanted(fiber)
+                && let Some(get) = get.take()
+            {
+                got = get(fiber);
+            }
+            got.is_some()
+        })?;
+        self.taken(&fibers, fiber);
+        Some((fiber, got?))
+    }
+
     /// Under the lock.
     fn taken(&self, fibers: &Fifo<Header>, fiber: FiberPtr) {
-        self.len.store(fibers.len() as usize, Ordering::SeqCst);
+        self.note_len(fibers);
         hunger::end(header(fiber));
+    }
+
+    /// Under the lock.
+    fn note_len(&self, fibers: &Fifo<Header>) {
+        let len = fibers.len() as usize;
+        let beyond = self.beyond.load(Ordering::Relaxed);
+        self.len.store(len, Ordering::SeqCst);
+        self.watched.store(len + beyond, Ordering::Relaxed);
     }
 }

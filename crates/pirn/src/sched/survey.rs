@@ -19,6 +19,7 @@ use super::pool::Pool;
 use super::remote::Remote;
 use super::roll::{Descriptions, Question, RollCall, WorkerInfo};
 use super::tally::Tally;
+use super::walk::{Counted, Want};
 use super::worker::header;
 use crate::fiber::life::State;
 use crate::fiber::state::{Hold, Parked};
@@ -60,15 +61,19 @@ impl Pool {
                 Question::Fiber(id) => Some(id),
                 _ => None,
             };
-            let found = find(worker, remote, &running, asker, (most, wanted));
+            let all = Part::All { most, wanted };
+            let (found, _) = find(worker, remote, &running, asker, all);
             if !there && found.is_empty() {
                 return None;
             }
             let mut info = WorkerInfo {
+                silent: None,
                 worker,
                 answered: true,
                 fibers: Vec::new(),
                 others: Tally::default(),
+                counted: Vec::new(),
+                visited: 0,
                 links: Vec::new(),
                 ready: remote.commons.map_or(0, |commons| commons.len()),
                 fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
@@ -76,9 +81,9 @@ impl Pool {
             match question {
                 Question::Links(_) => info.links = found.links(),
                 _ => {
-                    let fibers = found.describe(worker, asker, question);
+                    let fibers =
+                        found.describe(worker, asker, Descriptions::answering(question));
                     info.fibers = fibers.infos;
-                    info.others = fibers.others;
                 }
             }
             Some(info)
@@ -89,29 +94,71 @@ impl Pool {
     }
 }
 
-/// Takes hold of the parked ones of the first so many fibers of a worker, or of one that is
-/// wanted.
+impl Pool {
+    /// Answers for the workers of which a piece is wanted.
+    pub(super) fn survey_pieces(&self, wants: &[Option<Want>]) -> Vec<WorkerInfo> {
+        let asker = current::local().fiber();
+        let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
+        let running: Vec<*mut Header> = self.remotes.iter().map(running).collect();
+        let pieces = self.remotes.iter().zip(wants).enumerate();
+        let pieces = pieces.filter_map(|(worker, (remote, want))| {
+            let want = (*want)?;
+            let part = Part::Next(want.left.min(PIECE));
+            let (found, visited) = find(worker, remote, &running, asker, part);
+            let fibers = found.describe(worker, asker, Descriptions::of_piece(want));
+            let mut fibers = fibers.infos;
+            let more = fibers.split_off(fibers.len().min(want.describe));
+            let counted = more.into_iter().map(|fiber| Counted {
+                id: fiber.id.number(),
+                doing: (fiber.state, fiber.reason),
+            });
+            Some(WorkerInfo {
+                silent: None,
+                worker,
+                answered: true,
+                fibers,
+                others: Tally::default(),
+                counted: counted.collect(),
+                visited,
+                links: Vec::new(),
+                ready: remote.commons.map_or(0, |commons| commons.len()),
+                fresh: remote.ring.len() as usize + usize::from(!remote.next.is_empty()),
+            })
+        });
+        pieces.collect()
+    }
+}
+
+/// Which fibers of a worker are looked at.
+enum Part {
+    /// This many, or the one with this number.
+    All { most: usize, wanted: Option<u64> },
+    /// The next fibers of a walk, up to this many.
+    Next(usize),
+}
+
+/// Claims the parked ones of some fibers of a worker. Also returns how many it has looked at.
 fn find(
     worker: usize,
     remote: &Remote,
     running: &[*mut Header],
     asker: Option<FiberPtr>,
-    (most, wanted): (usize, Option<u64>),
-) -> Found {
+    part: Part,
+) -> (Found, usize) {
     let mut found = Found {
         held: Vec::new(),
         others: Vec::new(),
         asker: false,
     };
     let Some(home) = remote.commons else {
-        return found;
+        return (found, 0);
     };
-    found.held.reserve(
-        remote
-            .settled
-            .get()
-            .min(if wanted.is_some() { 1 } else { most }),
-    );
+    let (most, wanted) = match part {
+        Part::All { most, wanted } => (most, wanted),
+        Part::Next(n) => (n, None),
+    };
+    let expected = if wanted.is_some() { 1 } else { most };
+    found.held.reserve(remote.settled.get().min(expected));
     let mut left = most;
     let look = |fiber: FiberPtr| {
         if left == 0 || wanted.is_some_and(|id| header(fiber).id() != id) {
@@ -133,8 +180,14 @@ fn find(
             found.others.extend(info);
         }
     };
-    home.each_started(look);
-    found
+    let looked_at = match part {
+        Part::Next(n) => home.rotate_started(n, look),
+        Part::All { .. } => {
+            home.each_started(look);
+            most - left
+        }
+    };
+    (found, looked_at)
 }
 
 impl Found {
@@ -146,9 +199,8 @@ impl Found {
         self,
         worker: usize,
         asker: Option<FiberPtr>,
-        question: Question,
+        mut fibers: Descriptions,
     ) -> Descriptions {
-        let mut fibers = Descriptions::answering(question);
         if let Some(asker) = asker.filter(|_| self.asker) {
             // SAFETY: it runs here.
             unsafe { fibers.add(worker, asker, State::Running, true) };
@@ -181,3 +233,7 @@ impl Drop for Held {
         }
     }
 }
+
+/// Fibers of a worker that are held at a time in a walk: to describe them takes some hundred
+/// microseconds, for which those that are woken do not run. Arbitrary.
+const PIECE: usize = 32;

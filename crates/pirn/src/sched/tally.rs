@@ -28,7 +28,11 @@ impl Tally {
         self.0.iter().map(flat)
     }
 
-    fn add(&mut self, doing: (State, Option<Reason>), fibers: usize) {
+    /// Counts so many fibers that do this.
+    pub(crate) fn add(&mut self, doing: (State, Option<Reason>), fibers: usize) {
+        if fibers == 0 {
+            return;
+        }
         match self.0.iter_mut().find(|(known, _)| *known == doing) {
             Some((_, number)) => *number += fibers,
             None => self.0.push((doing, fibers)),

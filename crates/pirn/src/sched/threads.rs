@@ -92,6 +92,7 @@ impl Pool {
             // No thread to be had: the others go on without it. It sleeps again, to be
             // tried another time.
             let _ = self.idle.announce(worker, true);
+            self.release_placed(worker);
             // LIVENESS: the work that it was to look for is another worker's to find.
             self.rouse();
         }
@@ -113,7 +114,7 @@ impl Pool {
             true => ACTIVE,
             false => DRAINING,
         };
-        self.start_thread(&mut roster, worker, duty, true)
+        self.start_thread(&mut roster, worker, duty, true, 0)
     }
 
     fn start_thread(
@@ -122,8 +123,10 @@ impl Pool {
         worker: usize,
         duty: u32,
         member: bool,
+        holder: u32,
     ) -> io::Result<()> {
         let remote = &self.remotes[worker];
+        remote.holder.store(holder, Ordering::Relaxed);
         let before = remote.duty.swap(duty, Ordering::AcqRel);
         remote.ended.store(false, Ordering::Relaxed);
         let pool = Arc::clone(self);
@@ -146,6 +149,7 @@ impl Pool {
         let members = self.workers();
         for remote in self.remotes.iter().skip(members) {
             let called = is_launched(remote)
+                && !remote.is_holder()
                 && remote.mailbox.is_parked()
                 && remote
                     .duty
@@ -161,27 +165,53 @@ impl Pool {
                 return Called::Recalled;
             }
         }
-        let free = |worker: usize| {
-            let row = &self.remotes;
-            worker >= row.len() || !row[worker].launched.load(Ordering::Relaxed)
-        };
-        let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
-        let most = self.config.max_threads;
-        let Some(worker) = (members..most).find(|worker| free(*worker)) else {
+        let Some(worker) = self.free_place() else {
             return Called::TooMany;
         };
-        if threads >= most {
-            return Called::TooMany;
-        }
         self.remotes.fill(worker + 1);
-        self.idle.wake_apart();
-        match self.start_thread(roster, worker, ACTIVE, false) {
-            Ok(()) => Called::Started,
-            Err(_) => {
-                self.idle.sleep_apart();
-                Called::Refused
-            }
+        match self.start_apart(roster, worker, ACTIVE, 0) {
+            true => Called::Started,
+            false => Called::Refused,
         }
+    }
+
+    /// A place for one more worker beside the members, if there may be one. *Under the lock.*
+    pub(super) fn free_place(&self) -> Option<usize> {
+        let most = self.config.max_threads;
+        let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
+        let free = |worker: &usize| {
+            let row = &self.remotes;
+            *worker >= row.len()
+                || (!row[*worker].launched.load(Ordering::Relaxed)
+                    && row[*worker].placed.is_empty())
+        };
+        (self.workers()..most).find(free).filter(|_| threads < most)
+    }
+
+    /// Starts the thread of a holder (`holders`).
+    pub(super) fn start_holder(
+        self: &Arc<Self>,
+        roster: &mut Roster,
+        worker: usize,
+        holder: u32,
+    ) -> bool {
+        self.start_apart(roster, worker, DRAINING, holder)
+    }
+
+    /// Starts the thread of a worker that stands apart; false if the system has none to give.
+    fn start_apart(
+        self: &Arc<Self>,
+        roster: &mut Roster,
+        worker: usize,
+        duty: u32,
+        holder: u32,
+    ) -> bool {
+        self.idle.wake_apart();
+        let started = self.start_thread(roster, worker, duty, false, holder);
+        if started.is_err() {
+            self.idle.sleep_apart();
+        }
+        started.is_ok()
     }
 
     /// Whether a bored worker that stands apart may end: it is dead then.
@@ -190,6 +220,7 @@ impl Pool {
         let open = self.phase() != Phase::Stopped;
         let duty = &self.remotes[worker].duty;
         open && worker >= self.workers()
+            && self.remotes[worker].placed.is_empty()
             && duty
                 .compare_exchange(DRAINING, DEAD, Ordering::AcqRel, Ordering::Relaxed)
                 .is_ok()
@@ -223,7 +254,7 @@ impl Pool {
             false => needed,
         };
         if !member {
-            self.scale.count(ScaleReason::Retired);
+            self.decided(ScaleReason::Retired);
             self.idle.sleep_apart();
             if !self.idle.all_asleep() {
                 self.monitor.resume();
@@ -258,6 +289,7 @@ impl Pool {
             self.set_members(members);
             for worker in before..members {
                 let remote = &self.remotes[worker];
+                remote.holder.store(0, Ordering::Relaxed);
                 if !is_launched(remote) {
                     // Unless it has been claimed before it could be removed.
                     if !remote.member.swap(true, Ordering::Relaxed) {

@@ -15,6 +15,15 @@ use crate::shim;
 use crate::timer::Timer;
 
 impl Worker {
+    /// Lets the monitor see when timers of this worker are due.
+    pub(super) fn show_timers(&self) {
+        if self.commons.is_none() {
+            // SAFETY: K1.
+            let wheel = unsafe { &*self.wheel.get() };
+            *self.remote().timers.lock() = Some(wheel.levels());
+        }
+    }
+
     /// The present moment of this worker's fibers.
     #[inline]
     pub(super) fn present(&self) -> Instant {
@@ -65,12 +74,12 @@ impl Worker {
         self.next_timer().is_some_and(|at| at <= self.wheel_time())
     }
 
-    /// Until when this worker may sleep on account of its timers. Where time is virtual they
-    /// are no reason to wake up: while the worker sleeps, time stands still.
+    /// Until when this worker may sleep on account of its timers. Where time is virtual that is
+    /// until time is no longer held: while the worker sleeps, time stands still.
     pub(super) fn alarm(&self) -> Option<Instant> {
         match &self.seeded {
             None => self.next_timer().and_then(clock::instant),
-            Some(_) => None,
+            Some(seeded) => seeded.hold.until().and_then(clock::instant),
         }
     }
 

@@ -3,7 +3,8 @@
 //! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: who
 //! waits for whom (`cycle`, `roll`), or what is known of plain threads (`fiber::vigil`).
 //!
-//! It looks once a second while there is something to see, and tells of two kinds:
+//! It looks once a second while there is something to see, and tells of two kinds (what it does
+//! about those of a test is in `trial`):
 //!
 //! * a *circle* of fibers that hold locks, join, or wait for scopes, seen in two looks in a row
 //!   with the same waits, whatever else goes on;
@@ -23,7 +24,7 @@
 //! since the two were at it at the same time, is made good by the next sleep or wake; what that
 //! delays is a report.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process;
@@ -37,6 +38,7 @@ use super::pool::Pool;
 use super::registry::pools;
 use super::remote::Remote;
 use super::roll::Question;
+use super::trial::{self, EXIT_CODE};
 use super::worker::Worker;
 use crate::fiber::life::State;
 use crate::fiber::vigil;
@@ -55,12 +57,6 @@ const AGAIN: u32 = 10;
 /// Fibers of each worker that are looked through for circles while others run: each takes some
 /// ten to hundred nanoseconds of the worker's time, so a millisecond in all.
 const MOST: usize = 10_000;
-
-/// Fibers that a report on a standstill tells of. Arbitrary: a screen or two.
-const TOLD: usize = 50;
-
-/// The exit code of a process that is ended for a deadlock, as `timeout(1)` has it.
-const EXIT_CODE: i32 = 124;
 
 /// The worker is awake.
 const AWAKE: u32 = 0;
@@ -90,7 +86,12 @@ impl Worker {
     /// Before the worker sleeps.
     pub(super) fn say_asleep(&self, nap: bool) {
         // The system ends the sleep of one that has something queued, too.
-        let timed = nap || self.next_timer().is_some() || self.has_queued();
+        let timer = match &self.seeded {
+            None => self.next_timer().is_some(),
+            // Others may sleep with a timer that time does not reach.
+            Some(seeded) => seeded.hold.until().is_some(),
+        };
+        let timed = nap || timer || self.has_queued();
         let sleep = if timed { TIMED } else { ASLEEP };
         self.remote().sleep.store(sleep, Ordering::SeqCst);
         vigil::attend();
@@ -106,7 +107,7 @@ impl Worker {
 impl Remote {
     /// Whether the worker sleeps until somebody wakes it. One that went to sleep with a timer may
     /// have none any more, where others take them back.
-    fn sleeps_for_good(&self) -> bool {
+    pub(super) fn sleeps_for_good(&self) -> bool {
         let timed = || {
             self.commons
                 .is_none_or(|commons| commons.next_timer().is_some())
@@ -116,6 +117,11 @@ impl Remote {
             TIMED => !timed(),
             _ => false,
         }
+    }
+
+    /// Whether the worker sleeps.
+    pub(super) fn is_asleep(&self) -> bool {
+        self.sleep.load(Ordering::SeqCst) != AWAKE
     }
 }
 
@@ -127,6 +133,8 @@ struct Look {
     pools: usize,
     /// Nothing will ever happen by itself.
     still: bool,
+    /// Nothing will, but for what a main thread does that has never waited here.
+    still_but_main: bool,
 }
 
 impl Look {
@@ -148,24 +156,31 @@ impl Look {
         }
         threads += pools.iter().filter(|pool| pool.is_monitored()).count();
         asleep &= pools.iter().all(|pool| pool.starved.is_empty());
+        asleep &= vigil::externals() == 0 && !readiness::anybody_waits();
+        let (awake, main) = unknown(threads);
+        let quiet = |unknown| asleep && awake == Some(unknown) && !vigil::hopes();
         Look {
             dispatched: remotes().map(|r| r.counters.dispatched.get()).sum(),
             pools: pools.len(),
-            still: asleep
-                && vigil::externals() == 0
-                && !readiness::anybody_waits()
-                && all_known(threads)
-                && !vigil::hopes(),
+            still: quiet(0),
+            still_but_main: quiet(1) && main,
         }
     }
 }
 
-/// Whether all threads of the process are `own`, or known to sleep here for good.
-fn all_known(own: usize) -> bool {
-    let persons = vigil::persons().into_iter();
-    let asleep = persons.filter(|person| person.sleep == vigil::Sleep::Endless);
-    let asleep = asleep.count();
-    sys::threads() == Some(own + vigil::resters() + asleep)
+/// How many threads of the process are neither `own` nor known to sleep here for good; `None` if the
+/// system does not say. And whether the main thread is one of these, and has never waited here.
+fn unknown(own: usize) -> (Option<usize>, bool) {
+    let persons = vigil::persons();
+    let main = persons
+        .iter()
+        .all(|person| person.name.as_deref() != Some("main"));
+    let asleep = persons
+        .iter()
+        .filter(|person| person.sleep == vigil::Sleep::Endless);
+    let known = own + vigil::resters() + asleep.count();
+    let unknown = sys::threads().and_then(|all| all.checked_sub(known));
+    (unknown, main)
 }
 
 /// The body of the thread.
@@ -173,10 +188,12 @@ fn watch() {
     let mut last: Option<(Look, HashSet<Circle>)> = None;
     let mut told = HashSet::new();
     let mut again = 0;
+    let mut standstill_told = false;
     loop {
         let pools = pools();
         let look = Look::take(&pools);
         let unmoved = last.as_ref().is_some_and(|(last, _)| *last == look);
+        standstill_told &= unmoved;
         let most = if unmoved { usize::MAX } else { MOST };
         let (seen, complete) = find_circles(&pools, most);
         if let Some((_, before)) = &last {
@@ -189,12 +206,20 @@ fn watch() {
         again = if complete || !unmoved { 0 } else { again + 1 };
         if !unmoved || (0 < again && again < AGAIN) {
             last = Some((look, seen));
+            trial::look(&pools, false);
             drop(pools);
             vigil::await_change(Some(shim::now() + PERIOD));
             continue;
         }
-        if look.still {
+        if look.still && !standstill_told {
+            standstill_told = true;
             tell_standstill(&pools);
+        }
+        if trial::look(&pools, look.still || look.still_but_main) {
+            last = Some((look, seen));
+            drop(pools);
+            vigil::await_change(Some(shim::now() + PERIOD));
+            continue;
         }
         drop(pools);
         last = None;
@@ -226,7 +251,7 @@ fn is_watched(pool: &Pool) -> bool {
     pool.config.deadlock != Deadlock::Off
 }
 
-/// Every fiber of the pools that are watched, and whether the process is to end.
+/// Every fiber of these pools, if they are watched, and whether the process is to end.
 fn everybody(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
     let watched = || pools.iter().filter(|pool| is_watched(pool));
     let fibers = watched()
@@ -240,18 +265,24 @@ fn tell_circle(pools: &[Arc<Pool>], circle: &Circle) {
     let (fibers, abort) = everybody(pools);
     let n = circle.len();
     let mut text = match n {
-        1 => "pirn: deadlock: a fiber waits for itself\n".to_owned(),
-        n => format!("pirn: deadlock: {n} fibers wait for each other\n"),
+        1 => "a fiber waits for itself\n".to_owned(),
+        n => format!("{n} fibers wait for each other\n"),
     };
     for (id, _) in circle {
         let fiber = fibers.iter().find(|fiber| fiber.id.number() == *id);
         let _ = fiber.map_or(Ok(()), |fiber| write!(text, "{fiber}"));
     }
-    tell(&text, abort);
+    let is_in = |fiber: &FiberInfo| circle.iter().any(|(id, _)| fiber.id.number() == *id);
+    if !trial::fails_for_circle(pools, is_in, &text) {
+        tell(&format!("pirn: deadlock: {text}"), abort);
+    }
 }
 
+/// Tells of all fibers but those of tests, which are told of by themselves.
 fn tell_standstill(pools: &[Arc<Pool>]) {
-    let (mut fibers, abort) = everybody(pools);
+    let others = pools.iter().filter(|pool| pool.trial().is_none());
+    let others: Vec<Arc<Pool>> = others.map(Arc::clone).collect();
+    let (mut fibers, abort) = everybody(&others);
     fibers.retain(|fiber| fiber.state == State::Parked && fiber.deadline.is_none());
     if fibers.is_empty() {
         return;
@@ -264,35 +295,8 @@ fn tell_standstill(pools: &[Arc<Pool>]) {
         "pirn: deadlock: {who}, no thread of the process is left to wake {}\n",
         if fibers.len() == 1 { "it" } else { "them" }
     );
-    let kinds = by_kind(&fibers);
-    for alike in kinds.iter().take(TOLD) {
-        let _ = write!(text, "{}", alike[0]);
-        if alike.len() > 1 {
-            let _ = writeln!(text, "      and {} more like it", alike.len() - 1);
-        }
-    }
-    let left: usize = kinds.iter().skip(TOLD).map(Vec::len).sum();
-    if left > 0 {
-        let _ = writeln!(text, "    and {left} more");
-    }
+    trial::list(&fibers, &mut text);
     tell(&text, abort);
-}
-
-/// The fibers together with those of the same name that were spawned in the same place and wait in
-/// the same one for the same thing, by who comes first.
-fn by_kind(fibers: &[FiberInfo]) -> Vec<Vec<&FiberInfo>> {
-    let mut kinds: Vec<Vec<&FiberInfo>> = Vec::new();
-    let mut places = HashMap::new();
-    for fiber in fibers {
-        let object = fiber.waits_for.as_ref().map(ToString::to_string);
-        let kind = (&fiber.name, fiber.spawned_at, fiber.waits_at, object);
-        let place = *places.entry(kind).or_insert(kinds.len());
-        match kinds.get_mut(place) {
-            Some(alike) => alike.push(fiber),
-            None => kinds.push(vec![fiber]),
-        }
-    }
-    kinds
 }
 
 fn tell(text: &str, abort: bool) {

@@ -25,12 +25,11 @@ use super::commons::Commons;
 use super::config::Hook;
 use super::events;
 use super::gain::Gain;
-use super::pace::Pace;
+use super::pace::{Pace, ROUND_AFTER_SLEEP};
 use super::pool::{Phase, Pool};
 use super::queued::Queued;
 use super::remote::Remote;
 use super::seeded::Seeded;
-use super::share::Share;
 use super::standing::WorkerState;
 use crate::base::clock;
 use crate::base::dropping::end_caught;
@@ -44,9 +43,6 @@ use crate::shim::{self, atomic::Ordering};
 use crate::sys;
 use crate::sys::poller::Events;
 use crate::timer::Wheel;
-
-/// Operations that a fiber may complete in one run before it must yield. The same as Tokio's.
-const BUDGET: u32 = 128;
 
 /// Stacks that a worker keeps for itself. A burst deeper than this trades with the pool;
 /// arbitrary, no measurement yet.
@@ -79,6 +75,12 @@ pub(crate) struct Worker {
     pub(super) pace: Pace,
     /// Dispatches until the next service.
     pub(super) until_service: Cell<u32>,
+    /// The value of `until_service` when the pace was measured last.
+    pub(super) paced_at: Cell<u32>,
+    /// Fresh fibers in a row that were put behind started ones (`balance`).
+    pub(super) deferred: Cell<u32>,
+    /// Dispatches in the next round, at most.
+    pub(super) round: Cell<u32>,
     /// Dispatches since the last look at the injector.
     pub(super) since_injector: Cell<u32>,
     /// When the oldest of what spilled here is to have its turn.
@@ -99,7 +101,6 @@ pub(crate) struct Worker {
     pub(super) drive_limit: Cell<Option<Instant>>,
     /// The thread has had nothing to do for so long that it ends.
     pub(super) leaving: Cell<bool>,
-    pub(super) share: Share,
     pub(super) patience: Cell<i32>,
     /// The last spin has seen work, which has not been found yet.
     pub(super) spun: Cell<bool>,
@@ -139,9 +140,8 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
         seeded.take_thread(local);
     }
     worker.remote().thread.introduce();
-    if worker.pool.config.pinned {
-        sys::pin(index);
-    }
+    worker.show_timers();
+    sys::pin(&worker.pool.config.processors, index);
     local.set_starting(Arc::as_ptr(&worker.pool).cast());
     call(&worker.pool.config.on_thread_start);
     local.set_starting(ptr::null());
@@ -192,7 +192,8 @@ pub(super) fn call(hook: &Option<Hook>) {
 impl Worker {
     pub(super) fn new(pool: Arc<Pool>, index: usize) -> Worker {
         let now = clock::now();
-        let seeded = pool.config.seed.map(Seeded::new);
+        let limit = pool.config.outside;
+        let seeded = pool.config.seed.map(|seed| Seeded::new(seed, limit));
         Worker {
             index,
             remote: NonNull::from(&pool.remotes[index]),
@@ -210,6 +211,9 @@ impl Worker {
             events: UnsafeCell::new(Events::new()),
             pace: Pace::new(now),
             until_service: Cell::new(0),
+            paced_at: Cell::new(0),
+            deferred: Cell::new(0),
+            round: Cell::new(ROUND_AFTER_SLEEP),
             since_injector: Cell::new(0),
             oldest_due: Cell::new(now),
             streak: Cell::new(0),
@@ -220,7 +224,6 @@ impl Worker {
             drive_limit: Cell::new(None),
             hands_on: Cell::new(false),
             leaving: Cell::new(false),
-            share: Share::new(),
             patience: Cell::new(0),
             spun: Cell::new(false),
             napped: Cell::new(false),
@@ -330,14 +333,12 @@ impl Worker {
     #[inline]
     pub(super) unsafe fn suspend(&self, local: &Local, fiber: FiberPtr) {
         checks::leaving(fiber);
-        let next = self.next_on_fiber();
-        if next == Some(fiber) {
-            self.note(local, fiber);
-            return;
-        }
-        let to = self.destination(local, next);
-        // SAFETY: H1.
-        let from = unsafe { fiber.as_ref() }.context.get();
+        let to = match self.next_on_fiber() {
+            None => self.host.get(),
+            Some(next) if next == fiber => return self.note(local, fiber),
+            Some(next) => self.board(local, next).unwrap_or(self.host.get()),
+        };
+        let from = header(fiber).context.get();
         // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
         // a queue and so is suspended or prepared.
         unsafe { context::switch(from, to) };
@@ -361,7 +362,7 @@ impl Worker {
             // SAFETY: H2: the fiber has ended, and this is its worker.
             let stack = unsafe { (*header(fiber).stack.get()).take() };
             self.settle(heir, stack.expect("a started fiber has a stack"));
-            self.retire(fiber);
+            self.retire(local, fiber);
             self.note(local, heir);
             return heir;
         }
@@ -375,9 +376,10 @@ impl Worker {
     #[inline(always)]
     fn may_inherit(&self, fiber: FiberPtr, heir: FiberPtr) -> bool {
         context::DIRECT
-            && self.pool.starved.is_empty()
+            && !self.pool.starved.is_watched()
             && context::INHERITS
             && header(heir).is_fresh()
+            && header(heir).placement.get() == 0
             && header(heir).label.get().is_none()
             && header(fiber).label.get().is_none()
     }
@@ -427,7 +429,7 @@ impl Worker {
         header(fiber).life.step(State::Running);
         // ORDERING: Release: a report may read the header, which may have been made just now.
         remote.running.store(fiber.as_ptr(), Ordering::Release);
-        local.refill_budget(BUDGET);
+        local.refill_budget();
         local.set_fiber(Some(fiber));
     }
 
@@ -444,7 +446,7 @@ impl Worker {
     #[inline(always)]
     pub(super) fn see_to(&self, local: &Local, fiber: FiberPtr, wish: Option<Wish>) {
         match wish {
-            None => self.finish(fiber),
+            None => self.finish(local, fiber),
             Some(wish) => self.fulfil(local, fiber, wish),
         }
     }
@@ -506,6 +508,7 @@ impl Worker {
             || !remote.mailbox.is_empty()
             || !remote.next.is_empty()
             || !remote.ring.is_empty()
+            || !remote.placed.is_empty()
             || !self.pool.injector.is_empty()
             || self.unnoticed_phase()
             || self.timer_is_due()
@@ -535,6 +538,16 @@ impl Worker {
         // SAFETY: K1: `f` runs no fiber, so the list stays as it is.
         let started = unsafe { &*self.started.get() };
         started.iter().for_each(&mut f);
+    }
+
+    /// Returns the started fiber at the front of the list, which goes to its back.
+    pub(super) fn next_of_walk(&self) -> Option<FiberPtr> {
+        // SAFETY: K1.
+        let started = unsafe { &mut *self.started.get() };
+        let fiber = started.pop_front()?;
+        // SAFETY: a header is pinned (H1), and in no list now.
+        unsafe { started.push_back(fiber) };
+        Some(fiber)
     }
 
     /// Nothing is queued here; may the thread end? Not while a fiber that has started here

@@ -37,7 +37,7 @@ impl Census {
         }
     }
 
-    /// One more is hungry, and those who wait for all are asked for their stacks; or one less.
+    /// One more is hungry, and the waiters for all are asked to borrow a stack; or one less.
     pub(super) fn note_hunger(&mut self, hungry: bool, wakes: &mut Vec<Wake>) {
         if !hungry {
             self.hungry -= 1;
@@ -56,7 +56,7 @@ impl Census {
     }
 
     /// As [`asks`](Self::asks), for one that waits for any of the fibers to end: only if all are
-    /// hungry, since otherwise one may end while a lender is buried.
+    /// hungry, since otherwise another one may end first.
     pub(super) fn asks_all(&self, refused: Option<usize>) -> Option<usize> {
         match self.all_are_hungry() {
             true => self.asks(refused),
@@ -92,7 +92,7 @@ pub(super) fn wait_for_none<S: Counts, T>(whole: &T, lock: &Lock<S>, spec: &Spec
         );
         match waited {
             Waited::Done(None) => return How::Woken(Code::case(0)),
-            Waited::Done(asks) => refused = answer(whole, subject, spec, asks),
+            Waited::Done(asks) => refused = answer(whole, spec, asks),
             Waited::Ended(How::Woken(_), true) => {}
             Waited::Ended(how, _) => return how,
         }
@@ -102,14 +102,9 @@ pub(super) fn wait_for_none<S: Counts, T>(whole: &T, lock: &Lock<S>, spec: &Spec
 /// Answers an asking for the fibers whose end hooks point to `whole`; returns it if in vain.
 #[cold]
 #[track_caller]
-pub(super) fn answer<T>(
-    whole: &T,
-    subject: Subject<'_>,
-    spec: &Spec,
-    asks: Option<usize>,
-) -> Option<usize> {
+pub(super) fn answer<T>(whole: &T, spec: &Spec, asks: Option<usize>) -> Option<usize> {
     let wanted = Wanted::ChildOf(ptr::from_ref(whole).cast());
-    match lend(subject, spec, wanted) {
+    match lend(spec, wanted) {
         true => None,
         false => asks,
     }

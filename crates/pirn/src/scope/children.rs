@@ -21,7 +21,7 @@ use crate::fiber::region::{InForce, Region, RegionRef};
 use crate::fiber::ticket::Wake;
 use crate::fiber::unwound::Panic;
 use crate::fiber::{FiberPtr, FiberRef, Outcome};
-use crate::shim::Lock;
+use crate::shim::{Lock, LockGuard};
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{How, Spec};
 
@@ -65,13 +65,14 @@ impl Children {
     }
 
     /// Counts one more child.
+    #[inline]
     pub(super) fn count(&self) {
         self.state.lock().census.alive += 1;
     }
 
     /// Counts off a child that was not spawned after all.
     pub(super) fn uncount(&self) {
-        self.end_one(None);
+        self.end_one();
     }
 
     /// Has `fiber`, which has been counted and not published, counted off when it ends.
@@ -82,7 +83,9 @@ impl Children {
     pub(super) unsafe fn adopt(&self, fiber: FiberPtr) {
         // SAFETY: H1; not published yet.
         let header = unsafe { fiber.as_ref() };
-        header.marks.set_keeps_panic(self.raises);
+        if self.raises {
+            header.marks.set_keeps_panic();
+        }
         // SAFETY: RG1: the region lies in here, and the child ends before `wait` does.
         let region = unsafe { RegionRef::new(&self.region) };
         header.region.set(InForce::of(region));
@@ -120,14 +123,27 @@ impl Children {
         first
     }
 
-    /// Counts one child off and wakes whoever waits for the last one (SC2).
-    fn end_one(&self, panicked: Option<FiberRef>) {
-        let mut state = self.state.lock();
-        state.panicked.extend(panicked);
-        state.census.alive -= 1;
-        if state.census.alive > 0 {
-            return;
+    /// Keeps the panic of a child that is about to be counted off; cancels if its handle is gone.
+    #[cold]
+    fn raise(&self, fiber: FiberPtr, detached: bool) {
+        if detached {
+            self.cancel();
         }
+        self.state.lock().panicked.push(FiberRef::of(fiber));
+    }
+
+    /// Counts one child off and wakes the waiters for the last one (SC2).
+    fn end_one(&self) {
+        let mut state = self.state.lock();
+        state.census.alive -= 1;
+        if state.census.alive == 0 {
+            self.wake_all(state);
+        }
+    }
+
+    #[inline(never)]
+    fn wake_all(&self, state: LockGuard<'_, State>) {
+        let mut state = state;
         if mutant!("scope_touched_when_over") {
             drop(state);
             state = self.state.lock();
@@ -176,11 +192,10 @@ unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
 unsafe fn child_ended(data: *const (), fiber: FiberPtr, ending: Ending) {
     // SAFETY: SC1 (`open`): the scope waits for this very call.
     let children = unsafe { &*data.cast::<Children>() };
-    let raised = ending.panicked && children.raises;
-    if raised && ending.detached {
-        children.cancel();
+    if ending.panicked && children.raises {
+        children.raise(fiber, ending.detached);
     }
-    children.end_one(raised.then(|| FiberRef::of(fiber)));
+    children.end_one();
 }
 
 /// # Safety

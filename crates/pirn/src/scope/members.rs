@@ -23,7 +23,6 @@ use crate::fiber::token::Node;
 use crate::fiber::waiter::WaitQueue;
 use crate::fiber::{FiberPtr, FiberRef};
 use crate::shim::Lock;
-use crate::wait::notice::Subject;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
@@ -59,8 +58,8 @@ pub(super) enum Next {
 }
 
 impl State {
-    /// Claims those who wait for any of the fibers, if they are to lend their stacks.
-    fn claim_lenders(&mut self, wakes: &mut Vec<Wake>) {
+    /// Claims the waiters for any of the fibers, if they are to borrow a stack.
+    fn claim_borrowers(&mut self, wakes: &mut Vec<Wake>) {
         if self.census.all_are_hungry() {
             while let Some(wake) = self.next.claim_first(|()| {}) {
                 wakes.push(wake);
@@ -131,7 +130,7 @@ impl Members {
             };
             match wait_in(&self.state, |state| &mut state.room, spec, admit) {
                 Waited::Done(None) => return How::Woken(Code::case(0)),
-                Waited::Done(asks) => refused = self.lend(spec, asks),
+                Waited::Done(asks) => refused = self.borrow(spec, asks),
                 // There was room for a moment; somebody else may have taken it.
                 Waited::Ended(How::Woken(_), ()) => {}
                 Waited::Ended(how, ()) => return how,
@@ -188,7 +187,7 @@ impl Members {
             };
             match wait_in(&self.state, |state| &mut state.next, spec, attempt) {
                 Waited::Done(Ok(next)) => return Ok(next),
-                Waited::Done(Err(asks)) => refused = self.lend(spec, Some(asks)),
+                Waited::Done(Err(asks)) => refused = self.borrow(spec, Some(asks)),
                 Waited::Ended(How::Woken(_), ()) => {}
                 Waited::Ended(how, ()) => return Err(how),
             }
@@ -204,8 +203,8 @@ impl Members {
     /// Answers an asking; returns it if in vain.
     #[cold]
     #[track_caller]
-    fn lend(&self, spec: &Spec, asks: Option<usize>) -> Option<usize> {
-        answer(self, Subject::of(&self.state).part_of(self), spec, asks)
+    fn borrow(&self, spec: &Spec, asks: Option<usize>) -> Option<usize> {
+        answer(self, spec, asks)
     }
 
     /// Counts one fiber off, and tells whoever waits for that.
@@ -221,10 +220,10 @@ impl Members {
             true => state.next.claim_first(|()| {}),
             false => None,
         };
-        let mut lenders = Vec::new();
-        state.claim_lenders(&mut lenders);
+        let mut borrowers = Vec::new();
+        state.claim_borrowers(&mut borrowers);
         drop(state);
-        lenders.into_iter().for_each(Wake::enqueue);
+        borrowers.into_iter().for_each(Wake::enqueue);
         for wake in [room, next].into_iter().flatten() {
             wake.enqueue();
         }
@@ -262,7 +261,7 @@ unsafe fn hunger(data: *const (), hungry: bool, wakes: &mut Vec<Wake>) {
     let members = unsafe { &*data.cast::<Members>() };
     let mut state = members.state.lock();
     state.census.note_hunger(hungry, wakes);
-    state.claim_lenders(wakes);
+    state.claim_borrowers(wakes);
 }
 
 /// # Safety

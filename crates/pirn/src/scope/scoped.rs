@@ -13,6 +13,7 @@ use super::children::Children;
 use super::handle::ScopedJoinHandle;
 use super::leaving::Leaving;
 use crate::cancel::Token;
+use crate::fiber::current::Local;
 use crate::fiber::local::Inheritance;
 use crate::fiber::{FiberPtr, current, entry};
 use crate::sched::place;
@@ -57,8 +58,11 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let fiber = self.fresh(Inheritance::copy(current::local()), Builder::new(), f);
-        if let Err(fiber) = place::spawn(&self.pool, current::local(), fiber) {
+        // First: a clone of the user's may suspend.
+        let inherited = Inheritance::copy(current::local());
+        let local = current::local();
+        let fiber = self.fresh(local, inherited, Builder::new(), f);
+        if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
             entry::refuse(fiber);
         }
         // SAFETY: J1: the handle's reference, of result type `T`, to a child of this scope.
@@ -101,10 +105,11 @@ impl<'scope> Scope<'scope, '_> {
         }
         // First: a clone of the user's may panic.
         let inherited = Inheritance::copy(current::local());
-        if !place::admit(&self.pool, current::local()) {
+        let local = current::local();
+        if !place::admit(&self.pool, local) {
             return Err(SpawnError::new(f, Rejected::ShutDown));
         }
-        let fiber = self.fresh(inherited, Builder::new(), wrap(f));
+        let fiber = self.fresh(local, inherited, Builder::new(), wrap(f));
         place::queue(&self.pool, current::local(), fiber);
         // SAFETY: J1, as in `spawn`.
         Ok(unsafe { ScopedJoinHandle::new(fiber) })
@@ -192,6 +197,7 @@ impl<'scope> Scope<'scope, '_> {
     #[track_caller]
     pub(super) fn fresh<F, T>(
         &'scope self,
+        local: &Local,
         inherited: Inheritance,
         builder: Builder,
         f: F,
@@ -200,11 +206,12 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        self.fresh_at(Location::caller(), inherited, builder, f)
+        self.fresh_at(local, Location::caller(), inherited, builder, f)
     }
 
     fn fresh_at<F, T>(
         &'scope self,
+        local: &Local,
         location: &'static Location<'static>,
         inherited: Inheritance,
         builder: Builder,
@@ -214,7 +221,6 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let local = current::local();
         // SAFETY: SC1: what `F` and `T` borrow lives for `'scope`, which is longer than the
         // child.
         let fiber = unsafe { builder.fresh(local, location, f) };
@@ -229,23 +235,25 @@ impl<'scope> Scope<'scope, '_> {
 
 impl<'scope> Scope<'scope, '_> {
     /// Spawns a fiber in this scope that nobody joins, for what was said at `location`. It
-    /// starts even if the scope has been cancelled.
+    /// starts even if the scope has been cancelled, where `builder` says.
     ///
     /// # Errors
     /// Gives `f` back if the runtime has been shut down.
     pub(crate) fn spawn_obliged<F>(
         &'scope self,
         location: &'static Location<'static>,
+        builder: Builder,
         f: F,
     ) -> Result<(), F>
     where
         F: FnOnce() + Send + 'scope,
     {
         let inherited = Inheritance::copy(current::local());
-        let fiber = self.fresh_at(location, inherited, Builder::new(), f);
+        let placement = builder.placement();
+        let fiber = self.fresh_at(current::local(), location, inherited, builder, f);
         // SAFETY: H1, H2: not published yet.
         unsafe { fiber.as_ref() }.marks.set_obliged(true);
-        match place::spawn(&self.pool, current::local(), fiber) {
+        match self.publish(fiber, placement) {
             Ok(()) => {
                 // SAFETY: J1, as in `spawn`.
                 drop(unsafe { ScopedJoinHandle::<()>::new(fiber) });
@@ -262,6 +270,14 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 impl Scope<'_, '_> {
+    fn publish(&self, fiber: FiberPtr, apart: Option<bool>) -> Result<(), FiberPtr> {
+        let local = current::local();
+        match apart {
+            None => place::spawn(&self.pool, local, fiber),
+            Some(apart) => place::spawn_placed(&self.pool, local, fiber, apart),
+        }
+    }
+
     pub(super) fn pool(&self) -> &Pool {
         &self.pool
     }
@@ -271,8 +287,8 @@ impl Builder {
     /// Spawns the fiber in a scope, as [`Scope::try_spawn`].
     ///
     /// # Errors
-    /// Gives `f` back if the scope has been cancelled, its runtime shut down, or no stack can
-    /// be that large.
+    /// Gives `f` back if the scope has been cancelled, its runtime shut down, or the system has no
+    /// memory for a stack of the requested size.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -286,14 +302,16 @@ impl Builder {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        if self.asks_too_much() {
+        if self.asks_too_much(scope.pool()) {
             return Err(SpawnError::new(f, Rejected::OutOfMemory));
         }
         if scope.children.region.is_cancelled() {
             return Err(SpawnError::new(f, Rejected::Cancelled));
         }
-        let fiber = scope.fresh(Inheritance::copy(current::local()), self, f);
-        match place::spawn(&scope.pool, current::local(), fiber) {
+        let placement = self.placement();
+        let inherited = Inheritance::copy(current::local());
+        let fiber = scope.fresh(current::local(), inherited, self, f);
+        match scope.publish(fiber, placement) {
             // SAFETY: J1, as in `spawn`.
             Ok(()) => Ok(unsafe { ScopedJoinHandle::new(fiber) }),
             Err(fiber) => {

@@ -33,7 +33,8 @@ impl<'scope> Scope<'scope, '_> {
     {
         // First: it may panic, and what `wrap` makes has to be submitted.
         let inherited = Inheritance::copy(current::local());
-        let fiber = self.fresh(inherited, Builder::new(), dispatcher.wrap(f));
+        let wrapped = dispatcher.wrap(f);
+        let fiber = self.fresh(current::local(), inherited, Builder::new(), wrapped);
         if !dispatcher.keeps_time_of(self.pool()) {
             // SAFETY: H1, H2: not published yet.
             let region = unsafe { &fiber.as_ref().region };

@@ -25,4 +25,6 @@ mod imp;
 #[expect(unsafe_code, reason = "the surface of a lock that can be left out")]
 mod imp;
 
+pub(crate) mod estimate;
+
 pub(crate) use imp::*;

@@ -12,6 +12,7 @@ use crate::fiber::{FiberPtr, Header};
 use crate::fiber::{entry, local};
 use crate::runtime::Handle;
 use crate::sched::place;
+use crate::sched::pool::Pool;
 
 /// Spawns a fiber that runs `f`, on the runtime of the calling fiber, or on the runtime
 /// that the thread has [entered](Handle::enter), or on the default one.
@@ -19,6 +20,11 @@ use crate::sched::place;
 /// The new fiber starts on any of the runtime's workers and stays on the one that started
 /// it (unless they may [migrate](crate::guide::migration)). It inherits nothing from the caller. If the runtime has been shut down, `f` is
 /// dropped and the handle joins as [`NotRun`](super::JoinError::NotRun).
+///
+/// The line of code that calls `spawn` is the fiber's spawn line. Reports name it, and the history of its fibers
+/// decides where later ones start ([`LineClass`](crate::diag::LineClass)). A function that wraps `spawn` carries
+/// `#[track_caller]`; without it, all fibers that it spawns are of one line: short ones then start behind
+/// those that compute.
 ///
 /// # Panics
 /// If there is no runtime yet and the default one cannot be made (see
@@ -89,6 +95,8 @@ const MOST_STACK: usize = 1 << 40;
 #[must_use]
 pub struct Builder {
     label: Label,
+    /// Starts apart, or on the worker that finds it first; `None`: by the history of its spawn line.
+    apart: Option<bool>,
 }
 
 impl Builder {
@@ -104,16 +112,38 @@ impl Builder {
     }
 
     /// Gives the fiber a stack of at least `bytes`, instead of its runtime's default. At most
-    /// a tebibyte; if the system refuses the memory, the fiber waits until it does not.
+    /// a tebibyte. If the runtime has no stack of that size and the system refuses the memory, the
+    /// spawn fails; if there are others, the fiber waits for the end of one that has such a stack.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.label.stack_size = Some(bytes);
         self
     }
 
+    /// Sets whether the fiber starts on a thread apart from the runtime's workers. Only fibers that
+    /// compute for long start there, so no fiber of the workers waits behind it. There are normally
+    /// at most as many such threads as workers; a fiber stays on its thread. If the runtime has
+    /// [no threads to add](crate::runtime::Builder::max_threads), it starts on a worker.
+    ///
+    /// With `false` it starts on the worker that finds it first. Without this call, the history of
+    /// its spawn line decides ([`LineClass`](crate::diag::LineClass)).
+    ///
+    /// For a single long computation, [`compute`](crate::compute) does the same and waits for the
+    /// result.
+    pub fn apart(mut self, apart: bool) -> Builder {
+        self.apart = Some(apart);
+        self
+    }
+
+    /// The requested place of start, if there is one.
+    pub(crate) fn placement(&self) -> Option<bool> {
+        self.apart
+    }
+
     /// Spawns the fiber, as [`spawn`] does.
     ///
     /// # Errors
-    /// Gives `f` back if the runtime has been shut down, or no stack can be that large.
+    /// Gives `f` back if the runtime has been shut down, or the system has no memory for a stack
+    /// of the requested [size](Self::stack_size).
     ///
     /// # Panics
     /// If there is no runtime yet and the default one cannot be made.
@@ -133,7 +163,8 @@ impl Builder {
     /// Spawns the fiber without asking how long what it borrows lives.
     ///
     /// # Errors
-    /// Gives `f` back if the runtime has been shut down, or no stack can be that large.
+    /// Gives `f` back if the runtime has been shut down, or the system has no memory for a stack
+    /// of the requested size.
     ///
     /// # Panics
     /// As [`spawn`](Builder::spawn).
@@ -153,17 +184,24 @@ impl Builder {
         F: FnOnce() -> T + Send,
         T: Send,
     {
-        if self.asks_too_much() {
-            return Err(SpawnError::new(f, Rejected::OutOfMemory));
-        }
         let local = current::local();
         // First: it panics if no runtime can be made, and `f` is dropped.
         let outside = place::pool_of(local).is_none().then(Handle::current);
+        let pool = outside.as_ref().map(Handle::pool);
+        let pool = pool.or_else(|| place::pool_of(local));
+        if pool.is_some_and(|pool| self.asks_too_much(pool)) {
+            return Err(SpawnError::new(f, Rejected::OutOfMemory));
+        }
+        let placement = self.apart;
         // SAFETY: the caller's promise.
         let fiber = unsafe { self.fresh(local, Location::caller(), f) };
-        let queued = match outside {
-            None => place::spawn_here(local, fiber),
-            Some(handle) => place::spawn(handle.pool(), local, fiber),
+        let queued = match (outside, placement) {
+            (None, None) => place::spawn_here(local, fiber),
+            (None, Some(apart)) => place::spawn_placed_here(local, fiber, apart),
+            (Some(handle), None) => place::spawn(handle.pool(), local, fiber),
+            (Some(handle), Some(apart)) => {
+                place::spawn_placed(handle.pool(), local, fiber, apart)
+            }
         };
         match queued {
             // SAFETY: J1, as in `spawn`.
@@ -176,11 +214,11 @@ impl Builder {
         }
     }
 
-    /// Whether no machine could give such a stack.
-    pub(crate) fn asks_too_much(&self) -> bool {
+    /// Whether `pool` has no stack of that size and the system gives it none.
+    pub(crate) fn asks_too_much(&self, pool: &Pool) -> bool {
         self.label
             .stack_size
-            .is_some_and(|bytes| bytes > MOST_STACK)
+            .is_some_and(|bytes| bytes > MOST_STACK || !pool.can_give(bytes))
     }
 
     /// # Safety

@@ -18,7 +18,7 @@ pub enum Rejected {
     Cancelled,
     /// The runtime takes no fibers any more.
     ShutDown,
-    /// No machine has memory for a stack of the size asked for.
+    /// The system has no memory for a stack of the requested size.
     OutOfMemory,
 }
 

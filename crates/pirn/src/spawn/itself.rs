@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::fiber::FiberRef;
 use crate::fiber::current;
 use crate::join::Fiber;
-use crate::wait::park::{park as park_with, take_token, ticket, yield_if_allowed};
+use crate::wait::park::{park_on, take_token, ticket_on, yield_if_allowed};
 use crate::wait::polling::{forbids_waiting, refuse};
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
@@ -64,10 +64,11 @@ pub fn park_interruptible() -> Result<(), Interrupt> {
 
 #[track_caller]
 fn wait_for_token(spec: Spec) -> How {
-    if forbids_waiting(current::local()) {
+    let local = current::local();
+    if forbids_waiting(local) {
         return take_at_once(spec);
     }
-    park_with(ticket(), &spec).how
+    park_on(local, ticket_on(local), &spec, None).how
 }
 
 /// What `wait_for_token` comes to in the middle of a poll.

@@ -38,6 +38,12 @@ struct Awaited(Pin<Box<Awaiting<EndCase<Fiber>>>>);
 // SAFETY: reached through an exclusive reference only.
 unsafe impl Sync for Awaited {}
 
+impl Awaited {
+    /// Out of line, since few handles are polled and then joined.
+    #[cold]
+    fn end(self) {}
+}
+
 impl<T> JoinHandle<T> {
     /// # Safety
     /// As [`Joined::new`].
@@ -72,7 +78,11 @@ impl<T> JoinHandle<T> {
     #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
-        self.joined.join()
+        let JoinHandle { joined, awaited } = self;
+        if let Some(awaited) = awaited {
+            awaited.end();
+        }
+        joined.join()
     }
 
     /// Waits for the fiber to end and keeps the handle.

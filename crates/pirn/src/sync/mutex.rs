@@ -89,7 +89,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let local = spend_here();
-        match self.turns.take(local, &Spec::of(Reason::Mutex)) {
+        match self.turns.take(local, const { &Spec::of(Reason::Mutex) }) {
             Ok(()) => self.guard(),
             Err(how) => unreachable!("a wait that nothing else ends was {how:?}"),
         }

@@ -1,14 +1,17 @@
 //! What the runtime asks of the operating system.
 //!
 //! Owns: putting a thread to sleep and waking it ([`parker`]); what the system says of a thread
-//! ([`ThreadProbe`]); what is called at the exit, and on a signal; which sockets are
+//! ([`ThreadProbe`]); what is called at the exit, at the end of a thread, and on a signal; which sockets are
 //! ready ([`poller`]); what of a file is in memory; reads that the system makes by itself (`ring`);
 //! the end of a child process; sockets for processes of the same user.
 //! Does not own: who sleeps and who is woken (`sched::idle`), or stacks (`context`).
 
+#[cfg(all(unix, not(any(loom, shuttle))))]
+mod accepted;
 #[expect(unsafe_code, reason = "the processors of a thread")]
 mod affinity;
 mod cached;
+mod calls;
 #[cfg(all(unix, not(any(loom, shuttle))))]
 #[expect(unsafe_code, reason = "poll and fcntl")]
 mod descriptor;
@@ -29,12 +32,22 @@ mod probe;
 ))]
 #[expect(unsafe_code, reason = "reads by the system into borrowed buffers")]
 pub(crate) mod ring;
+pub(crate) mod sample;
 #[expect(unsafe_code, reason = "a signal handler")]
 mod signals;
+#[expect(
+    unsafe_code,
+    reason = "write and poll on a descriptor that is not owned"
+)]
+mod stderr;
+mod thread_end;
 mod threads;
 
-pub(crate) use affinity::pin;
+#[cfg(all(unix, not(any(loom, shuttle))))]
+pub(crate) use accepted::{AcceptFailure, accept_failure};
+pub(crate) use affinity::{allowed_processors, pin};
 pub(crate) use cached::{Cached, Rest, may_be_cached, read_cached};
+pub(crate) use calls::{call_name, is_futex};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use descriptor::{is_read_closed, is_readable, is_writable, set_blocking};
 #[cfg(all(unix, not(any(loom, shuttle))))]
@@ -42,8 +55,10 @@ pub(crate) use ended::ended;
 pub(crate) use exit::at_exit;
 pub(crate) use local::{Alarm, LocalClient, LocalListener};
 pub(crate) use memory::advise_huge;
-pub(crate) use probe::ThreadProbe;
+pub(crate) use probe::{Activity, ThreadProbe};
 pub(crate) use signals::{Disposition, SIGNALS, catch, raise, restore, route};
+pub(crate) use stderr::report;
+pub(crate) use thread_end::at_thread_end;
 pub(crate) use threads::threads;
 
 #[cfg(test)]

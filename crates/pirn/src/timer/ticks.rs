@@ -83,6 +83,12 @@ pub(super) fn slot_start(elapsed: u64, level: usize, slot: usize) -> u64 {
     (above | (slot % BANK) as u64) << shift
 }
 
+/// Returns the last tick of the slot of `level` in which `tick` lies.
+#[inline]
+pub(super) fn slot_end(tick: u64, level: usize) -> u64 {
+    tick | ((1 << (level as u32 * DIGIT_BITS)) - 1)
+}
+
 /// A tick is 65,536 ns: an eighth of the 0.5 ms that a near timer may be late, so that the
 /// caller's polling has the rest.
 const TICK_BITS: u32 = 16;

@@ -27,14 +27,18 @@
 //! * WH5. Timers of one tick fire in the order in which they were armed: a slot's list is
 //!   FIFO, moving down keeps the order, also ahead of time, and a slot takes new timers for a
 //!   tick only after the older ones have come down to it (WH3).
+//! * WH6. The lists of `levels` are touched by the wheel only, on behalf of its owner, through an
+//!   exclusive borrow of the wheel. Others hold `levels` for its atomics.
 
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use super::entry::{Place, Timer};
+use super::levels::{Hold, Levels};
 use super::ticks::{
-    BANK, BANKS, LEVELS, SLOTS, bank, coarse, level_of, next_slot, slot_of, slot_start,
-    tick_at, tick_at_or_after, time_of,
+    BANK, LEVELS, bank, coarse, level_of, next_slot, slot_of, slot_start, tick_at,
+    tick_at_or_after, time_of,
 };
 use crate::base::list::List;
 
@@ -50,35 +54,23 @@ pub(crate) struct Wheel<P> {
     len: usize,
     /// Bit `l` is set iff level `l` has an occupied slot (WH2).
     in_use: u8,
-    levels: Box<[Level<P>; LEVELS]>,
-}
-
-struct Level<P> {
-    /// Bit `s` of word `b` is set iff slot `s` of bank `b` is not empty (WH2).
-    occupied: [u64; BANKS],
-    slots: [Slot<P>; SLOTS],
-}
-
-struct Slot<P> {
-    timers: List<Timer<P>>,
-    /// A lower bound of `due` over `timers`, exact unless one was disarmed. Meaningful
-    /// only while occupied.
-    earliest: u64,
+    levels: Hold<P>,
 }
 
 impl<P: Copy> Wheel<P> {
     /// Returns an empty wheel whose present is `now`, in nanoseconds since any origin.
     pub(crate) fn new(now: u64) -> Self {
-        let levels: Vec<Level<P>> = (0..LEVELS).map(|_| Level::new()).collect();
-        let Ok(levels) = levels.into_boxed_slice().try_into() else {
-            unreachable!("collected LEVELS levels");
-        };
         Wheel {
             elapsed: tick_at(now),
             len: 0,
             in_use: 0,
-            levels,
+            levels: Hold::new(),
         }
+    }
+
+    /// Returns the levels, of which other threads may read a part.
+    pub(crate) fn levels(&self) -> Arc<Levels<P>> {
+        self.levels.share()
     }
 
     /// Arms `timer` to fire at the first `advance` that has reached `deadline`; one that
@@ -132,11 +124,14 @@ impl<P: Copy> Wheel<P> {
             Place::Nowhere => return false,
             Place::Never => {}
             Place::Slot { level, slot } => {
-                let list = &mut self.slot(level.into(), slot.into()).timers;
+                let (number, slot) = (usize::from(level), usize::from(slot));
+                let level = self.levels.at(number);
+                // SAFETY: WH6: the wheel's own, and borrowed for these calls.
+                let list = unsafe { level.list(slot) };
                 // SAFETY: WH1: the timer hangs in exactly this list.
                 unsafe { list.remove(timer) };
-                if list.is_empty() {
-                    self.mark_empty(level.into(), slot.into());
+                if list.is_empty() && level.remove(slot) {
+                    self.in_use &= !(1 << number);
                 }
             }
         }
@@ -150,9 +145,9 @@ impl<P: Copy> Wheel<P> {
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         let (level, slot) = self.first()?;
-        let here = self.levels[level].earliest(slot);
+        let here = self.levels.at(level).earliest(slot);
         let ahead = self.first_ahead(level);
-        let ahead = ahead.and_then(|slot| self.levels[level - 1].earliest(slot));
+        let ahead = ahead.and_then(|slot| self.levels.at(level - 1).earliest(slot));
         let earliest = match (here, ahead) {
             (Some(here), Some(ahead)) => here.min(ahead),
             (here, ahead) => here.or(ahead)?,
@@ -212,7 +207,7 @@ impl<P: Copy> Wheel<P> {
         while levels != 0 {
             let level = levels.trailing_zeros() as usize;
             let bank = bank(self.elapsed, level);
-            let occupied = self.levels[level].occupied[bank];
+            let occupied = self.levels.at(level).occupied(bank);
             if self.first_ahead(level).is_some() {
                 let Some(next) = next_slot(self.elapsed, level) else {
                     unreachable!("what is ahead is due within a slot of the same bank");
@@ -233,7 +228,7 @@ impl<P: Copy> Wheel<P> {
     fn first_ahead(&self, level: usize) -> Option<usize> {
         let below = level.checked_sub(1)?;
         let other = 1 - bank(self.elapsed, below);
-        let occupied = self.levels[below].occupied[other];
+        let occupied = self.levels.at(below).occupied(other);
         (occupied != 0).then(|| other * BANK + occupied.trailing_zeros() as usize)
     }
 
@@ -279,7 +274,7 @@ impl<P: Copy> Wheel<P> {
 
     #[inline]
     fn pop(&mut self, level: usize, slot: usize) -> Option<NonNull<Timer<P>>> {
-        let list = &mut self.slot(level, slot).timers;
+        let list = self.slot(level, slot);
         let timer = list.pop_front()?;
         if list.is_empty() {
             self.mark_empty(level, slot);
@@ -321,44 +316,25 @@ impl<P: Copy> Wheel<P> {
             slot: slot as u8,
         });
         self.in_use |= 1 << level;
-        let level = &mut self.levels[level];
-        let earliest = level.earliest(slot);
-        level.slots[slot].earliest = earliest.map_or(due, |earliest| due.min(earliest));
-        level.occupied[slot / BANK] |= 1 << (slot % BANK);
+        let level = self.levels.at(level);
+        level.add(slot, due);
+        // SAFETY: WH6: the wheel's own, and borrowed for this one call.
+        let list = unsafe { level.list(slot) };
         // SAFETY: the caller vouches that it is in no list and stays put while linked.
-        unsafe { level.slots[slot].timers.push_back(timer) };
+        unsafe { list.push_back(timer) };
     }
 
     #[inline]
-    fn slot(&mut self, level: usize, slot: usize) -> &mut Slot<P> {
-        &mut self.levels[level].slots[slot]
+    fn slot(&mut self, level: usize, slot: usize) -> &mut List<Timer<P>> {
+        // SAFETY: WH6: the wheel's own, which stays borrowed with the result.
+        unsafe { self.levels.at(level).list(slot) }
     }
 
     #[inline]
     fn mark_empty(&mut self, level: usize, slot: usize) {
-        let occupied = &mut self.levels[level].occupied;
-        occupied[slot / BANK] &= !(1 << (slot % BANK));
-        if *occupied == [0; BANKS] {
+        if self.levels.at(level).remove(slot) {
             self.in_use &= !(1 << level);
         }
-    }
-}
-
-impl<P> Level<P> {
-    fn new() -> Self {
-        let slots = std::array::from_fn(|_| Slot {
-            timers: List::new(),
-            earliest: 0,
-        });
-        let occupied = [0; BANKS];
-        Level { occupied, slots }
-    }
-
-    /// The lower bound of `due` of a slot that has timers.
-    #[inline]
-    fn earliest(&self, slot: usize) -> Option<u64> {
-        let occupied = self.occupied[slot / BANK] & (1 << (slot % BANK)) != 0;
-        occupied.then(|| self.slots[slot].earliest)
     }
 }
 

@@ -1,33 +1,27 @@
-//! Lending: who waits for a fiber that finds no stack has it run on his own.
+//! A waiter has the fiber that it waits for started, if that fiber finds no stack.
 //!
-//! Owns: who may lend, and what reports see meanwhile. Does not own: how such a fiber is known
-//! (`fiber::hunger`), nor its run (`sched::lend`).
+//! Owns: which waits may do so. Does not own: how such a fiber is known (`fiber::hunger`), nor its
+//! stack and its start (`sched::lend`).
 //!
-//! The lender has no ticket out while it lends, so nobody can wake it; what comes in that time,
-//! a cancellation or a token, it finds when the fiber has ended. So a wait that a deadline ends
-//! lends nothing, and one that has been interrupted does not begin to.
+//! A wait that a deadline ends borrows nothing: the waiter would go on, and the stack would
+//! stay out beyond the bound. One that has been interrupted does not begin to.
 
-use std::ptr;
-use std::thread::panicking;
-
-use super::notice::{Notice, Subject};
+use super::notice::Subject;
 use super::park::Spec;
-use crate::fiber::hunger::Wanted;
-use crate::fiber::jobs::promote_all;
+use super::queue::{Attempt, wait_for};
+use crate::fiber::hunger::{Joiner, Wanted};
 use crate::fiber::{current, seat};
 
-/// Has a fresh fiber that is `wanted`, and finds no stack, run on the caller's, in place of a
-/// wait for `subject`. True: it has ended; false: nothing was done.
+/// Starts a fresh fiber that is `wanted` and finds no stack, and waits for its end as `spec` says.
+/// True: that was done; the fiber has ended, or an interrupt has come. False: nothing was done.
 #[cold]
 #[track_caller]
-pub(crate) fn lend(subject: Subject<'_>, spec: &Spec, wanted: Wanted) -> bool {
+pub(crate) fn lend(spec: &Spec, wanted: Wanted) -> bool {
     let local = current::local();
     let Some(fiber) = local.fiber() else {
         return false;
     };
-    // UNWIND: the panic count of `std` is the thread's, so nobody else runs amid a panic. Nor amid
-    // a poll, which may have entered something of its thread's.
-    if spec.deadline.is_some() || panicking() || local.is_polling() {
+    if spec.deadline.is_some() || local.is_polling() {
         return false;
     }
     // SAFETY: H1.
@@ -39,20 +33,20 @@ pub(crate) fn lend(subject: Subject<'_>, spec: &Spec, wanted: Wanted) -> bool {
             return false;
         }
     }
-    // JO1: another fiber is about to run here.
-    promote_all(local);
-    let notice = Notice {
-        spec,
-        at: spec.place(),
-        since: local.moment(),
-        subject: Some(subject),
+    let Some(borrower) = header.home().lend(local, wanted) else {
+        return false;
     };
-    // NO1: cleared below; the fiber that runs keeps its panics to itself.
-    header.notice.set((&raw const notice).cast());
-    header.spans.leave();
-    // SAFETY: called by the fiber; no room holds a lock here, and its last ticket is spent.
-    let lent = unsafe { header.home().lend(fiber, wanted) };
-    header.spans.resume();
-    header.notice.set(ptr::null());
-    lent
+    // One at a time: the next one is started when this one has ended. An interrupt stays, so the
+    // caller's next wait finds it.
+    let _ = wait_for(
+        Subject::end_of(borrower.ptr()),
+        &borrower.header().join,
+        |join| &mut join.waiters,
+        spec,
+        |join| match join.done {
+            true => Attempt::Done(()),
+            false => Attempt::Wait(Joiner::Other),
+        },
+    );
+    true
 }

@@ -64,15 +64,15 @@ pub(crate) fn begin() -> Result<(), Interrupt> {
         Some(fiber) => is_calm(unsafe { fiber.as_ref() }),
     };
     if local.spend() || !calm {
-        return begin_slowly(local.is_spent());
+        return begin_slowly(local);
     }
     Ok(())
 }
 
 #[cold]
 #[inline(never)]
-fn begin_slowly(spent: bool) -> Result<(), Interrupt> {
-    if spent {
+fn begin_slowly(local: &Local) -> Result<(), Interrupt> {
+    if local.is_to_give_way() {
         yield_now();
     }
     interrupted().map_or(Ok(()), Err)

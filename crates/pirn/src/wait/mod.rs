@@ -34,7 +34,7 @@ pub(crate) mod interrupt;
 // A table in static memory, which loom's words cannot be in.
 #[cfg(not(loom))]
 mod keyed;
-#[expect(unsafe_code, reason = "asks for a run on the caller's stack")]
+#[expect(unsafe_code, reason = "reaches the header of the fiber that waits")]
 mod lend;
 #[expect(unsafe_code, reason = "a region lies in the frame that it holds for")]
 pub(crate) mod limit;
@@ -60,7 +60,7 @@ pub(crate) use clock::{deadline_in, now};
 pub(crate) use lend::lend;
 pub(crate) use limit::{begin, interrupted};
 pub(crate) use linger::{linger, lingers};
-pub(crate) use park::{How, Spec, spend, yield_now};
+pub(crate) use park::{How, Spec, give_way_if_slow, spend, yield_now};
 pub(crate) use queue::{Attempt, Waited, wait_for, wait_held, wait_in};
 
 pub use crate::fiber::Ticket;

@@ -7,7 +7,8 @@
 //! A notice lies in the frame of `park_on`, and the header points to it: one store when the
 //! fiber parks, one when it goes on. It is read by the fiber's worker while the fiber does not
 //! run; that worker is the only one that could resume it, so the frame, and everything that the
-//! frames below have borrowed, stays as it is meanwhile.
+//! frames below have borrowed, stays as it is meanwhile. The same holds for a waker that has claimed the wait, until
+//! it enqueues the fiber.
 //!
 //! # Invariants
 //! * NO1. The header's pointer is null, or points to a notice in a frame of the fiber's own that
@@ -26,6 +27,8 @@ use super::object::{Describe, Object, ObjectKind};
 use super::park::Spec;
 use super::reason::Reason;
 use crate::base::backoff::Backoff;
+use crate::base::tells::TELLS;
+use crate::fiber::current;
 use crate::fiber::{FiberId, FiberPtr, Header};
 use crate::shim::Lock;
 
@@ -127,11 +130,26 @@ impl std::fmt::Debug for Subject<'_> {
     }
 }
 
+/// Tells the runtime of the running fiber, if one runs here, that it has closed `channel`.
+#[cold]
+#[inline(never)]
+pub(crate) fn closed(channel: Subject<'_>) {
+    if !TELLS {
+        return;
+    }
+    let local = current::local();
+    if let Some(fiber) = local.fiber() {
+        // SAFETY: H1.
+        let home = unsafe { fiber.as_ref() }.home();
+        home.saw_close(local, fiber, channel.address());
+    }
+}
+
 /// Reads the notice of a fiber; none if it does not wait.
 ///
 /// # Safety
-/// On the fiber's own worker, while the fiber does not run; or by the fiber itself. The subject
-/// is used before the fiber runs again.
+/// On the fiber's own worker, while the fiber does not run; by a waker that has claimed the parked fiber
+/// and has not enqueued it; or by the fiber itself. The subject is used before the fiber runs again.
 pub(crate) unsafe fn read(header: &Header) -> Option<Seen> {
     // SAFETY: NO1; the caller keeps the fiber from going on.
     let notice = unsafe { header.notice.get().cast::<Notice<'static>>().as_ref() }?;

@@ -14,9 +14,12 @@
 //! panic count of `std` is per thread, and another fiber on this thread would see it. Only
 //! if others have waited behind it for [`PATIENCE`] does it switch all the same. (A panic hook
 //! that waits falls under the same rule; if it has to wait longer than that behind others,
-//! and one of them panics meanwhile, `std` ends the process.) Where fibers may migrate, one that
+//! and one of them panics meanwhile, `std` ends the process. To stay in place in a hook would
+//! prevent that, but `std` does not tell a hook from a destructor, which may wait for a fiber of its
+//! own thread.) Where fibers may migrate, one that
 //! leaves while it unwinds stays on its thread all the same: the count is there.
 
+use std::num::NonZero;
 use std::panic::Location;
 use std::ptr;
 use std::thread::panicking;
@@ -28,7 +31,8 @@ use super::notice::{Notice, Subject};
 use super::polling;
 use super::reason::Reason;
 use super::suspend::{
-    end_of, requeue, requeue_pinned, suspend, suspend_free, suspend_pinned,
+    end_of, requeue, requeue_pinned, requeue_settled, suspend, suspend_free,
+    suspend_pinned,
 };
 use crate::base::clock;
 use crate::base::mutant::mutant;
@@ -297,22 +301,30 @@ fn park_as(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
 
 #[inline]
 fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
-    if unwinds(local) {
-        park_in_place(local, header, ticket, spec)
-    } else {
-        // Whoever runs meanwhile finds the thread outside of this fiber's spans.
-        header.spans.leave();
-        let end = if !local.is_free() {
-            suspend(local, header, ticket, spec)
-        } else if local.left_unwinding() {
-            // It may be this one that unwinds.
-            suspend_pinned(local, header, ticket, spec)
-        } else {
-            suspend_free(local, header, ticket, spec)
-        };
-        header.spans.resume();
-        end
+    if !yields_as_usual(local) {
+        return park_unusually(local, header, ticket, spec);
     }
+    // The fiber that runs meanwhile finds the thread outside of this fiber's spans.
+    header.spans.leave();
+    let end = suspend(local, header, ticket, spec);
+    header.spans.resume();
+    end
+}
+
+/// As [`park_fiber`], if not [`yields_as_usual`].
+#[inline(never)]
+fn park_unusually(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
+    if unwinds(local) {
+        return park_in_place(local, header, ticket, spec);
+    }
+    header.spans.leave();
+    let end = match local.is_free() && !local.left_unwinding() {
+        true => suspend_free(local, header, ticket, spec),
+        // It may be this one that unwinds.
+        false => suspend_pinned(local, header, ticket, spec),
+    };
+    header.spans.resume();
+    end
 }
 
 /// Parks for as long as what holds for the caller's code allows.
@@ -392,28 +404,53 @@ pub(crate) fn yield_now() {
 ///
 /// # Panics
 /// In the middle of a poll (`polling`).
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub(crate) fn yield_if_allowed() {
     let local = current::local();
-    if polling::forbids_waiting(local) {
-        polling::refuse();
+    match local.fiber() {
+        Some(fiber) if yields_as_usual(local) => yield_usually(local, fiber),
+        _ => {
+            if polling::forbids_waiting(local) {
+                polling::refuse();
+            }
+            yield_on(local);
+        }
     }
-    yield_on(local);
 }
 
-#[inline]
+#[inline(never)]
 fn yield_on(local: &Local) {
     match local.fiber() {
-        // The next operation after the poll gives way.
-        Some(_) if local.is_polling() => local.refill_budget(1),
-        Some(fiber) if !panicking() => {
-            local.set_left_unwinding(false);
-            promote_all(local);
-            requeue(local, fiber);
-        }
-        Some(fiber) => yield_while_unwinding(local, fiber),
+        Some(fiber) if yields_as_usual(local) => yield_usually(local, fiber),
+        Some(fiber) => yield_unusually(local, fiber),
         None => shim::thread::yield_now(),
+    }
+}
+
+/// Whether the fiber that runs here does not poll, unwind or migrate, and none is left unwinding.
+#[inline(always)]
+fn yields_as_usual(local: &Local) -> bool {
+    local.is_usual() && !panicking()
+}
+
+#[inline(always)]
+fn yield_usually(local: &Local, fiber: FiberPtr) {
+    promote_all(local);
+    requeue_settled(local, fiber);
+}
+
+/// Yields if not [`yields_as_usual`].
+fn yield_unusually(local: &Local, fiber: FiberPtr) {
+    if local.is_polling() {
+        // The next operation after the poll gives way.
+        local.spend_with_next();
+    } else if panicking() {
+        yield_while_unwinding(local, fiber);
+    } else {
+        local.set_left_unwinding(false);
+        promote_all(local);
+        requeue(local, fiber);
     }
 }
 
@@ -448,15 +485,18 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     if local.left_unwinding() || leaves_at_once(local) {
         return requeue_pinned(local, fiber);
     }
-    let now = clock::now();
+    // Zero, once in 71 minutes, passes for one.
+    let now = NonZero::new((clock::now() / 1_000) as u32).unwrap_or(NonZero::<u32>::MIN);
     let since = local.stalled_since(now);
+    let patient = u128::from(now.get().wrapping_sub(since.get())) < PATIENCE.as_micros();
     // SAFETY: H1.
     let home = unsafe { fiber.as_ref() }.home();
-    if now - since >= PATIENCE.as_nanos() as u64 && home.others_wait() {
+    if !patient && home.others_wait() {
         local.set_left_unwinding(true);
         requeue_pinned(local, fiber);
     } else {
         shim::thread::yield_now();
+        local.renew_budget();
     }
 }
 
@@ -474,8 +514,28 @@ pub(crate) fn spend_here() -> &'static Local {
     if !local.spend() {
         return local;
     }
+    spent(local)
+}
+
+/// Gives way if the budget is spent.
+#[cold]
+#[inline(never)]
+fn spent(local: &'static Local) -> &'static Local {
+    if !local.is_to_give_way() {
+        return local;
+    }
     yield_now();
     current::local()
+}
+
+/// Gives way if the fibers of this worker compute for long between two operations: what the
+/// caller has woken here would wait for as long.
+#[inline]
+pub(crate) fn give_way_if_slow() {
+    let local = current::local();
+    if local.is_slow() {
+        yield_on(local);
+    }
 }
 
 fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {

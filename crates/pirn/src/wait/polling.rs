@@ -109,10 +109,10 @@ pub(crate) fn call(waker: Waker) {
 /// is spent, and which gives way between polls. Counts one operation.
 pub(crate) fn is_spent() -> bool {
     let local = current::local();
-    if local.polling() != Polling::Ours || !local.spend() {
+    if local.polling() != Polling::Ours || !local.spend() || !local.is_to_give_way() {
         return false;
     }
-    local.refill_budget(1);
+    local.spend_with_next();
     true
 }
 

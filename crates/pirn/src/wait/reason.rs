@@ -105,6 +105,19 @@ const REASONS: [Reason; 31] = [
 ];
 
 impl Reason {
+    /// Whether a fiber with this reason usually waits for another fiber.
+    pub(crate) fn is_for_a_fiber(self) -> bool {
+        !matches!(
+            self,
+            Reason::Sleep
+                | Reason::Blocking
+                | Reason::File
+                | Reason::Readable
+                | Reason::Writable
+                | Reason::Future
+        )
+    }
+
     /// The reason with this number; `None` if none has it.
     pub(crate) fn numbered(number: u32) -> Option<Reason> {
         let mut all = REASONS.into_iter();

@@ -27,7 +27,7 @@ use crate::fiber::{FiberPtr, Header, Schedule, Ticket, Wish};
 use crate::timer::Timer;
 
 /// Suspends a fiber that has settled on this thread.
-#[inline]
+#[inline(always)]
 pub(super) fn suspend(
     local: &Local,
     header: &Header,
@@ -112,9 +112,15 @@ fn under_timer(home: &dyn Schedule, ticket: Ticket, spec: &Spec, leave: impl FnO
 /// Lets everything else that is ready run first.
 #[inline]
 pub(super) fn requeue(local: &Local, fiber: FiberPtr) {
-    if local.is_free() {
-        return requeue_free(local, fiber);
+    match local.is_free() {
+        true => requeue_free(local, fiber),
+        false => requeue_settled(local, fiber),
     }
+}
+
+/// As [`requeue`], for a fiber that has settled on this thread.
+#[inline(always)]
+pub(super) fn requeue_settled(local: &Local, fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     header.spans.leave();

@@ -134,7 +134,7 @@ impl<T: Linked> Fifo<T> {
     /// Takes out the oldest node that is `wanted`. O(n).
     pub(crate) fn take_first(
         &mut self,
-        wanted: impl Fn(NonNull<T>) -> bool,
+        mut wanted: impl FnMut(NonNull<T>) -> bool,
     ) -> Option<NonNull<T>> {
         let mut before = None;
         let mut at = self.head;

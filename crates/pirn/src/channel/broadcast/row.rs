@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
+use crate::wait::notice::{Subject, closed};
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::wake_all;
 
@@ -110,6 +111,7 @@ impl<T> Row<T> {
         let open = !std::mem::replace(&mut state.closed, true);
         drop(state);
         if open {
+            closed(Subject::of(&self.state));
             wake_all(&self.state, |state| state.waiting.claim_first(|_| ()));
         }
         open

@@ -1,6 +1,7 @@
 //! The receiving end of a oneshot channel.
 
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use super::case::RecvCase;
 use super::future::RecvFuture;
 use super::slot::{Found, Slot};
 use crate::channel::error::{RecvError, RecvTimeoutError, TryRecvError};
+use crate::wait::notice::{Subject, closed};
 use crate::wait::object::Nameable;
 use crate::wait::{
     Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
@@ -90,7 +92,10 @@ impl<T> Receiver<T> {
     /// # Cancellation
     /// Not an interruption point; never suspends.
     pub fn close(&mut self) {
-        self.slot.state.lock().receiver_gone = true;
+        let was_gone = mem::replace(&mut self.slot.state.lock().receiver_gone, true);
+        if !was_gone {
+            closed(Subject::of(&self.slot.state));
+        }
     }
 
     /// Returns a case for a select that receives the value.

@@ -1,6 +1,8 @@
 //! Tests that see the inside of channels.
 
 #[cfg(not(any(loom, shuttle)))]
+mod answers;
+#[cfg(not(any(loom, shuttle)))]
 mod crowd;
 
 #[cfg(loom)]

@@ -10,6 +10,7 @@ use crate::fiber::current;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::{self, Lock};
 use crate::sync::{RwLock, RwLockReadGuard};
+use crate::wait::notice::{Subject, closed};
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::polling::forbids_waiting;
 use crate::wait::wake_all;
@@ -87,6 +88,7 @@ impl<T> Board<T> {
         let last = state.senders == 0;
         drop(state);
         if last {
+            closed(Subject::of(&self.state));
             wake_all(&self.state, |state| state.waiting.claim_first(|_| ()));
         }
     }

@@ -10,7 +10,9 @@
 //!   runs is the one that switched to it, or null if that one was left for good. Nothing
 //!   else runs in between, so it is still where it was.
 
+use std::cell::Cell;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr;
 
 use crate::context::frame::Entry;
@@ -32,6 +34,7 @@ unsafe extern "C" {
         old_size: *mut usize,
     );
     fn __asan_unpoison_memory_region(start: *const c_void, size: usize);
+    fn __asan_handle_no_return();
     fn __lsan_register_root_region(start: *const c_void, size: usize);
     fn __lsan_unregister_root_region(start: *const c_void, size: usize);
 }
@@ -138,6 +141,95 @@ pub(in crate::context) unsafe fn arrive(here: *mut Context) {
         // SAFETY: A1.
         let from = unsafe { &mut (*here.came_from).side };
         (from.bottom, from.size) = (bottom, size);
+    }
+}
+
+/// Prepares the side data of a context that visits the frames on `stack`.
+pub(in crate::context) fn prepare_guest(context: &mut Context, stack: &Range<usize>) {
+    context.side.bottom = ptr::with_exposed_provenance(stack.start);
+    context.side.size = stack.len();
+}
+
+/// To be called when a visitor has left the free part `stack` of a stack: its frames were left,
+/// not unwound, and have poisoned it.
+pub(in crate::context) fn guest_left(stack: Range<usize>) {
+    let start = ptr::with_exposed_provenance(stack.start);
+    // SAFETY: mapped, and not in use.
+    unsafe { __asan_unpoison_memory_region(start, stack.len()) };
+}
+
+/// A call on another stack, by which the fiber or thread does not change.
+pub(in crate::context) struct Detour {
+    /// The sanitizer's own stack of the frames that wait.
+    fake_stack: *mut c_void,
+    /// The stack that waits, once the other one is reached.
+    bottom: Cell<*const c_void>,
+    size: Cell<usize>,
+}
+
+impl Detour {
+    /// To be made before the call, and dropped after it, returned or unwound.
+    #[inline(always)]
+    pub(in crate::context) fn begin(stack: &Stack) -> Detour {
+        let mut detour = Detour {
+            fake_stack: ptr::null_mut(),
+            bottom: Cell::new(ptr::null()),
+            size: Cell::new(0),
+        };
+        let (bottom, size) = bounds(stack);
+        // SAFETY: the bounds of the stack that runs next.
+        unsafe {
+            __sanitizer_start_switch_fiber(&raw mut detour.fake_stack, bottom, size);
+        }
+        detour
+    }
+
+    /// To be called in the first frame there, and the result dropped in it.
+    ///
+    /// # Safety
+    /// 1. That frame is on the stack that this was made for.
+    #[inline(always)]
+    pub(in crate::context) unsafe fn arrive(&self) -> There<'_> {
+        // SAFETY: 1, and null says that this stack begins anew.
+        unsafe {
+            __sanitizer_finish_switch_fiber(
+                ptr::null_mut(),
+                self.bottom.as_ptr(),
+                self.size.as_ptr(),
+            );
+        }
+        There(self)
+    }
+}
+
+impl Drop for Detour {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: back on the stack that `begin` has left, with what it stored.
+        unsafe {
+            __sanitizer_finish_switch_fiber(
+                self.fake_stack,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            );
+        }
+        if std::thread::panicking() {
+            // The panic was raised on the other stack, so the sanitizer has not heard that frames on this one end.
+            // SAFETY: this is the stack that the sanitizer takes for the running one.
+            unsafe { __asan_handle_no_return() };
+        }
+    }
+}
+
+/// The part of a [`Detour`] on the other stack.
+pub(in crate::context) struct There<'a>(&'a Detour);
+
+impl Drop for There<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let (bottom, size) = (self.0.bottom.get(), self.0.size.get());
+        // SAFETY: null says that this stack ends; the bounds are those of the one that waits.
+        unsafe { __sanitizer_start_switch_fiber(ptr::null_mut(), bottom, size) };
     }
 }
 

@@ -1,5 +1,7 @@
 //! No sanitizer: nothing to tell.
 
+use std::ops::Range;
+
 use crate::context::frame::Entry;
 use crate::context::stack::Stack;
 use crate::context::switch::Context;
@@ -49,6 +51,42 @@ pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, _to: *mut C
 /// None here; the twins reach into the context.
 #[inline(always)]
 pub(in crate::context) unsafe fn arrive(_here: *mut Context) {}
+
+/// Prepares the side data of a context that visits the frames on `_stack`.
+#[allow(dead_code, reason = "the corosensei backend has no visits")]
+#[inline(always)]
+pub(in crate::context) fn prepare_guest(_context: &mut Context, _stack: &Range<usize>) {}
+
+/// To be called when a visitor has left the free part `_stack` of a stack.
+#[allow(dead_code, reason = "the corosensei backend has no visits")]
+#[inline(always)]
+pub(in crate::context) fn guest_left(_stack: Range<usize>) {}
+
+/// A call on another stack.
+#[allow(dead_code, reason = "the corosensei backend has no such calls")]
+pub(in crate::context) struct Detour;
+
+#[allow(dead_code, reason = "the corosensei backend has no such calls")]
+impl Detour {
+    /// To be made before the call, and dropped after it.
+    #[inline(always)]
+    pub(in crate::context) fn begin(_stack: &Stack) -> Detour {
+        Detour
+    }
+
+    /// To be called in the first frame there, and the result dropped in it.
+    ///
+    /// # Safety
+    /// None here; the twin closes the change of stacks.
+    #[inline(always)]
+    pub(in crate::context) unsafe fn arrive(&self) -> There {
+        There
+    }
+}
+
+/// The part of a [`Detour`] on the other stack.
+#[allow(dead_code, reason = "the corosensei backend has no such calls")]
+pub(in crate::context) struct There;
 
 /// To be called when a stack leaves the pool or a cache.
 #[inline(always)]

@@ -12,6 +12,7 @@
 //!   while it runs.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr;
 
 use crate::context::frame::Entry;
@@ -122,6 +123,40 @@ pub(in crate::context) unsafe fn arrive(here: *mut Context) {
         here.left = ptr::null_mut();
     }
 }
+
+/// Prepares the side data of a context that visits the frames on `_stack`: its calls are no
+/// calls of the visited fiber.
+pub(in crate::context) fn prepare_guest(context: &mut Context, _stack: &Range<usize>) {
+    // SAFETY: only makes a handle, which the visited side destroys (TS2).
+    context.side.fiber = unsafe { __tsan_create_fiber(0) };
+}
+
+/// To be called when a visitor has left the free part `_stack` of a stack.
+#[inline(always)]
+pub(in crate::context) fn guest_left(_stack: Range<usize>) {}
+
+/// A call on another stack. To this sanitizer it is a call like any other.
+pub(in crate::context) struct Detour;
+
+impl Detour {
+    /// To be made before the call, and dropped after it.
+    #[inline(always)]
+    pub(in crate::context) fn begin(_stack: &Stack) -> Detour {
+        Detour
+    }
+
+    /// To be called in the first frame there, and the result dropped in it.
+    ///
+    /// # Safety
+    /// None here; the twin closes the change of stacks.
+    #[inline(always)]
+    pub(in crate::context) unsafe fn arrive(&self) -> There {
+        There
+    }
+}
+
+/// The part of a [`Detour`] on the other stack.
+pub(in crate::context) struct There;
 
 /// To be called when a stack leaves the pool or a cache.
 #[inline(always)]

@@ -3,6 +3,8 @@
 
 use std::process::{Command, Output};
 
+use crate::base::tests::unmeasured::repeat;
+
 /// Sanitizers have handlers of faults, and larger frames, of their own.
 pub(super) const SANITIZED: bool = cfg!(any(pirn_asan, pirn_tsan));
 
@@ -44,5 +46,6 @@ pub(super) fn alone(path: &str, body: impl FnOnce()) {
         "{}\n{stdout}\n{stderr}",
         output.status
     );
+    repeat(&stderr);
     assert!(stdout.contains("1 passed"), "{path} has not run:\n{stdout}");
 }

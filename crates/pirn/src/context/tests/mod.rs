@@ -13,6 +13,10 @@ mod switch;
 #[path = "registers_x86_64.rs"]
 mod registers;
 
+#[cfg(all(target_arch = "x86_64", unix, not(feature = "corosensei")))]
+#[path = "beside_x86_64.rs"]
+mod beside;
+
 #[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
 #[path = "memory_linux.rs"]
 mod memory;

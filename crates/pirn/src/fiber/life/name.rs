@@ -30,7 +30,7 @@ pub enum State {
     Running,
     /// It is about to wait, and may still be on its stack.
     Parking,
-    /// It waits for something; or its stack is lent to one that it waits for.
+    /// It waits for something.
     Parked,
     /// It has ended, by its closure's return or panic.
     Done,

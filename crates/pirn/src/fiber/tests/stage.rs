@@ -60,7 +60,7 @@ impl Block {
 
     /// Puts the block into this thread's magazine, where the next header comes from.
     pub(crate) fn stock(&self) {
-        slab::free(self.header);
+        slab::free(current::local(), self.header);
     }
 
     /// A fiber with `refs` references, on this thread's magazine's first header: this one.

@@ -96,11 +96,13 @@ pub(crate) fn stop() {
     WATCHED.store(0, Ordering::SeqCst);
 }
 
-/// *Watcher.* Sleeps until `until`; with none, until somebody rings.
+/// *Watcher.* Sleeps until `until`, whatever changes meanwhile; with none, after a
+/// [`stop`], until the bell rings.
 pub(crate) fn await_change(until: Option<Instant>) {
     let mut rung = BELL.lock();
-    while !*rung {
+    loop {
         rung = match until {
+            None if *rung => return,
             None => RUNG.wait(rung),
             Some(until) if until <= crate::shim::now() => return,
             Some(until) => RUNG.wait_until(rung, until),

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::super::json::Line;
 use super::super::metrics::Metrics;
@@ -14,13 +14,20 @@ use crate::sched::counters::Counters;
 use crate::sched::fiber_info::FiberInfo;
 use crate::sched::glance::{Glance, Mood};
 use crate::sched::pool::Pool;
-use crate::sched::roll::{Question, WorkerInfo};
-use crate::sched::tally::Tally;
+use crate::sched::roll::Question;
+use crate::sched::walk::{LeftOut, Walked};
 use crate::shim;
 
 /// The version of the form. It changes when what a reader of the older one relies on changes;
 /// new kinds and new fields do not change it.
 const VERSION: u64 = 1;
+
+/// How long fibers may be described in one answer: less than a client has to take it, so that it learns
+/// what was left out. Arbitrary; a million fibers take some seconds.
+const WALK: Duration = Duration::from_secs(8);
+
+/// How long what is written may lie in a buffer while more is being found out. Arbitrary.
+const FLUSH: Duration = Duration::from_millis(100);
 
 /// Answers `request` about `pool`, which has been there since `began`.
 ///
@@ -44,9 +51,9 @@ fn snapshot(
     most: usize,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    // Before the roll, which wakes everybody.
+    let until = shim::now() + WALK;
+    // Before the walk, which wakes workers.
     let glances = pool.glance();
-    let roll = pool.call_roll(Question::Fibers(most));
     let metrics = Metrics::of(pool);
     let uptime = shim::now().saturating_duration_since(began);
     Line::of("runtime")
@@ -60,24 +67,29 @@ fn snapshot(
         .raw("pressure", metrics.pressure)
         .raw("aged_wakes", metrics.aged_wakes)
         .raw("slow_fibers", metrics.slow_fibers)
+        .raw("stalled_ns", metrics.stalled.as_nanos())
+        .raw("stall_delays_ms", delays(&metrics.stall_delays))
         .numbers("counters", named(&metrics.total))
         .end(out)?;
-    let mut tally = Tally::default();
+    // The client learns at once that it is served, and need not wait for all of the rest.
+    out.flush()?;
+    let mut flushed = shim::now();
+    // Without it the time is up, and all fibers are left out.
+    let _turn = pool.begin_walk(until);
+    let walk = pool.walk(most, 0, until, &mut |fiber| {
+        describe(&fiber).end(out)?;
+        if shim::now().saturating_duration_since(flushed) > FLUSH {
+            out.flush()?;
+            flushed = shim::now();
+        }
+        Ok(())
+    })?;
     for glance in &glances {
-        let told = roll
-            .workers
-            .iter()
-            .find(|told| told.worker == glance.worker);
+        let walked = walk.workers.iter().find(|it| it.worker == glance.worker);
         let counters = metrics.workers.get(glance.worker);
-        worker(glance, told, counters.map(|worker| &worker.counters), out)?;
+        worker(glance, walked, counters.map(|worker| &worker.counters), out)?;
     }
-    for told in &roll.workers {
-        told.fibers
-            .iter()
-            .for_each(|fiber| tally.count((fiber.state, fiber.reason)));
-        tally.merge(&told.others);
-    }
-    for (state, reason, fibers) in tally.iter() {
+    for (state, reason, fibers) in walk.tally.iter() {
         Line::of("tally")
             .text("state", state_name(state))
             .some_text("reason", reason.map(|reason| format!("{reason:?}")))
@@ -90,17 +102,37 @@ fn snapshot(
             .raw("times", times)
             .end(out)?;
     }
-    for told in &roll.workers {
-        for fiber in &told.fibers {
-            describe(fiber).end(out)?;
-        }
+    for line in pool.spawn_lines() {
+        Line::of("spawn_line")
+            .text("spawned_at", &line.location.to_string())
+            .text("class", &line.class.to_string())
+            .raw("live", line.live)
+            .raw("placed", line.placed)
+            .raw("held", line.held)
+            .end(out)?;
     }
-    Line::of("end").end(out)
+    let left_out: usize = walk.workers.iter().map(|it| it.left_out).sum();
+    let mut end = Line::of("end").raw("complete", left_out == 0);
+    if left_out > 0 {
+        end = end.raw("left_out", left_out);
+    }
+    end.end(out)
+}
+
+/// Pairs of a bucket's bound in milliseconds, null for the last, and what is in it; without those
+/// that are empty.
+fn delays(delays: &[(Duration, u64)]) -> String {
+    let filled = delays.iter().filter(|(_, stalls)| *stalls > 0);
+    let pairs = filled.map(|(bound, stalls)| match *bound {
+        Duration::MAX => format!("[null,{stalls}]"),
+        bound => format!("[{},{stalls}]", bound.as_millis()),
+    });
+    format!("[{}]", pairs.collect::<Vec<_>>().join(","))
 }
 
 fn worker(
     glance: &Glance,
-    told: Option<&WorkerInfo>,
+    walked: Option<&Walked>,
     counters: Option<&Counters>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -110,14 +142,26 @@ fn worker(
         Mood::Asleep => "asleep",
         Mood::Timed => "timed",
     };
+    let there = walked.filter(|_| glance.mood != Mood::Gone);
     let mut line = Line::of("worker")
         .raw("worker", glance.worker)
         .text("state", mood)
         .raw("member", glance.member)
-        .raw("answered", told.is_some_and(|told| told.answered))
+        .raw("answered", there.is_some_and(|walked| walked.answered))
         .raw("started", glance.started)
-        .raw("ready", told.map_or(0, |told| told.ready))
+        .raw("ready", walked.map_or(0, |walked| walked.ready))
         .raw("fresh", glance.fresh);
+    if let Some(walked) = walked {
+        line = line.raw("described", walked.described);
+        if let Some(why) = walked.why {
+            line = line
+                .raw("left_out", walked.left_out)
+                .text("left_out_why", left_out_name(why));
+        }
+        if let Some(silent) = walked.silent {
+            line = line.raw("age_ns", silent.as_nanos());
+        }
+    }
     if let Some(running) = &glance.running {
         line = line
             .text("running", &running.id.to_string())
@@ -127,6 +171,14 @@ fn worker(
         line = line.numbers("counters", named(counters));
     }
     line.end(out)
+}
+
+fn left_out_name(why: LeftOut) -> &'static str {
+    match why {
+        LeftOut::Limit => "limit",
+        LeftOut::Busy => "busy",
+        LeftOut::Late => "late",
+    }
 }
 
 fn fiber(pool: &Arc<Pool>, id: u64, out: &mut dyn Write) -> io::Result<()> {

@@ -1,9 +1,10 @@
 //! The thread that answers, from when a runtime has been built to its end.
 //!
-//! One thread, one client at a time, one question each: so that a client that is slow, or wants
-//! everything over and over, holds up other clients for a limited time, and the runtime not at
-//! all. The thread sleeps while nobody asks, and counts as one that has nothing to do
-//! (`vigil::rest`), so it neither wakes an idle process nor hides a deadlock.
+//! One thread, one answer at a time, one question for each client. So a client that reads slowly,
+//! or asks for everything again and again, delays other clients for a limited time only. A
+//! client that sends no question delays none. A worker describes its fibers in pieces
+//! (`sched::walk`) of less than a millisecond each. The thread sleeps while there is no question,
+//! and counts as idle then (`vigil::rest`), so it neither wakes an idle process nor hides a deadlock.
 //!
 //! It ends when the alarm is dropped, which ends all its waits, also one for a client. Whoever
 //! closes waits for the rest: for a roll call, 50 ms at most, or for names of functions that are
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use super::super::json::Line;
 use super::answer::answer;
-use super::request::Request;
+use super::request::{self, Request};
 use crate::fiber::vigil;
 use crate::sched::pool::Pool;
 use crate::shim::{self, Mutex};
@@ -85,7 +86,7 @@ impl Inspector {
                 let pool = Arc::downgrade(pool);
                 let began = shim::now();
                 let thread = shim::thread::spawn(name, move || {
-                    serve(&listener, &pool, began);
+                    serve(listener, &pool, began);
                 })?;
                 Stage::Serving(alarm, thread)
             }
@@ -112,28 +113,32 @@ impl fmt::Debug for Inspector {
 }
 
 /// The body of the thread. Dropping the listener removes the socket.
-fn serve(listener: &LocalListener, pool: &Weak<Pool>, began: Instant) {
+fn serve(mut listener: LocalListener, pool: &Weak<Pool>, began: Instant) {
     loop {
-        match vigil::rest(|| listener.accept(ASKING)) {
-            Ok(Some(client)) => {
+        match vigil::rest(|| listener.accept(ASKING, request::LONGEST)) {
+            Ok(Some((client, said))) => {
                 let Some(pool) = pool.upgrade() else { return };
                 // Whatever went wrong, the client knows.
-                let _ = attend(client, &pool, began);
+                let _ = attend(client, &said, &pool, began);
+                continue;
             }
             Ok(None) => return,
-            Err(_) if vigil::rest(|| listener.pause(PAUSE)) => {}
-            Err(_) => return,
+            Err(_) => {}
+        }
+        if !vigil::rest(|| listener.pause(PAUSE)) {
+            return;
         }
     }
 }
 
 fn attend(
     mut client: LocalClient<'_>,
+    said: &[u8],
     pool: &Arc<Pool>,
     began: Instant,
 ) -> io::Result<()> {
     let request = if client.is_friend()? {
-        Request::read(&mut client)?.map_err(|said| (Why::Request, said))
+        Request::read(said).map_err(|said| (Why::Request, said))
     } else {
         let said = "refused: another user's process".to_owned();
         Err((Why::Refused, said))

@@ -1,9 +1,7 @@
 //! What may be asked: one line.
 
-use std::io::{self, Read};
-
 /// Bytes of a request, at most.
-const LONGEST: usize = 80;
+pub(super) const LONGEST: usize = 80;
 
 /// A question.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,28 +13,18 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// Reads a line; `Ok(Err)` says what is wrong with it.
+    /// Reads the line that a client has said, at most [`LONGEST`] bytes.
     ///
     /// # Errors
-    /// Those of `from`.
-    pub(super) fn read(from: &mut dyn Read) -> io::Result<Result<Request, String>> {
-        let mut bytes = [0; LONGEST];
-        let mut len = 0;
-        while len < LONGEST {
-            let more = from.read(&mut bytes[len..])?;
-            if more == 0 {
-                break;
+    /// What is wrong with it, in words.
+    pub(super) fn read(said: &[u8]) -> Result<Request, String> {
+        match said.iter().position(|byte| *byte == b'\n') {
+            Some(end) => Request::parse(&said[..end]),
+            None if said.len() >= LONGEST => {
+                Err(format!("a request has at most {LONGEST} bytes"))
             }
-            len += more;
-            if let Some(end) = bytes[..len].iter().position(|byte| *byte == b'\n') {
-                return Ok(Request::parse(&bytes[..end]));
-            }
+            None => Err("a request ends with a line feed".to_owned()),
         }
-        let said = match len {
-            LONGEST => format!("a request has at most {LONGEST} bytes"),
-            _ => "a request ends with a line feed".to_owned(),
-        };
-        Ok(Err(said))
     }
 
     fn parse(line: &[u8]) -> Result<Request, String> {
@@ -62,8 +50,8 @@ impl Request {
 mod tests {
     use super::{LONGEST, Request};
 
-    fn read(mut bytes: &[u8]) -> Result<Request, String> {
-        Request::read(&mut bytes).expect("memory can be read")
+    fn read(bytes: &[u8]) -> Result<Request, String> {
+        Request::read(bytes)
     }
 
     #[test]

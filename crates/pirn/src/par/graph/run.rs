@@ -22,6 +22,7 @@ use crate::fiber::current;
 use crate::sched::beat::is_wanted;
 use crate::scope::{Scope, scope};
 use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::spawn::Builder;
 
 /// What the fibers of a run share.
 struct Run<'run, 'env> {
@@ -95,7 +96,9 @@ impl Run<'_, '_> {
         position: u32,
     ) -> bool {
         let body = move || self.go_on_from(scope, position);
-        scope.spawn_obliged(self.location, body).is_ok()
+        scope
+            .spawn_obliged(self.location, Builder::new(), body)
+            .is_ok()
     }
 
     /// Runs the node at `position`, and whatever may run on that account.

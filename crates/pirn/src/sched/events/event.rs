@@ -96,14 +96,7 @@ impl Event {
                     | Reason::Run
                     | Reason::Idle,
                 ) => LogMask::PARK | LogMask::JOIN,
-                Some(
-                    Reason::Send
-                    | Reason::Recv
-                    | Reason::Oneshot
-                    | Reason::Broadcast
-                    | Reason::Watch
-                    | Reason::Select,
-                ) => LogMask::PARK | LogMask::CHAN,
+                // Of waits in channels `chan` says more.
                 _ => LogMask::PARK,
             },
         }

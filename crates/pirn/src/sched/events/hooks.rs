@@ -10,13 +10,14 @@
 use std::time::Duration;
 
 use super::event::{Event, Kind};
-use super::log::log_event;
+use super::log::{LogMask, log_event};
 use super::watched::Watch;
 use crate::base::clock;
 use crate::base::tells::TELLS;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::Local;
 use crate::sched::fiber_info;
+use crate::sched::lines::{RunEnd, Tag};
 use crate::sched::pace::ROUND;
 use crate::sched::worker::{Worker, header};
 use crate::shim;
@@ -25,7 +26,7 @@ use crate::shim;
 const TRACE: u8 = 1;
 /// Events are told on standard error.
 const LOG: u8 = 2;
-/// The monitor wants to know who runs and how many wait behind.
+/// The monitor wants to know the name of the fiber that runs.
 const SLOW: u8 = 4;
 /// The state words of fibers are looked at.
 const ASSERT: u8 = 8;
@@ -68,7 +69,7 @@ impl Worker {
             header(fiber).state.assert_sound(kind == Kind::Park);
         }
         if watch & SLOW != 0 {
-            self.show_behind(kind, fiber);
+            self.show_name(kind, fiber);
         }
         if watch & (TRACE | LOG) != 0 {
             self.tell(kind, fiber, detail);
@@ -100,17 +101,28 @@ impl Worker {
         let timed = self.until_sample.get() == 0;
         let began = timed.then(shim::now);
         switch();
-        // Another one if its stack has changed hands (`lend`).
+        // Another one if its stack has changed hands (`succeed`).
         let fiber = local.fiber().unwrap_or(fiber);
         local.set_fiber(None);
         self.until_service.set(self.round_left.get());
-        if let Some(began) = began {
-            self.keep_sample(shim::now() - began);
-        }
+        let ran = began.map(|began| shim::now() - began);
+        ran.inspect(|ran| self.keep_sample(*ran));
         let left = local.take_left();
         // LIVENESS: only this worker could resume it, so it is where it has stopped; one that may
         // migrate is not parked yet.
         let reason = fiber_info::reason(fiber);
+        // A first run is short if the fiber is to wait for its work, whatever that will be.
+        if let Some(ran) = ran
+            && !fresh
+            && !matches!(left, Some((_, None)))
+        {
+            let end = match reason {
+                Some(reason) if reason.is_for_a_fiber() => RunEnd::ForAFiber,
+                None if local.is_spent() => RunEnd::Budget,
+                _ => RunEnd::Other,
+            };
+            self.sample_line(fiber, ran, end);
+        }
         if let Some((_, None)) = left {
             self.saw(Kind::Done, fiber);
         } else if let Some(reason) = reason {
@@ -130,6 +142,15 @@ impl Worker {
         counters.run_samples.increment();
         counters.run_nanos.add(ran);
         counters.run_nanos_max.raise_to(ran);
+    }
+
+    /// A timed run of a fiber that has not ended: what it says of its spawn line.
+    fn sample_line(&self, fiber: FiberPtr, ran: Duration, end: RunEnd) {
+        let tag = Tag(header(fiber).placement.get());
+        if tag.0 != 0 {
+            let ran = u64::try_from(ran.as_nanos()).unwrap_or(u64::MAX);
+            self.pool.lines.sampled(tag, ran, end);
+        }
     }
 
     /// Counts a round of dispatches towards the next sample.
@@ -166,28 +187,24 @@ impl Worker {
         if pool.config.watch.log.intersects(event.categories()) {
             log_event(pool.name(), self.index, &event, name);
         }
-    }
-
-    /// Lets the monitor see how many wait behind the running fiber, and its name.
-    fn show_behind(&self, kind: Kind, fiber: FiberPtr) {
-        let watched = &self.remote().watched;
-        // A fiber that has just been woken is on its way to the list, or pushes another one
-        // there.
-        watched.set_behind(self.count_ready() + usize::from(kind == Kind::Wake));
-        if kind.leaves() {
-            watched.set_runs(false);
-        } else if kind == Kind::Run {
-            if let Some(name) = header(fiber).name() {
-                watched.set_named(header(fiber), name);
-            }
-            watched.set_runs(true);
+        if pool.logs(LogMask::CHAN) {
+            self.log_step(kind, fiber);
         }
     }
 
-    /// The worker has woken up: has the monitor look for slow fibers, if it is to.
+    /// Lets the monitor see the name of the running fiber.
+    fn show_name(&self, kind: Kind, fiber: FiberPtr) {
+        if kind == Kind::Run
+            && let Some(name) = header(fiber).name()
+        {
+            self.remote().watched.set_named(header(fiber), name);
+        }
+    }
+
+    /// The worker has woken up: the monitor looks at what runs from now on, if it is to.
     pub(in crate::sched) fn waking(&self) {
-        if self.watch.get() & SLOW != 0 {
-            self.pool.monitor.resume();
+        if self.pool.watches_runs() {
+            self.pool.monitor.watch_stalls();
         }
     }
 }

@@ -37,11 +37,11 @@ impl LogMask {
     pub const WAKE: LogMask = LogMask(1 << 1);
     /// Fibers that move between workers: from outside, through the injector, by stealing.
     pub const INJECT: LogMask = LogMask(1 << 2);
-    /// Waits in channels and selects.
+    /// Waits in channels and selects: a fiber is enqueued, signalled, dequeued; and closed channels.
     pub const CHAN: LogMask = LogMask(1 << 3);
     /// All waits.
     pub const PARK: LogMask = LogMask(1 << 4);
-    /// What the monitor does.
+    /// What the monitor does, and each change of the number of threads, with its reason.
     pub const SYSMON: LogMask = LogMask(1 << 5);
     /// Everything.
     pub const ALL: LogMask = LogMask((1 << 6) - 1);

@@ -7,6 +7,7 @@
 //! Everything here is off unless a runtime was built with it. Then a worker's byte `watch` is
 //! zero, and each hook is a test of that byte.
 
+mod chan;
 mod event;
 mod hooks;
 mod log;

@@ -9,7 +9,6 @@ use super::ring::{CAPACITY, EventRing};
 use crate::base::clock;
 use crate::fiber::Header;
 use crate::shim::Lock;
-use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What a runtime is asked to watch; part of its configuration.
 #[derive(Debug, Copy, Clone, Default)]
@@ -18,8 +17,12 @@ pub(crate) struct Watch {
     pub(crate) trace: bool,
     /// Events are told.
     pub(crate) log: LogMask,
-    /// A fiber that runs for longer while others wait is reported.
+    /// A threshold for stalls was asked for by name: reports know the names of fibers.
     pub(crate) slow: Option<Duration>,
+    /// A fiber that runs for longer while others wait is reported; `None` if the monitor does not look.
+    pub(crate) stalls: Option<Duration>,
+    /// Threads in a stall may be asked by a signal where they stand.
+    pub(crate) signals: bool,
     /// The states of fibers are checked at each switch.
     pub(crate) assertions: bool,
 }
@@ -29,11 +32,6 @@ pub(crate) struct Watch {
 pub(in crate::sched) struct Watched {
     /// There if events are kept. Written by the worker.
     pub(in crate::sched) events: Option<Box<EventRing>>,
-    /// Fibers in the ready list when the running fiber was switched to, or last woke one.
-    /// Written by the worker if slow fibers are looked for, read by the monitor.
-    behind: AtomicUsize,
-    /// A fiber runs. Written by the worker if slow fibers are looked for.
-    runs: AtomicBool,
     /// The identity and the name of the last fiber with a name that was switched to. Written
     /// by the worker if slow fibers are looked for.
     named: Lock<(u64, String)>,
@@ -46,29 +44,9 @@ impl Watched {
     pub(in crate::sched) fn new(watch: &Watch) -> Watched {
         Watched {
             events: watch.trace.then(|| Box::new(EventRing::new(CAPACITY))),
-            behind: AtomicUsize::new(0),
-            runs: AtomicBool::new(false),
             named: Lock::new((0, String::new())),
             names: Lock::new(Vec::new()),
         }
-    }
-
-    pub(super) fn set_behind(&self, fibers: usize) {
-        // ORDERING: Relaxed: a number for a report.
-        self.behind.store(fibers, Ordering::Relaxed);
-    }
-
-    pub(in crate::sched) fn behind(&self) -> usize {
-        self.behind.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn set_runs(&self, runs: bool) {
-        // ORDERING: Relaxed: as above.
-        self.runs.store(runs, Ordering::Relaxed);
-    }
-
-    pub(in crate::sched) fn runs(&self) -> bool {
-        self.runs.load(Ordering::Relaxed)
     }
 
     /// Notes that `name` runs. Worker only.

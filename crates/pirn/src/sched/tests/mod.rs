@@ -1,6 +1,8 @@
 //! Tests of this room: `model_*` under loom, the others on the machine.
 
 #[cfg(loom)]
+mod model_beat;
+#[cfg(loom)]
 mod model_events;
 #[cfg(loom)]
 mod model_idle;
@@ -21,11 +23,15 @@ mod idle;
 #[cfg(not(any(loom, shuttle)))]
 mod injector;
 #[cfg(not(any(loom, shuttle)))]
+mod lines;
+#[cfg(not(any(loom, shuttle)))]
 mod mailbox;
 #[cfg(not(any(loom, shuttle)))]
 mod monitor;
 #[cfg(not(any(loom, shuttle)))]
 mod next;
+#[cfg(not(any(loom, shuttle)))]
+mod pace;
 #[cfg(all(
     feature = "io_uring",
     target_os = "linux",
@@ -38,4 +44,6 @@ mod ring;
 #[cfg(not(any(loom, shuttle)))]
 mod scale;
 #[cfg(not(any(loom, shuttle)))]
-mod share;
+mod steps;
+#[cfg(not(any(loom, shuttle)))]
+mod walk;

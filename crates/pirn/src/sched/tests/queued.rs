@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::base::tests::unmeasured::unmeasured;
 use crate::cancel::{Token, with_deadline};
 use crate::sched::queued::read_queued;
 use crate::{Runtime, time, yield_now};
@@ -45,7 +46,7 @@ fn await_parks(runtime: &Runtime, parks: u64) {
 #[test]
 fn a_read_ends_when_it_is_complete() {
     if is_refused() {
-        return;
+        return unmeasured("the system refuses io_uring");
     }
     let runtime = runtime();
     let ended = AtomicBool::new(false);
@@ -90,7 +91,7 @@ fn a_read_ends_when_it_is_complete() {
 fn more_reads_than_there_is_room_for() {
     const READS: usize = 300;
     if is_refused() {
-        return;
+        return unmeasured("the system refuses io_uring");
     }
     let runtime = runtime();
     let (file, mut writer) = pipe_file();
@@ -125,7 +126,7 @@ fn more_reads_than_there_is_room_for() {
 #[test]
 fn a_read_outlives_its_runtime() {
     if is_refused() {
-        return;
+        return unmeasured("the system refuses io_uring");
     }
     let runtime = runtime();
     let (file, mut writer) = pipe_file();
@@ -144,7 +145,7 @@ fn a_read_outlives_its_runtime() {
 #[test]
 fn completions_meet_the_workers_sleep() {
     if is_refused() {
-        return;
+        return unmeasured("the system refuses io_uring");
     }
     let rounds = 2_000;
     let runtime = runtime();

@@ -1,6 +1,6 @@
 //! What is decided from what was seen.
 
-use crate::sched::scale::{Evidence, ScaleReason};
+use crate::sched::scale::{Evidence, RunningLines, Scale, ScaleReason};
 
 /// Two members, both blocked, with work that has aged behind them.
 const BLOCKED: Evidence = Evidence {
@@ -11,10 +11,13 @@ const BLOCKED: Evidence = Evidence {
     advancing: 0,
     wait: 2,
     compute: 0,
+    soon: 0,
     fire_at: u64::MAX,
     unaware: false,
     joining: false,
     crowded: false,
+    running: RunningLines::EMPTY,
+    alike: 0,
 };
 
 #[test]
@@ -59,4 +62,47 @@ fn half_of_the_threads_at_a_time() {
         trace.push(threads);
     }
     assert_eq!(trace, [16, 24, 36, 54, 81, 100]);
+}
+
+#[test]
+fn a_refusal_is_news_once() {
+    let scale = Scale::default();
+    assert!(scale.is_news(ScaleReason::AtLimit));
+    assert!(!scale.is_news(ScaleReason::AtLimit));
+    // Looks in between, which decide nothing.
+    assert!(!scale.is_news(ScaleReason::Young) && !scale.is_news(ScaleReason::AtLimit));
+    assert!(scale.is_news(ScaleReason::NoThread));
+    assert!(!scale.is_news(ScaleReason::NoWork) && scale.is_news(ScaleReason::NoThread));
+    for change in [ScaleReason::Started, ScaleReason::Retired] {
+        assert!(scale.is_news(change) && scale.is_news(change));
+        assert!(scale.is_news(ScaleReason::AtLimit));
+    }
+}
+
+/// Each decision has a count of its own, and a name.
+#[test]
+fn every_reason_is_counted() {
+    let scale = Scale::default();
+    let names: Vec<String> = scale.get().iter().map(|(r, _)| r.to_string()).collect();
+    let expected = [
+        "no_work",
+        "nonpositive",
+        "young",
+        "idle_capacity",
+        "not_stuck",
+        "at_limit",
+        "no_thread",
+        "started",
+        "recalled",
+        "apart",
+        "sent_away",
+        "retired",
+    ];
+    assert_eq!(names, expected);
+    for (index, (reason, _)) in scale.get().into_iter().enumerate() {
+        assert_eq!(reason as usize, index, "{reason} has the count of another");
+        (0..=index).for_each(|_| scale.count(reason));
+    }
+    let counts: Vec<u64> = scale.get().into_iter().map(|(_, n)| n).collect();
+    assert_eq!(counts, (1..=expected.len() as u64).collect::<Vec<_>>());
 }

@@ -1,7 +1,7 @@
 //! No such sockets.
 
 use std::convert::Infallible;
-use std::io::{self, Error, ErrorKind, Read, Write};
+use std::io::{self, Error, ErrorKind, Write};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::time::Duration;
@@ -29,7 +29,11 @@ impl LocalListener {
     }
 
     /// Not called.
-    pub(crate) fn accept(&self, _limit: Duration) -> io::Result<Option<LocalClient<'_>>> {
+    pub(crate) fn accept(
+        &mut self,
+        _limit: Duration,
+        _longest: usize,
+    ) -> io::Result<Option<(LocalClient<'_>, Vec<u8>)>> {
         match self.0 {}
     }
 
@@ -47,12 +51,6 @@ impl LocalClient<'_> {
 
     /// Not called.
     pub(crate) fn limit(&mut self, _limit: Duration) {
-        match self.0 {}
-    }
-}
-
-impl Read for LocalClient<'_> {
-    fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
         match self.0 {}
     }
 }

@@ -1,10 +1,13 @@
 //! Unix: a socket that only the same user, or the administrator, is heard on, and waits for it
 //! that can be ended.
 //!
+//! Connected clients send their questions at the same time, each within a limit. A client that
+//! sends nothing delays none of the others.
+//!
 //! Every wait is a `poll` of the socket and of a pipe whose other end is the [`Alarm`]: when that
 //! is dropped, all waits end, from then on. Sockets do not block.
 
-use std::io::{self, Error, ErrorKind, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, Error, ErrorKind, PipeReader, PipeWriter, Read as _, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -18,6 +21,8 @@ use crate::shim;
 #[derive(Debug)]
 pub(crate) struct LocalListener {
     socket: UnixListener,
+    /// Clients that have not said what they want, the oldest first.
+    asking: Vec<Asking>,
     alarm: PipeReader,
     /// Dropped, it removes the file.
     _place: Place,
@@ -27,7 +32,18 @@ pub(crate) struct LocalListener {
 #[derive(Debug)]
 pub(crate) struct Alarm(#[expect(dead_code, reason = "dropped")] PipeWriter);
 
-/// Somebody who has connected.
+/// A client that has connected and has not said what it wants.
+#[derive(Debug)]
+struct Asking {
+    socket: UnixStream,
+    /// It must have done so by then.
+    until: Instant,
+    said: Vec<u8>,
+    /// It has said all that it will say.
+    is_done: bool,
+}
+
+/// A client that has connected.
 #[derive(Debug)]
 pub(crate) struct LocalClient<'a> {
     socket: UnixStream,
@@ -47,40 +63,75 @@ impl LocalListener {
         socket.set_nonblocking(true)?;
         let listener = LocalListener {
             socket,
+            asking: Vec::new(),
             alarm,
             _place: place,
         };
         Ok((listener, Alarm(bell)))
     }
 
-    /// The next one who connects, with whom talking after `limit` is an error; `None` when the
-    /// alarm has been dropped.
+    /// Returns the next client that has said a line or all that it will say, at most `longest` bytes,
+    /// with these bytes; a client of another user at once and with nothing. A client that takes
+    /// longer than `limit` is dropped. `None` when the alarm has been dropped.
     ///
     /// # Errors
     /// What the system says, when it has no descriptors to give for instance.
-    pub(crate) fn accept(&self, limit: Duration) -> io::Result<Option<LocalClient<'_>>> {
+    pub(crate) fn accept(
+        &mut self,
+        limit: Duration,
+        longest: usize,
+    ) -> io::Result<Option<(LocalClient<'_>, Vec<u8>)>> {
         loop {
-            match wait(
-                Some((self.socket.as_raw_fd(), libc::POLLIN)),
-                &self.alarm,
-                None,
-            )? {
-                Woken::Alarm => return Ok(None),
-                Woken::Ready | Woken::Late => {}
+            let now = shim::now();
+            self.asking.retain_mut(|client| {
+                client.until > now && client.listen(longest).is_ok()
+            });
+            if let Some(at) = self.asking.iter().position(|client| client.is_done) {
+                let Asking {
+                    socket,
+                    until,
+                    said,
+                    ..
+                } = self.asking.remove(at);
+                let alarm = &self.alarm;
+                let client = LocalClient {
+                    socket,
+                    alarm,
+                    until,
+                };
+                return Ok(Some((client, said)));
             }
+            let sockets = self.asking.iter().map(|client| client.socket.as_raw_fd());
+            let sockets = sockets.chain([self.socket.as_raw_fd()]);
+            let sockets: Vec<_> = sockets.map(|fd| (fd, libc::POLLIN)).collect();
+            let until = self.asking.iter().map(|client| client.until).min();
+            if let Woken::Alarm = wait(&sockets, &self.alarm, until)? {
+                return Ok(None);
+            }
+            self.admit(shim::now() + limit)?;
+        }
+    }
+
+    /// Accepts the clients that have connected.
+    fn admit(&mut self, until: Instant) -> io::Result<()> {
+        loop {
             match self.socket.accept() {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
                 Err(error) => return Err(error),
                 Ok((socket, _)) => {
                     socket.set_nonblocking(true)?;
-                    let until = shim::now() + limit;
-                    let alarm = &self.alarm;
-                    return Ok(Some(LocalClient {
+                    if self.asking.len() == MOST {
+                        // The one that has said nothing for longest.
+                        self.asking.remove(0);
+                    }
+                    let is_done = !is_friend(&socket)?;
+                    self.asking.push(Asking {
                         socket,
-                        alarm,
                         until,
-                    }));
+                        said: Vec::new(),
+                        is_done,
+                    });
                 }
             }
         }
@@ -89,8 +140,36 @@ impl LocalListener {
     /// Waits for so long; false if the alarm has been dropped.
     pub(crate) fn pause(&self, length: Duration) -> bool {
         let until = shim::now() + length;
-        matches!(wait(None, &self.alarm, Some(until)), Ok(Woken::Late))
+        matches!(wait(&[], &self.alarm, Some(until)), Ok(Woken::Late))
     }
+}
+
+impl Asking {
+    /// Reads what is there.
+    fn listen(&mut self, longest: usize) -> io::Result<()> {
+        while !self.is_done {
+            let mut bytes = [0; 128];
+            let room = bytes.len().min(longest - self.said.len());
+            match (&self.socket).read(&mut bytes[..room]) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(n) => {
+                    self.said.extend_from_slice(&bytes[..n]);
+                    let is_full = self.said.len() == longest;
+                    self.is_done = n == 0 || is_full || self.said.contains(&b'\n');
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a client belongs to this process's user, or to the administrator.
+fn is_friend(socket: &UnixStream) -> io::Result<bool> {
+    let user = peer::user(socket)?;
+    // SAFETY: no arguments, cannot fail.
+    Ok(user == 0 || user == unsafe { libc::geteuid() })
 }
 
 impl LocalClient<'_> {
@@ -99,9 +178,7 @@ impl LocalClient<'_> {
     /// # Errors
     /// If the system does not say.
     pub(crate) fn is_friend(&self) -> io::Result<bool> {
-        let user = peer::user(&self.socket)?;
-        // SAFETY: no arguments, cannot fail.
-        Ok(user == 0 || user == unsafe { libc::geteuid() })
+        is_friend(&self.socket)
     }
 
     /// From now on, reads and writes after so long are errors.
@@ -110,23 +187,11 @@ impl LocalClient<'_> {
     }
 
     fn wait(&self, events: libc::c_short) -> io::Result<()> {
-        let socket = Some((self.socket.as_raw_fd(), events));
-        match wait(socket, self.alarm, Some(self.until))? {
+        let socket = [(self.socket.as_raw_fd(), events)];
+        match wait(&socket, self.alarm, Some(self.until))? {
             Woken::Ready => Ok(()),
             Woken::Late => Err(ErrorKind::TimedOut.into()),
             Woken::Alarm => Err(ErrorKind::ConnectionAborted.into()),
-        }
-    }
-}
-
-impl Read for LocalClient<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            self.wait(libc::POLLIN)?;
-            match (&self.socket).read(buffer) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                done => return done,
-            }
         }
     }
 }
@@ -154,21 +219,21 @@ enum Woken {
     Late,
 }
 
-/// Waits until the socket is ready, the alarm is dropped or the time has come.
+/// Waits until a socket is ready, the alarm is dropped or the time has come.
 fn wait(
-    socket: Option<(RawFd, libc::c_short)>,
+    sockets: &[(RawFd, libc::c_short)],
     alarm: &PipeReader,
     until: Option<Instant>,
 ) -> io::Result<Woken> {
-    // A negative descriptor is left out.
-    let (fd, events) = socket.unwrap_or((-1, 0));
-    let polled = |fd, events| libc::pollfd {
+    let polled = |(fd, events)| libc::pollfd {
         fd,
         events,
         revents: 0,
     };
     loop {
-        let mut both = [polled(alarm.as_raw_fd(), libc::POLLIN), polled(fd, events)];
+        let alarm = (alarm.as_raw_fd(), libc::POLLIN);
+        let all = [alarm].into_iter().chain(sockets.iter().copied());
+        let mut all: Vec<_> = all.map(polled).collect();
         let timeout = match until {
             None => -1,
             Some(until) => {
@@ -177,14 +242,14 @@ fn wait(
                 i32::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX)
             }
         };
-        // SAFETY: the array is valid, and has two elements.
-        let ready = unsafe { libc::poll(both.as_mut_ptr(), 2, timeout) };
+        // SAFETY: the vector has as many elements as are named.
+        let ready = unsafe { libc::poll(all.as_mut_ptr(), all.len() as _, timeout) };
         let error = Error::last_os_error();
         match ready {
             _ if ready < 0 && error.kind() == ErrorKind::Interrupted => {}
             _ if ready < 0 => return Err(error),
-            _ if both[0].revents != 0 => return Ok(Woken::Alarm),
-            _ if both[1].revents != 0 => return Ok(Woken::Ready),
+            _ if all[0].revents != 0 => return Ok(Woken::Alarm),
+            _ if ready > 0 => return Ok(Woken::Ready),
             _ if until.is_some_and(|until| until <= shim::now()) => {
                 return Ok(Woken::Late);
             }
@@ -192,3 +257,7 @@ fn wait(
         }
     }
 }
+
+/// Clients that may be about to say what they want, of the process's own user. Arbitrary; each has a
+/// descriptor.
+const MOST: usize = 64;

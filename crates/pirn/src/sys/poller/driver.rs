@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::OnceLock;
 // Not from `shim`: neither is part of a protocol, and loom's cannot be in a static.
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::door::{Events, Poller, RawSource};
@@ -16,6 +16,8 @@ pub(crate) struct Driver {
     poller: OnceLock<Poller>,
     /// How many sources are in it. Written by who adds and removes.
     pub(super) sources: AtomicUsize,
+    /// A source that its owner waits for may be in the common driver.
+    shares: AtomicBool,
 }
 
 /// Held while a poller is made.
@@ -26,6 +28,7 @@ impl Driver {
         Driver {
             poller: OnceLock::new(),
             sources: AtomicUsize::new(0),
+            shares: AtomicBool::new(false),
         }
     }
 
@@ -33,6 +36,19 @@ impl Driver {
     #[inline(always)]
     pub(crate) fn is_used(&self) -> bool {
         self.sources.load(Ordering::Relaxed) > 0
+    }
+
+    /// Notes that a source that the owner waits for, or is about to, is in the common driver.
+    pub(crate) fn set_shares(&self) {
+        // ORDERING: SeqCst: after the source has been moved; see `take_shares`.
+        self.shares.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns whether [`set_shares`](Self::set_shares) was called, and forgets it.
+    ///
+    /// LIVENESS: a caller that looks at the sources after this finds those that were noted before.
+    pub(crate) fn take_shares(&self) -> bool {
+        self.shares.load(Ordering::Relaxed) && self.shares.swap(false, Ordering::SeqCst)
     }
 
     /// Adds a source, for reading and writing. The first event tells what it is ready for now.

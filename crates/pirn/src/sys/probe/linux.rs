@@ -5,9 +5,11 @@
 //! The clock comes first, since it is cheap (a fraction of a microsecond); the state, from
 //! `/proc`, tells one that waits from one that others keep off the processor.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::mem::MaybeUninit;
 
+use super::Activity;
 use crate::shim::atomic::{AtomicU64, Ordering};
 
 /// How to ask about one thread, once that has introduced itself.
@@ -54,14 +56,43 @@ impl ThreadProbe {
     /// the last question was long ago.
     pub(crate) fn waits(&self, now: u64) -> bool {
         let both = self.thread.load(Ordering::Relaxed);
-        let (clock, thread) = ((both >> 32) as u32, both as u32);
-        let Some(spent) = processor_time(clock.cast_signed()).filter(|_| both != 0)
-        else {
+        let Some(spent) = self.processor_time() else {
             return false;
         };
+        let thread = both as u32;
         let before = self.spent.swap(spent, Ordering::Relaxed);
         let since = now - self.asked.swap(now, Ordering::Relaxed);
         since < LONG_AGO && (spent - before) * SHARE < since && is_waiting(thread)
+    }
+
+    /// Nanoseconds of processor time that the thread has used; `None` if nothing is known.
+    pub(crate) fn processor_time(&self) -> Option<u64> {
+        let both = self.thread.load(Ordering::Relaxed);
+        let clock = (both >> 32) as u32;
+        processor_time(clock.cast_signed()).filter(|_| both != 0)
+    }
+
+    /// Returns the state of the thread; `None` if it is not known.
+    pub(crate) fn activity(&self) -> Option<Activity> {
+        match state(self.number()?)? {
+            b'S' | b'D' => Some(Activity::Waits),
+            b'R' => Some(Activity::Runs),
+            _ => Some(Activity::Stopped),
+        }
+    }
+
+    /// The number of the system call that the thread waits in; `None` if it waits in none, or
+    /// the system does not say, as many do not.
+    pub(crate) fn call(&self) -> Option<u64> {
+        let path = format!("/proc/self/task/{}/syscall", self.number()?);
+        let said = fs::read_to_string(path).ok()?;
+        said.split(' ').next()?.parse().ok()
+    }
+
+    /// The number of the thread, as the system counts threads; `None` if it is not known.
+    pub(crate) fn number(&self) -> Option<u32> {
+        let thread = self.thread.load(Ordering::Relaxed) as u32;
+        (thread != 0).then_some(thread)
     }
 }
 
@@ -86,11 +117,21 @@ fn processor_time(clock: libc::clockid_t) -> Option<u64> {
 
 /// Whether the system lists the thread as neither running nor waiting for a processor.
 fn is_waiting(thread: u32) -> bool {
-    let Ok(stat) = fs::read(format!("/proc/self/task/{thread}/stat")) else {
-        return false;
-    };
+    matches!(state(thread), Some(b'S' | b'D'))
+}
+
+/// The letter by which the system lists the thread.
+fn state(thread: u32) -> Option<u8> {
+    // Neither the path nor the text is allocated: the monitor may ask over and over.
+    let mut path = [0; 64];
+    let mut rest = &mut path[..];
+    write!(rest, "/proc/self/task/{thread}/stat").ok()?;
+    let len = 64 - rest.len();
+    let path = str::from_utf8(&path[..len]).ok()?;
+    let mut text = [0; 128];
+    let len = File::open(path).ok()?.read(&mut text).ok()?;
+    let stat = &text[..len];
     // The name may contain anything; the state is the second byte after its end.
     let name_end = stat.iter().rposition(|byte| *byte == b')');
-    let state = name_end.and_then(|end| stat.get(end + 2));
-    matches!(state, Some(b'S' | b'D'))
+    name_end.and_then(|end| stat.get(end + 2)).copied()
 }

@@ -12,4 +12,7 @@ mod imp;
 #[path = "none.rs"]
 mod imp;
 
+mod activity;
+
+pub(crate) use activity::Activity;
 pub(crate) use imp::ThreadProbe;

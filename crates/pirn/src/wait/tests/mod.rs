@@ -12,4 +12,6 @@ mod model_regions;
 mod model_threads;
 
 #[cfg(not(any(loom, shuttle)))]
+mod reason;
+#[cfg(not(any(loom, shuttle)))]
 mod waitable;

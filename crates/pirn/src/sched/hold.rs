@@ -1,0 +1,172 @@
+//! How long a deterministic runtime holds its virtual time while fibers wait for events of real time.
+//!
+//! Owns: what holds time, and for how long. Does not own: the jumps (`seeded`), nor which fiber waits
+//! for which descriptor (`readiness`).
+//!
+//! | a fiber waits for | time is held |
+//! |---|---|
+//! | a call of `blocking`, of a file, a lookup; another runtime ([`outside`](super::seeded::outside)) | until that ends |
+//! | a descriptor: a socket, a pipe, the end of a child | until an event comes, for `limit` of real time at most |
+//! | another fiber, or a plain thread | not at all |
+//!
+//! A hold that ends without an event was in vain: a server that waits for connections of fibers only,
+//! for instance. Each such hold makes the next one half as long, down to [`SHARE`] of the limit;
+//! anything that comes while the worker rests makes the next one whole again. Without that a test with
+//! an idle server would pay the limit for each jump.
+//!
+//! The worker looks for a reason to hold time only when time is about to jump, and looks at sources only
+//! if there are any. So a fiber that waits for a descriptor does no work for this.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use super::roll::{Descriptions, Question};
+use super::worker::Worker;
+use crate::base::clock;
+use crate::readiness;
+use crate::shim::StaticLock;
+use crate::sys;
+use crate::sys::poller::Driver;
+use crate::wait::Reason;
+
+/// The shortest hold, as a part of the limit: with the default limit a millisecond.
+const SHARE: u64 = 1_000;
+
+/// The holds of one runtime. Times are in nanoseconds of the real clock.
+pub(super) struct Hold {
+    /// Fibers that wait for something that ends for certain, however long it takes.
+    outside: Cell<usize>,
+    limit: u64,
+    /// How long the next hold for a descriptor may last.
+    patience: Cell<u64>,
+    /// Until when time is held for a descriptor; 0 if it is not.
+    until: Cell<u64>,
+    /// The worker has found nothing ready and rests: what comes now comes from outside.
+    rests: Cell<bool>,
+}
+
+impl Hold {
+    pub(super) fn new(limit: Duration) -> Hold {
+        let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+        Hold {
+            outside: Cell::new(0),
+            limit,
+            patience: Cell::new(limit),
+            until: Cell::new(0),
+            rests: Cell::new(false),
+        }
+    }
+
+    /// Records that the worker rests: no fiber is ready, and time does not jump.
+    pub(super) fn rest(&self) {
+        self.rests.set(true);
+    }
+
+    /// Counts a fiber that begins, or ends, to wait for something that ends for certain.
+    pub(super) fn count(&self, change: isize) {
+        let outside = &self.outside;
+        outside.set(outside.get().wrapping_add_signed(change));
+    }
+
+    /// Returns the end of the current hold for a descriptor, if there is one.
+    pub(super) fn until(&self) -> Option<u64> {
+        Some(self.until.get()).filter(|until| *until != 0)
+    }
+
+    /// A fiber is ready: if the worker rested, that was not in vain.
+    pub(super) fn release(&self) {
+        if self.rests.replace(false) {
+            self.until.set(0);
+            self.patience.set(self.limit);
+        }
+    }
+
+    /// Whether a hold for a descriptor goes on, or begins.
+    fn goes_on(&self) -> bool {
+        let now = clock::now();
+        match self.until.get() {
+            0 if self.limit == 0 => false,
+            0 => {
+                self.until.set(now.saturating_add(self.patience.get()));
+                true
+            }
+            until => now < until,
+        }
+    }
+
+    /// The hold for a descriptor was in vain.
+    fn give_up(&self) {
+        self.until.set(0);
+        self.rests.set(false);
+        let least = (self.limit / SHARE).max(1);
+        self.patience.set((self.patience.get() / 2).max(least));
+    }
+}
+
+impl Worker {
+    /// Whether virtual time stands still though no fiber is ready.
+    pub(super) fn holds_time(&self, hold: &Hold) -> bool {
+        if hold.outside.get() > 0 {
+            return true;
+        }
+        if !self.awaits_descriptor() {
+            hold.until.set(0);
+            return false;
+        }
+        if hold.goes_on() {
+            return true;
+        }
+        if hold.limit > 0 {
+            self.tell_of_vain_hold(hold);
+            hold.give_up();
+        }
+        false
+    }
+
+    /// Whether one of this worker's fibers waits for a descriptor.
+    fn awaits_descriptor(&self) -> bool {
+        let driver = self.remote().mailbox.driver();
+        readiness::is_awaited_in(driver) || self.awaits_in_common(driver)
+    }
+
+    /// As [`awaits_descriptor`](Self::awaits_descriptor), for descriptors that others wait for too.
+    fn awaits_in_common(&self, driver: &Driver) -> bool {
+        if !driver.take_shares() {
+            return false;
+        }
+        let waiters = readiness::common_waiters();
+        let mut own = false;
+        self.each_started(|fiber| own |= waiters.contains(&fiber));
+        if own {
+            driver.set_shares();
+        }
+        own
+    }
+
+    /// Reports the first hold in vain of the process: why a test takes so long, or saw a limit end.
+    #[cold]
+    fn tell_of_vain_hold(&self, hold: &Hold) {
+        static TOLD: StaticLock<bool> = StaticLock::new(false);
+        if std::mem::replace(&mut *TOLD.lock(), true) {
+            return;
+        }
+        let mut fibers = Descriptions::answering(Question::Piece);
+        self.describe_started(None, &mut fibers);
+        let waits = fibers
+            .infos
+            .iter()
+            .find(|info| is_for_descriptor(info.reason));
+        let fiber = waits.map_or(String::new(), ToString::to_string);
+        sys::report(&format!(
+            "pirn: virtual time of '{}' was held for {} ms of real time, since a fiber waits for \
+             a descriptor, and nothing came; now it goes on (`Builder::outside_limit`)\n{fiber}",
+            self.pool.name(),
+            hold.patience.get() / 1_000_000,
+        ));
+    }
+}
+
+fn is_for_descriptor(reason: Option<Reason>) -> bool {
+    let reasons = [Reason::Readable, Reason::Writable, Reason::Child];
+    reason.is_some_and(|reason| reasons.contains(&reason))
+}

@@ -1,0 +1,330 @@
+//! Detects stalls. The monitor calls this.
+//!
+//! A worker runs one fiber as long as its count of dispatches does not change. The monitor finds
+//! out what waits behind that fiber without help from the worker:
+//!
+//! | waiting | seen from |
+//! |---|---|
+//! | fibers that are ready | the count of started fibers, minus that of parked ones |
+//! | fibers that others have woken, or with sockets that are ready | the worker's mailbox is not empty |
+//! | fibers with timers that are due | the part of the wheel that other threads may read |
+//!
+//! Fresh fibers do not count, since any worker takes them. They count only if the program has
+//! set a threshold (`Builder::slow_fiber`).
+//!
+//! It is a stall if a fiber has waited for longer than the threshold, and the thread has computed
+//! or waited in the system meanwhile. A thread that waits for a processor is no stall.
+//!
+//! LIVENESS: the monitor stops only after all workers have slept for some time; a worker that
+//! wakes up starts it again (`Worker::waking`). So it looks at least every 100 ms while any
+//! worker is awake.
+
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::cause::Cause;
+use super::lines::Lines;
+use super::report::{self, Stall};
+use super::reporter::Reporter;
+use super::sample;
+use crate::base::clock;
+use crate::base::tells::TELLS;
+use crate::sched::commons::Commons;
+use crate::sched::fiber_info::FiberInfo;
+use crate::sched::lines::Spread;
+use crate::sched::pool::Pool;
+use crate::sched::remote::Remote;
+use crate::shim;
+use crate::shim::atomic::Ordering;
+use crate::sys::{Activity, is_futex};
+
+/// A report does not wait for a worker that has run one fiber for this long. Nanoseconds;
+/// arbitrary: the longest time that a report waits for an answer.
+const SILENT: u64 = 50_000_000;
+
+/// After this long without a look, earlier observations are discarded: the process or the
+/// machine was stopped. Nanoseconds; arbitrary.
+const GAP: u64 = 2_000_000_000;
+
+/// The monitor's record of each worker's present run, and its settings.
+#[derive(Debug)]
+pub(in crate::sched) struct Stalls {
+    threshold: u64,
+    /// Fibers that have not started count too.
+    fresh: bool,
+    runs: Vec<Run>,
+    /// A signal may be sent to a thread to sample its frames.
+    signals: bool,
+    lines: Lines,
+    reporter: Reporter,
+    looked: u64,
+}
+
+/// One worker's present run of a fiber. Times are in nanoseconds, as `base::clock` counts.
+#[derive(Debug, Default)]
+struct Run {
+    /// Dispatches of the worker, the one of this run included.
+    epoch: u64,
+    /// The time of the last look before `since`: the run has begun after that.
+    after: u64,
+    /// The time of the look that saw the run first.
+    since: u64,
+    /// The time of the last later look; 0 before that.
+    seen: u64,
+    /// Since when a fiber waits behind the run; 0 if none does.
+    held: u64,
+    /// The processor time of the thread when `held` was set.
+    spent: Option<u64>,
+    /// The stall that the run has been found to be.
+    found: Option<Stall>,
+    /// The thread was sampled, to see whether it waits for a lock.
+    asked: bool,
+}
+
+impl Pool {
+    /// Returns how long fibers may wait behind another one; `None` if this pool does not look for
+    /// stalls.
+    pub(in crate::sched) fn stall_threshold(&self) -> Option<Duration> {
+        // With one fiber per worker at a time no other fiber waits.
+        let pays = shim::WATCHING_PAYS && !self.config.exclusive;
+        let real = self.config.seed.is_none() && !self.config.by_hand;
+        self.config.watch.stalls.filter(|_| pays && real)
+    }
+}
+
+impl Pool {
+    /// Whether the monitor looks at how long fibers run, for reports or for the history of spawn lines.
+    pub(in crate::sched) fn watches_runs(&self) -> bool {
+        let spreads =
+            shim::WATCHING_PAYS && self.config.spread_in_effect() != Spread::Never;
+        spreads || self.stall_threshold().is_some()
+    }
+}
+
+impl Stalls {
+    /// Returns the record for `pool`; `None` if that does not look for stalls.
+    pub(in crate::sched) fn of(pool: &Pool) -> Option<Stalls> {
+        let threshold = pool.stall_threshold()?;
+        Some(Stalls {
+            threshold: u64::try_from(threshold.as_nanos()).unwrap_or(u64::MAX),
+            fresh: pool.config.watch.slow.is_some(),
+            runs: Vec::new(),
+            signals: pool.config.watch.signals,
+            lines: Lines::default(),
+            reporter: Reporter::default(),
+            looked: 0,
+        })
+    }
+
+    /// Looks at every worker, and writes the reports that are due.
+    pub(in crate::sched) fn look(&mut self, pool: &Pool) {
+        let now = clock::now();
+        let mut before = mem::replace(&mut self.looked, now);
+        if now - before > GAP {
+            self.runs.clear();
+            before = now;
+        }
+        // All workers that have ever existed, standby workers included.
+        self.runs.resize_with(pool.remotes.len(), Run::default);
+        for index in 0..self.runs.len() {
+            self.look_at(pool, index, before, now);
+        }
+    }
+
+    /// Looks at one worker. `before` is the time of the last look.
+    fn look_at(&mut self, pool: &Pool, index: usize, before: u64, now: u64) {
+        let remote = &pool.remotes[index];
+        let epoch = remote.counters.dispatched.get();
+        let runs = !remote.running.load(Ordering::Acquire).is_null();
+        let run = &mut self.runs[index];
+        if epoch != run.epoch || !runs {
+            let ended = mem::replace(run, Run::seen_first(epoch, before, now));
+            if let Some(stall) = ended.found {
+                let lasted = now - ended.held;
+                pool.stalls.end(lasted);
+                self.lines.entry(stall.place).ends(lasted);
+                if stall.reported {
+                    report::end(pool, index, &stall, lasted);
+                }
+            }
+            return;
+        }
+        if now - run.since >= SILENT {
+            remote.stands_since.store(run.since, Ordering::Relaxed);
+            remote.stands_at.store(epoch, Ordering::Release);
+        }
+        if now - run.seen.max(run.since) < self.threshold / 10 {
+            return;
+        }
+        let seen = mem::replace(&mut run.seen, now);
+        let waiting = remote.waiting(pool, self.fresh);
+        let due = remote.timers_due_since(now);
+        if waiting == 0 && due.is_none() {
+            if run.found.is_none() {
+                run.held = 0;
+            }
+            self.suspect_a_lock(pool, index, now);
+            return;
+        }
+        if run.held == 0 {
+            // The fibers that wait have become ready since the last look.
+            let ready = match waiting {
+                0 => u64::MAX,
+                _ => seen.max(run.since),
+            };
+            run.held = ready.min(due.unwrap_or(u64::MAX).max(run.after));
+            run.spent = remote.thread.processor_time();
+        }
+        let held = now - run.held;
+        let fibers = waiting + usize::from(due.is_some());
+        let (since, spent) = (run.since, run.spent);
+        match &mut run.found {
+            Some(stall) => {
+                let line = self.lines.entry(stall.place);
+                line.lasts(held);
+                if line.take_turn(now) {
+                    stall.reported = true;
+                    report::totals(pool, index, stall, held, fibers, line);
+                }
+            }
+            None if held >= self.threshold => {
+                let enough = self.threshold / 2;
+                let Some(cause) = Cause::of(&remote.thread, spent, held, enough) else {
+                    return;
+                };
+                let Some(mut stall) = Stall::of(index, remote, cause, epoch) else {
+                    return;
+                };
+                let line = self.lines.entry(stall.place);
+                line.stalls += 1;
+                line.lasts(held);
+                if line.take_turn(now) {
+                    stall.reported = true;
+                    if line.stalls == 1 {
+                        let asked = self.signals.then(|| sample::ask(remote)).flatten();
+                        stall.cause =
+                            stall.cause.with_call(asked.as_ref().and_then(|it| it.call));
+                        report::first(pool, index, &stall, now - since, held, fibers);
+                        if let Some(asked) = asked {
+                            let frames = report::Place::of(pool, index, &stall, &asked);
+                            self.reporter.send(pool.name(), move || frames.tell());
+                        }
+                    } else {
+                        report::totals(pool, index, &stall, held, fibers, line);
+                    }
+                }
+                run.found = Some(stall);
+                // After the report: a reader that sees the count finds the report.
+                pool.stalls.begin();
+            }
+            None => {}
+        }
+    }
+}
+
+/// A thread that has waited for this long while fibers of its worker are parked may wait for a lock
+/// that one of them holds. Nanoseconds; arbitrary: such a wait never ends.
+const LOCKED: u64 = 500_000_000;
+
+impl Stalls {
+    /// Samples the thread, once for each run, if no fiber is ready behind the running one, but
+    /// some are parked. If the thread waits for a lock that one of them holds, this is a deadlock.
+    fn suspect_a_lock(&mut self, pool: &Pool, index: usize, now: u64) {
+        let remote = &pool.remotes[index];
+        let run = &mut self.runs[index];
+        let parked = remote.settled.get().saturating_sub(1);
+        if run.asked || run.found.is_some() || now - run.since < LOCKED || parked == 0 {
+            return;
+        }
+        run.asked = true;
+        let waits = remote.thread.activity() == Some(Activity::Waits);
+        let call = remote.thread.call();
+        if !waits || !self.signals || call.is_some_and(|call| !is_futex(call)) {
+            return;
+        }
+        let Some(asked) = sample::ask(remote) else {
+            return;
+        };
+        let cause = Cause::Blocks(asked.call.or(call));
+        if let Some(stall) = Stall::of(index, remote, cause, run.epoch) {
+            let place = report::Place::of(pool, index, &stall, &asked);
+            let counts = Arc::clone(&pool.stalls);
+            self.reporter.send(pool.name(), move || {
+                if place.tell_if_locked() {
+                    counts.begin();
+                }
+            });
+        }
+    }
+}
+
+impl Run {
+    fn seen_first(epoch: u64, after: u64, now: u64) -> Run {
+        Run {
+            epoch,
+            after,
+            since: now,
+            ..Run::default()
+        }
+    }
+}
+
+impl Stall {
+    /// Returns a stall of the fiber that runs on the worker; `None` if the worker has switched
+    /// since dispatch `epoch`.
+    fn of(index: usize, remote: &Remote, cause: Cause, epoch: u64) -> Option<Stall> {
+        let info = FiberInfo::running(index, remote)?;
+        let name = remote.watched.name_of(info.id.number());
+        // The header may have been reused for another fiber. If the worker has not switched since
+        // `epoch`, the identity and the place are those of the running fiber.
+        (remote.counters.dispatched.get() == epoch).then_some(Stall {
+            id: info.id.number(),
+            place: info.spawned_at,
+            name,
+            cause,
+            reported: false,
+        })
+    }
+}
+
+impl Remote {
+    /// Returns the number of started fibers of this worker that are ready and do not run. Exact
+    /// while the worker runs one fiber, else an estimate. 0 where fibers may migrate.
+    pub(in crate::sched) fn seen_ready(&self) -> usize {
+        if self.commons.is_some() || !TELLS {
+            return 0;
+        }
+        let woken = self.counters.fiber_wakes.get();
+        let waited = self.counters.fiber_parks.get();
+        let parked = waited.saturating_sub(woken) as usize;
+        let running = usize::from(!self.running.load(Ordering::Relaxed).is_null());
+        let elsewhere = running + parked;
+        self.settled.get().saturating_sub(elsewhere)
+    }
+
+    /// Returns how many fibers wait for this worker, at least. It is too high only by fibers that
+    /// are being moved.
+    fn waiting(&self, pool: &Pool, fresh: bool) -> usize {
+        let mail = usize::from(!self.mailbox.is_empty());
+        let started = self.seen_ready() + mail + self.commons.map_or(0, Commons::len);
+        if !fresh {
+            return started;
+        }
+        let (_, queued) = self.ring.look();
+        let next = usize::from(self.next.look_fresh() != 0);
+        // Where fibers may migrate, the injector counts for every worker if no worker sleeps.
+        let injected = match pool.is_free() && !pool.idle.sleepers_hint() {
+            true => pool.injector.len(),
+            false => 0,
+        };
+        started + queued as usize + next + injected
+    }
+
+    /// Returns since when a timer of this worker has been due, in nanoseconds; `None` if none is,
+    /// or if the worker does not fire its timers itself.
+    fn timers_due_since(&self, now: u64) -> Option<u64> {
+        let shown = self.timers.lock();
+        shown.as_ref()?.due_since(now)
+    }
+}

@@ -1,0 +1,403 @@
+//! Single steps of one worker, on a pool that has several workers and no threads: what a step
+//! takes, from where, and which sleeper it wakes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::base::clock;
+use crate::base::list::Fifo;
+use crate::context::StackConfig;
+use crate::fiber::{FiberPtr, Header, current};
+use crate::runtime::Handle;
+use crate::sched::config::{Config, Deadlock, Scheduler};
+use crate::sched::events::Watch;
+use crate::sched::injector::End;
+use crate::sched::lines::Spread;
+use crate::sched::next::NextItem;
+use crate::sched::pace::ROUND_AFTER_SLEEP;
+use crate::sched::pool::Pool;
+use crate::sched::ring::CAPACITY;
+use crate::sched::worker::Worker;
+
+/// A pool and its first worker, which is awake. The other workers sleep; to wake one is to leave
+/// it a token.
+struct Stage {
+    pool: Arc<Pool>,
+    worker: Worker,
+    ran: Arc<AtomicUsize>,
+    spawned: usize,
+}
+
+impl Stage {
+    fn new(workers: usize) -> Stage {
+        let pool = Pool::start(config(workers)).expect("a pool");
+        for remote in pool.remotes.iter() {
+            remote.launched.store(true, Ordering::Relaxed);
+        }
+        let worker = Worker::new(Arc::clone(&pool), 0);
+        worker.begin_drive();
+        Stage {
+            pool,
+            worker,
+            ran: Arc::default(),
+            spawned: 0,
+        }
+    }
+
+    /// A stage with a worker that is counted as searching.
+    fn searching(workers: usize) -> Stage {
+        let stage = Stage::new(workers);
+        assert!(stage.pool.idle.try_search());
+        stage.worker.searching.set(true);
+        stage
+    }
+
+    /// Fresh fibers, in no queue.
+    fn fibers(&mut self, n: usize) -> Vec<FiberPtr> {
+        let handle = Handle::of(Arc::clone(&self.pool));
+        // While one searches, a spawn from outside wakes no worker.
+        let idle = &self.pool.idle;
+        let searches = idle.searching() == 0 && idle.try_search();
+        for _ in 0..n {
+            let ran = Arc::clone(&self.ran);
+            drop(handle.spawn(move || ran.fetch_add(1, Ordering::Relaxed)));
+        }
+        if searches {
+            let _ = idle.found_work();
+        }
+        self.spawned += n;
+        (0..n)
+            .map(|_| {
+                let mut one = self.pool.injector.pop_any(0, 1);
+                one.pop_front().expect("it was spawned")
+            })
+            .collect()
+    }
+
+    /// Puts so many fibers where they arrive from outside.
+    fn inject(&mut self, n: usize) {
+        for fiber in self.fibers(n) {
+            self.pool.injector.push(0, fiber);
+        }
+    }
+
+    /// Puts so many fibers into the ring of a worker.
+    fn fill(&mut self, worker: usize, n: usize) {
+        for fiber in self.fibers(n) {
+            let pushed = self.pool.remotes[worker].ring.push(fiber);
+            assert!(pushed.is_ok(), "the ring is full");
+        }
+    }
+
+    /// Queues a fiber as one that has been spawned here.
+    fn queue(&self, fiber: FiberPtr) {
+        // It has been counted as one from outside.
+        self.pool.refused.increment_shared();
+        self.worker.queue_job(fiber, false);
+    }
+
+    /// How many workers have been woken since the stage was made, as the first worker counts
+    /// them and as they are missing among the sleepers.
+    fn woken(&self) -> u64 {
+        let missing = self.pool.workers() - 1 - self.pool.idle.sleeping();
+        let counted = self.worker.remote().counters.wakes.get();
+        assert_eq!(counted, missing as u64);
+        counted
+    }
+
+    /// Gives `held` back and runs all fibers that are in any queue.
+    fn end(self, held: impl IntoIterator<Item = FiberPtr>) {
+        let Stage {
+            pool,
+            worker,
+            ran,
+            spawned,
+        } = self;
+        let mut left: Vec<FiberPtr> = held.into_iter().collect();
+        for remote in pool.remotes.iter() {
+            left.extend(remote.next.take().map(NextItem::fiber));
+            left.extend(std::iter::from_fn(|| remote.ring.pop()));
+        }
+        for fiber in left {
+            pool.injector.push(0, fiber);
+        }
+        let _ = worker.end_drive();
+        drop(worker);
+        pool.drain();
+        assert_eq!(ran.load(Ordering::Relaxed), spawned, "each runs once");
+    }
+}
+
+fn config(workers: usize) -> Config {
+    Config {
+        name: "steps".to_owned(),
+        workers,
+        scheduler: Scheduler::WorkStealing,
+        stacks: StackConfig {
+            size: 64 << 10,
+            max_stacks: usize::MAX,
+            cache: 64,
+        },
+        seed: None,
+        outside: Duration::ZERO,
+        trial: None,
+        deadlock: Deadlock::Off,
+        exclusive: false,
+        processors: Vec::new(),
+        prewarm: None,
+        by_hand: true,
+        max_threads: workers,
+        free: false,
+        spread: Spread::Never,
+        io_uring: false,
+        keep: None,
+        on_thread_start: None,
+        on_thread_stop: None,
+        on_panic: None,
+        attached: None,
+        watch: Watch::default(),
+        at_end: None,
+    }
+}
+
+/// A thief looks at every other worker, wherever it begins.
+#[test]
+fn a_thief_finds_the_one_worker_that_has_work() {
+    let mut stage = Stage::new(9);
+    let mut stolen = Vec::new();
+    for round in 0..80 {
+        let victim = 1 + round % 8;
+        stage.fill(victim, 1);
+        let found = stage.worker.steal();
+        stolen.push(found.unwrap_or_else(|| panic!("nothing of worker {victim}")));
+    }
+    assert!(stage.worker.steal().is_none());
+    stage.end(stolen);
+}
+
+/// A worker fetches its share of what has arrived, at most a quarter of a ring, and no more than
+/// its ring has room for.
+#[test]
+fn a_worker_fetches_its_share() {
+    for (workers, arrived, taken) in [(4, 3, 1), (4, 100, 26), (1, 40, 40), (2, 400, 64)]
+    {
+        let mut stage = Stage::new(workers);
+        stage.inject(arrived);
+        let first = stage.worker.fetch();
+        assert!(first.is_some());
+        let left = stage.pool.injector.len();
+        assert_eq!(arrived - left, taken, "of {arrived}, {workers} workers");
+        assert_eq!(stage.worker.remote().ring.len() as usize, taken - 1);
+        stage.end(first);
+    }
+    let mut stage = Stage::new(1);
+    stage.fill(0, CAPACITY as usize - 5);
+    stage.inject(100);
+    let first = stage.worker.fetch();
+    assert!(first.is_some());
+    assert_eq!(stage.pool.injector.len(), 94);
+    assert_eq!(stage.worker.remote().ring.free_slots(), 0);
+    assert_eq!(stage.worker.remote().counters.overflows.get(), 0);
+    stage.end(first);
+}
+
+/// Of what its ring has spilled, a worker takes the oldest when that is due, and the newest
+/// otherwise.
+#[test]
+fn the_oldest_spilled_fiber_has_its_turn() {
+    let mut stage = Stage::new(1);
+    let mut fibers = stage.fibers(5);
+    let mut batch: Fifo<Header> = Fifo::new();
+    for fiber in &fibers {
+        batch.push_back(*fiber);
+    }
+    stage.pool.injector.spill(0, batch);
+    let worker = &stage.worker;
+    let mut due = |at| {
+        worker.oldest_due.set(at);
+        // As if that many dispatches had gone by without a look at the injector.
+        worker.since_injector.set(1_000);
+        worker.take_stock();
+        let found = worker.find().expect("one is due");
+        fibers.retain(|fiber| *fiber != found);
+        (found, fibers.clone())
+    };
+    let (newest, left) = due(u64::MAX);
+    assert!(left.len() == 4 && !left.contains(&newest));
+    let before = left[0];
+    let (oldest, _) = due(0);
+    assert_eq!(oldest, before, "the oldest");
+    assert!(worker.oldest_due.get() > 0, "the next one is due later");
+    let (second, left) = due(u64::MAX);
+    assert!(left.iter().all(|fiber| *fiber != second) && left.len() == 2);
+    assert_eq!(stage.pool.injector.len(), 2);
+    let last = stage.pool.injector.pop_batch(0, 2, End::Oldest);
+    let last: Vec<FiberPtr> = fifo(last);
+    assert_eq!(last, left);
+    stage.end([newest, oldest, second].into_iter().chain(last));
+}
+
+fn fifo(mut batch: Fifo<Header>) -> Vec<FiberPtr> {
+    std::iter::from_fn(|| batch.pop_front()).collect()
+}
+
+/// A service measures how long fibers have run since the one before, and the next looks at the
+/// injector come sooner if that was long.
+#[test]
+fn a_service_notes_the_time_of_a_round() {
+    let mut stage = Stage::new(1);
+    let before = stage.worker.pace.injector_interval();
+    // A run in this round.
+    stage.fill(0, 1);
+    let found = stage.worker.find();
+    run_long();
+    stage.worker.take_stock();
+    assert!(stage.worker.find().is_none());
+    assert!(stage.worker.pace.injector_interval() < before);
+    stage.end(found);
+}
+
+/// Lets the time pass that a long run takes.
+fn run_long() {
+    let until = clock::now() + 2_000_000;
+    while clock::now() < until {
+        std::hint::spin_loop();
+    }
+}
+
+/// A worker that has slept measures its first runs, not a whole round of them.
+#[test]
+fn long_runs_are_noticed_soon_after_a_sleep() {
+    let mut stage = Stage::new(1);
+    stage.worker.resume_pace();
+    stage.fill(0, ROUND_AFTER_SLEEP as usize + 1);
+    let mut found = Vec::new();
+    for _ in 0..ROUND_AFTER_SLEEP {
+        assert!(!current::local().is_slow());
+        found.extend(stage.worker.find());
+        run_long();
+    }
+    found.extend(stage.worker.find());
+    assert!(current::local().is_slow());
+    stage.end(found);
+}
+
+/// A worker that runs dry has not completed a round, and measures all the same.
+#[test]
+fn long_runs_are_noticed_by_a_worker_that_runs_dry() {
+    let mut stage = Stage::new(1);
+    stage.fill(0, 1);
+    let found = stage.worker.find();
+    run_long();
+    assert!(found.is_some() && !current::local().is_slow());
+    assert!(stage.worker.find().is_none());
+    assert!(current::local().is_slow());
+    stage.end(found);
+}
+
+/// Fibers that take long are worth a wake-up each; one that takes a microsecond is not.
+#[test]
+fn surplus_wakes_a_sleeper() {
+    let mut short = Stage::new(3);
+    for fiber in short.fibers(2) {
+        short.queue(fiber);
+    }
+    assert_eq!(short.woken(), 0);
+    assert_eq!(short.worker.remote().counters.surplus_missed.get(), 2);
+    short.end([]);
+
+    let mut long = Stage::new(3);
+    // A round of one run that takes a second.
+    long.worker.pace.resume(0);
+    long.worker.pace.round(1, 1_000_000_000);
+    let fibers = long.fibers(3);
+    long.queue(fibers[0]);
+    // The `next` slot is not for others.
+    assert_eq!(long.woken(), 0);
+    long.queue(fibers[1]);
+    assert_eq!(long.woken(), 1);
+    assert_eq!(long.worker.remote().counters.surplus_found.get(), 1);
+    // One searches now.
+    long.queue(fibers[2]);
+    assert_eq!(long.woken(), 1);
+    long.end([]);
+}
+
+/// The last worker that searches wakes another when it has found something and more is left,
+/// wherever it has found it.
+#[test]
+fn the_last_search_is_passed_on() {
+    let find = |stage: &Stage, service: bool| {
+        stage.worker.until_service.set(u32::from(!service));
+        stage.worker.since_injector.set(1_000);
+        stage.worker.find().expect("there is one")
+    };
+    // At another worker's.
+    let mut stage = Stage::searching(4);
+    stage.fill(2, 1);
+    stage.inject(1);
+    stage.worker.rest();
+    assert!(!stage.worker.remote().next.is_empty());
+    assert!(!stage.worker.searching.get());
+    assert_eq!(stage.woken(), 1);
+    stage.end([]);
+    // In its own ring.
+    let mut stage = Stage::searching(4);
+    stage.fill(0, 1);
+    stage.inject(1);
+    let found = find(&stage, false);
+    assert_eq!(stage.woken(), 1);
+    stage.end([found]);
+    // Among what has arrived: by its share, and as a service.
+    for service in [false, true] {
+        let mut stage = Stage::searching(4);
+        stage.inject(2);
+        let found = find(&stage, service);
+        assert_eq!(stage.woken(), 1, "service: {service}");
+        stage.end([found]);
+    }
+    // Nothing is left.
+    let mut stage = Stage::searching(4);
+    stage.inject(1);
+    let found = find(&stage, false);
+    assert!(!stage.worker.searching.get());
+    assert_eq!(stage.woken(), 0);
+    stage.end([found]);
+    // Another one still searches.
+    let mut stage = Stage::searching(4);
+    assert!(stage.pool.idle.try_search());
+    stage.inject(2);
+    let found = find(&stage, false);
+    assert_eq!(stage.woken(), 0);
+    stage.end([found]);
+}
+
+/// A worker with a fiber that blocks the thread keeps nothing fresh, and nothing fresh is queued there
+/// until the last such fiber is done.
+#[test]
+fn a_blocked_worker_hands_on() {
+    let mut stage = Stage::new(3);
+    stage.fill(0, 3);
+    let fiber = stage.fibers(1)[0];
+    let remote = &stage.pool.remotes[0];
+    assert!(remote.next.put(NextItem::Fresh(fiber)).is_none());
+    stage.worker.begin_in_place();
+    assert!(remote.next.is_empty() && remote.ring.is_empty());
+    assert_eq!(stage.pool.injector.len(), 4);
+    assert_eq!(stage.woken(), 1);
+    assert!(stage.worker.hands_on.get());
+    stage.worker.begin_in_place();
+    stage.worker.end_in_place();
+    assert!(stage.worker.hands_on.get());
+    let fiber = stage.fibers(1)[0];
+    stage.queue(fiber);
+    assert_eq!(stage.pool.injector.len(), 5);
+    stage.worker.end_in_place();
+    assert!(!stage.worker.hands_on.get());
+    let fiber = stage.fibers(1)[0];
+    stage.queue(fiber);
+    assert_eq!(stage.pool.injector.len(), 5);
+    assert!(!stage.pool.remotes[0].next.is_empty());
+    stage.end([]);
+}

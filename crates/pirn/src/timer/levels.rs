@@ -1,0 +1,199 @@
+//! The levels of a wheel: the lists of timers, and the words that other threads may read, which
+//! slots have timers and the earliest tick of each.
+//!
+//! Only the wheel writes these words. A reader loads them one by one while the owner may change
+//! them. So the result is exact only while the owner stands still (`sched::stall`), and no
+//! decision may depend on it.
+//!
+//! Invariants: those of `wheel` (WH2, WH6). The earliest tick of a slot lies in that slot.
+//!
+//! PERF: plain loads and stores, as of words that no other thread reads, and next to the lists: words
+//! of their own elsewhere took 12 instructions more for a timer (bench guard).
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+// Not from `shim`: to a model each of these would be one more step of the wheel.
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::entry::Timer;
+use super::ticks::{BANK, BANKS, LEVELS, SLOTS, slot_end, tick_at, time_of};
+use crate::base::list::List;
+
+/// A wheel's hold on its levels.
+///
+/// PERF: an `Arc` by the address of what is in it: that of an `Arc` lies two words before, which is four
+/// instructions more for a timer (bench guard).
+///
+/// Invariant: made of an `Arc`, which is given back when this is dropped.
+pub(super) struct Hold<P>(NonNull<Levels<P>>);
+
+// SAFETY: as an `Arc` of levels, which are `Send` and `Sync`.
+unsafe impl<P: Send> Send for Hold<P> {}
+
+impl<P> Hold<P> {
+    pub(super) fn new() -> Hold<P> {
+        let levels = Arc::new(Levels(std::array::from_fn(|_| Level::new())));
+        let levels = Arc::into_raw(levels).cast_mut();
+        Hold(NonNull::new(levels).expect("an `Arc` is somewhere"))
+    }
+
+    pub(super) fn share(&self) -> Arc<Levels<P>> {
+        let levels = self.0.as_ptr();
+        // SAFETY: the invariant.
+        unsafe { Arc::increment_strong_count(levels) };
+        // SAFETY: counted just now.
+        unsafe { Arc::from_raw(levels) }
+    }
+
+    #[inline]
+    pub(super) fn at(&self, level: usize) -> &Level<P> {
+        // SAFETY: the invariant: it lives as long as this.
+        &unsafe { self.0.as_ref() }.0[level]
+    }
+}
+
+impl<P> Drop for Hold<P> {
+    fn drop(&mut self) {
+        // SAFETY: the invariant, and it is used no more.
+        drop(unsafe { Arc::from_raw(self.0.as_ptr()) });
+    }
+}
+
+/// The levels of a wheel, of which other threads may read a part.
+pub(crate) struct Levels<P>([Level<P>; LEVELS]);
+
+// SAFETY: WH6: the lists go to the thread that has the wheel; a list may go to another thread.
+unsafe impl<P: Send> Send for Levels<P> {}
+// SAFETY: WH6: all but the lists is atomic.
+unsafe impl<P: Send> Sync for Levels<P> {}
+
+pub(super) struct Level<P> {
+    /// Bit `s` of word `b` is set iff slot `s` of bank `b` is not empty (WH2).
+    occupied: [AtomicU64; BANKS],
+    slots: [Slot<P>; SLOTS],
+}
+
+struct Slot<P> {
+    timers: UnsafeCell<List<Timer<P>>>,
+    /// A lower bound of `due` over `timers`, exact unless one was disarmed. Meaningful
+    /// only while occupied.
+    earliest: AtomicU64,
+}
+
+impl<P> Levels<P> {
+    /// Returns since when some timer has been due at `now`, in nanoseconds as the wheel counts
+    /// them; `None` if none is known to be. Any thread.
+    ///
+    /// A timer that was disarmed may have left its tick behind, so that a slot is taken to be
+    /// due at its end: 4 ms late at most for waits of 0.3 s, 0.3 s late for waits of 17 s.
+    pub(crate) fn due_since(&self, now: u64) -> Option<u64> {
+        let now = tick_at(now);
+        let levels = self.0.iter().enumerate();
+        let due = levels.flat_map(|(at, level)| level.ends(at));
+        due.filter(|end| *end <= now).min().map(time_of)
+    }
+}
+
+impl<P> Level<P> {
+    fn new() -> Level<P> {
+        Level {
+            occupied: std::array::from_fn(|_| AtomicU64::new(0)),
+            slots: std::array::from_fn(|_| Slot {
+                timers: UnsafeCell::new(List::new()),
+                earliest: AtomicU64::new(0),
+            }),
+        }
+    }
+
+    /// The timers of a slot.
+    ///
+    /// # Safety
+    /// On behalf of the wheel, which is borrowed exclusively as long as the result is used (WH6).
+    #[inline]
+    #[expect(clippy::mut_from_ref, reason = "WH6")]
+    pub(super) unsafe fn list(&self, slot: usize) -> &mut List<Timer<P>> {
+        // SAFETY: WH6: no other code touches the list meanwhile.
+        unsafe { &mut *self.slots[slot].timers.get() }
+    }
+
+    #[inline]
+    pub(super) fn occupied(&self, bank: usize) -> u64 {
+        self.occupied[bank].load(Ordering::Relaxed)
+    }
+
+    /// The lower bound of `due` of a slot that has timers.
+    #[inline]
+    pub(super) fn earliest(&self, slot: usize) -> Option<u64> {
+        let occupied = self.occupied(slot / BANK) & (1 << (slot % BANK)) != 0;
+        occupied.then(|| self.slots[slot].earliest.load(Ordering::Relaxed))
+    }
+
+    /// *Owner.* A timer that is due at this tick comes into the slot.
+    #[inline]
+    pub(super) fn add(&self, slot: usize, due: u64) {
+        let word = &self.occupied[slot / BANK];
+        let occupied = word.load(Ordering::Relaxed);
+        let bit = 1 << (slot % BANK);
+        let earliest = &self.slots[slot].earliest;
+        let first = match occupied & bit {
+            0 => due,
+            _ => due.min(earliest.load(Ordering::Relaxed)),
+        };
+        earliest.store(first, Ordering::Relaxed);
+        // ORDERING: Release: a reader that sees the slot occupied sees its earliest tick.
+        word.store(occupied | bit, Ordering::Release);
+    }
+
+    /// *Owner.* The slot is empty. True if the whole level is.
+    #[inline]
+    pub(super) fn remove(&self, slot: usize) -> bool {
+        let bank = slot / BANK;
+        let occupied = self.occupied(bank) & !(1 << (slot % BANK));
+        self.occupied[bank].store(occupied, Ordering::Relaxed);
+        occupied | self.occupied(1 - bank) == 0
+    }
+
+    /// The last ticks of the slots that are occupied.
+    fn ends(&self, level: usize) -> impl Iterator<Item = u64> + '_ {
+        (0..BANKS).flat_map(move |bank| {
+            // ORDERING: Acquire: pairs with the Release in `add`.
+            let word = self.occupied[bank].load(Ordering::Acquire);
+            let rest = |word: &u64| Some(word & (word - 1)).filter(|rest| *rest != 0);
+            let words = std::iter::successors(Some(word).filter(|w| *w != 0), rest);
+            words.map(move |word| {
+                let slot = bank * BANK + word.trailing_zeros() as usize;
+                slot_end(self.slots[slot].earliest.load(Ordering::Relaxed), level)
+            })
+        })
+    }
+}
+
+impl<P> fmt::Debug for Levels<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Levels").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timer::ticks::TICK_NS;
+
+    #[test]
+    #[cfg(not(any(loom, shuttle)))]
+    fn a_slot_is_due_at_its_end() {
+        let levels = Hold::<()>::new();
+        assert_eq!(levels.share().due_since(u64::MAX), None);
+        levels.at(0).add(5, 5);
+        assert_eq!(levels.share().due_since(5 * TICK_NS - 1), None);
+        assert_eq!(levels.share().due_since(7 * TICK_NS), Some(5 * TICK_NS));
+        assert!(levels.at(0).remove(5));
+        levels.at(1).add(1, 64);
+        levels.at(1).add(1, 80);
+        assert_eq!(levels.share().due_since(126 * TICK_NS), None);
+        assert_eq!(levels.share().due_since(127 * TICK_NS), Some(127 * TICK_NS));
+    }
+}

@@ -1,0 +1,37 @@
+//! Reasons and their numbers, by which events keep them.
+
+use crate::wait::Reason::{self, *};
+
+/// How many reasons there are. A new one does not compile until it is added here.
+fn how_many(reason: Reason) -> u32 {
+    match reason {
+        Park | Sleep | Join | Scope | Token | Group | Run | Blocking | File
+        | Dispatch | Idle | Mutex | Condvar | WaitGroup | RwLock | Semaphore
+        | Barrier | Once | Event | Send | Recv | Oneshot | Broadcast | Watch | Select
+        | Waitable | Key | Readable | Writable | Future | Child => 31,
+    }
+}
+
+#[test]
+fn every_reason_has_a_number() {
+    let all = how_many(Park);
+    for number in 1..=all {
+        let reason = Reason::numbered(number);
+        assert_eq!(reason.map(|reason| reason as u32), Some(number));
+    }
+    assert_eq!(Reason::numbered(0), None);
+    assert_eq!(Reason::numbered(all + 1), None);
+}
+
+/// Reports take a fiber for one that waits for another fiber, unless something outside of the
+/// runtime ends its wait.
+#[test]
+fn what_comes_from_outside_is_for_no_fiber() {
+    let outside = |number: &u32| {
+        let reason = Reason::numbered(*number).expect("it has one");
+        !reason.is_for_a_fiber()
+    };
+    let outside: Vec<u32> = (1..=how_many(Park)).filter(outside).collect();
+    let expected = [Sleep, Blocking, File, Readable, Writable, Future];
+    assert_eq!(outside, expected.map(|reason| reason as u32));
+}
