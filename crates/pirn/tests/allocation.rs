@@ -6,12 +6,15 @@
     reason = "starts strace, where it is there"
 )]
 
+#[path = "it/unmeasured.rs"]
+mod unmeasured;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pirn::net::UnixStream;
@@ -19,6 +22,8 @@ use pirn::par::graph::{Access, Graph};
 use pirn::runtime::Scheduler;
 use pirn::{JoinHandle, Runtime};
 use socket2::SockRef;
+
+use unmeasured::unmeasured;
 
 /// Counts what every thread allocates.
 struct Counting;
@@ -133,6 +138,8 @@ fn stock_stacks(runtime: &Runtime) {
 fn started(scheduler: Scheduler) -> Runtime {
     let runtime = Runtime::builder()
         .workers(2)
+        // A thread that is added while one of the two waits for a processor costs memory.
+        .max_threads(2)
         .scheduler(scheduler)
         // Whoever looks for deadlocks does not do so without memory.
         .deadlock(pirn::runtime::Deadlock::Off)
@@ -152,6 +159,26 @@ fn started(scheduler: Scheduler) -> Runtime {
     runtime
 }
 
+/// Runs `part` in a process of its own, which allocates for nothing else; one such process at a time. `name`
+/// is the calling test's.
+fn apart(name: &str, part: fn()) {
+    static ONE: Mutex<()> = Mutex::new(());
+    if std::env::var_os(PART).is_some_and(|is| is == name) {
+        return part();
+    }
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let ended = Command::new(std::env::current_exe().expect("this binary"))
+        .args(["--exact", name, "--nocapture", "--test-threads=1"])
+        .env(PART, name)
+        .stdin(Stdio::null())
+        .output()
+        .expect("a process starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (text(&ended.stdout), text(&ended.stderr));
+    assert!(ended.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.contains("1 passed"), "{stdout}");
+}
+
 /// How many blocks all threads allocate while `f` runs.
 fn blocks_of(f: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.load(Ordering::SeqCst);
@@ -163,6 +190,13 @@ fn blocks_of(f: impl FnOnce()) -> u64 {
 /// captures of 0, 64 and 128 bytes and results of 0 and 64.
 #[test]
 fn alone_the_steady_state_allocates_nothing() {
+    apart(
+        "alone_the_steady_state_allocates_nothing",
+        the_steady_state_allocates_nothing,
+    );
+}
+
+fn the_steady_state_allocates_nothing() {
     type Kind = (&'static str, fn(&Runtime, usize, usize));
     let kinds: [Kind; 6] = [
         ("0 to 0", rounds::<0, 0>),
@@ -196,6 +230,13 @@ fn alone_the_steady_state_allocates_nothing() {
 /// allocates nothing, wherever its fibers are born and die.
 #[test]
 fn alone_a_warm_burst_allocates_nothing() {
+    apart(
+        "alone_a_warm_burst_allocates_nothing",
+        a_warm_burst_allocates_nothing,
+    );
+}
+
+fn a_warm_burst_allocates_nothing() {
     const BURST: usize = 2_000;
     let runtime = started(Scheduler::WorkStealing);
     let mut handles = Vec::with_capacity(BURST);
@@ -218,10 +259,13 @@ fn mark(name: &str) {
     let _ = fs::metadata(format!("/pirn-mark-{name}"));
 }
 
+/// Set where a part runs in a process of its own.
+const PART: &str = "PIRN_TEST_PART";
+
 const TRACED: &str = "PIRN_TEST_TRACED";
 
 /// M11. The system sees no call for memory in the steady state, by the word of strace; where
-/// that is not installed, the counts of faults and mappings above have to do.
+/// that is not installed, the counts of faults and mappings above have to do, and this one is skipped.
 #[test]
 fn alone_the_steady_state_makes_no_memory_calls() {
     const NAME: &str = "alone_the_steady_state_makes_no_memory_calls";
@@ -243,8 +287,7 @@ fn alone_the_steady_state_makes_no_memory_calls() {
         .stdout(Stdio::null())
         .status();
     let Ok(status) = traced else {
-        eprintln!("skipped: no strace on this machine");
-        return;
+        return unmeasured("no strace on this machine");
     };
     let text = fs::read_to_string(&log).expect("strace writes its log");
     fs::remove_file(&log).expect("it is ours");
@@ -274,6 +317,13 @@ fn alone_the_steady_state_makes_no_memory_calls() {
 /// header that has been there before.
 #[test]
 fn alone_a_wait_for_a_future_allocates_once() {
+    apart(
+        "alone_a_wait_for_a_future_allocates_once",
+        a_wait_for_a_future_allocates_once,
+    );
+}
+
+fn a_wait_for_a_future_allocates_once() {
     const WAITS: u64 = 1_000;
     let runtime = started(Scheduler::WorkStealing);
     let waits = || {
@@ -301,6 +351,13 @@ fn alone_a_wait_for_a_future_allocates_once() {
 /// O14. A graph is put in order once; its runs then allocate nothing.
 #[test]
 fn alone_runs_of_a_graph_allocate_nothing() {
+    apart(
+        "alone_runs_of_a_graph_allocate_nothing",
+        runs_of_a_graph_allocate_nothing,
+    );
+}
+
+fn runs_of_a_graph_allocate_nothing() {
     struct R<const N: usize>;
     const RUNS: u64 = 1_000;
     for scheduler in [Scheduler::WorkStealing, Scheduler::SingleQueue] {
@@ -336,6 +393,13 @@ fn alone_runs_of_a_graph_allocate_nothing() {
 /// stays.
 #[test]
 fn alone_tokens_that_were_left_cost_no_memory() {
+    apart(
+        "alone_tokens_that_were_left_cost_no_memory",
+        tokens_that_were_left_cost_no_memory,
+    );
+}
+
+fn tokens_that_were_left_cost_no_memory() {
     const ENTRIES: usize = 10_000;
     let runtime = Runtime::builder().workers(1).build().expect("it starts");
     runtime.run(|| {
@@ -357,6 +421,13 @@ fn alone_tokens_that_were_left_cost_no_memory() {
 /// as it lasts, and what they have taken for waiting is given back.
 #[test]
 fn alone_slow_readers_cost_no_memory() {
+    apart(
+        "alone_slow_readers_cost_no_memory",
+        slow_readers_cost_no_memory,
+    );
+}
+
+fn slow_readers_cost_no_memory() {
     static BLOCK: [u8; 1 << 16] = [7; 1 << 16];
     const LINES: usize = 1_000;
     const ROUNDS: usize = 20;

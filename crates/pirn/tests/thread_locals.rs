@@ -74,7 +74,7 @@ fn look_around_a_yield(round: usize) -> usize {
         + usize::from(known != 0 && known != after.3)
 }
 
-/// Hazard 1, 3. A million suspensions of fibers of which a hundred were stolen fresh: what a
+/// Hazard 1, 3. A million suspensions of fibers of which a hundred were started by another worker: what a
 /// thread-local says before is what it says after.
 #[test]
 fn thread_locals_stay_on_their_thread() {
@@ -105,14 +105,15 @@ fn thread_locals_stay_on_their_thread() {
         });
         suspensions += FIBERS * ROUNDS;
         let total = runtime.metrics().total;
+        let elsewhere = total.stolen + total.placed_elsewhere;
         // On a machine that is busy thieves may need longer to come to their part.
-        if suspensions >= 1_000_000 && total.stolen >= 100 {
+        if suspensions >= 1_000_000 && elsewhere >= 100 {
             break;
         }
         assert!(
             suspensions < 20_000_000,
-            "{} of {} stolen",
-            total.stolen,
+            "{} of {} started elsewhere",
+            elsewhere,
             total.started
         );
     }

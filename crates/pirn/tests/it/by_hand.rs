@@ -183,9 +183,13 @@ fn the_end_drives() {
     let stubborn = by_hand();
     let parks = stubborn.spawn(pirn::park);
     stubborn.run_until_idle();
+    let handle = stubborn.handle();
     let left = stubborn.shutdown(Duration::from_millis(5)).unwrap_err();
     assert_eq!(left.fibers().len(), 1);
-    drop(parks);
+    // It ends before its thread does.
+    parks.fiber().unpark();
+    handle.run_until_idle();
+    parks.join().unwrap();
     // A fiber that never started is dropped unrun.
     let never = by_hand();
     let fiber = never.spawn(|| ());

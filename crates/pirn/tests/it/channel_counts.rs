@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::Runtime;
 use pirn::channel::{RecvError, TryRecvError, TrySendError, bounded, unbounded};
+use pirn::runtime::Spread;
 use pirn::sync::Barrier;
 
 use crate::crew::{CREWS, Crew, Jobs, runtime, until};
@@ -246,7 +248,8 @@ fn batches_arrive_exactly_once() {
 
 /// D-4. Of four receivers that take what comes, each gets a tenth of it at least. With one
 /// worker that holds of every forty thousand values; with more the system decides which of
-/// them run, and it holds in the long run.
+/// them run, and it holds in the long run. (Where the fibers are spread, those beside a sender
+/// get more of it.)
 #[test]
 fn four_receivers_get_a_tenth_each_at_least() {
     let values = scaled(40_000);
@@ -296,7 +299,8 @@ fn shares(workers: usize, senders: usize, capacity: usize, values: usize) -> [us
         });
     }
     drop((tx, rx));
-    jobs.run(Crew::Fibers, workers);
+    let builder = Runtime::builder().workers(workers).spread(Spread::Never);
+    jobs.run_on(&builder.build().unwrap(), Crew::Fibers);
     taken.map(AtomicUsize::into_inner)
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use pirn::channel::{
     Receiver, RecvError, SendError, Sender, TryRecvError, TrySendError, bounded, never,
 };
+use pirn::select::Select;
 
 use crate::crew::{CREWS, Jobs, alone, until};
 use crate::rig::{Counted, Drops};
@@ -235,7 +236,7 @@ fn every_way_a_value_can_go_drops_it_once() {
 
     let mut case = rx.recv_case();
     tx.send(one()).unwrap();
-    let mut select = pirn::select::Select::new();
+    let mut select = Select::new();
     select.add(&mut case);
     assert_eq!(select.wait(), Ok(0));
     drop(case);
@@ -279,4 +280,57 @@ fn every_way_a_value_can_go_drops_it_once() {
     drop(tx);
     drop(rx);
     balanced("gone with both ends");
+}
+
+/// A select that waits until an operation would not wait goes on when the channel ends, on
+/// either side and in whatever way it ends.
+#[test]
+fn an_end_makes_both_sides_ready() {
+    let ends: [fn(Sender<u8>, Receiver<u8>); 4] = [
+        |tx, _rx| assert!(tx.close()),
+        |_tx, rx| assert!(rx.close()),
+        |tx, _| drop(tx),
+        |_, rx| drop(rx),
+    ];
+    for (way, end) in ends.into_iter().enumerate() {
+        for sends in [false, true] {
+            // The last handle of a side goes, so nothing waits there.
+            if (way, sends) == (2, true) || (way, sends) == (3, false) {
+                continue;
+            }
+            let ready = alone(move || {
+                let (tx, rx) = bounded(1);
+                if sends {
+                    tx.send(1).unwrap();
+                }
+                let (watched_tx, watched_rx) = match (way, sends) {
+                    (3, _) | (0 | 1, true) => (Some(tx.clone()), None),
+                    _ => (None, Some(rx.clone())),
+                };
+                let waits = pirn::spawn(move || {
+                    let mut select = Select::new();
+                    let mut case = match (&watched_tx, &watched_rx) {
+                        (Some(tx), _) => tx.ready_case(),
+                        (_, Some(rx)) => rx.ready_case(),
+                        _ => unreachable!("one of them"),
+                    };
+                    select.add(&mut case);
+                    select.wait()
+                });
+                pirn::yield_now();
+                pirn::yield_now();
+                assert!(!waits.is_finished());
+                end(tx, rx);
+                // On its only worker it runs before so many turns of the caller are over.
+                (0..100).for_each(|_| pirn::yield_now());
+                let is_ready = waits.is_finished();
+                waits.cancel();
+                is_ready.then(|| waits.join())
+            });
+            assert!(
+                matches!(ready, Some(Ok(Ok(0)))),
+                "way {way}, sends: {sends}: {ready:?}"
+            );
+        }
+    }
 }

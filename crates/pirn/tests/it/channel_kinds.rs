@@ -361,6 +361,28 @@ fn a_broadcast_drops_what_all_have_received() {
     ));
 }
 
+/// A broadcast ends with its last sender and not before, or when it is closed; receivers that
+/// wait are told.
+#[test]
+fn a_broadcast_ends_with_its_last_sender() {
+    let ends: [fn(broadcast::Sender<u8>); 2] = [drop, |tx| assert!(tx.close())];
+    for end in ends {
+        let (tx, mut rx) = broadcast::channel(2);
+        drop(tx.clone());
+        assert_eq!(tx.send(1), Ok(1));
+        let received = alone(move || {
+            let waits = pirn::spawn(move || [rx.recv(), rx.recv()]);
+            (0..3).for_each(|_| pirn::yield_now());
+            end(tx);
+            (0..100).for_each(|_| pirn::yield_now());
+            waits.cancel();
+            waits.join().unwrap()
+        });
+        let over = Err(broadcast::RecvError::Disconnected);
+        assert_eq!(received, [Ok(1), over]);
+    }
+}
+
 #[test]
 fn a_broadcast_is_a_case() {
     let (tx, mut rx) = broadcast::channel(1);
@@ -382,6 +404,23 @@ fn a_broadcast_is_a_case() {
     }
     assert_eq!(seen.last(), Some(&2));
     sender.join().unwrap();
+}
+
+/// The end of a watched value's last sender is told to receivers that wait.
+#[test]
+fn a_watched_value_ends_with_its_last_sender() {
+    let (tx, mut rx) = watch::channel(0);
+    let ended = alone(move || {
+        let waits = pirn::spawn(move || rx.changed().unwrap_err());
+        drop(tx.clone());
+        (0..10).for_each(|_| pirn::yield_now());
+        assert!(!waits.is_finished());
+        drop(tx);
+        (0..100).for_each(|_| pirn::yield_now());
+        waits.cancel();
+        waits.join().unwrap()
+    });
+    assert_eq!(ended, RecvError::Disconnected);
 }
 
 #[test]

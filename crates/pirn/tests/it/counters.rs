@@ -122,16 +122,70 @@ fn runs_are_timed_by_samples() {
     assert!(longest >= average, "{longest:?} at most");
 }
 
-/// P9. Whoever looks at its queue and finds it worth a wake, or not, counts that.
+/// P9. A worker that spawns while another one sleeps looks whether its queue is worth a wake, and counts what it found
+/// each time: not, for one short fiber; so, for many.
 #[test]
+#[cfg_attr(pirn_tsan, ignore = "threads take too long to fall asleep there")]
 fn pressure_is_counted() {
-    let runtime = Runtime::builder().workers(2).build().unwrap();
-    eventually("surplus is found and missed", || {
-        work(&runtime);
+    // The only other thread: it sleeps until the end, or is woken once.
+    let builder = || Runtime::builder().workers(2).max_threads(2);
+    let looks = |runtime: &Runtime| {
         let total = runtime.metrics().total;
-        total.surplus_found + total.surplus_missed > 0
+        (total.surplus_found, total.surplus_missed)
+    };
+    // The other worker may be awake for once; then this one need not look.
+    let looked = (0..20).map(|_| {
+        let runtime = builder().build().unwrap();
+        runtime.run(|| pirn::spawn(|| ()).join().unwrap());
+        looks(&runtime)
     });
+    let looked: Vec<_> = looked.collect();
+    let no_surplus = |(found, missed): &(u64, u64)| *found == 0 && *missed <= 1;
+    assert!(looked.iter().all(no_surplus), "one fiber: {looked:?}");
+    assert!(looked.contains(&(0, 1)), "one fiber is looked at");
+    let mut looked = (0..20).map(|_| {
+        let runtime = builder().build().unwrap();
+        runtime.run(|| {
+            // Nothing else runs here until this has ended; what it spawns first wakes no worker.
+            let all: Vec<_> = (0..200).map(|_| pirn::spawn(|| ())).collect();
+            let (found, missed) = looks(&runtime);
+            // This worker looks where it spawns one, the other where it starts one that it has stolen.
+            assert!(found + missed <= 400, "{found} and {missed} looks for 200 fibers");
+            all.into_iter().for_each(|fiber| fiber.join().unwrap());
+            (found, missed)
+        })
+    });
+    assert!(
+        looked.any(|(found, missed)| found > 0 && missed > 0),
+        "both are found among many fibers"
+    );
     assert_eq!(Counters::default().run_average(), None);
+}
+
+/// P9. What waits to be started, both kinds of looks, wakes, and each reason for the number of threads are in the text.
+#[test]
+fn the_text_tells_of_pressure() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    work(&runtime);
+    let text = runtime.metrics().to_string();
+    let names = [
+        "pressure",
+        "surplus_found",
+        "surplus_missed",
+        "wakes",
+        "scale_no_work",
+        "scale_nonpositive",
+        "scale_idle_capacity",
+        "scale_not_stuck",
+    ];
+    for name in names {
+        let mut lines = text.lines().map(|line| line.split_whitespace());
+        let line =
+            lines.find_map(|mut words| (words.next() == Some(name)).then_some(words));
+        let value = line.and_then(|mut words| words.next());
+        let value = value.unwrap_or_else(|| panic!("no {name}: {text}"));
+        value.parse::<u64>().expect("a number");
+    }
 }
 
 /// Every counter is in the text, by its name.
@@ -153,7 +207,9 @@ fn the_text_has_all_of_them() {
 #[test]
 #[cfg(feature = "prometheus")]
 fn prometheus_can_read_them() {
-    let runtime = Runtime::builder().workers(2).build().unwrap();
+    // No standby thread, which a busy machine would call for.
+    let builder = Runtime::builder().workers(2).max_threads(2);
+    let runtime = builder.build().unwrap();
     work(&runtime);
     let metrics = runtime.metrics();
     let mut out = Vec::new();
@@ -164,11 +220,18 @@ fn prometheus_can_read_them() {
     for line in text.lines() {
         if let Some(of) = line.strip_prefix("# TYPE ") {
             let (name, kind) = of.split_once(' ').expect("a name and a type");
-            assert!(["counter", "gauge"].contains(&kind), "{line}");
+            let kinds = ["counter", "gauge", "histogram"];
+            assert!(kinds.contains(&kind), "{line}");
             assert!(typed.insert(name, kind).is_none(), "{name} twice");
         } else {
             let (series, value) = line.rsplit_once(' ').expect("a sample");
             let name = series.split('{').next().expect("a name");
+            let parts = ["_bucket", "_sum", "_count"];
+            let whole = parts.iter().find_map(|part| name.strip_suffix(part));
+            if whole.is_some_and(|whole| typed.get(whole) == Some(&"histogram")) {
+                value.parse::<f64>().expect("a number");
+                continue;
+            }
             assert!(typed.contains_key(name), "{line} has no type");
             *sums.entry(name).or_default() += value.parse::<u64>().expect("a number");
         }
@@ -176,4 +239,9 @@ fn prometheus_can_read_them() {
     assert_eq!(sums["pirn_spawned_total"], metrics.total.spawned);
     assert_eq!(sums["pirn_completed_total"], metrics.total.completed);
     assert_eq!(sums["pirn_workers"], 2);
+    assert_eq!(typed["pirn_stall_seconds"], "histogram");
+    assert!(
+        text.contains("pirn_stall_seconds_bucket{le=\"+Inf\"} 0"),
+        "{text}"
+    );
 }

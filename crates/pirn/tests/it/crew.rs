@@ -30,12 +30,16 @@ impl<'a> Jobs<'a> {
     }
 
     /// Runs all jobs on a runtime of their own; returns when all have ended.
+    pub(crate) fn run(self, crew: Crew, workers: usize) {
+        self.run_on(&runtime(workers), crew);
+    }
+
+    /// As [`run`](Self::run), on this runtime.
     #[expect(
         clippy::disallowed_methods,
         reason = "the threads that fibers mix with"
     )]
-    pub(crate) fn run(self, crew: Crew, workers: usize) {
-        let runtime = runtime(workers);
+    pub(crate) fn run_on(self, runtime: &Runtime, crew: Crew) {
         std::thread::scope(|threads| {
             let mut fibers = Vec::new();
             for (index, job) in self.0.into_iter().enumerate() {

@@ -2,64 +2,71 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use pirn::channel;
+use pirn::diag::State;
 use pirn::dispatcher::Dispatcher;
 use pirn::spawn::JoinError;
 
-use crate::crew::{alone, prefix, runtime, until};
+use crate::crew::{prefix, runtime};
+use crate::rig::eventually;
 
-/// Whoever fills a bounded queue waits without its worker, which runs others meanwhile;
-/// nothing is lost.
+/// L8. A fiber that fills a bounded queue parks. Its worker, the only one, runs others meanwhile. What was submitted runs
+/// once, in order, and none is lost.
 #[test]
 fn a_full_queue_parks_its_submitter() {
-    alone(|| {
-        let single = Dispatcher::single().unwrap().queue_limit(2);
-        let done = Arc::new(AtomicUsize::new(0));
-        let submitted = Arc::new(AtomicUsize::new(0));
-        let submitter = {
-            let (single, done) = (single.clone(), Arc::clone(&done));
-            let submitted = Arc::clone(&submitted);
-            pirn::spawn(move || {
-                // Until the queue is full nothing of it starts.
-                let blocker = single.spawn({
-                    let submitted = Arc::clone(&submitted);
-                    move || {
-                        while submitted.load(Ordering::SeqCst) < 2 {
-                            thread::sleep(Duration::from_millis(1));
-                        }
-                        thread::sleep(Duration::from_millis(20));
-                    }
-                });
-                let fibers: Vec<_> = (0..100)
-                    .map(|_| {
-                        let done = Arc::clone(&done);
-                        let fiber =
-                            single.spawn(move || done.fetch_add(1, Ordering::SeqCst));
-                        submitted.fetch_add(1, Ordering::SeqCst);
-                        fiber
-                    })
-                    .collect();
-                for fiber in fibers {
-                    fiber.join().unwrap();
-                }
-                blocker.join().unwrap();
-            })
-        };
-        // The submitter waits for room; this fiber, on the same worker, goes on.
-        until(&submitted, 2);
-        let mut turns = 0;
-        while done.load(Ordering::SeqCst) == 0 {
-            turns += 1;
-            pirn::yield_now();
-        }
-        assert!(turns > 0);
-        submitter.join().unwrap();
-        assert_eq!(done.load(Ordering::SeqCst), 100);
+    const CALLS: usize = 100;
+    let single = Dispatcher::single().unwrap().queue_limit(2);
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let submitted = Arc::new(AtomicUsize::new(0));
+    let runtime = runtime(1);
+    let submitter = {
+        let (submitted, order) = (Arc::clone(&submitted), Arc::clone(&order));
+        let blocked = Arc::clone(&gate);
+        runtime.spawn(move || {
+            let blocker = single.spawn(move || {
+                let open = blocked.0.lock().unwrap();
+                drop(blocked.1.wait_while(open, |open| !*open).unwrap());
+            });
+            let fibers: Vec<_> = (0..CALLS)
+                .map(|n| {
+                    let order = Arc::clone(&order);
+                    let fiber = single.spawn(move || order.lock().unwrap().push(n));
+                    submitted.fetch_add(1, Ordering::SeqCst);
+                    fiber
+                })
+                .collect();
+            blocker.join().unwrap();
+            fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
+        })
+    };
+    let own = submitter.fiber().id();
+    let state = || {
+        let fibers = runtime.fibers();
+        fibers
+            .iter()
+            .find(|fiber| fiber.id == own)
+            .map(|fiber| fiber.state)
+    };
+    // It parks before that, too, if the blocker has not started yet.
+    eventually("the queue is full", || {
+        submitted.load(Ordering::SeqCst) >= 2 && state() == Some(State::Parked)
     });
+    let before = submitted.load(Ordering::SeqCst);
+    assert!((2..=3).contains(&before), "{before} were submitted");
+    for n in 0..1_000 {
+        assert_eq!(runtime.spawn(move || n).join().unwrap(), n);
+    }
+    assert_eq!(state(), Some(State::Parked));
+    assert_eq!(submitted.load(Ordering::SeqCst), before);
+    *gate.0.lock().unwrap() = true;
+    gate.1.notify_all();
+    submitter.join().unwrap();
+    assert_eq!(*order.lock().unwrap(), (0..CALLS).collect::<Vec<_>>());
 }
 
 /// Never more than so many wait in a bounded queue, whoever submits.

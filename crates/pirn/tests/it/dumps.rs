@@ -224,12 +224,8 @@ fn a_signal_asks_for_a_dump() {
         let runtime = runtime(2);
         let fiber = runtime.enter(|| named("patient", pirn::park));
         waiting(&runtime, "patient");
-        let pid = std::process::id().to_string();
         for _ in 0..2 {
-            let kill = std::process::Command::new("kill")
-                .args(["-QUIT", &pid])
-                .status();
-            assert!(kill.unwrap().success());
+            crate::signals::send("-QUIT");
             std::thread::sleep(Duration::from_millis(500));
         }
         fiber.fiber().unpark();

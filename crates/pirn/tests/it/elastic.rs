@@ -1,6 +1,7 @@
 //! How many threads a runtime has: more while its workers are stuck, fewer when it is told to,
 //! and nothing is lost on the way.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -104,7 +105,10 @@ fn whoever_blocks_is_stood_in_for() {
         });
         eventually("the threads go", || threads.now() <= 2);
         assert_eq!(runtime.spawn(|| 6).join().unwrap(), 6);
-        assert!(count(&runtime, ScaleReason::Started) >= 62);
+        // Some of them as threads for a spawn line that is known to block.
+        let started = [ScaleReason::Started, ScaleReason::Apart];
+        let started: u64 = started.map(|reason| count(&runtime, reason)).iter().sum();
+        assert!(started >= 62, "{started} threads were started");
         // A thread is counted as gone after its hook has told of it.
         eventually("all are counted", || {
             count(&runtime, ScaleReason::Retired) >= 62
@@ -411,7 +415,7 @@ fn a_warm_runtime_has_its_threads() {
     assert_eq!(cold.ever(), 1);
 }
 
-/// Pinned workers may use one processor each; others all that the process may.
+/// Pinned workers may use one processor each, another one each while there are any; others all that the process may.
 #[test]
 #[cfg(target_os = "linux")]
 fn pinned_workers_stay_on_their_processor() {
@@ -424,7 +428,7 @@ fn pinned_workers_stay_on_their_processor() {
     };
     let own = allowed();
     assert_eq!(workers(2).build().unwrap().run(allowed), own);
-    let pinned = workers(3).pin_workers(true).build().unwrap();
+    let pinned = workers(3).max_threads(3).pin_workers(true).build().unwrap();
     let arrived = AtomicUsize::new(0);
     pinned.scope(|s| {
         let fibers: Vec<_> = (0..3)
@@ -437,10 +441,16 @@ fn pinned_workers_stay_on_their_processor() {
                 })
             })
             .collect();
-        for fiber in fibers {
-            let cpu = fiber.join().unwrap();
-            assert!(cpu.parse::<usize>().is_ok(), "{cpu} is not one processor");
-        }
+        let used: BTreeSet<usize> = fibers
+            .into_iter()
+            .map(|fiber| {
+                let cpu = fiber.join().unwrap();
+                cpu.parse()
+                    .unwrap_or_else(|_| panic!("{cpu} is not one processor"))
+            })
+            .collect();
+        let there_are = thread::available_parallelism().unwrap().get();
+        assert!(used.len() >= there_are.min(3), "three workers on {used:?}");
     });
 }
 

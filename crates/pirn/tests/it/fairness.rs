@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::runtime::Spread;
 use pirn::spawn::Fiber;
 use pirn::time::{now, sleep};
 use pirn::{Runtime, channel, park};
 
 use crate::crew::{alone, runtime};
-use crate::rig::{LONG, SCHEDULERS, SLACK, eventually, scaled, shaped, slow_wake};
+use crate::figures::{percentile, within};
+use crate::rig::{SCHEDULERS, eventually, scaled, shaped};
 
 /// Yields until `flag` is set.
 fn yield_until(flag: &AtomicBool) {
@@ -112,10 +114,10 @@ fn two_that_wake_each_other_do_not_shut_out_a_third() {
     });
 }
 
-/// D-2. A fiber from outside starts soon though its worker never runs out of fibers.
+/// D-2. A fiber from outside starts soon though its worker never runs out of fibers: 99 of 100 within 5 ms.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fibers_from_outside_start_soon_under_load() {
-    let slow = slow_wake();
     for scheduler in SCHEDULERS {
         let runtime = shaped(1, scheduler);
         let stop = Arc::new(AtomicBool::new(false));
@@ -126,145 +128,42 @@ fn alone_fibers_from_outside_start_soon_under_load() {
         eventually("the load is there", || {
             runtime.metrics().total.started == 200
         });
-        let mut waits: Vec<Duration> = (0..200)
-            .map(|_| {
-                let spawned = now();
-                runtime.spawn(move || now() - spawned).join().unwrap()
-            })
-            .collect();
-        stop.store(true, Ordering::SeqCst);
-        waits.sort_unstable();
-        let (most, bound) = (waits[190], SLACK * Duration::from_millis(20) + 4 * slow);
-        assert!(
-            most < bound,
-            "a twentieth took more than {most:?}, threads {slow:?}"
-        );
+        start_soon(&runtime, &stop);
     }
 }
 
 /// D-2. The same while the load is fresh fibers that spawn their successors.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fibers_from_outside_start_soon_behind_fresh_ones() {
     fn chain(stop: Arc<AtomicBool>) {
         if !stop.load(Ordering::SeqCst) {
             pirn::spawn(move || chain(stop)).detach();
         }
     }
-    let slow = slow_wake();
     let runtime = runtime(1);
     let stop = Arc::new(AtomicBool::new(false));
     for _ in 0..100 {
         let stop = Arc::clone(&stop);
         runtime.spawn(move || chain(stop));
     }
-    let mut waits: Vec<Duration> = (0..100)
+    start_soon(&runtime, &stop);
+}
+
+/// Fibers from outside start within 5 ms, then the load is told to stop.
+fn start_soon(runtime: &Runtime, stop: &AtomicBool) {
+    let mut waits: Vec<Duration> = (0..500)
         .map(|_| {
             let spawned = now();
             runtime.spawn(move || now() - spawned).join().unwrap()
         })
         .collect();
     stop.store(true, Ordering::SeqCst);
-    waits.sort_unstable();
-    let (most, bound) = (waits[95], SLACK * Duration::from_millis(20) + 4 * slow);
-    assert!(
-        most < bound,
-        "a twentieth took more than {most:?}, threads {slow:?}"
+    within(
+        "from spawn to run",
+        percentile(&mut waits, 99),
+        Duration::from_millis(5),
     );
-}
-
-/// B14. Every source of work is served while all the others are full: pairs that wake each
-/// other, yield loops, chains of fresh fibers, spawns from outside, wakes from outside,
-/// timers.
-#[test]
-fn every_source_is_served() {
-    for scheduler in SCHEDULERS {
-        sources(&shaped(1, scheduler));
-    }
-}
-
-fn sources(runtime: &Runtime) {
-    const ENOUGH: usize = 100;
-    let served: [Arc<AtomicUsize>; 6] = Default::default();
-    let stop = Arc::new(AtomicBool::new(false));
-    let source = |index: usize| (Arc::clone(&served[index]), Arc::clone(&stop));
-
-    let (count, over) = source(0);
-    runtime.spawn(move || {
-        let (main, partner_over) = (pirn::current(), Arc::clone(&over));
-        let partner = pirn::spawn(move || {
-            while !partner_over.load(Ordering::SeqCst) {
-                main.unpark();
-                park();
-            }
-            main.unpark();
-        });
-        while !over.load(Ordering::SeqCst) {
-            park();
-            count.fetch_add(1, Ordering::Relaxed);
-            partner.fiber().unpark();
-        }
-        partner.fiber().unpark();
-    });
-    for _ in 0..20 {
-        let (count, over) = source(1);
-        runtime.spawn(move || {
-            while !over.load(Ordering::SeqCst) {
-                count.fetch_add(1, Ordering::Relaxed);
-                pirn::yield_now();
-            }
-        });
-    }
-    fn chain(count: Arc<AtomicUsize>, over: Arc<AtomicBool>) {
-        count.fetch_add(1, Ordering::Relaxed);
-        if !over.load(Ordering::SeqCst) {
-            pirn::spawn(move || chain(count, over)).detach();
-        }
-    }
-    for _ in 0..20 {
-        let (count, over) = source(2);
-        runtime.spawn(move || chain(count, over));
-    }
-    let (count, over) = source(3);
-    let handle = runtime.handle();
-    let spawner = std::thread::spawn(move || {
-        while !over.load(Ordering::SeqCst) {
-            let count = Arc::clone(&count);
-            handle
-                .spawn(move || count.fetch_add(1, Ordering::Relaxed))
-                .join()
-                .unwrap();
-        }
-    });
-    let (count, over) = source(4);
-    let woken = runtime.spawn(move || {
-        while !over.load(Ordering::SeqCst) {
-            park();
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-    });
-    let (target, over) = (woken.fiber().clone(), Arc::clone(&stop));
-    let waker = std::thread::spawn(move || {
-        while !over.load(Ordering::SeqCst) {
-            target.unpark();
-            std::thread::sleep(Duration::from_micros(100));
-        }
-        target.unpark();
-    });
-    let (count, over) = source(5);
-    runtime.spawn(move || {
-        while !over.load(Ordering::SeqCst) {
-            sleep(Duration::from_micros(200)).unwrap();
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-    });
-    let counts = || served.each_ref().map(|count| count.load(Ordering::Relaxed));
-    eventually("every source is served", || {
-        counts().iter().all(|&n| n >= ENOUGH)
-    });
-    stop.store(true, Ordering::SeqCst);
-    spawner.join().unwrap();
-    waker.join().unwrap();
-    runtime.wait_idle().unwrap();
 }
 
 /// D-4. Receivers of one channel share what comes, though the sender could keep one busy.
@@ -273,7 +172,9 @@ fn receivers_share_what_comes() {
     let rounds = scaled(100);
     let mut uneven = 0;
     for round in 0..rounds {
-        let runtime = runtime(1 + round % 2);
+        // On two workers, of which one may sleep, it is the system that shares.
+        let builder = Runtime::builder().workers(1 + round % 2);
+        let runtime = builder.spread(Spread::Never).build().unwrap();
         let (tx, rx) = channel::bounded(16);
         let counts: Vec<usize> = runtime.run(|| {
             let receivers: Vec<_> = (0..4)
@@ -348,11 +249,94 @@ fn one_free_worker_serves_everybody_else() {
         eventually("they compute", || {
             runtime.metrics().total.started == workers as u64 - 1
         });
-        let start = now();
         for i in 0..scaled(1_000) {
             assert_eq!(runtime.spawn(move || i).join().unwrap(), i);
         }
-        assert!(now() - start < LONG);
         stop.store(true, Ordering::SeqCst);
     }
+}
+
+/// Computes for a millisecond of the clock.
+fn compute_a_moment() {
+    let until = now() + Duration::from_millis(1);
+    while now() < until {
+        std::hint::spin_loop();
+    }
+}
+
+/// A fiber that finds a value at each receive, and computes a millisecond with it, gives way after
+/// tens of them, not after its whole budget; where the fibers of a worker do so, after two.
+#[test]
+fn a_fiber_that_computes_between_operations_gives_way() {
+    const VALUES: usize = 120;
+    let runtime = runtime(1);
+    let gaps = runtime.run(|| {
+        let (tx, rx) = channel::unbounded();
+        (0..VALUES).for_each(|_| tx.send(()).unwrap());
+        drop(tx);
+        let done = Arc::new(AtomicUsize::new(0));
+        let working = {
+            let done = Arc::clone(&done);
+            pirn::spawn(move || {
+                for () in rx {
+                    compute_a_moment();
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        };
+        let mut gaps = Vec::new();
+        let mut seen = 0;
+        while seen < VALUES {
+            pirn::yield_now();
+            let now = done.load(Ordering::Relaxed);
+            if now > seen {
+                gaps.push(now - seen);
+            }
+            seen = now;
+        }
+        working.join().unwrap();
+        gaps
+    });
+    assert!(gaps[0] <= 20, "values between turns of another: {gaps:?}");
+    let late = gaps.iter().skip(8).max();
+    assert!(
+        late <= Some(&4),
+        "values between turns of another: {gaps:?}"
+    );
+}
+
+/// A receiver that takes the value of a sender of its worker, and then computes, lets that sender
+/// go on first: it may have values for others.
+#[test]
+fn a_sender_goes_on_before_its_value_is_worked_on() {
+    const VALUES: usize = 200;
+    // By then the worker has served a round, and knows how long its fibers compute.
+    const KNOWN: usize = 100;
+    let runtime = runtime(1);
+    let early = runtime.run(|| {
+        let (tx, rx) = channel::bounded(0);
+        let done = Arc::new(AtomicUsize::new(0));
+        let working = {
+            let done = Arc::clone(&done);
+            pirn::spawn(move || {
+                for () in rx {
+                    compute_a_moment();
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        };
+        let mut early = 0;
+        for sent in 0..VALUES {
+            tx.send(()).unwrap();
+            // This value, which is number `sent`, has not been worked on.
+            if sent >= KNOWN && done.load(Ordering::Relaxed) <= sent {
+                early += 1;
+            }
+        }
+        drop(tx);
+        working.join().unwrap();
+        early
+    });
+    // It would be every second one otherwise.
+    assert!(early > (VALUES - KNOWN) * 3 / 4, "{early} of {VALUES}");
 }

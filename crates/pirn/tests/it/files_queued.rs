@@ -15,6 +15,7 @@ use pirn::time::now;
 use pirn::{Interrupt, Runtime};
 
 use crate::rig::{Directory, Ended, apart, scaled};
+use crate::unmeasured::{repeat, unmeasured};
 
 /// The bytes of a block.
 const SIZE: usize = 4096;
@@ -152,6 +153,7 @@ fn fetchers(directory: &Directory) -> (bool, bool) {
 fn ends_well(ended: Option<Ended>) {
     if let Some(ended) = ended {
         assert!(ended.status.success(), "{}", ended.stderr);
+        repeat(&ended.stderr);
     }
 }
 
@@ -193,7 +195,10 @@ fn rings_need_no_threads() {
     let name = "files_queued::rings_need_no_threads";
     ends_well(apart(name, &[], || {
         let (rings, threads) = fetchers(&Directory::new());
-        assert!(!(rings && threads));
+        if !rings {
+            return unmeasured("the system refuses io_uring");
+        }
+        assert!(!threads);
     }));
 }
 

@@ -4,7 +4,6 @@ use std::backtrace::Backtrace;
 use std::future::{poll_fn, ready};
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
@@ -21,10 +20,7 @@ use crate::futures_rig::{Gate, give_way};
 use crate::rig::{apart, eventually, scaled};
 
 /// Whether this build has such a stack; else polls run where the fiber is.
-const BESIDE: bool = cfg!(all(
-    target_arch = "x86_64",
-    not(any(feature = "corosensei", pirn_asan, pirn_tsan))
-));
+const BESIDE: bool = cfg!(all(target_arch = "x86_64", not(feature = "corosensei")));
 
 const KIB: usize = 1 << 10;
 
@@ -37,11 +33,22 @@ fn deep(bytes: usize) -> u8 {
     black_box(&frame)[bytes % (4 * KIB)]
 }
 
+/// Where the caller's frames are. A sanitizer may keep variables elsewhere.
+#[inline(never)]
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "reads a register")]
+fn here() -> usize {
+    let here: usize;
+    // SAFETY: as said.
+    unsafe { std::arch::asm!("mov {}, rsp", out(reg) here) };
+    here
+}
+
 /// Where the caller's frames are.
 #[inline(never)]
+#[cfg(not(target_arch = "x86_64"))]
 fn here() -> usize {
-    let here = 0_u8;
-    ptr::from_ref(black_box(&here)).addr()
+    std::ptr::from_ref(black_box(&0_u8)).addr()
 }
 
 /// A worker that may, now and then, run fibers of another one.

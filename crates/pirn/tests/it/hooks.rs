@@ -53,6 +53,52 @@ fn a_start_hook_that_panics() {
     }
 }
 
+/// E16. Both hooks run once on the thread of each worker, before its first fiber and after its last, and find its number
+/// at the end of the thread's name.
+#[test]
+fn each_worker_calls_both_hooks() {
+    std::thread_local! {
+        static STARTED: Cell<bool> = const { Cell::new(false) };
+    }
+    const WORKERS: usize = 5;
+    let name = || std::thread::current().name().unwrap().to_owned();
+    for scheduler in SCHEDULERS {
+        let calls: Arc<Mutex<[Vec<String>; 2]>> = Arc::default();
+        let (starts, stops) = (Arc::clone(&calls), Arc::clone(&calls));
+        let builder = Runtime::builder().workers(WORKERS).max_threads(WORKERS);
+        let runtime = builder
+            .name("own")
+            .scheduler(scheduler)
+            .on_thread_start(move || {
+                assert!(!STARTED.replace(true));
+                starts.lock().unwrap()[0].push(name());
+            })
+            .on_thread_stop(move || {
+                assert!(STARTED.replace(false));
+                stops.lock().unwrap()[1].push(name());
+            })
+            .build()
+            .unwrap();
+        let arrived = AtomicUsize::new(0);
+        runtime.scope(|s| {
+            for _ in 0..WORKERS {
+                s.spawn(|| {
+                    arrived.fetch_add(1, Ordering::SeqCst);
+                    assert!(STARTED.get(), "a fiber before the hook");
+                    let all = || arrived.load(Ordering::SeqCst) == WORKERS;
+                    eventually("one on each", all);
+                });
+            }
+        });
+        drop(runtime);
+        let each: Vec<_> = (0..WORKERS).map(|n| format!("own-{n}")).collect();
+        for mut names in std::mem::take(&mut *calls.lock().unwrap()) {
+            names.sort();
+            assert_eq!(names, each, "{scheduler:?}");
+        }
+    }
+}
+
 /// A stop hook that panics does not keep the runtime from ending, and what the thread still
 /// destroys after it finds a plain thread and not the worker that has gone.
 #[test]

@@ -130,3 +130,19 @@ fn a_tick_is_a_case() {
             .all(|two| two[1] - two[0] == Duration::from_millis(2))
     );
 }
+
+/// A tick that is received late puts the next one a period after that.
+#[test]
+fn a_channel_of_ticks_does_not_flood_a_slow_receiver() {
+    test(|_| {
+        let start = now();
+        let ticks = pirn::channel::tick(PERIOD);
+        let next = || {
+            let due = ticks.recv().unwrap() - start;
+            (due.as_millis(), (now() - start).as_millis())
+        };
+        assert_eq!([next(), next()], [(10, 10), (20, 20)]);
+        sleep(Duration::from_millis(35)).unwrap();
+        assert_eq!([next(), next(), next()], [(30, 55), (65, 65), (75, 75)]);
+    });
+}

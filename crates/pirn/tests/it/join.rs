@@ -120,6 +120,7 @@ fn a_join_returns_after_everything() {
 
 /// H-4. Waiting for a fiber that takes its time costs no processor time.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_joining_costs_no_processor_time() {
     let runtime = runtime(2);
     let awaited =

@@ -1,17 +1,23 @@
-//! A fiber for which there is no stack runs on that of a fiber that waits for its end.
+//! A fiber for which there is no stack gets one beyond the bound, if a fiber waits for its end.
 
 use std::cell::Cell;
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+use std::hint::black_box;
 use std::panic::resume_unwind;
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::par::graph::{Access, Graph};
-use pirn::runtime::Scheduler;
+use pirn::runtime::{Scheduler, Spread};
 use pirn::scope::TaskGroup;
 use pirn::spawn::{Builder, JoinError};
 use pirn::{Interrupt, Runtime, channel};
 
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+use crate::rig::apart;
 use crate::rig::{SCHEDULERS, eventually, scaled};
 
 pirn::fiber_local! {
@@ -77,7 +83,8 @@ fn sum(range: std::ops::Range<u64>) -> u64 {
     })
 }
 
-/// L11. All tasks inline: no thread but the caller's, and one stack for all of them.
+/// L11. All tasks inline: no thread but the caller's, and one stack beside those that wait for
+/// another task.
 // The caller's thread: settled.
 #[test]
 #[cfg(not(pirn_free))]
@@ -98,9 +105,9 @@ fn everything_on_one_thread_and_one_stack() {
     assert_eq!(metrics.started - metrics.loans, 1);
 }
 
-/// Without want of stacks every fiber has its own.
+/// Without want of stacks there are no loans.
 #[test]
-fn nobody_lends_while_stacks_suffice() {
+fn no_loans_while_stacks_suffice() {
     on_every_scarce_shape(1_000, |runtime| {
         assert_eq!(runtime.spawn(|| nest(64)).join().unwrap(), 65);
         assert_eq!(runtime.spawn(|| sum(0..200)).join().unwrap(), 19_900);
@@ -204,18 +211,18 @@ fn groups_on_one_stack() {
 }
 
 /// A borrower is a fiber like any other: it parks, for events of fibers on the same thread and
-/// on others, while the lender is buried; it has locals, a name and a panic of its own.
+/// on others; it has locals, a name and a panic of its own.
 #[test]
 fn a_borrower_is_a_fiber() {
     on_every_scarce_shape(2, |runtime| {
         let (tx, rx) = channel::bounded::<usize>(0);
         let holder = {
             let rx = rx.clone();
-            // Waits for nobody's end, so it lends nothing.
+            // Waits for no fiber's end, so it borrows nothing.
             runtime.spawn(move || rx.recv().unwrap())
         };
         eventually("it has a stack", || runtime.metrics().total.started == 1);
-        let lender = runtime.spawn(move || {
+        let waiter = runtime.spawn(move || {
             MARK.set(1);
             let outer = pirn::current().id();
             pirn::scope::supervise(|s| {
@@ -243,18 +250,18 @@ fn a_borrower_is_a_fiber() {
         eventually("the borrower runs", || runtime.metrics().total.loans == 1);
         tx.send(7).unwrap();
         tx.send(7).unwrap();
-        assert_eq!(lender.join().unwrap(), 5);
+        assert_eq!(waiter.join().unwrap(), 5);
         assert_eq!(holder.join().unwrap(), 7);
     });
 }
 
-/// A wait that may end without the fiber lends nothing; the scope's end, which may not, does.
+/// A wait that may end without the fiber borrows nothing; the scope's end, which may not, does.
 #[test]
-fn a_wait_with_a_limit_lends_nothing() {
+fn a_wait_with_a_limit_borrows_nothing() {
     on_every_scarce_shape(1, |runtime| {
-        let lender = runtime.handle();
-        let lender = runtime.spawn(move || {
-            let loans = || lender.metrics().total.loans;
+        let handle = runtime.handle();
+        let waiter = runtime.spawn(move || {
+            let loans = || handle.metrics().total.loans;
             let mut ran = false;
             pirn::scope(|s| {
                 let child = s.spawn(|| ran = true);
@@ -267,26 +274,26 @@ fn a_wait_with_a_limit_lends_nothing() {
             assert_eq!(loans(), 1);
             ran
         });
-        assert!(lender.join().unwrap());
+        assert!(waiter.join().unwrap());
     });
 }
 
-/// What is asked of a lender meanwhile comes when the borrower has ended.
+/// A waiter is interrupted while the borrower lives.
 #[test]
-fn a_lender_hears_of_its_cancellation_later() {
+fn a_waiter_is_cancelled_at_once() {
     on_every_scarce_shape(1, |runtime| {
         let (tx, rx) = channel::bounded::<usize>(0);
-        let lender = runtime.spawn(move || {
+        let waiter = runtime.spawn(move || {
             let borrower = pirn::spawn(move || rx.recv().unwrap());
-            let borrowed = borrower.join().unwrap();
-            (borrowed, pirn::sleep(Duration::from_millis(1)))
+            (borrower.wait(), borrower)
         });
-        eventually("it lends", || runtime.metrics().total.loans == 1);
-        lender.cancel();
-        lender.fiber().unpark();
+        eventually("it borrows", || runtime.metrics().total.loans == 1);
+        waiter.fiber().unpark();
+        waiter.cancel();
+        let (waited, borrower) = waiter.join().unwrap();
+        assert_eq!(waited, Err(Interrupt::Cancelled));
         tx.send(3).unwrap();
-        let (borrowed, slept) = lender.join().unwrap();
-        assert_eq!((borrowed, slept), (3, Err(Interrupt::Cancelled)));
+        assert_eq!(borrower.join().unwrap(), 3);
     });
 }
 
@@ -297,40 +304,188 @@ fn a_borrower_is_cancelled_with_its_scope() {
         let (tx, rx) = channel::bounded::<usize>(0);
         let runs = Arc::new(AtomicBool::new(false));
         let begun = Arc::clone(&runs);
-        let lender = runtime.spawn(move || {
+        let waiter = runtime.spawn(move || {
+            let mut cancelled = false;
             let borrow = || {
                 begun.store(true, Ordering::SeqCst);
-                rx.recv().is_err()
+                cancelled = rx.recv().is_err();
             };
-            pirn::scope(|s| s.spawn(borrow).join().unwrap())
+            pirn::scope(|s| _ = s.spawn(borrow));
+            cancelled
         });
         // Who is cancelled before it runs does not run.
         eventually("the borrower runs", || runs.load(Ordering::SeqCst));
         assert_eq!(runtime.metrics().total.loans, 1);
-        lender.cancel();
-        assert!(lender.join().unwrap());
+        waiter.cancel();
+        assert!(waiter.join().unwrap());
         drop(tx);
     });
 }
 
-/// A report knows who lends: it waits, and what for, and has no stack.
-// Where fibers may migrate, a lender is told as one that could run (design note 024).
+/// A report shows the waiter and the borrower, each on a stack of its own.
 #[test]
-#[cfg(not(pirn_free))]
-fn a_report_on_a_lender() {
+fn a_report_on_a_loan() {
     on_every_scarce_shape(1, |runtime| {
         let (tx, rx) = channel::bounded::<usize>(0);
-        let lender = runtime.spawn(move || pirn::scope(|s| _ = s.spawn(|| rx.recv())));
+        let waiter = runtime.spawn(move || pirn::scope(|s| _ = s.spawn(|| rx.recv())));
         eventually("the borrower waits", || {
             let mut text = Vec::new();
             runtime.handle().dump(&mut text).unwrap();
             let text = String::from_utf8(text).unwrap();
             text.contains("(Scope)")
-                && text.contains("its stack is lent")
                 && text.contains("(Recv)")
+                && text.matches("bytes of stack").count() == 2
         });
         tx.send(1).unwrap();
-        lender.join().unwrap();
+        waiter.join().unwrap();
+    });
+}
+
+/// Uses `bytes` of stack, and calls `last` there.
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn deep<T>(bytes: usize, last: impl FnOnce() -> T) -> T {
+    fn from<T>(top: usize, bytes: usize, last: impl FnOnce() -> T) -> T {
+        let frame = black_box([0_u8; 1 << 10]);
+        let result = match top - frame.as_ptr().addr() < bytes {
+            true => from(top, bytes, last),
+            false => last(),
+        };
+        black_box(&frame);
+        result
+    }
+    from(ptr::from_ref(&black_box(0_u8)).addr(), bytes, last)
+}
+
+/// A fiber that finds no stack gets as much of one as every fiber is promised, however deep the
+/// frames are in which it is waited for.
+#[test]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn a_borrower_has_the_stack_that_it_was_promised() {
+    /// Of the 256 KiB of a stack.
+    const DEEP: usize = 150 << 10;
+    fn chain(left: usize) -> usize {
+        deep(DEEP, || match left {
+            0 => 0,
+            _ => 1 + pirn::spawn(move || chain(left - 1)).join().unwrap(),
+        })
+    }
+    let part = || {
+        for scheduler in SCHEDULERS {
+            for workers in [1, 2] {
+                let builder = Runtime::builder().workers(workers).max_stacks(8);
+                let runtime = builder.scheduler(scheduler).build().unwrap();
+                assert_eq!(runtime.spawn(|| chain(20)).join().unwrap(), 20);
+                assert_eq!(runtime.metrics().total.loans, 13);
+            }
+        }
+    };
+    let name = "loans::a_borrower_has_the_stack_that_it_was_promised";
+    if let Some(ended) = apart(name, &[], part) {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// Stacks beyond the bound go back when their fibers have ended: loans do not add up, though
+/// other fibers wait for a stack all the time, which would keep one.
+#[test]
+fn loans_do_not_add_up() {
+    // With a hundred stacks a worker keeps one at hand.
+    for stacks in [1, 2, 100] {
+        let runtime = scarce(2, Scheduler::WorkStealing, stacks);
+        let (tx, rx) = channel::bounded::<()>(0);
+        let hold = move || {
+            let rx = rx.clone();
+            move || assert!(rx.recv().is_err())
+        };
+        for _ in 1..stacks {
+            runtime.spawn(hold()).detach();
+        }
+        let started = || runtime.metrics().total.started;
+        eventually("the holders hold", || started() == stacks as u64 - 1);
+        let waiter = runtime.spawn(move || {
+            for _ in 0..100 {
+                let more = hold();
+                let child = pirn::spawn(move || pirn::spawn(more).detach());
+                child.join().unwrap();
+            }
+        });
+        waiter.join().unwrap();
+        let metrics = runtime.metrics();
+        assert_eq!(metrics.total.loans, 100);
+        let alive = metrics.total.started - metrics.total.completed;
+        // The waiter's stack goes to one that waits for it; the waiter, and its last child, may
+        // not have been counted off.
+        assert!(alive <= stacks as u64 + 2, "{alive} on {stacks} stacks");
+        drop(tx);
+        runtime.wait_idle().unwrap();
+    }
+}
+
+/// A waiter that is interrupted lives on beside the fiber that it waited for. That one has a stack beyond the bound, which
+/// no fiber inherits that comes after it on its worker.
+#[test]
+fn a_stack_beyond_the_bound_is_not_inherited() {
+    // The line of a fiber that holds has no history.
+    let builder = Runtime::builder().workers(1).spread(Spread::Never);
+    let builder = builder.stack_size(STACK).max_stacks(2);
+    let runtime = builder.build().expect("a runtime");
+    let (tx, rx) = channel::bounded::<()>(0);
+    let hold = || {
+        let rx = rx.clone();
+        move || assert!(rx.recv().is_err())
+    };
+    let metrics = || runtime.metrics();
+    runtime.spawn(hold()).detach();
+    eventually("one holds", || metrics().total.started == 1);
+    let (go, gate) = channel::bounded::<()>(0);
+    let more = hold();
+    let waiter = runtime.spawn(move || {
+        let child = pirn::spawn(move || {
+            gate.recv().unwrap();
+            // What comes next is then switched to without a detour.
+            (0..3).for_each(|_| pirn::yield_now());
+            pirn::spawn(more).detach();
+        });
+        assert!(child.wait().is_err(), "it is interrupted");
+        child.detach();
+    });
+    eventually("the child borrows", || metrics().total.loans == 1);
+    waiter.cancel();
+    waiter.join().unwrap();
+    go.send(()).unwrap();
+    let parked = || metrics().total.started == 4 && metrics().total.completed == 2;
+    eventually("the child has made another one", parked);
+    // That one and the holder have the two stacks.
+    runtime.spawn(hold()).detach();
+    let waits = || metrics().waiting_for_stack == 1;
+    eventually("another one finds none", || {
+        waits() || metrics().total.started > 4
+    });
+    assert!(waits());
+    drop(tx);
+    runtime.wait_idle().unwrap();
+}
+
+/// A fiber that unwinds borrows for what it waits for, too.
+#[test]
+fn a_wait_amid_a_panic_borrows() {
+    struct Joins(&'static AtomicUsize);
+    impl Drop for Joins {
+        fn drop(&mut self) {
+            let ran = self.0;
+            let child = pirn::spawn(move || _ = ran.fetch_add(1, Ordering::SeqCst));
+            let _ = child.join();
+        }
+    }
+    static RAN: AtomicUsize = AtomicUsize::new(0);
+    on_every_scarce_shape(1, |runtime| {
+        let before = RAN.load(Ordering::SeqCst);
+        let panics = runtime.spawn(|| {
+            let _joins = Joins(&RAN);
+            resume_unwind(Box::new("on purpose"));
+        });
+        assert!(panics.join().unwrap_err().is_panic());
+        assert_eq!(RAN.load(Ordering::SeqCst), before + 1);
     });
 }
 

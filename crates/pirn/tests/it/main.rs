@@ -99,6 +99,10 @@ mod event;
 mod fairness;
 /// A value belongs to its fiber and goes with it.
 mod fiber_local;
+/// How soon, in figures.
+mod figures;
+/// The same where threads block.
+mod figures_elastic;
 /// Files and directories: as `std` has them, off the workers.
 #[cfg(unix)]
 mod files;
@@ -116,11 +120,18 @@ mod graph;
 mod graph_random;
 /// Fibers that belong to a value.
 mod groups;
+/// Virtual time is held for what takes real time.
+#[cfg(unix)]
+mod held_time;
 /// What runs on a worker's thread before its first fiber and after its last.
 mod hooks;
 /// What a runtime answers on its socket, whom, and until when.
 #[cfg(unix)]
 mod inspect;
+/// Snapshots of many fibers: in pieces, each fiber once, and marked if something is left out.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "promises that fibers may migrate")]
+mod inspect_walk;
 /// Ticks at equal distances, and what becomes of those that nobody took.
 mod interval;
 /// The result is there when a join returns, for however many that wait.
@@ -155,7 +166,7 @@ mod par_sorts;
 mod par_storm;
 /// Parallel work among fibers: it may wait, be interrupted, nest, come from threads.
 mod par_waits;
-/// Who runs where: spread, stealing, staying together.
+/// Which worker starts a fiber: stealing, staying together.
 mod placement;
 /// Things that are lent and come back.
 mod pool;
@@ -194,6 +205,15 @@ mod socket_starved;
 /// Many sockets at once: deadlines, numbers that are used again, workers that are stuck.
 #[cfg(unix)]
 mod socket_storms;
+/// Each source of work is served within a bound.
+mod sources;
+/// Where fibers settle, by what those of their spawn line have done.
+mod spread;
+mod spread_ordered;
+mod spread_stuck;
+/// Fibers that keep their worker while others wait are reported, with the reason and the remedy.
+#[cfg(all(target_os = "linux", not(pirn_free)))]
+mod stalls;
 /// What fibers and workers do, by name, and in which order.
 mod states;
 /// Standard input and output, and copying.
@@ -219,8 +239,13 @@ mod timers;
 mod tokens;
 /// The trace of a run: all of it, once, connected.
 mod trace;
+/// Tests that cannot end fail with their seed.
+#[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
+mod trials;
 /// Reader-writer locks, semaphores, cells, events and keys under load.
 mod turns_storm;
+/// Tests that cannot measure on this machine.
+mod unmeasured;
 /// A panic that nobody sees is told.
 mod unseen_panics;
 /// The ways to hand work to a task system.

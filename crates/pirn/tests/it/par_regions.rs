@@ -1,6 +1,7 @@
 //! What holds for the code of a join: for both halves what is around it, whoever runs them and however the
 //! compiler lays out their frames; what one of them enters for that one only.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -241,15 +242,92 @@ fn clones_wait_for_themselves() {
                         || ended.fetch_add(1, Ordering::SeqCst),
                     )
                 }));
-                // Where nothing had to become a fiber, nothing was cloned.
-                assert_eq!(both.is_err(), ended.into_inner() == 0);
+                assert!(both.is_ok() && ended.into_inner() == 1);
             });
             assert_eq!(*lock.lock(), 1);
         });
     }
 }
 
-/// Without a stack for it a half is done at its join, in places too where nobody could lend one.
+/// A `RefCell` that is mutably borrowed has no copy. So it makes no difference whether a half inside the borrow becomes a
+/// fiber: it runs, and panics if it uses the value.
+#[test]
+fn halves_inside_a_borrow_run_alike() {
+    pirn::fiber_local! {
+        static VALUE: RefCell<u32> = RefCell::new(7), inherit;
+    }
+    fn value() -> u32 {
+        VALUE.with_borrow(|value| *value)
+    }
+    fn first(waits: bool) {
+        for _ in 0..u32::from(waits) * 3 {
+            yield_now();
+        }
+        join(|| (), || ());
+    }
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            for waits in [false, true] {
+                let both = VALUE.with_borrow_mut(|_| join(|| first(waits), || 2));
+                assert_eq!(both, ((), 2));
+                let inner = || {
+                    let inner = || join(|| first(waits), value);
+                    catch_unwind(inner).is_err()
+                };
+                let both = VALUE.with_borrow_mut(|_| join(|| first(waits), inner));
+                assert_eq!(both, ((), true));
+                let spawns = || {
+                    let spawns = || pirn::scope(|s| s.spawn(|| 3).join().unwrap());
+                    catch_unwind(spawns).is_err()
+                };
+                let both = VALUE.with_borrow_mut(|_| join(|| first(waits), spawns));
+                assert_eq!(both, ((), true));
+                assert_eq!(value(), 7);
+                assert_eq!(join(|| first(waits), value), ((), 7));
+            }
+        });
+    });
+}
+
+/// A half that became a fiber says why it has no copy of what it uses.
+#[test]
+fn a_half_without_a_copy_says_why() {
+    struct Fragile;
+    impl Clone for Fragile {
+        fn clone(&self) -> Self {
+            panic!("no copies of this")
+        }
+    }
+    pirn::fiber_local! {
+        static FRAGILE: Fragile = Fragile, inherit;
+        static VALUE: RefCell<u32> = RefCell::new(7), inherit;
+    }
+    fn panic_of(second: fn()) -> String {
+        let both = || join(yield_now, second);
+        let panic = catch_unwind(AssertUnwindSafe(both)).unwrap_err();
+        *panic.downcast::<String>().unwrap()
+    }
+    on_every_shape(|runtime| {
+        runtime.run(|| {
+            FRAGILE.with(|_| ());
+            let message = panic_of(|| FRAGILE.with(|_| ()));
+            assert!(
+                message.contains("its clone panicked: no copies of this"),
+                "{message}"
+            );
+            VALUE.with_borrow_mut(|_| {
+                let message = panic_of(|| VALUE.with(|_| ()));
+                assert!(message.contains("it was mutably borrowed"), "{message}");
+            });
+            assert_eq!(
+                join(yield_now, || VALUE.with_borrow(|value| *value)),
+                ((), 7)
+            );
+        });
+    });
+}
+
+/// Without a stack for it a half is done at its join, however deep that is.
 #[test]
 fn halves_without_a_stack() {
     struct Joins;
@@ -279,7 +357,6 @@ fn halves_without_a_stack() {
             })
         });
         assert!(panicked.is_err());
-        // Down to where too little is left to be lent.
         for depth in (0..300).step_by(10) {
             assert_eq!(runtime.run(|| deep(depth)), 2);
         }

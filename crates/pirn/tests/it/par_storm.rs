@@ -29,6 +29,7 @@ fn halves_wait_for_each_other() {
 
 /// O9. A million joins in a row leave nothing behind.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_joins_in_flat_memory() {
     let joins = if cfg!(debug_assertions) {
         100_000

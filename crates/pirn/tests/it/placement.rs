@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pirn::time::now;
-use pirn::{channel, park};
+use pirn::{Runtime, channel, park};
 
 use crate::crew::{runtime, until};
 use crate::rig::{
-    LONG, SCHEDULERS, SLACK, compute_until, eventually, scaled, shaped, slow_wake,
+    SCHEDULERS, SLACK, compute_until, eventually, scaled, shaped, slow_wake,
 };
 
 /// D6 of the design. Long-lived fibers that one fiber starts, one after another, spread over
@@ -89,7 +89,6 @@ fn work_spreads_to_every_worker() {
     let runtime = runtime(WORKERS);
     let arrived = AtomicUsize::new(0);
     let arrived = &arrived;
-    let start = now();
     runtime.scope(|s| {
         s.spawn(move || {
             for _ in 0..WORKERS - 1 {
@@ -105,7 +104,6 @@ fn work_spreads_to_every_worker() {
             });
         });
     });
-    assert!(now() - start < LONG);
 }
 
 /// B3, B1. What one fiber spawns is stolen by the others, every id exactly once.
@@ -194,6 +192,7 @@ fn the_child_of_a_computing_parent_starts() {
 /// B6. How soon: a millisecond is the aim. The bound is generous, and grows with what the
 /// wake of a plain thread takes at the same time.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_the_child_of_a_computing_parent_starts_soon() {
     let runtime = runtime(2);
     let mut slowest = slow_wake();
@@ -227,47 +226,63 @@ fn alone_the_child_of_a_computing_parent_starts_soon() {
     );
 }
 
-/// C14. Two fibers that talk to each other stay on one worker while the others idle. (Not if the first loses its
-/// processor between spawning the second and waiting for it: then another worker may start that.)
+/// C14. Two fibers that talk to each other stay on one worker while the others idle: nine of ten of their wakes do not
+/// cross over. The other worker computes until both have started, since any worker may take a fresh fiber.
 #[test]
 fn two_that_talk_stay_together() {
     let rounds = scaled(20_000) as u64;
     let crossed: Vec<u64> = (0..7).map(|_| wakes_that_cross(rounds)).collect();
-    let together = crossed
-        .iter()
-        .filter(|remote| **remote * 10 <= 2 * rounds)
-        .count();
+    let most = *crossed.iter().max().unwrap();
     assert!(
-        together >= 4,
-        "of {} wakes crossed over: {crossed:?}",
+        most * 10 <= 2 * rounds,
+        "of {} wakes: {crossed:?}",
         2 * rounds
     );
 }
 
 fn wakes_that_cross(rounds: u64) -> u64 {
-    let runtime = runtime(2);
-    runtime.run(|| {
-        let main = pirn::current();
-        let partner = pirn::spawn(move || {
-            for _ in 0..rounds {
-                park();
-                main.unpark();
-            }
+    // No third thread, which a busy machine would call for.
+    let runtime = Runtime::builder().workers(2).max_threads(2);
+    let runtime = runtime.build().unwrap();
+    let (busy, together) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
+    runtime.scope(|s| {
+        s.spawn(|| {
+            busy.store(true, Ordering::SeqCst);
+            let both = || together.load(Ordering::SeqCst);
+            compute_until("both have started", both);
         });
-        for _ in 0..rounds {
-            partner.fiber().unpark();
-            park();
-        }
-        partner.join().unwrap();
+        eventually("one computes", || busy.load(Ordering::SeqCst));
+        s.spawn(|| {
+            let (main, started) = (pirn::current(), Arc::clone(&together));
+            let partner = pirn::spawn(move || {
+                started.store(true, Ordering::SeqCst);
+                for _ in 0..rounds {
+                    park();
+                    main.unpark();
+                }
+            });
+            while !together.load(Ordering::SeqCst) {
+                pirn::yield_now();
+            }
+            for _ in 0..rounds {
+                partner.fiber().unpark();
+                park();
+            }
+            partner.join().unwrap();
+        });
     });
     runtime.metrics().total.remote_wakes
 }
 
-/// B9. What comes from outside is fetched in fair shares: no worker does nearly all of it.
+/// B9. What comes from outside is fetched in fair shares: no worker does more than twice its part, or less than half.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fetches_are_fair_shares() {
     const WORKERS: usize = 8;
-    let runtime = runtime(WORKERS);
+    const PART: u64 = 1_000 / WORKERS as u64;
+    // No other threads: each would have a share.
+    let runtime = Runtime::builder().workers(WORKERS).max_threads(WORKERS);
+    let runtime = runtime.prewarm(0).build().unwrap();
     let all: Vec<_> = (0..1_000)
         .map(|_| runtime.spawn(|| std::thread::sleep(Duration::from_millis(1))))
         .collect();
@@ -279,7 +294,7 @@ fn alone_fetches_are_fair_shares() {
         .collect();
     let (least, most) = (*shares.iter().min().unwrap(), *shares.iter().max().unwrap());
     assert!(
-        least > 0 && most <= 500,
+        least >= PART / 2 && most <= 2 * PART,
         "shares of 1000 on 8 workers: {shares:?}"
     );
 }

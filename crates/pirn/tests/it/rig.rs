@@ -227,6 +227,8 @@ fn again(name: &str, environment: &[(&str, &str)]) -> Command {
     };
     let mut command = Command::new(myself);
     command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
+    // A test that must be alone is left out where it is not named.
+    command.arg("--include-ignored");
     for variable in [
         "PIRN_WORKERS",
         "PIRN_STACK_SIZE",
@@ -237,6 +239,7 @@ fn again(name: &str, environment: &[(&str, &str)]) -> Command {
         "PIRN_TRACE",
         "PIRN_LOG",
         "PIRN_SLOW_FIBER",
+        "PIRN_STALL_SIGNAL",
         "PIRN_ASSERT",
         "PIRN_INSPECT",
         "RUST_BACKTRACE",
@@ -248,7 +251,7 @@ fn again(name: &str, environment: &[(&str, &str)]) -> Command {
 }
 
 /// Runs `command` to its end, which must come in time.
-fn watched(command: &mut Command) -> Ended {
+pub(crate) fn watched(command: &mut Command) -> Ended {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null());
     let mut child = quiet
         .stderr(Stdio::piped())
@@ -316,6 +319,12 @@ pub(crate) fn reserved() -> usize {
     status("VmSize:") << 10
 }
 
+/// Bytes of memory of its own that the process may write to.
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+pub(crate) fn data() -> usize {
+    status("VmData:") << 10
+}
+
 /// Memory mappings that the process has.
 pub(crate) fn mappings() -> usize {
     fs::read_to_string("/proc/self/maps")
@@ -324,10 +333,18 @@ pub(crate) fn mappings() -> usize {
         .count()
 }
 
-/// Descriptors that the process has open.
+/// Sockets that the process has open. Other descriptors say little: each worker has two of its
+/// own, and workers are added where a machine is busy.
 #[cfg(unix)]
-pub(crate) fn descriptors() -> usize {
-    fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+pub(crate) fn sockets() -> usize {
+    let descriptors = fs::read_dir("/proc/self/fd").expect("is there");
+    // One may have been closed meanwhile: that of the folder itself, at least.
+    let targets = descriptors
+        .flatten()
+        .flat_map(|entry| fs::read_link(entry.path()));
+    targets
+        .filter(|target| target.to_string_lossy().starts_with("socket:"))
+        .count()
 }
 
 /// Processor time that the process has used.

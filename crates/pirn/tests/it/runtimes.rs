@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pirn::runtime::{Builder, Handle, InstallError, Scheduler, shutdown_default};
+use pirn::runtime::{Builder, Handle, InstallError, Scheduler, Spread, shutdown_default};
 use pirn::{JoinHandle, Runtime, channel};
 
 use crate::crew::{alone, runtime};
@@ -73,7 +73,9 @@ fn a_fiber_runs_closures_on_another_runtime() {
 fn any_number_of_workers() {
     for workers in [1, 2, 4, 8, 96] {
         for scheduler in SCHEDULERS {
-            let runtime = shaped(workers, scheduler);
+            // Else these fibers' line would soon be known for holding its threads.
+            let builder = Runtime::builder().workers(workers).scheduler(scheduler);
+            let runtime = builder.spread(Spread::Never).build().unwrap();
             assert_eq!(runtime.metrics().workers.len(), workers);
             let arrived = AtomicUsize::new(0);
             let arrived = &arrived;

@@ -1,34 +1,41 @@
-//! When the system has no more threads to give. (Stacks are in `stacks`.)
+//! When the system has no more threads or no more memory for stacks to give.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use pirn::Runtime;
+use pirn::spawn::{Builder, Rejected};
+use pirn::{Runtime, channel};
 
-use crate::rig::{LONG, SCHEDULERS, apart, compute_until, eventually, reserved};
+use crate::rig::{LONG, SCHEDULERS, apart, compute_until, data, eventually, reserved};
 
 /// Address space for everything that is made here but threads: less than one's stack.
 const SPARE: usize = 1 << 20;
 
 /// Lets the process have `more` bytes of address space beyond what it has; `None` takes the
 /// limit away.
-#[expect(unsafe_code, reason = "limits are the system's")]
 fn limit(more: Option<usize>) {
+    set_limit(libc::RLIMIT_AS, more.map(|more| reserved() + more));
+}
+
+/// The same for memory that can be written to.
+fn limit_data(more: Option<usize>) {
+    set_limit(libc::RLIMIT_DATA, more.map(|more| data() + more));
+}
+
+#[expect(unsafe_code, reason = "limits are the system's")]
+fn set_limit(resource: libc::__rlimit_resource_t, most: Option<usize>) {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
     // SAFETY: the system fills in what is ours.
-    let got = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    let got = unsafe { libc::getrlimit(resource, &raw mut limit) };
     assert_eq!(got, 0);
-    limit.rlim_cur = match more {
-        Some(more) => (reserved() + more) as libc::rlim_t,
-        None => limit.rlim_max,
-    };
+    limit.rlim_cur = most.map_or(limit.rlim_max, |most| most as libc::rlim_t);
     // SAFETY: a plain system call on values.
-    let set = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) };
+    let set = unsafe { libc::setrlimit(resource, &raw const limit) };
     assert_eq!(set, 0);
 }
 
@@ -69,8 +76,10 @@ fn a_worker_without_a_thread() {
                 .on_thread_start(move || _ = starts.fetch_add(1, Ordering::SeqCst))
                 .build()
                 .unwrap();
-            // The stacks are there before there is nothing more.
+            // The stacks are there before there is nothing more, and `std` has made the signal stacks of the
+            // threads that start: it aborts if it cannot.
             runtime.run(|| ());
+            std::thread::sleep(Duration::from_millis(50));
             without_threads(|| {
                 for round in 0..100 {
                     let fiber = runtime.spawn(|| pirn::blocking(|| 3));
@@ -132,6 +141,71 @@ fn a_runtime_without_threads_is_refused() {
     };
     let name = "scarcity::a_runtime_without_threads_is_refused";
     if let Some(ended) = apart(name, &ALONE, part) {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// With memory for a few stacks, fewer than are opened at once, fibers run.
+#[test]
+fn memory_for_few_stacks() {
+    let part = || {
+        // The first stack takes the memory of all that are opened at once.
+        let runtime = {
+            let stacks = Runtime::builder().workers(2).stack_size(1 << 20);
+            limit_data(Some(24 << 20));
+            stacks.build().unwrap()
+        };
+        assert_eq!(runtime.spawn(|| 1).join_timeout(LONG).unwrap().unwrap(), 1);
+        let (tx, rx) = channel::bounded::<usize>(0);
+        let fibers: Vec<_> = (0..200)
+            .map(|_| {
+                let rx = rx.clone();
+                runtime.spawn(move || rx.recv().unwrap())
+            })
+            .collect();
+        for n in 0..200 {
+            tx.send_timeout(n, LONG).unwrap();
+        }
+        let sum: usize = fibers.into_iter().map(|fiber| fiber.join().unwrap()).sum();
+        assert_eq!(sum, 199 * 100);
+        let started = runtime.metrics().total;
+        assert!(started.stack_waits > 0, "the limit was not reached");
+        limit_data(None);
+    };
+    if let Some(ended) = apart("scarcity::memory_for_few_stacks", &ALONE, part) {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// Without memory for one stack a runtime is not built, and a fiber with a stack of its own
+/// size is not spawned.
+#[test]
+fn no_memory_for_one_stack() {
+    /// More than is left.
+    const LARGE: usize = 64 << 20;
+    let part = || {
+        let runtime = Runtime::builder().workers(1).build().unwrap();
+        assert_eq!(runtime.run(|| 1), 1);
+        limit_data(Some(LARGE / 4));
+        let error = Runtime::builder().workers(1).stack_size(LARGE).build();
+        let error = error.expect_err("no stack can be had");
+        assert_eq!(error.kind(), std::io::ErrorKind::OutOfMemory);
+        assert!(error.to_string().contains("out of stacks"), "{error}");
+        runtime.run(|| {
+            let builder = || Builder::new().stack_size(LARGE);
+            let refused = builder().spawn(|| 2).expect_err("no stack can be had");
+            assert_eq!(refused.reason(), Rejected::OutOfMemory);
+            assert_eq!(refused.into_inner()(), 2);
+            pirn::scope(|s| {
+                let refused = builder().spawn_scoped(s, || 3);
+                let refused = refused.expect_err("no stack can be had");
+                assert_eq!(refused.reason(), Rejected::OutOfMemory);
+            });
+            limit_data(None);
+            assert_eq!(builder().spawn(|| 4).unwrap().join().unwrap(), 4);
+        });
+    };
+    if let Some(ended) = apart("scarcity::no_memory_for_one_stack", &ALONE, part) {
         assert!(ended.status.success(), "{}", ended.stderr);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pirn::spawn::{Builder, JoinError};
+use pirn::spawn::{Builder, JoinError, Rejected};
 use pirn::time::now;
 use pirn::{Interrupt, channel};
 
@@ -368,6 +368,18 @@ fn children_are_built_like_other_fibers() {
     });
 }
 
+/// A builder spawns nothing in a scope that has been cancelled, and gives the closure back.
+#[test]
+fn a_cancelled_scope_takes_no_fiber_of_a_builder() {
+    pirn::scope(|s| {
+        s.cancel();
+        let refused = Builder::new().spawn_scoped(s, || 3);
+        let refused = refused.map(drop).unwrap_err();
+        assert_eq!(refused.reason(), Rejected::Cancelled);
+        assert_eq!(refused.into_inner()(), 3);
+    });
+}
+
 /// A9. A scope on a runtime that has ended takes nothing: closures are dropped or come back,
 /// and the scope ends.
 #[test]
@@ -443,6 +455,7 @@ fn channels_outlive_scopes() {
 
 /// M7. A million short children in one scope need no more memory than a few.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_scope_of_many_children_stays_flat() {
     let runtime = runtime(2);
     runtime.scope(|s| {

@@ -34,6 +34,39 @@ fn seeded_race_between_two_fibers() {
     });
 }
 
+/// Two futures, polled beside two fibers, write one value without any order between them.
+#[test]
+#[ignore = "ends with a report"]
+#[cfg(pirn_tsan)]
+#[expect(unsafe_code, reason = "the planted race")]
+fn seeded_race_between_two_polls() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    struct Shared(std::cell::UnsafeCell<u64>);
+    // SAFETY: none: this is the bug.
+    unsafe impl Sync for Shared {}
+
+    let runtime = crate::crew::runtime(2);
+    let shared = Shared(std::cell::UnsafeCell::new(0));
+    let arrived = AtomicUsize::new(0);
+    let (shared, arrived) = (&shared, &arrived);
+    let poll = async || {
+        arrived.fetch_add(1, Ordering::Relaxed);
+        while arrived.load(Ordering::Relaxed) < 2 {
+            std::hint::spin_loop();
+        }
+        for _ in 0..1_000 {
+            // SAFETY: none: this is the bug.
+            unsafe { *shared.0.get() += 1 };
+        }
+    };
+    runtime.scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| pirn::future::wait(poll()).unwrap());
+        }
+    });
+}
+
 /// A fiber forgets what it has allocated.
 #[test]
 #[ignore = "ends with a report"]
@@ -83,4 +116,17 @@ fn seeded_overrun_on_a_fiber_stack() {
         std::hint::black_box(array)[3]
     });
     assert_eq!(overrun.join().unwrap(), 0);
+}
+
+/// A future that is polled beside its fiber forgets what it has allocated.
+#[test]
+#[ignore = "ends with a report"]
+#[cfg(pirn_asan)]
+fn seeded_leak_in_a_poll() {
+    let runtime = crate::crew::runtime(1);
+    let poll = async {
+        std::hint::black_box(Box::leak(vec![7_u8; 1_000].into_boxed_slice()).len())
+    };
+    let leak = runtime.spawn(|| pirn::future::wait(poll).unwrap());
+    assert_eq!(leak.join().unwrap(), 1_000);
 }

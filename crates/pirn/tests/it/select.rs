@@ -299,3 +299,27 @@ fn a_select_is_not_ready_for_itself() {
         }
     }
 }
+
+/// Of several cases that are possible each wins as often as any other, wherever it stands among
+/// them and among others that are not.
+#[test]
+fn every_possible_case_has_its_turn() {
+    for (possible, others) in [(2, 0), (3, 0), (5, 0), (20, 0), (3, 3), (3, 20)] {
+        let (open, never) = bounded::<()>(0);
+        let closed: Vec<_> = (0..possible).map(|_| bounded::<()>(0).1).collect();
+        let mut won = vec![0; possible];
+        for _ in 0..possible * 200 {
+            let mut waits: Vec<_> = (0..others).map(|_| never.recv_case()).collect();
+            let mut cases: Vec<_> = closed.iter().map(|rx| rx.recv_case()).collect();
+            let mut select = Select::new();
+            for case in waits.iter_mut().chain(&mut cases) {
+                select.add(case);
+            }
+            won[select.wait().unwrap() - others] += 1;
+        }
+        // 200 times each, give or take 15.
+        let fair = won.iter().all(|times| (100..300).contains(times));
+        assert!(fair, "{possible} beside {others}: {won:?}");
+        drop(open);
+    }
+}

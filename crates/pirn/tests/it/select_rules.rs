@@ -5,9 +5,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pirn::cancel::with_deadline;
+use pirn::cancel::{Token, with_deadline};
 use pirn::channel::{
-    RecvError, TryRecvError, TrySendError, bounded, broadcast, never, oneshot, watch,
+    RecvError, TryRecvError, TrySendError, after, bounded, broadcast, never, oneshot,
+    watch,
 };
 use pirn::select::{Select, parked};
 use pirn::time;
@@ -328,4 +329,140 @@ fn one_of_all(turn: usize) -> usize {
     drop(other.join().unwrap());
     fiber.cancel();
     came
+}
+
+/// Never completes, and makes another case possible when it is published.
+struct Trigger<F: Fn()>(F);
+
+impl<F: Fn()> Waitable for Trigger<F> {
+    type Output = ();
+
+    fn try_complete(&self) -> Option<()> {
+        None
+    }
+
+    fn publish(&self, _: Ticket) -> bool {
+        (self.0)();
+        true
+    }
+
+    fn unpublish(&self, _: Ticket) {}
+}
+
+/// Selects on `other`, which `make_possible` makes possible while the cases are published: before
+/// `other` is, or after that, as it happens.
+fn wins_when_made_possible<C: pirn::select::Case>(
+    other: &mut C,
+    make_possible: impl Fn(),
+) {
+    let trigger = Trigger(make_possible);
+    let mut trigger = case(&trigger);
+    let mut select = Select::new();
+    select.add(&mut trigger);
+    select.add(other);
+    assert_eq!(select.wait_timeout(LONG), Ok(Some(1)));
+}
+
+/// A case that becomes possible while the select publishes its cases wins, and leaves nothing
+/// behind.
+#[test]
+fn a_case_may_become_possible_at_any_moment() {
+    for _ in 0..40 {
+        let token = Token::new();
+        wins_when_made_possible(&mut token.case(), || token.cancel());
+        assert!(token.is_cancelled());
+
+        let (tx, mut rx) = broadcast::channel(2);
+        let mut received = rx.recv_case();
+        wins_when_made_possible(&mut received, || _ = tx.send(5));
+        assert_eq!(received.take(), Ok(5));
+        let mut over = rx.clone();
+        wins_when_made_possible(&mut over.recv_case(), || _ = tx.close());
+
+        let (tx, rx) = bounded(1);
+        let mut received = rx.recv_case();
+        wins_when_made_possible(&mut received, || _ = tx.try_send(6));
+        assert_eq!(received.take(), Ok(6));
+        tx.try_send(7).unwrap();
+        let mut sent = tx.send_case(8);
+        wins_when_made_possible(&mut sent, || _ = rx.try_recv());
+        assert_eq!(sent.take(), Ok(()));
+        wins_when_made_possible(&mut tx.ready_case(), || _ = rx.try_recv());
+        wins_when_made_possible(&mut rx.ready_case(), || _ = tx.try_send(9));
+        assert_eq!(rx.try_recv(), Ok(9));
+
+        let (tx, mut rx) = watch::channel(0);
+        wins_when_made_possible(&mut rx.changed_case(), || tx.send(1).unwrap());
+        let (tx, rx) = oneshot::channel();
+        let tx = Cell::new(Some(tx));
+        let mut received = rx.recv_case();
+        wins_when_made_possible(&mut received, || {
+            if let Some(tx) = tx.take() {
+                tx.send(3).unwrap();
+            }
+        });
+        assert_eq!(received.take(), Ok(3));
+    }
+}
+
+/// A fiber that waits until an operation on a rendezvous channel would not wait is told of a partner
+/// that comes to wait, alone or in a select.
+#[test]
+fn a_partner_that_waits_makes_the_other_side_ready() {
+    for sends in [false, true] {
+        for selects in [false, true] {
+            let is_ready = alone(move || {
+                let (tx, rx) = bounded::<u8>(0);
+                let (tx, rx) = (&tx, &rx);
+                pirn::scope(|s| {
+                    let watches = s.spawn(move || {
+                        let mut ready = match sends {
+                            true => rx.ready_case(),
+                            false => tx.ready_case(),
+                        };
+                        let mut select = Select::new();
+                        select.add(&mut ready);
+                        select.wait()
+                    });
+                    pirn::yield_now();
+                    pirn::yield_now();
+                    assert!(!watches.is_finished());
+                    let partner = s.spawn(move || match (sends, selects) {
+                        (false, false) => drop(rx.recv()),
+                        (true, false) => drop(tx.send(1)),
+                        (false, true) => {
+                            let mut case = rx.recv_case();
+                            let mut select = Select::new();
+                            select.add(&mut case);
+                            _ = select.wait();
+                        }
+                        (true, true) => {
+                            let mut case = tx.send_case(1);
+                            let mut select = Select::new();
+                            select.add(&mut case);
+                            _ = select.wait();
+                        }
+                    });
+                    // They have one worker with the caller, so they have come to their waits.
+                    (0..100).for_each(|_| pirn::yield_now());
+                    assert!(!partner.is_finished());
+                    let is_ready = watches.is_finished();
+                    s.cancel();
+                    is_ready
+                })
+            });
+            assert!(is_ready, "a sender: {sends}, in a select: {selects}");
+        }
+    }
+}
+
+/// A channel of a clock is ready when its moment has come.
+#[test]
+fn a_clock_makes_its_channel_ready() {
+    let rx = after(Duration::from_millis(1));
+    let mut ready = rx.ready_case();
+    let mut select = Select::new();
+    select.add(&mut ready);
+    assert_eq!(select.wait_timeout(LONG), Ok(Some(0)));
+    assert!(rx.try_recv().is_ok());
 }

@@ -333,3 +333,22 @@ fn shutdown_in_the_middle_of_everything() {
         assert_eq!(drops.count(), made.load(Ordering::SeqCst));
     }
 }
+
+/// A worker that tells nothing in time leaves a fiber that no report has: the shutdown fails all the same.
+#[test]
+fn a_shutdown_fails_though_no_fiber_is_told() {
+    let asleep = Arc::new(AtomicBool::new(true));
+    let wakes = Arc::clone(&asleep);
+    let starts = move || {
+        eventually("the shutdown is over", || !wakes.load(Ordering::SeqCst));
+    };
+    let builder = pirn::Runtime::builder().workers(1).max_threads(1);
+    let runtime = builder.on_thread_start(starts).build().unwrap();
+    let fiber = runtime.spawn(|| ());
+    let ended = runtime.shutdown(Duration::from_millis(1));
+    asleep.store(false, Ordering::SeqCst);
+    let error = ended.expect_err("the fiber has not ended");
+    assert!(error.fibers().is_empty());
+    assert_eq!(error.to_string(), "some fibers did not end in time");
+    assert!(fiber.join().is_err());
+}

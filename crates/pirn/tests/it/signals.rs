@@ -14,8 +14,9 @@ use pirn::{Interrupt, channel};
 use crate::rig::{Ended, apart, eventually, on_every_shape};
 
 pub(crate) fn send(signal: &str) {
-    let pid = std::process::id().to_string();
-    let kill = Command::new("kill").args([signal, &pid]).status();
+    // The shell has a `kill` of its own.
+    let line = format!("kill {signal} {}", std::process::id());
+    let kill = Command::new("sh").args(["-c", &line]).status();
     assert!(kill.unwrap().success());
 }
 

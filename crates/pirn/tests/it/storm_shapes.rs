@@ -319,6 +319,7 @@ fn thread_count() -> usize {
 
 /// K10. A hundred thousand children of half a KiB through one scope: memory stays flat.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_large_children_of_one_scope_stay_flat() {
     let n = scaled(100_000);
     for workers in [1, 4] {

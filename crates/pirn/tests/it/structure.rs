@@ -236,6 +236,61 @@ fn on_exit_comes_after_the_last_child() {
     });
 }
 
+/// K6. The same when the body panics: the calls come after the last child, and the panic after the
+/// calls.
+#[test]
+fn on_exit_comes_after_a_body_that_panics() {
+    let part = || {
+        let (tx, rx) = channel::unbounded();
+        let started = AtomicUsize::new(0);
+        let child = || {
+            started.store(1, Ordering::SeqCst);
+            // The panic cancels it.
+            let slept = sleep(LONG);
+            tx.try_send(if slept.is_err() { "child" } else { "late" })
+                .unwrap();
+        };
+        let panic = || {
+            until(&started, 1);
+            panic_any("body");
+        };
+        let kinds: [&dyn Fn(); 3] = [
+            &|| {
+                pirn::scope(|s| {
+                    s.on_exit(|| tx.send("exit").unwrap());
+                    s.spawn(child);
+                    panic();
+                });
+            },
+            &|| {
+                supervise(|s| {
+                    s.on_exit(|| tx.send("exit").unwrap());
+                    s.spawn(child);
+                    panic();
+                });
+            },
+            &|| {
+                let _: Result<(), Failed> = try_scope(|s| {
+                    s.on_exit(|| tx.send("exit").unwrap());
+                    s.spawn(|| {
+                        child();
+                        Ok::<(), Failed>(())
+                    });
+                    panic();
+                    Ok(())
+                });
+            },
+        ];
+        for kind in kinds {
+            started.store(0, Ordering::SeqCst);
+            let raised = catch_unwind(AssertUnwindSafe(kind));
+            assert_eq!(raised.unwrap_err().downcast_ref(), Some(&"body"));
+            assert_eq!(rx.try_iter().collect::<Vec<_>>(), ["child", "exit"]);
+        }
+    };
+    on_every_shape(|runtime| runtime.run(part));
+}
+
 /// A consumer ends when the producers' scope closes the channel on leaving: a hundred times.
 #[test]
 fn a_scope_closes_what_it_fed() {

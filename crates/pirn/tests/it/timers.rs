@@ -2,16 +2,15 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pirn::spawn::park_timeout;
 use pirn::time::{now, sleep, sleep_until};
 use pirn::{Interrupt, channel};
 
 use crate::crew::{CREWS, Jobs, alone, runtime};
-use crate::rig::{
-    LONG, SLACK, compute_until, on_every_shape, processor_time, scaled, slow_wake,
-};
+use crate::figures::within;
+use crate::rig::{LONG, SLACK, compute_until, on_every_shape, processor_time, scaled};
 
 /// A sleep takes as long as it says, on fibers and on threads.
 #[test]
@@ -172,10 +171,10 @@ fn timers_taken_back_leave_nothing() {
     });
 }
 
-/// B18. A fiber whose timer fires runs soon, though a long backlog is queued.
+/// B18. When its timer fires, a fiber runs within 10 ms, though a backlog of a hundred thousand is queued.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_timer_is_not_held_up_by_a_backlog() {
-    let slow = slow_wake();
     let runtime = runtime(1);
     let stop = Arc::new(AtomicBool::new(false));
     let late = runtime.run(|| {
@@ -195,8 +194,7 @@ fn alone_a_timer_is_not_held_up_by_a_backlog() {
         backlog.into_iter().for_each(|fiber| fiber.join().unwrap());
         late
     });
-    let bound = SLACK * Duration::from_millis(50) + 4 * slow;
-    assert!(late < bound, "{late:?} late, threads {slow:?}");
+    within("a timer is late", late, Duration::from_millis(10));
 }
 
 /// D-1. A fiber that loops on operations that are always ready does not keep timers on its
@@ -259,10 +257,8 @@ fn a_computing_fiber_delays_its_own_worker_only() {
     });
     // A sleeper that came first would sleep on either worker, perhaps on this one.
     is_busy.recv().unwrap();
-    let start: Instant = now();
     let sleeping = runtime.spawn(move || sleep(Duration::from_millis(5)).unwrap());
     sleeping.join().unwrap();
-    assert!(now() - start < LONG);
     slept.store(true, Ordering::SeqCst);
     computing.join().unwrap();
 }
@@ -272,6 +268,7 @@ fn a_computing_fiber_delays_its_own_worker_only() {
 /// says it. A fifth of that without optimization, where a fiber's life takes five times as
 /// long.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_hundred_thousand_sleeps_end_in_time() {
     let n = if cfg!(debug_assertions) {
         20_000
@@ -298,6 +295,7 @@ fn alone_a_hundred_thousand_sleeps_end_in_time() {
 
 /// N8. Waits with a limit sleep until it comes: they cost next to no processor time.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_limited_waits_cost_no_processor_time() {
     let runtime = runtime(2);
     runtime.run(|| sleep(Duration::from_millis(10)).unwrap());
@@ -319,8 +317,9 @@ fn alone_limited_waits_cost_no_processor_time() {
     assert!(spent < bound, "{spent:?} spent in half a second of waiting");
 }
 
-/// I19. Sends and receives with a limit end when it comes, and never earlier.
+/// I19. Sixty sends and receives with a limit of 10 ms all end after 10 to 15 ms.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_limits_of_channels_are_kept() {
     let limit = Duration::from_millis(10);
     let mut waits: Vec<Duration> = alone(|| {
@@ -337,5 +336,6 @@ fn alone_limits_of_channels_are_kept() {
         (0..60).map(wait).collect()
     });
     waits.sort_unstable();
-    assert!(waits[0] >= limit && waits[59] < LONG, "{waits:?}");
+    assert!(waits[0] >= limit, "{waits:?}");
+    within("a limit", waits[59], Duration::from_millis(15));
 }

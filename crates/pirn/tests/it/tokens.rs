@@ -114,6 +114,7 @@ fn a_deep_chain_of_tokens() {
 
 /// A dropped child leaves nothing in its parent: memory stays flat.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_children_of_a_token_leave_it() {
     let root = Token::new();
     let before = crate::rig::resident();

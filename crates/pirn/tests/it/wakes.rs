@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pirn::time::now;
 use pirn::{channel, park};
 
 use crate::crew::runtime;
 use crate::rig::{
-    LONG, SCHEDULERS, eventually, on_every_shape, processor_time, scaled, shaped,
+    LONG, SCHEDULERS, SLACK, eventually, on_every_shape, processor_time, scaled, shaped,
 };
 
 /// A cheap number that looks random.
@@ -30,19 +30,29 @@ fn spin_for(duration: Duration) {
 #[test]
 fn fibers_that_drip_in_all_start() {
     on_every_shape(|runtime| {
-        let mut longest = Duration::ZERO;
         for i in 0..scaled(2_500) {
             let gap = Duration::from_nanos(scramble(i) as u64 % 60_000);
             spin_for(gap);
-            let start = now();
             let fiber = runtime.spawn(move || i);
             let end = fiber
                 .join_timeout(LONG)
                 .unwrap_or_else(|_| panic!("{i} never started"));
             assert_eq!(end.unwrap(), i);
-            longest = longest.max(now() - start);
         }
-        assert!(longest < LONG / 4, "one took {longest:?}");
+    });
+}
+
+/// C5. Of a hundred thousand that drip in none waits for a second.
+#[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
+fn alone_no_fiber_that_drips_in_waits_long() {
+    on_every_shape(|runtime| {
+        for i in 0..scaled(12_500) {
+            spin_for(Duration::from_nanos(scramble(i) as u64 % 60_000));
+            let fiber = runtime.spawn(move || i);
+            let end = fiber.join_timeout(SLACK * Duration::from_secs(1));
+            assert_eq!(end.expect("it starts within a second").unwrap(), i);
+        }
     });
 }
 
@@ -106,7 +116,8 @@ fn wakes_that_drip_in_are_noticed() {
     }
 }
 
-/// C4. One fiber for many sleeping workers wakes one or two of them, not a crowd.
+/// C4. One fiber for many sleeping workers wakes two of them at most, on average: a worker that waits for a
+/// processor counts in a later round.
 #[test]
 fn one_fiber_wakes_no_crowd() {
     const WORKERS: usize = 8;
@@ -138,30 +149,65 @@ fn one_fiber_wakes_no_crowd() {
     }
     let slept = parks() - before;
     assert!(
-        slept <= 3 * rounds,
+        slept <= 2 * rounds,
         "{slept} workers were up for {rounds} fibers"
     );
 }
 
-/// C10. A thousand wakes a second cost little processor time: what spins before it sleeps
-/// gives up soon.
+/// C10. A thousand wakes a second cost the workers less than a twentieth of a processor, and half of the fibers go on
+/// within 10 µs (25 µs in code that is not optimised) beyond what the system takes to wake a plain thread.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_light_load_costs_little() {
+    const WAKES: usize = 1_000;
     let runtime = runtime(2);
-    let (tx, rx) = channel::bounded::<usize>(1);
-    let receiver = runtime.spawn(move || rx.iter().count());
+    let (tx, rx) = channel::bounded::<Instant>(1);
+    let receiver = runtime.spawn(move || rx.iter().map(|sent| now() - sent).collect());
     let feed = |n: usize| {
-        for i in 0..n {
-            tx.send(i).unwrap();
+        for _ in 0..n {
+            tx.send(now()).unwrap();
             std::thread::sleep(Duration::from_millis(1));
         }
     };
     feed(100);
-    let (before, start) = (processor_time(), now());
-    feed(1_000);
-    let (spent, took) = (processor_time() - before, now() - start);
-    let share = spent.as_secs_f64() / took.as_secs_f64();
+    let others = || processor_time() - own_time();
+    let (before, start) = (others(), now());
+    feed(WAKES);
+    let (spent, took) = (others() - before, now() - start);
     drop(tx);
-    assert_eq!(receiver.join().unwrap(), 1_100);
-    assert!(share < 0.25, "{:.0} % of one core", share * 100.0);
+    let half = median(receiver.join().unwrap());
+    let share = spent.as_secs_f64() / took.as_secs_f64();
+    assert!(share < 0.05, "{:.1} % of one core", share * 100.0);
+    let thread = median(waits_of_a_thread(WAKES));
+    let more = if cfg!(debug_assertions) { 25 } else { 10 };
+    let most = thread + SLACK * Duration::from_micros(more);
+    assert!(
+        half < most,
+        "half took more than {half:?}, threads {thread:?}"
+    );
+}
+
+fn median(mut all: Vec<Duration>) -> Duration {
+    all.sort_unstable();
+    all[all.len() / 2]
+}
+
+/// How long a plain thread that is sent a message each millisecond takes to have it.
+fn waits_of_a_thread(wakes: usize) -> Vec<Duration> {
+    let (tx, rx) = std::sync::mpsc::sync_channel::<Instant>(1);
+    std::thread::scope(|s| {
+        let receiver = s.spawn(move || rx.iter().map(|sent| now() - sent).collect());
+        for _ in 0..wakes {
+            tx.send(now()).unwrap();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        drop(tx);
+        receiver.join().unwrap()
+    })
+}
+
+/// Processor time that the calling thread has used.
+fn own_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pirn::Runtime;
 use pirn::runtime::Handle;
 
-use crate::rig::apart;
+use crate::rig::{apart, compute_until};
 
 fn ends_well(name: &str, environment: &[(&str, &str)], part: impl FnOnce()) {
     if let Some(ended) = apart(name, environment, part) {
@@ -48,6 +48,9 @@ fn a_bad_value_is_named() {
         ("PIRN_LOG", ""),
         ("PIRN_SLOW_FIBER", "0"),
         ("PIRN_SLOW_FIBER", "1s"),
+        ("PIRN_SLOW_FIBER", "no"),
+        ("PIRN_STALL_SIGNAL", "off"),
+        ("PIRN_STALL_SIGNAL", ""),
         ("PIRN_TRACE", ""),
         ("PIRN_TRACE", "no-such-directory/file"),
         ("PIRN_IO_URING", "2"),
@@ -152,7 +155,7 @@ fn a_little() {
 #[test]
 fn each_variable_has_an_effect() {
     let name = "environment::each_variable_has_an_effect";
-    let effects: [(&str, &str, &[&str]); 13] = [
+    let effects: [(&str, &str, &[&str]); 15] = [
         (
             "PIRN_STATS",
             "1",
@@ -177,11 +180,13 @@ fn each_variable_has_an_effect() {
             "inject",
             &["[inject] pirn", " comes from outside"],
         ),
-        ("PIRN_LOG", "chan", &["[chan,park] pirn-", " waits (Recv)"]),
+        ("PIRN_LOG", "chan", &["[chan] pirn-", " is enqueued ("]),
         ("PIRN_LOG", "park", &["[park] pirn-", " waits (Sleep)"]),
         ("PIRN_LOG", " park , wake ", &["[wake]", "[park]"]),
         ("PIRN_LOG", "all", &["[inject]", "[join]", "[wake]"]),
         ("PIRN_SLOW_FIBER", "60000", &[]),
+        ("PIRN_SLOW_FIBER", "off", &[]),
+        ("PIRN_STALL_SIGNAL", "0", &[]),
     ];
     for (variable, value, said) in effects {
         let Some(ended) = apart(name, &[(variable, value)], a_little) else {
@@ -214,6 +219,29 @@ fn each_variable_has_an_effect() {
         return;
     };
     assert!(ended.stderr.contains("assertions on"), "{}", ended.stderr);
+}
+
+/// The monitor's category has lines when the monitor wakes a worker for a fiber that has waited.
+#[test]
+fn the_monitor_says_what_it_does() {
+    let name = "environment::the_monitor_says_what_it_does";
+    let ended = apart(name, &[("PIRN_LOG", "sysmon")], || {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        runtime.run(|| {
+            while Handle::current().metrics().aged_wakes == 0 {
+                // It waits in the slot that other workers leave alone, until it has aged.
+                let child = pirn::spawn(|| ());
+                compute_until("the child runs elsewhere", || child.is_finished());
+            }
+        });
+    });
+    if let Some(ended) = ended {
+        assert!(ended.status.success(), "{}", ended.stderr);
+        let woken = " is woken for work that has aged";
+        let mut lines = ended.stderr.lines();
+        let said = lines.find(|line| line.contains("[sysmon] ") && line.ends_with(woken));
+        assert!(said.is_some(), "{}", ended.stderr);
+    }
 }
 
 /// What the program says wins over every variable.
@@ -261,6 +289,7 @@ fn categories_have_names() {
 /// P8. A transition that the table of the state word does not have ends the process: always in
 /// a debug build or with the feature `diagnostics`, by request in a release build.
 #[test]
+#[expect(unsafe_code, reason = "breaks a fiber on purpose")]
 fn an_illegal_transition_aborts() {
     let name = "environment::an_illegal_transition_aborts";
     let always = cfg!(any(debug_assertions, feature = "diagnostics"));
@@ -269,7 +298,8 @@ fn an_illegal_transition_aborts() {
             // A fiber's life as it should be, checked.
             pirn::run(|| pirn::spawn(pirn::yield_now).join().unwrap());
             pirn::spawn(|| {
-                pirn::dev::break_running_fiber();
+                // SAFETY: the fiber yields once and ends; it is joined.
+                unsafe { pirn::dev::break_running_fiber() };
                 pirn::yield_now();
             })
             .join()

@@ -20,6 +20,9 @@ mod rig;
 #[path = "../it/told.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
 mod told;
+#[path = "../it/unmeasured.rs"]
+#[allow(dead_code, reason = "called in some builds only")]
+mod unmeasured;
 #[cfg(unix)]
 #[path = "../it/wires.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
@@ -29,10 +32,19 @@ mod wires;
 #[cfg(feature = "diagnostics")]
 #[expect(unsafe_code, reason = "damages a stack on purpose")]
 mod checks;
+/// A thread that drives fibers ends after them.
+mod driver_ends;
 /// What the environment asks for is done, what cannot be used is named.
 mod environment;
 /// The frames of fibers that wait.
 mod frames;
+/// Safe code that is sound under re-entrance goes wrong when fibers interleave in it: what the
+/// documentation warns of.
+mod interleaving;
+/// Destructors of thread-locals and handlers at the end of the process use the library.
+mod late;
+/// What is written to standard error of channels, and of the number of threads.
+mod logs;
 /// A panic ends its fiber and nothing else, and reaches whoever joins.
 mod panics;
 /// The token of `std::thread`, on fibers and threads alike.

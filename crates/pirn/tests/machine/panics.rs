@@ -10,7 +10,7 @@ use pirn::spawn::JoinError;
 use pirn::{JoinHandle, channel};
 
 use crate::crew::{runtime, until};
-use crate::rig::{Drops, LONG, on_every_shape, scaled};
+use crate::rig::{Drops, LONG, apart, on_every_shape, scaled};
 
 /// F19. A thousand panics, each joined with its own payload; the runtime goes on.
 #[test]
@@ -237,4 +237,61 @@ fn a_fiber_may_catch_its_own_panics() {
         });
         assert_eq!(fiber.join().unwrap(), 100);
     });
+}
+
+/// Sets a panic hook that waits through the library, longer than others wait behind a fiber that
+/// stays on its thread.
+fn hook_that_waits() {
+    std::panic::set_hook(Box::new(|_| {
+        let _ = pirn::sleep(Duration::from_millis(50));
+    }));
+}
+
+/// A panic hook may wait, for however long, if no other fiber of its thread panics meanwhile:
+/// others run on the thread, and see it as panicking.
+#[test]
+fn a_panic_hook_that_waits() {
+    let part = || {
+        hook_that_waits();
+        runtime(1).run(|| {
+            let seen = pirn::spawn(|| {
+                let mut seen = 0;
+                while seen < 3 {
+                    seen += usize::from(std::thread::panicking());
+                    pirn::yield_now();
+                }
+            });
+            let panics = pirn::spawn(|| panic!("on purpose"));
+            let error = panics.join().unwrap_err();
+            assert!(error.is_panic());
+            seen.join().unwrap();
+            assert!(!std::thread::panicking());
+        });
+    };
+    if let Some(ended) = apart("panics::a_panic_hook_that_waits", &[], part) {
+        assert!(ended.status.success(), "{}", ended.stderr);
+    }
+}
+
+/// If another fiber of its thread panics meanwhile, `std` takes that for a panic in the hook,
+/// and ends the process. (Documented in the rules of the crate. `std` does not tell a hook from a
+/// destructor, which must be able to wait for other fibers of the thread.)
+#[test]
+fn a_second_panic_while_a_panic_hook_waits() {
+    let part = || {
+        hook_that_waits();
+        runtime(1).run(|| {
+            let fibers = [1, 2].map(|n| pirn::spawn(move || panic_any(n)));
+            for fiber in fibers {
+                drop(fiber.join());
+            }
+        });
+        std::process::exit(0);
+    };
+    let name = "panics::a_second_panic_while_a_panic_hook_waits";
+    if let Some(ended) = apart(name, &[], part) {
+        assert!(!ended.status.success());
+        let said = "thread panicked while processing panic";
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
 }

@@ -1,6 +1,8 @@
 //! Spawning: everything that is spawned runs exactly once, with what it captured, on the
 //! right runtime, in an order that starves nobody.
 
+use std::collections::BTreeSet;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +12,9 @@ use pirn::time::now;
 use pirn::{JoinHandle, Runtime};
 
 use crate::crew::runtime;
-use crate::rig::{Drops, LONG, apart, compute_until, on_every_shape, resident, scaled};
+use crate::rig::{
+    Drops, LONG, apart, compute_until, on_every_shape, resident, scaled, watched,
+};
 
 /// A4. Plain functions are all it takes.
 #[test]
@@ -53,22 +57,52 @@ fn mix(a: u64, b: u64) -> u64 {
     (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
 }
 
-/// A2. Nothing needs to be set: an empty environment does.
+/// A2. Nothing needs to be set: in a process with an empty environment the default runtime has a worker for each
+/// processor, all of which run at once, and fibers compute, talk, sleep and block.
 #[test]
+#[cfg_attr(
+    pirn_tsan,
+    ignore = "the options of ThreadSanitizer are in the environment"
+)]
 fn an_empty_environment_is_enough() {
-    let ended = apart("spawn::an_empty_environment_is_enough", &[], || {
-        assert!(std::env::vars().all(|(name, _)| !name.starts_with("PIRN_WORKERS")));
-        let all: Vec<_> = (0..1_000_u64).map(|i| pirn::spawn(move || i)).collect();
-        let sum: u64 = all.into_iter().map(|fiber| fiber.join().unwrap()).sum();
-        assert_eq!(sum, 499_500);
-        let cores = std::thread::available_parallelism().unwrap().get();
-        let workers = pirn::runtime::Handle::current().metrics().workers.len();
-        // On a machine that is busy otherwise a worker may seem stuck, and have somebody stand in.
-        assert!(workers >= cores, "{workers} workers on {cores} cores");
-    });
-    if let Some(ended) = ended {
+    const PART: &str = "PIRN_TEST_PART";
+    if std::env::var_os(PART).is_none() {
+        let mut bare = Command::new(std::env::current_exe().unwrap());
+        let name = "spawn::an_empty_environment_is_enough";
+        let bare = bare.args(["--exact", name, "--nocapture"]).env_clear();
+        let ended = watched(bare.env(PART, name));
         assert!(ended.status.success(), "{}", ended.stderr);
+        return;
     }
+    assert_eq!(std::env::vars_os().count(), 1);
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let arrived = AtomicUsize::new(0);
+    pirn::scope(|s| {
+        for _ in 0..cores {
+            s.spawn(|| {
+                arrived.fetch_add(1, Ordering::SeqCst);
+                let all = || arrived.load(Ordering::SeqCst) == cores;
+                compute_until("one computes on each", all);
+            });
+        }
+    });
+    let (tx, rx) = pirn::channel::bounded(0);
+    let all: Vec<_> = (0..1_000_u64)
+        .map(|i| {
+            let tx = tx.clone();
+            pirn::spawn(move || {
+                pirn::sleep(Duration::from_micros(i)).unwrap();
+                tx.send(pirn::blocking(move || (0..100).fold(i, mix)))
+                    .unwrap();
+            })
+        })
+        .collect();
+    drop(tx);
+    let got: BTreeSet<u64> = pirn::run(|| rx.iter().collect());
+    assert_eq!(got, (0..1_000).map(|i| (0..100).fold(i, mix)).collect());
+    all.into_iter().for_each(|fiber| fiber.join().unwrap());
+    let workers = pirn::runtime::Handle::current().workers();
+    assert_eq!(workers, cores);
 }
 
 /// A6. A fiber that spawns does so on its own runtime, however deep.

@@ -248,6 +248,7 @@ fn a_stack_that_no_system_can_give() {
 /// M3, M7. Fibers that come and go one after another use one stack: memory stays where it
 /// is, and the system is not asked for any.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_stacks_are_reused() {
     let runtime = runtime(2);
     let round = || {
@@ -270,6 +271,7 @@ fn alone_stacks_are_reused() {
 
 /// M3. After a burst of deep stacks memory is given back; what stays is the bounded cache.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn alone_memory_follows_a_burst_down() {
     const FIBERS: usize = 5_000;
@@ -305,6 +307,7 @@ fn alone_memory_follows_a_burst_down() {
 /// M5. A hundred thousand parked fibers, a stack each, under the system's default limit on
 /// mappings; all go on.
 #[test]
+#[ignore = "alone: run by `cargo xtask timing`"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn alone_a_hundred_thousand_parked_fibers() {
     const FIBERS: usize = 100_000;

@@ -171,3 +171,29 @@ fn one_thing_at_a_time() {
         parker.join().expect("it has the token");
     });
 }
+
+/// Fibers of one line that stay are handed to the worker with fewer of them, while it goes to sleep, sleeps, or has
+/// not started, and while the workers are made fewer; and all of them run.
+#[test]
+fn fibers_are_placed_on_workers_that_sleep() {
+    explore_with(&[2, 3], |world| {
+        let runtime = world.runtime();
+        let (tx, rx) = bounded::<u32>(0);
+        let take = || {
+            let rx = rx.clone();
+            runtime.spawn(move || rx.recv().expect("one for each"))
+        };
+        let all: Vec<_> = (0..4).map(|_| take()).collect();
+        let resizing = {
+            let handle = runtime.handle();
+            thread(move || handle.set_workers(std::num::NonZeroUsize::MIN))
+        };
+        (0..4).for_each(|n| tx.send(n).expect("open"));
+        let sum: u32 = all
+            .into_iter()
+            .map(|one| one.join().expect("a number"))
+            .sum();
+        assert_eq!(sum, 6);
+        resizing.join().expect("it returns");
+    });
+}

@@ -37,8 +37,8 @@ fn fewer_stacks_than_fibers() {
     });
 }
 
-/// A tree of fibers on fewer stacks than one of its branches needs: who waits for a child that
-/// finds no stack is asked for its own, whether it waits by then or comes later; a stack that
+/// A tree of fibers on fewer stacks than one of its branches needs: the waiter for a child that
+/// finds no stack borrows one, whether it waits by then or comes later; a stack that
 /// comes free meanwhile is used, and each child runs once.
 #[test]
 fn children_on_the_stacks_of_their_parents() {
@@ -75,7 +75,7 @@ fn children_on_the_stacks_of_their_parents() {
 }
 
 /// The same for a group, whose fibers are waited for one by one; and a fiber that waits on a
-/// stack, or on a borrowed one, for a thread.
+/// stack, or on one beyond the bound, for a thread.
 #[test]
 fn members_on_the_stack_of_who_waits() {
     explore(|world| {

@@ -44,7 +44,9 @@ pub(crate) const OPERATIONS: u64 = 100;
 /// Does `work` on a fiber of a runtime with so many workers. Nobody looks for deadlocks: what that
 /// takes once a second would count, since stepping takes seconds.
 pub(crate) fn run(workers: usize, work: impl FnOnce() + Send) {
+    // Stepped as slowly as here, no fiber is short: its spawn line would be tracked.
     let runtime = Runtime::builder()
+        .spread(pirn::runtime::Spread::Never)
         .workers(workers)
         .deadlock(Deadlock::Off)
         .build();

@@ -3,7 +3,7 @@
 //! from one instruction to the next and looks at each.
 //!
 //! `tracer` does that; `decode` knows a read-modify-write when it sees one. What is counted
-//! stands here, below its limit. Where stepping is not allowed a test says so and ends.
+//! stands here, below its limit. Where stepping is not allowed a test is skipped.
 //!
 //! Optimised code alone is looked at, in the profile `fat`: other code has more of everything,
 //! and a step takes tens of microseconds on a virtual machine.
@@ -22,6 +22,8 @@ mod child;
 mod decode;
 #[expect(unsafe_code, reason = "ptrace is a C function")]
 mod tracer;
+#[path = "../it/unmeasured.rs"]
+mod unmeasured;
 
 use pirn::channel::bounded;
 use pirn::par::join;

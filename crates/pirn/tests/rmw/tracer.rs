@@ -8,6 +8,7 @@ use std::ptr;
 
 use super::child::{self, OPERATIONS, READY};
 use super::decode::is_read_modify_write;
+use super::unmeasured::unmeasured;
 
 const PART: &str = "PIRN_TEST_PART";
 
@@ -44,8 +45,7 @@ pub(crate) fn limit_on(
     let counted = match counted {
         Ok(counted) => counted,
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            println!("skipped: this process may not step another ({error})");
-            return;
+            return unmeasured(&format!("may not step a process ({error})"));
         }
         Err(error) => panic!("stepping: {error}"),
     };
@@ -60,8 +60,10 @@ pub(crate) fn limit_on(
     for (place, times) in &counted.found {
         println!("  {times:6} at {place}");
     }
+    // A worker that is stepped is so slow that its fibers seem to compute between their operations:
+    // one more of them may give way, and so one more operation may end between the marks.
     assert!(
-        each <= most,
+        total as f64 <= most * (OPERATIONS + 1) as f64,
         "{each} read-modify-writes for an operation, {most} are allowed"
     );
 }

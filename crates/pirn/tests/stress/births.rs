@@ -7,7 +7,7 @@ use std::time::Duration;
 use pirn::time::now;
 use pirn::{JoinHandle, Runtime};
 
-use crate::rig::{Drops, LONG, SLACK, on_every_shape, resident, scaled};
+use crate::rig::{Dice, Drops, LONG, SLACK, on_every_shape, resident, scaled};
 
 const MILLION: usize = 1_000_000;
 
@@ -29,7 +29,7 @@ fn all_ran(runs: &[AtomicU8]) {
 
 /// B1, B16. Spawned by a tree of fibers and by threads at once: every one runs once.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn spawns_from_fibers_and_threads() {
     let n = scaled(MILLION);
     on_every_shape(|runtime| {
@@ -79,7 +79,7 @@ fn halve(runs: &Arc<[AtomicU8]>, first: usize, end: usize) {
 
 /// B3. One fiber spawns, all the others steal: every id exactly once.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn steals_exactly_once() {
     let n = scaled(MILLION);
     for workers in [2, 4, 8] {
@@ -112,7 +112,7 @@ fn steals_exactly_once() {
 /// M7, H-5. A million spawned and joined, or dropped, or cancelled: memory stays flat, and
 /// every capture and result is dropped once.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn alone_spawn_and_join_with_flat_memory() {
     let n = scaled(MILLION);
     on_every_shape(|runtime| {
@@ -150,7 +150,7 @@ fn alone_spawn_and_join_with_flat_memory() {
 
 /// H-1, H-2. Many joiners, fibers and threads, for handles that end meanwhile.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn many_joiners() {
     let rounds = scaled(MILLION) / 8 / 16;
     on_every_shape(|runtime| {
@@ -187,7 +187,7 @@ fn many_joiners() {
 /// C5. A million fibers drip in from outside with gaps of every length, some of which meet
 /// a worker on its way to sleep: none stalls.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn fibers_that_drip_in() {
     let n = scaled(MILLION) / 4;
     on_every_shape(|runtime| {
@@ -213,5 +213,24 @@ fn fibers_that_drip_in() {
         runtime.wait_idle().unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), n);
         assert!(longest < LONG / 10, "one took {longest:?}");
+    });
+}
+
+/// C5. A million fibers drip in from outside, one at a time after gaps of every length: none waits for a second.
+#[test]
+#[ignore = "a storm: run by `cargo xtask stress`"]
+fn a_million_drip_in() {
+    let n = scaled(MILLION) / 8;
+    on_every_shape(|runtime| {
+        let mut dice = Dice(5);
+        for i in 0..n {
+            let until = now() + Duration::from_nanos(dice.below(40_000) as u64);
+            while now() < until {
+                std::hint::spin_loop();
+            }
+            let fiber = runtime.spawn(move || i);
+            let end = fiber.join_timeout(SLACK * Duration::from_secs(1));
+            assert_eq!(end.expect("it starts within a second").unwrap(), i);
+        }
     });
 }

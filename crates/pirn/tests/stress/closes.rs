@@ -16,7 +16,7 @@ fn with_everybody(storm: impl Fn(Crew, usize, usize)) {
 
 /// A9. What was admitted before a close arrives, what was not comes back.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn closes_amid_traffic() {
     with_everybody(|crew, workers, capacity| {
         close_amid(crew, workers, capacity, scaled(120));
@@ -25,7 +25,7 @@ fn closes_amid_traffic() {
 
 /// I8. Pipelines end stage by stage.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn closes_cascade() {
     with_everybody(|crew, workers, capacity| {
         cascade(crew, workers, capacity, scaled(2_000));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::time::{now, sleep_until};
 use pirn::{Runtime, channel};
 
 use crate::rig::{eventually, mappings, resident, scaled};
@@ -48,10 +49,35 @@ fn alone_a_million_parked_fibers() {
     }
 }
 
+/// M5. A hundred thousand fibers that sleep at the same time: the process takes less than a gigabyte, and all wake up.
+#[test]
+#[ignore = "a storm that takes a gigabyte: run by `cargo xtask stress`"]
+#[cfg(not(any(pirn_asan, pirn_tsan)))]
+fn alone_a_hundred_thousand_sleeping_fibers() {
+    const SLEEPERS: usize = MILLION / 10;
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    let (began, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let wake = now() + Duration::from_secs(10);
+    for _ in 0..SLEEPERS {
+        let (began, ended) = (Arc::clone(&began), Arc::clone(&ended));
+        runtime.spawn(move || {
+            began.fetch_add(1, Ordering::Relaxed);
+            sleep_until(wake).unwrap();
+            ended.fetch_add(1, Ordering::Relaxed);
+        });
+    }
+    eventually("all sleep", || began.load(Ordering::Relaxed) == SLEEPERS);
+    let (bytes, early) = (resident(), ended.load(Ordering::Relaxed));
+    assert_eq!(early, 0, "all sleep at once");
+    assert!(bytes < 1_000_000_000, "{bytes} bytes");
+    runtime.wait_idle().unwrap();
+    assert_eq!(ended.load(Ordering::Relaxed), SLEEPERS);
+}
+
 /// M1, R2. A million queued fibers cost their headers, not stacks: a worker runs them one
 /// after the other on the few that are warm.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn alone_a_million_queued_fibers() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
@@ -75,7 +101,7 @@ fn alone_a_million_queued_fibers() {
 
 /// A hundred thousand timers at a time, ten times over: all fire, none early.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn timers_by_the_million() {
     let n = scaled(MILLION) / 10;
     let runtime = Runtime::builder()
@@ -89,13 +115,9 @@ fn timers_by_the_million() {
             .map(|i| {
                 let early = Arc::clone(&early);
                 runtime.spawn(move || {
-                    let at =
-                        pirn::time::now() + Duration::from_micros(i * 7_919 % 50_000);
-                    pirn::time::sleep_until(at).unwrap();
-                    early.fetch_add(
-                        usize::from(pirn::time::now() < at),
-                        Ordering::Relaxed,
-                    );
+                    let at = now() + Duration::from_micros(i * 7_919 % 50_000);
+                    sleep_until(at).unwrap();
+                    early.fetch_add(usize::from(now() < at), Ordering::Relaxed);
                 })
             })
             .collect();

@@ -11,7 +11,7 @@ const MILLION: usize = 1_000_000;
 
 /// O9. Trees of a thousand joins each, with panics, deadlines, shields and waits: two million joins in all.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn trees_of_all_kinds() {
     on_every_shape(|runtime| {
         for seed in 0..scaled(250) {
@@ -23,7 +23,7 @@ fn trees_of_all_kinds() {
 
 /// O9. Whoever goes through a tree is cancelled.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn cancellations_amid_trees() {
     on_every_shape(|runtime| {
         for seed in 0..scaled(300) {
@@ -34,21 +34,21 @@ fn cancellations_amid_trees() {
 
 /// O9. First halves that wait for second ones, by channels and locks.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn halves_wait_for_each_other() {
     on_every_shape(|runtime| wait_for_each_other(runtime, scaled(20_000)));
 }
 
 /// O9. Ten million joins, of which a million become fibers: memory stays where it is.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn alone_ten_million_joins() {
     on_every_shape(|runtime| join_in_flat_memory(runtime, scaled(10 * MILLION)));
 }
 
 /// O9. Shutdowns in the middle of joins, loops and sorts.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn shutdowns_amid_all_of_it() {
     for scheduler in SCHEDULERS {
         for workers in [1, 2, 4, 8] {
@@ -61,7 +61,7 @@ fn shutdowns_amid_all_of_it() {
 
 /// O9. All sorts of all patterns, up to ten thousand numbers.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn everything_is_sorted() {
     on_every_shape(|runtime| {
         for n in lengths() {

@@ -49,9 +49,15 @@ mod migrants;
 mod scopes;
 /// One of several things, again and again.
 mod selects;
+/// Pools and servers that settle before their work comes, and the processors that work on it.
+mod shares;
 /// Threads that are taken away, and neighbors that make noise.
 mod stalls;
 /// Reader-writer locks and semaphores, by requests that wait and that give up.
 mod turns;
+/// Snapshots of a hundred thousand fibers, and how long they delay others.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "reads the processor time of a thread")]
+mod walks;
 /// Sockets: answers, limits, many at one.
 mod wires;

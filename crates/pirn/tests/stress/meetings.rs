@@ -14,7 +14,7 @@ const MILLION: usize = 1_000_000;
 
 /// F3, F4, F7. Pairs hand the turn to and fro by the token alone, on fibers, threads, both.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn turns_by_the_token() {
     for (crew, rounds) in CREWS.into_iter().zip([MILLION, MILLION / 10, MILLION / 10]) {
         let rounds = scaled(rounds) / 4;
@@ -56,7 +56,7 @@ fn play(turn: &AtomicUsize, mine: usize, rounds: usize, other: &Fiber) {
 /// F3, G2. Limits that run out meet wakes that come: every token is consumed once, none is
 /// lost, whatever the moment.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn limits_meet_wakes() {
     let n = scaled(MILLION) / 8;
     on_every_shape(|runtime| {
@@ -101,7 +101,7 @@ fn limits_meet_wakes() {
 
 /// F10. Fibers of two runtimes and threads all unpark each other; who is owed a wake gets it.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn wakes_across_runtimes() {
     let rounds = scaled(MILLION) / 16;
     for workers in [1, 2, 4] {
@@ -138,7 +138,7 @@ fn wakes_across_runtimes() {
 
 /// D-3. A million yields among many: everybody comes round.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn yields_of_many() {
     let each = scaled(MILLION) / 100;
     on_every_shape(|runtime| {

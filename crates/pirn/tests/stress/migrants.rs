@@ -51,7 +51,7 @@ fn beats(runtime: &Runtime, meanwhile: impl FnOnce(&Runtime, &Arc<AtomicBool>)) 
 /// E11, E12. A hundred fibers block sixteen workers for two seconds: a heart that has beaten on one
 /// of them goes on, all the others come back, and the threads go.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn kidnapped_workers() {
     let kept = (0..3).any(|_| {
         let runtime = free(16);
@@ -92,7 +92,7 @@ fn beside_hogs(hogs: usize) -> u64 {
 /// beat. (More leave it none, for nobody takes a processor from a fiber.) Half, and any of three:
 /// on a machine with fewer processors than threads a beat may be late by a time slice or two.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn noisy_neighbors() {
     let half = u64::from(PULSES / 2);
     assert!(

@@ -11,7 +11,7 @@ const MILLION: usize = 1_000_000;
 
 /// One scope after another, each with a few children of which some wait.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn scopes_in_sequence() {
     let rounds = scaled(MILLION) / 8;
     on_every_shape(|runtime| {
@@ -38,7 +38,7 @@ fn scopes_in_sequence() {
 
 /// Trees of scopes: every node waits for its children, who borrow from it.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn scopes_nested() {
     fn tree(depth: usize, leaves: &AtomicUsize) -> usize {
         if depth == 0 {
@@ -63,7 +63,7 @@ fn scopes_nested() {
 
 /// Scopes of threads and of fibers at once, on one runtime.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn scopes_from_many_threads() {
     let rounds = scaled(MILLION) / 8 / 12;
     on_every_shape(|runtime| {
@@ -88,7 +88,7 @@ fn scopes_from_many_threads() {
 /// Children that panic among children that do not: the panic is raised, whoever has started is
 /// waited for, and the others do not start.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn scopes_with_panics() {
     std::panic::set_hook(Box::new(|_| {}));
     let rounds = scaled(MILLION) / 8 / 20;
@@ -125,7 +125,7 @@ fn scopes_with_panics() {
 /// K10. Ten million children with half a KiB of captures each through one scope, as a server
 /// that never closes its scope has them: memory stays where it is.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn alone_ten_million_large_children() {
     let n = scaled(10 * MILLION);
     let runtime = Runtime::builder().workers(2).build().unwrap();
@@ -155,7 +155,7 @@ fn alone_ten_million_large_children() {
 /// K5. Scopes in scopes, some of whose children panic, under a token that is cancelled sooner or
 /// later: whoever has begun has ended when the outermost scope is left.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn nested_scopes_that_panic_and_are_cancelled() {
     fn tree(depth: usize, seed: usize, alive: &AtomicUsize) {
         alive.fetch_add(1, Ordering::SeqCst);

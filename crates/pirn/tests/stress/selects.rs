@@ -14,7 +14,7 @@ const WORKERS: [usize; 4] = [1, 2, 4, 8];
 /// J8. A ring of 16 selects over 16 rendezvous channels: each receives from the left or sends
 /// to the right, then from the right or to the left. As much is received as sent.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_ring_of_selects_in_both_directions() {
     for (crew, part) in CREWS.into_iter().zip([1, 20, 20]) {
         for workers in WORKERS {
@@ -72,7 +72,7 @@ fn ring_member(
 
 /// Selecting senders and selecting receivers on channels of every kind; exactly once.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn selects_move_everything_exactly_once() {
     for (crew, part) in CREWS.into_iter().zip([1, 10, 10]) {
         for workers in WORKERS {
@@ -138,7 +138,7 @@ fn drain(a: &Receiver<usize>, b: &Receiver<usize>, seen: &[AtomicUsize]) {
 /// Time-outs race data on both sides; a value that was not sent is sent again, so each arrives
 /// once.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn selects_that_run_out_of_time() {
     for (crew, part) in CREWS.into_iter().zip([1, 4, 4]) {
         for workers in WORKERS {
@@ -188,7 +188,7 @@ fn insist(tx: &Sender<usize>, value: usize) {
 /// Many parked receivers, selecting and not, and several closers: exactly one close counts,
 /// everybody is told.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn closers_meet_a_crowd() {
     for (crew, part) in CREWS.into_iter().zip([1, 10, 10]) {
         for workers in WORKERS {

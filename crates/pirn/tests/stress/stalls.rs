@@ -135,7 +135,7 @@ fn wave(builder: Builder, workers: usize) -> Wave {
 /// E2, E12. What is fresh starts soon though a hundred fibers block their threads, who are
 /// named by a report, and the threads go when the wave is over.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_wave_of_blocking_fibers() {
     let wave = wave(Runtime::builder(), 16);
     println!(
@@ -235,7 +235,7 @@ fn tell(hogs: &str, beats: &Beats) {
 /// N3. A beat is kept beside fibers that compute and yield now and then. Beside those that do
 /// not, what has not started waits for one of them, and starts in the end.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn noisy_neighbors() {
     tell("do not", &noise(Runtime::builder(), false));
     // Somebody else may have the processors for a while.
@@ -251,7 +251,7 @@ fn noisy_neighbors() {
 /// N9. How late a limit around code that knows nothing of fibers ends it: a thousand of them,
 /// a few at a time.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn limits_around_foreign_code() {
     for workers in [1, 2, 4] {
         let runtime = Runtime::builder().workers(workers).build().unwrap();

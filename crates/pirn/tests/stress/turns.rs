@@ -12,7 +12,7 @@ const PARTIES: usize = 64;
 
 /// Every fourth visit writes; every eighth has a limit of some microseconds.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn readers_and_writers() {
     let rounds = scaled(MILLION) / PARTIES / 4;
     on_every_shape(|runtime| {
@@ -60,7 +60,7 @@ fn readers_and_writers() {
 
 /// Requests for nought to seven of seven permits; every third has a limit.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn permits_of_every_size() {
     const PERMITS: usize = 7;
     let rounds = scaled(MILLION) / PARTIES / 4;

@@ -15,7 +15,7 @@ const PAIRS: usize = 64;
 /// N4. Each question is answered by itself, byte for byte, as many conversations as there are pairs
 /// at once; some are between workers.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn conversations() {
     let rounds = scaled(200_000) / PAIRS;
     on_every_shape(|runtime| {
@@ -53,7 +53,7 @@ fn conversations() {
 /// N9. A limit of some microseconds around each read, bytes that come at about that time: each byte is read
 /// once and in its turn, and a read that was too late has taken none.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn limits_and_bytes_meet() {
     let each = scaled(400_000) / PAIRS;
     on_every_shape(|runtime| {
@@ -103,7 +103,7 @@ fn limits_and_bytes_meet() {
 /// N4. Many send on one socket and many receive on the other, and some of those are cancelled amid their waits: each
 /// datagram comes to one of them.
 #[test]
-#[ignore = "storm"]
+#[ignore = "a storm: run by `cargo xtask stress`"]
 fn one_socket_for_many() {
     const PARTIES: usize = 8;
     let each = scaled(400_000) / PARTIES;

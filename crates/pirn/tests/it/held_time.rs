@@ -1,0 +1,181 @@
+//! Virtual time is held while what takes real time is waited for, and no longer than that.
+
+use std::io::{Read, Write};
+use std::net;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pirn::future::block_on;
+use pirn::net::{TcpListener, TcpStream, UnixStream, lookup_host};
+use pirn::process::{Command, Stdio};
+use pirn::runtime::Handle;
+use pirn::time::{now, sleep, timeout};
+use pirn::{Runtime, spawn};
+
+use crate::rig::LONG;
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const SOON: Duration = Duration::from_millis(30);
+
+/// As [`pirn::runtime::test`], for threads that a busy machine may delay by more than a second.
+fn test(f: impl FnOnce(&Handle) + Send) {
+    Runtime::builder().outside_limit(LONG).test(f);
+}
+
+/// A server on a plain thread that answers each connection, one after the other, after a while of
+/// real time.
+fn slow_server(connections: usize) -> (net::SocketAddr, thread::JoinHandle<()>) {
+    let listener = net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = thread::spawn(move || {
+        for _ in 0..connections {
+            let (mut stream, _) = listener.accept().unwrap();
+            thread::sleep(SOON);
+            stream.write_all(b"!").unwrap();
+        }
+    });
+    (address, server)
+}
+
+/// What a thread sends through a socket a moment later comes within an hour, and takes no virtual time:
+/// to a fiber that reads, and to a future.
+#[test]
+fn answers_of_threads_come_in_time() {
+    test(|_| {
+        let (address, server) = slow_server(2);
+        let start = now();
+        let answer = timeout(HOUR, || {
+            let mut stream = TcpStream::connect(address)?;
+            stream.read(&mut [0; 1])
+        });
+        assert_eq!(answer.unwrap().unwrap(), 1);
+        let answer = timeout(HOUR, || {
+            let mut stream = TcpStream::connect(address)?;
+            let mut byte = [0; 1];
+            block_on(async {
+                futures_util::AsyncReadExt::read(&mut stream, &mut byte).await
+            })
+        });
+        assert_eq!(answer.unwrap().unwrap(), 1);
+        assert_eq!(now(), start);
+        server.join().unwrap();
+    });
+}
+
+/// A fiber that sleeps is no reason to let time pass.
+#[test]
+fn sleepers_do_not_overtake_an_answer() {
+    test(|_| {
+        let (address, server) = slow_server(1);
+        let sleeper = spawn(|| sleep(HOUR));
+        let mut stream = TcpStream::connect(address).unwrap();
+        assert_eq!(stream.read(&mut [0; 1]).unwrap(), 1);
+        assert!(!sleeper.is_finished());
+        sleeper.join().unwrap().unwrap();
+        server.join().unwrap();
+    });
+}
+
+/// Pipes and the ends of children are waited for as sockets are.
+#[test]
+fn children_come_in_time() {
+    test(|_| {
+        let start = now();
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", "sleep 0.03; echo x"])
+            .stdout(Stdio::piped());
+        let output = timeout(HOUR, || shell.output()).unwrap().unwrap();
+        assert_eq!(output.stdout, b"x\n");
+        let mut shell = Command::new("sh");
+        let mut child = shell.args(["-c", "sleep 0.03; exit 3"]).spawn().unwrap();
+        let status = timeout(HOUR, || child.wait()).unwrap().unwrap();
+        assert_eq!(status.code(), Some(3));
+        let found = timeout(Duration::from_micros(1), || lookup_host("localhost:80"));
+        assert!(!found.unwrap().unwrap().is_empty());
+        assert_eq!(now(), start);
+    });
+}
+
+/// A listener that a thread waits for too: its events come another way.
+#[test]
+fn a_shared_listener_is_waited_for() {
+    let listener = Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
+    let address = listener.local_addr().unwrap();
+    let accepts = |listener: &Arc<TcpListener>| {
+        let listener = Arc::clone(listener);
+        thread::spawn(move || drop(listener.accept().unwrap()))
+    };
+    let (first, _) = (accepts(&listener), thread::sleep(SOON));
+    let shared = Arc::clone(&listener);
+    test(move |_| {
+        let client = thread::spawn(move || {
+            let connect = || {
+                thread::sleep(SOON);
+                net::TcpStream::connect(address).unwrap()
+            };
+            [connect(), connect()]
+        });
+        let start = now();
+        let accepted = timeout(HOUR, || shared.accept().map(drop));
+        accepted.expect("within the hour").unwrap();
+        assert_eq!(now(), start);
+        drop(client.join().unwrap());
+    });
+    first.join().unwrap();
+}
+
+/// A peer that never answers: time passes after the limit.
+#[test]
+fn silence_ends_after_the_limit() {
+    let limit = Duration::from_millis(200);
+    Runtime::builder().outside_limit(limit).test(|_| {
+        let (one, _other) = UnixStream::pair().unwrap();
+        let (start, real) = (now(), Instant::now());
+        assert!(timeout(HOUR, || (&one).read(&mut [0; 1])).is_err());
+        assert_eq!(now() - start, HOUR);
+        assert!(real.elapsed() >= limit);
+    });
+}
+
+/// Each wait in vain makes the next one shorter; something that comes makes it whole again.
+#[test]
+fn waits_in_vain_become_short() {
+    let limit = Duration::from_millis(500);
+    let real = Instant::now();
+    Runtime::builder().outside_limit(limit).test(|_| {
+        let (address, server) = slow_server(1);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let idle = spawn(move || listener.accept().map(drop));
+        for _ in 0..200 {
+            sleep(HOUR).unwrap();
+        }
+        // Half a millisecond would not do for this one, which restores the limit.
+        let mut stream = TcpStream::connect(address).unwrap();
+        assert_eq!(stream.read(&mut [0; 1]).unwrap(), 1);
+        let before = Instant::now();
+        sleep(HOUR).unwrap();
+        assert!(before.elapsed() >= limit);
+        idle.cancel();
+        assert!(idle.join().unwrap().is_err());
+        server.join().unwrap();
+    });
+    assert!(real.elapsed() < LONG / 2, "{:?}", real.elapsed());
+}
+
+/// With no limit at all, time jumps as if there were no sockets.
+#[test]
+fn a_test_may_say_that_nothing_comes() {
+    let real = Instant::now();
+    Runtime::builder().outside_limit(Duration::ZERO).test(|_| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let idle = spawn(move || listener.accept().map(drop));
+        for _ in 0..10_000 {
+            sleep(HOUR / 10_000).unwrap();
+        }
+        idle.cancel();
+        assert!(idle.join().unwrap().is_err());
+    });
+    assert!(real.elapsed() < LONG / 2);
+}
