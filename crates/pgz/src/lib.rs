@@ -7,6 +7,7 @@
 //! |--------------|---------------------------------------------------------------|
 //! | [`gzip`]     | the file format: headers, trailers, marks of `-i`, damage      |
 //! | [`deflate`]  | compressing and inflating single blocks, reusable states       |
+//! | [`older`]    | decoders of `compress` and `pack`                             |
 //! | [`pipeline`] | reader → blocks → writer, over an executor                     |
 //! | [`files`]    | inputs, outputs that appear when complete, suffixes, signals   |
 //! | [`tool`]     | the command line                                               |
@@ -18,6 +19,8 @@
 pub mod gzip;
 
 pub mod deflate;
+
+pub mod older;
 
 pub mod pipeline;
 

@@ -59,6 +59,11 @@ impl Block {
         Ok(())
     }
 
+    /// Keeps the first `len` bytes of the data.
+    pub fn truncate(&mut self, len: usize) {
+        self.end = self.end.min(self.start + len);
+    }
+
     /// The bytes before the data.
     pub fn dictionary(&self) -> &[u8] {
         &self.bytes[..self.start]

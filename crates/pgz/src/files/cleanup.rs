@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
+use super::inherited;
+
 /// Removes the registered file when the program is interrupted, hung up or terminated,
 /// and then dies of the same signal. Signals that were ignored at the start stay so
 /// (`nohup`, background jobs). Exceeding the file size limit becomes a write error.
@@ -25,10 +27,9 @@ use signal_hook::iterator::Signals;
 ///
 /// Those of installing a handler or starting a thread.
 pub fn on_signals() -> io::Result<()> {
-    let ignored = ignored_signals();
     let wanted: Vec<i32> = [SIGHUP, SIGINT, SIGTERM]
         .into_iter()
-        .filter(|signal| ignored & (1 << (signal - 1)) == 0)
+        .filter(|&signal| !inherited::ignores(signal))
         .collect();
     let mut signals = Signals::new(wanted)?;
     std::thread::Builder::new()
@@ -74,16 +75,6 @@ fn registry() -> std::sync::MutexGuard<'static, Option<PathBuf>> {
     REGISTERED
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// The signals that this process ignores, one bit each; 0 where the system cannot tell.
-fn ignored_signals() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0)
 }
 
 static REGISTERED: Mutex<Option<PathBuf>> = Mutex::new(None);

@@ -72,19 +72,17 @@ impl Input {
         })
     }
 
-    /// Modification time for a gzip header; 0 where the format cannot express it.
-    pub fn header_time(&self) -> u32 {
-        u32::try_from(self.facts.mtime()).unwrap_or(0)
-    }
-
-    /// Why gzip leaves such a file alone unless forced; `None` if it does not.
-    pub fn reason_to_leave(&self) -> Option<String> {
+    /// Why gzip leaves such a file alone; `None` if it does not. Force helps against the
+    /// sticky bit and links only.
+    pub fn reason_to_leave(&self, force: bool) -> Option<String> {
         let mode = self.facts.mode();
         let links = self.facts.nlink().saturating_sub(1);
         if mode & SET_USER_ID != 0 {
             Some("is set-user-ID on execution -- ignored".into())
         } else if mode & SET_GROUP_ID != 0 {
             Some("is set-group-ID on execution -- ignored".into())
+        } else if force {
+            None
         } else if mode & STICKY != 0 {
             Some("has the sticky bit set -- file ignored".into())
         } else if links > 0 {

@@ -6,8 +6,8 @@
 //! | `x.gz` `x-gz` `x.z` `x-z` `x_z` | `x` |
 //! | `x.tgz` `x.taz`      | `x.tar`      |
 //!
-//! The built-in suffixes are compared without regard to case. A name that consists of
-//! the suffix alone has none.
+//! Suffixes are compared without regard to case. A name that consists of the suffix alone
+//! has none.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -16,20 +16,26 @@ use std::path::{Path, PathBuf};
 /// The suffix that a compressed file's name ends in, if it does.
 pub fn suffix_of<'a>(path: &'a Path, own: &OsStr) -> Option<&'a OsStr> {
     let name = path.file_name()?.as_bytes();
-    let matching = |suffix: &[u8], fold: bool| {
+    let matching = |suffix: &[u8]| {
         let at = name.len().checked_sub(suffix.len()).filter(|&at| at > 0)?;
         let tail = &name[at..];
-        let same = match fold {
-            true => tail.eq_ignore_ascii_case(suffix),
-            false => tail == suffix,
-        };
-        same.then_some(OsStr::from_bytes(tail))
+        tail.eq_ignore_ascii_case(suffix)
+            .then_some(OsStr::from_bytes(tail))
     };
-    matching(own.as_bytes(), false).or_else(|| {
+    let own = own.as_bytes();
+    let built_in = || {
         BUILT_IN
             .iter()
-            .find_map(|suffix| matching(suffix.as_bytes(), true))
-    })
+            .find_map(|suffix| matching(suffix.as_bytes()))
+    };
+    // With `-S z`, the longer `.gz` is the suffix of `x.gz`.
+    let ends_another = BUILT_IN
+        .iter()
+        .any(|suffix| suffix.len() > own.len() && suffix.as_bytes().ends_with(own));
+    match ends_another {
+        true => built_in().or_else(|| matching(own)),
+        false => matching(own).or_else(built_in),
+    }
 }
 
 /// What the compressed file is called.
@@ -57,7 +63,7 @@ pub fn candidates(path: &Path, own: &OsStr) -> Vec<PathBuf> {
         return Vec::new();
     }
     let mut tried = vec![compressed(path, own)];
-    for suffix in [".gz", ".z", "-z"] {
+    for suffix in [".gz", ".z", "-z", ".Z"] {
         if OsStr::new(suffix) != own {
             tried.push(compressed(path, OsStr::new(suffix)));
         }

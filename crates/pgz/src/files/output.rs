@@ -21,6 +21,7 @@ pub struct Output {
     temporary: PathBuf,
     target: PathBuf,
     file: File,
+    durable: bool,
     committed: bool,
 }
 
@@ -34,12 +35,13 @@ pub enum Replace {
 }
 
 impl Output {
-    /// Creates the temporary file for `target`.
+    /// Creates the temporary file for `target`. With `durable`, a commit returns when data
+    /// and name are on the disk.
     ///
     /// # Errors
     ///
     /// Those of `open`.
-    pub fn create(target: &Path) -> io::Result<Output> {
+    pub fn create(target: &Path, durable: bool) -> io::Result<Output> {
         let mut number = 0;
         loop {
             let name = format!(".pgz-{}-{number}.tmp", std::process::id());
@@ -57,6 +59,7 @@ impl Output {
                         temporary,
                         target: target.to_owned(),
                         file,
+                        durable,
                         committed: false,
                     });
                 }
@@ -73,7 +76,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Those of `rename`, and of `fchmod`; the file is then removed. A time that cannot
+    /// Those of `rename`, `fchmod` and, if durable, `fsync`; the file is then removed. A time that cannot
     /// be set and an owner that may not be are no errors.
     pub fn commit(
         mut self,
@@ -97,9 +100,27 @@ impl Output {
             times = times.set_modified(modified);
         }
         let _ = self.file.set_times(times);
+        if self.durable {
+            self.file.sync_all()?;
+        }
         cleanup::settle(|| self.rename(replace))?;
         self.committed = true;
+        if self.durable {
+            self.sync_name()?;
+        }
         Ok(())
+    }
+
+    /// Waits until the directory's entry is on the disk, where the system can do that.
+    fn sync_name(&self) -> io::Result<()> {
+        let directory = match self.target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        match File::open(directory)?.sync_all() {
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn rename(&self, replace: Replace) -> io::Result<()> {

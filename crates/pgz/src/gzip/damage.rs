@@ -37,6 +37,12 @@ pub enum Flaw {
     HeaderChecksum,
     /// The deflate data cannot be decoded; the text is the decoder's.
     Deflate(String),
+    /// Codes that `compress` does not write; the number is their width in bits.
+    CodeWidth(u32),
+    /// A code that stands for nothing yet.
+    UnknownCode(u16),
+    /// The codes of a packed file make no complete tree.
+    CodeTree,
     /// The data's checksum differs from the one stored.
     Checksum,
     /// The data's length differs from the one stored.
@@ -55,6 +61,13 @@ impl fmt::Display for Flaw {
             Flaw::Flags(flags) => write!(f, "unknown header flags {flags:#04x}"),
             Flaw::HeaderChecksum => f.write_str("header checksum mismatch"),
             Flaw::Deflate(text) => write!(f, "invalid compressed data ({text})"),
+            Flaw::CodeWidth(bits) => {
+                write!(f, "codes of up to {bits} bits, only 9 to 16 are supported")
+            }
+            Flaw::UnknownCode(code) => {
+                write!(f, "invalid compressed data (unknown code {code})")
+            }
+            Flaw::CodeTree => f.write_str("invalid compressed data (code tree)"),
             Flaw::Checksum => f.write_str("invalid compressed data (checksum mismatch)"),
             Flaw::Length => f.write_str("invalid compressed data (length mismatch)"),
             Flaw::Index(what) => write!(f, "invalid block record ({what})"),

@@ -66,16 +66,25 @@ impl Header {
     ///
     /// The outer error is the reader's, the inner one says what is wrong with the file.
     pub fn read<R: BufRead>(from: &mut Counted<R>) -> io::Result<Result<Header, Damage>> {
-        let mut parse = Parse {
-            start: from.offset(),
-            from,
-            crc: crc32fast::Hasher::new(),
-        };
-        match parse.header() {
-            Ok(header) => Ok(Ok(header)),
-            Err(Stop::Damage(damage)) => Ok(Err(damage)),
-            Err(Stop::Read(error)) => Err(error),
-        }
+        let mut parse = Parse::at(from);
+        parse.finish(|parse| {
+            parse.magic()?;
+            parse.header()
+        })
+    }
+
+    /// Reads a header behind its magic.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Header::read`].
+    pub fn read_behind_magic<R: BufRead>(
+        from: &mut Counted<R>,
+    ) -> io::Result<Result<Header, Damage>> {
+        let mut parse = Parse::at(from);
+        parse.start -= MAGIC.len() as u64;
+        parse.crc.update(&MAGIC);
+        parse.finish(Parse::header)
     }
 
     /// The mark of a `-i` member, if this is one.
@@ -103,13 +112,36 @@ struct Parse<'a, R> {
     crc: crc32fast::Hasher,
 }
 
-impl<R: BufRead> Parse<'_, R> {
-    fn header(&mut self) -> Result<Header, Stop> {
+impl<'a, R: BufRead> Parse<'a, R> {
+    fn at(from: &'a mut Counted<R>) -> Self {
+        Parse {
+            start: from.offset(),
+            from,
+            crc: crc32fast::Hasher::new(),
+        }
+    }
+
+    fn finish(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<Header, Stop>,
+    ) -> io::Result<Result<Header, Damage>> {
+        match read(self) {
+            Ok(header) => Ok(Ok(header)),
+            Err(Stop::Damage(damage)) => Ok(Err(damage)),
+            Err(Stop::Read(error)) => Err(error),
+        }
+    }
+
+    fn magic(&mut self) -> Result<(), Stop> {
         for expected in MAGIC {
             if self.byte()? != expected {
                 return Err(Self::damage(self.start, Flaw::NotGzip));
             }
         }
+        Ok(())
+    }
+
+    fn header(&mut self) -> Result<Header, Stop> {
         let method = self.byte()?;
         if method != DEFLATE {
             return Err(Self::damage(self.start + 2, Flaw::Method(method)));

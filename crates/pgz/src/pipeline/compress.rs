@@ -9,7 +9,8 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use super::engine::{Engine, Pools};
+use super::blocks::Blocks;
+use super::engine::{Engine, Pools, Settings};
 use super::executor::{Drain, Executor, Line};
 use super::failure::{Failure, Tally};
 use crate::deflate::{Block, Closing, DICTIONARY, Packed, Packer};
@@ -34,11 +35,16 @@ impl<E: Executor> Engine<E> {
             },
             independent: self.settings.independent,
         });
-        let size = self.settings.block_size;
+        let Settings {
+            block_size,
+            rsyncable,
+            ..
+        } = self.settings;
+        let mut blocks = Blocks::new(input, block_size, rsyncable);
         let mut first = self.pools.blocks.take();
-        first.fill(&[], size, input).map_err(Failure::Read)?;
+        let closing = blocks.fill(&mut first, &[]).map_err(Failure::Read)?;
         let mut sink = Sink::new(output, &shape, &self.pools);
-        if first.data().len() < size {
+        if closing == Closing::Last {
             sink.begin().map_err(Failure::Write)?;
             let packed = shape.pack(&self.pools, first, 0, Closing::Last);
             sink.take(packed).map_err(Failure::Write)?;
@@ -47,7 +53,7 @@ impl<E: Executor> Engine<E> {
         let (line, results) = self.executor.line(self.window());
         let (tally, source) = self.executor.beside(
             move || self.drain(sink, results),
-            || self.feed(&shape, first, input, line),
+            || self.feed(&shape, first, blocks, line),
         );
         // A failed write ends the source early, a failed read the sink: neither is then
         // the other's fault, and the write failed first if both did.
@@ -61,18 +67,12 @@ impl<E: Executor> Engine<E> {
         &self,
         shape: &Arc<Shape>,
         first: Block,
-        input: &mut dyn Read,
+        mut blocks: Blocks<'_>,
         line: E::Line<Packed>,
     ) -> io::Result<()> {
-        let size = self.settings.block_size;
         let mut tail = Vec::with_capacity(DICTIONARY);
-        let mut block = first;
+        let (mut block, mut closing) = (first, Closing::Open);
         for index in 0.. {
-            let closing = if block.data().len() < size {
-                Closing::Last
-            } else {
-                Closing::Open
-            };
             tail.clear();
             if !shape.independent {
                 tail.extend_from_slice(block.tail());
@@ -83,7 +83,7 @@ impl<E: Executor> Engine<E> {
                 break;
             }
             block = self.pools.blocks.take();
-            block.fill(&tail, size, input)?;
+            closing = blocks.fill(&mut block, &tail)?;
         }
         Ok(())
     }

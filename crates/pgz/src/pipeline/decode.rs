@@ -3,7 +3,8 @@
 //! ```text
 //!          ┌──────────────── next member ◀───────────────┐
 //!  start ──▶ header ──▶ marked block, of usual size: Emit::member, whole ──▶┤
-//!                  └──▶ anything else: Emit::bytes … Emit::close ───────▶┤
+//!                  ├──▶ any other member: Emit::bytes … Emit::close ──────▶┤
+//!                  └──▶ an older format: Emit::bytes … Emit::end ─────────▶┤
 //!                                                    zeros to the end ──▶ done
 //! ```
 //!
@@ -11,40 +12,41 @@
 //! zeros may follow the last one; anything else there is garbage. Beyond gzip: a series
 //! of marked blocks must end with its end record, or the file has been cut between two.
 //!
+//! All data in front of a flaw is emitted before the flaw is reported.
+//!
 //! The stage is generic over where bytes come from and where pieces go; the pipeline
 //! gives it channels, the fuzz target a slice and a sink of its own.
 
 use std::io::{self, BufRead};
 
 use super::Failure;
+use super::emit::{Emit, Gone, Member};
 use crate::deflate::{Inflater, Progress};
 use crate::gzip::{Counted, Damage, Flaw, Header, MAGIC, Mark, Trailer};
+use crate::older::{self, Huffman, Lzw, Step};
 
-/// Where the pieces go. Whatever returns [`Gone`] ends the stage.
-pub trait Emit {
-    /// An empty buffer with room for a piece.
-    fn buffer(&mut self) -> Vec<u8>;
-    /// A piece of the current member's data.
-    fn bytes(&mut self, piece: Vec<u8>) -> Result<(), Gone>;
-    /// The current member ends; its trailer stands at `offset`.
-    fn close(&mut self, trailer: Trailer, offset: u64) -> Result<(), Gone>;
-    /// A whole member, still compressed.
-    fn member(&mut self, member: Member) -> Result<(), Gone>;
+/// The treatment of data that is in no known format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Foreign {
+    /// It is damage.
+    #[default]
+    Refused,
+    /// It is data as it stands, to the end of the file.
+    Copied,
 }
 
-/// Nobody wants more pieces.
-#[derive(Debug)]
-pub struct Gone;
-
-/// A compressed member whose length on both sides is known.
-#[derive(Debug)]
-pub struct Member {
-    /// Deflate data and trailer.
-    pub body: Vec<u8>,
-    /// Where the body begins in the file.
-    pub offset: u64,
-    /// How long the data must be.
-    pub plain: usize,
+/// How the data of a member is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Deflate, in a gzip member.
+    #[default]
+    Deflate,
+    /// LZW codes, as `compress` writes them.
+    Lzw,
+    /// Huffman codes, as `pack` writes them.
+    Huffman,
+    /// Not compressed, and in no format.
+    Stored,
 }
 
 /// What the stage learned about the file.
@@ -52,6 +54,8 @@ pub struct Member {
 pub struct Outcome {
     /// The first member's header.
     pub header: Option<Header>,
+    /// How the last member's data is stored.
+    pub method: Method,
     /// Length of the file.
     pub packed: u64,
     /// Bytes of headers and trailers.
@@ -81,6 +85,15 @@ impl From<Damage> for Stop {
     }
 }
 
+impl From<older::Stop> for Stop {
+    fn from(stop: older::Stop) -> Self {
+        match stop {
+            older::Stop::Read(error) => error.into(),
+            older::Stop::Damage(damage) => damage.into(),
+        }
+    }
+}
+
 impl From<Gone> for Stop {
     fn from(_: Gone) -> Self {
         Stop::Gone
@@ -93,9 +106,15 @@ impl From<Gone> for Stop {
 ///
 /// The first flaw of the file that this stage can see; a damaged marked member is the
 /// emitter's to find.
-pub fn decode<R: BufRead, E: Emit>(input: R, emit: &mut E) -> Result<Outcome, Stop> {
+pub fn decode<R: BufRead, E: Emit>(
+    input: R,
+    foreign: Foreign,
+    emit: &mut E,
+) -> Result<Outcome, Stop> {
     let mut decoder = Decoder {
         input: Counted::new(input),
+        foreign,
+        begun: false,
         emit,
         inflater: Inflater::default(),
         series: None,
@@ -117,6 +136,8 @@ struct Series {
 
 struct Decoder<'a, R, E> {
     input: Counted<R>,
+    foreign: Foreign,
+    begun: bool,
     emit: &'a mut E,
     inflater: Inflater,
     series: Option<Series>,
@@ -126,10 +147,13 @@ struct Decoder<'a, R, E> {
 impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
     /// Whether another member follows; passes zeros at the end.
     fn another(&mut self) -> Result<bool, Stop> {
-        if self.outcome.header.is_none() {
+        if !std::mem::replace(&mut self.begun, true) {
             return Ok(true);
         }
         let start = self.input.offset();
+        if self.foreign == Foreign::Copied && self.series.is_none() {
+            return Ok(!self.input.fill_buf()?.is_empty());
+        }
         match self.input.fill_buf()?.first() {
             Some(&byte) if byte == MAGIC[0] => return Ok(true),
             None | Some(0) if self.series.is_some() => {
@@ -155,16 +179,42 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
 
     fn member(&mut self) -> Result<(), Stop> {
         let start = self.input.offset();
-        let header = match Header::read(&mut self.input)? {
-            Ok(header) => header,
-            Err(Damage {
-                flaw: Flaw::NotGzip,
-                offset,
-            }) if offset > 0 => {
-                return Err(self.damage(offset, Flaw::TrailingGarbage));
+        let mut magic = [0; MAGIC.len()];
+        let mut read = 0;
+        while read < magic.len()
+            && let Some(byte) = self.input.byte()?
+        {
+            magic[read] = byte;
+            read += 1;
+        }
+        let begins_well = magic[..read] == MAGIC[..read];
+        let alone = self.series.is_none();
+        match magic {
+            MAGIC => self.gzip(start),
+            Lzw::MAGIC if alone => {
+                self.outcome.method = Method::Lzw;
+                let mut lzw = Lzw::start(&mut self.input)?;
+                self.older(|input, out| lzw.step(input, out))
             }
-            Err(damage) => return Err(damage.into()),
-        };
+            Huffman::MAGIC if alone => {
+                self.outcome.method = Method::Huffman;
+                let mut huffman = Huffman::start(&mut self.input)?;
+                self.older(|input, out| huffman.step(input, out))
+            }
+            _ if self.foreign == Foreign::Copied && alone => {
+                self.outcome.method = Method::Stored;
+                self.copy(&magic[..read])
+            }
+            _ if begins_well => Err(self.damage(self.input.offset(), Flaw::Truncated)),
+            _ if start > 0 => Err(self.damage(start, Flaw::TrailingGarbage)),
+            _ => Err(self.damage(start, Flaw::NotGzip)),
+        }
+    }
+
+    /// Decodes a gzip member behind its magic.
+    fn gzip(&mut self, start: u64) -> Result<(), Stop> {
+        self.outcome.method = Method::Deflate;
+        let header = Header::read_behind_magic(&mut self.input)??;
         self.outcome.framing += header.len + Trailer::LEN as u64;
         let mark = header.mark();
         let head = header.len;
@@ -211,6 +261,7 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
         let offset = self.input.offset();
         let mut body = self.emit.buffer();
         if self.input.append(&mut body, len)? < len {
+            self.salvage(&body)?;
             let offset = self.input.offset();
             return Err(self.damage(offset, Flaw::Truncated));
         }
@@ -225,6 +276,57 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
             plain,
         };
         Ok(self.emit.member(member)?)
+    }
+
+    /// Inflates a marked block of which the end is missing.
+    fn salvage(&mut self, body: &[u8]) -> Result<(), Stop> {
+        self.inflater.start();
+        let mut rest = body;
+        loop {
+            let mut piece = self.emit.buffer();
+            let step = self.inflater.step(rest, &mut piece);
+            let empty = piece.is_empty();
+            self.emit.bytes(piece)?;
+            match step {
+                Ok(Progress::Used(used)) if used > 0 || !empty => rest = &rest[used..],
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Decodes a member of an older format.
+    fn older(
+        &mut self,
+        mut step: impl FnMut(&mut Counted<R>, &mut Vec<u8>) -> Result<Step, older::Stop>,
+    ) -> Result<(), Stop> {
+        let mut piece = self.emit.buffer();
+        loop {
+            let done = step(&mut self.input, &mut piece);
+            if piece.len() > piece.capacity() / 2 || !matches!(done, Ok(Step::More)) {
+                self.emit.bytes(piece)?;
+                piece = self.emit.buffer();
+            }
+            if done? == Step::End {
+                return Ok(self.emit.end()?);
+            }
+        }
+    }
+
+    /// Copies the rest of the file, of which `start` has been read.
+    fn copy(&mut self, start: &[u8]) -> Result<(), Stop> {
+        let mut piece = self.emit.buffer();
+        piece.extend_from_slice(start);
+        loop {
+            let ready = self.input.fill_buf()?;
+            let copied = ready.len();
+            piece.extend_from_slice(ready);
+            self.input.consume(copied);
+            self.emit.bytes(piece)?;
+            if copied == 0 {
+                return Ok(self.emit.end()?);
+            }
+            piece = self.emit.buffer();
+        }
     }
 
     /// Inflates a member whose end only its data tells; returns how long the data is.
@@ -253,10 +355,12 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
                         true => Flaw::Truncated,
                         false => Flaw::Deflate("no progress".to_owned()),
                     };
+                    self.emit.bytes(piece)?;
                     return Err(self.damage(offset, flaw));
                 }
                 Err((flaw, n)) => {
                     let offset = self.input.offset() + n as u64;
+                    self.emit.bytes(piece)?;
                     return Err(self.damage(offset, flaw));
                 }
             };

@@ -11,7 +11,8 @@
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-use super::decode::{Emit, Gone, Member, Outcome, Stop, decode};
+use super::decode::{Foreign, Outcome, Stop, decode};
+use super::emit::{Emit, Gone, Member};
 use super::engine::{Engine, Pools};
 use super::executor::{Drain, Executor, Feed};
 use super::failure::{Failure, Tally};
@@ -28,6 +29,7 @@ impl<E: Executor> Engine<E> {
     pub fn decompress(
         &self,
         input: &mut dyn Read,
+        foreign: Foreign,
         output: &mut (dyn Write + Send),
     ) -> Result<Tally, Failure> {
         let (chunk_feed, chunk_drain) = self.executor.channel(CHUNKS);
@@ -40,7 +42,7 @@ impl<E: Executor> Engine<E> {
         };
         let chunks = Chunks::new(chunk_drain, Arc::clone(&self.pools));
         let stage = self.executor.stage(move || {
-            let decoded = decode(chunks, &mut pieces);
+            let decoded = decode(chunks, foreign, &mut pieces);
             // What comes before a flaw is written; if nobody wants it, `decoded` knows.
             let _ = pieces.start_batch();
             decoded
@@ -56,6 +58,7 @@ impl<E: Executor> Engine<E> {
         let sums = written?;
         let Outcome {
             header,
+            method,
             packed,
             framing,
             padded,
@@ -70,6 +73,7 @@ impl<E: Executor> Engine<E> {
             packed,
             framing,
             header,
+            method,
             padded,
         })
     }
@@ -90,6 +94,10 @@ impl<E: Executor> Engine<E> {
                 }
                 Piece::Close(trailer, offset) => {
                     sums.close(trailer, offset).map_err(Failure::Damage)?;
+                    continue;
+                }
+                Piece::End => {
+                    sums.end();
                     continue;
                 }
                 Piece::Members(pending) => {
@@ -118,6 +126,7 @@ impl<E: Executor> Engine<E> {
 enum Piece<E: Executor> {
     Bytes(Vec<u8>),
     Close(Trailer, u64),
+    End,
     Members(E::Pending<Inflated>),
 }
 
@@ -131,7 +140,7 @@ struct Batch {
     weight: usize,
 }
 
-/// The data of a batch, up to the first flaw.
+/// The data of a batch, up to and in the first damaged member.
 struct Inflated {
     bytes: Vec<u8>,
     crc: crc32fast::Hasher,
@@ -146,7 +155,6 @@ impl Batch {
         let mut crc = crc32fast::Hasher::new();
         let mut inflater = pools.inflaters.take();
         let damage = self.members.into_iter().find_map(|member| {
-            let begin = bytes.len();
             let Member {
                 body,
                 offset,
@@ -160,10 +168,7 @@ impl Batch {
                     crc.combine(&sum);
                     None
                 }
-                Err(damage) => {
-                    bytes.truncate(begin);
-                    Some(damage)
-                }
+                Err(damage) => Some(damage),
             }
         });
         pools.inflaters.give(inflater);
@@ -218,6 +223,11 @@ impl<E: Executor> Emit for Pieces<E> {
         self.send(Piece::Close(trailer, offset))
     }
 
+    fn end(&mut self) -> Result<(), Gone> {
+        self.start_batch()?;
+        self.send(Piece::End)
+    }
+
     fn member(&mut self, member: Member) -> Result<(), Gone> {
         let batch = &mut self.batch;
         batch.plain += member.plain;
@@ -245,23 +255,25 @@ struct Sums {
 
 impl Sums {
     fn close(&mut self, trailer: Trailer, offset: u64) -> Result<(), Damage> {
-        let member = std::mem::take(&mut self.member);
-        let len = std::mem::take(&mut self.len);
-        if member.clone().finalize() != trailer.crc {
+        if self.member.clone().finalize() != trailer.crc {
             return Err(Damage {
                 offset,
                 flaw: Flaw::Checksum,
             });
         }
-        if len as u32 != trailer.len {
+        if self.len as u32 != trailer.len {
             return Err(Damage {
                 offset: offset + 4,
                 flaw: Flaw::Length,
             });
         }
-        self.all.combine(&member);
-        self.plain += len;
+        self.end();
         Ok(())
+    }
+
+    fn end(&mut self) {
+        self.all.combine(&std::mem::take(&mut self.member));
+        self.plain += std::mem::take(&mut self.len);
     }
 }
 

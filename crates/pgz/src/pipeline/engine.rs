@@ -18,6 +18,8 @@ pub struct Settings {
     pub block_size: usize,
     /// Independent blocks, each a member with its own mark (`-i`).
     pub independent: bool,
+    /// Blocks end where the data says so, and are at most `block_size` long.
+    pub rsyncable: bool,
 }
 
 impl Default for Settings {
@@ -26,6 +28,7 @@ impl Default for Settings {
             level: Level::default(),
             block_size: 128 << 10,
             independent: false,
+            rsyncable: false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, io};
 
+use super::decode::Method;
 use crate::gzip::{Damage, Header};
 
 /// Why a pipeline stopped. The text does not name the file: who reports it does, and
@@ -50,6 +51,8 @@ pub struct Tally {
     pub crc: u32,
     /// Decompression: the first member's header.
     pub header: Option<Header>,
+    /// Decompression: how the last member's data is stored.
+    pub method: Method,
     /// Decompression: zeros follow the last member.
     pub padded: bool,
 }

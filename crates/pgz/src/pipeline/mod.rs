@@ -19,9 +19,11 @@
 //! When one side fails, its end of the channel closes and the other side stops at its
 //! next send; nothing is cancelled from outside, nothing is left running.
 
+mod blocks;
 mod compress;
 mod decode;
 mod decompress;
+mod emit;
 mod engine;
 mod executor;
 mod failure;
@@ -30,7 +32,8 @@ mod stream;
 #[expect(clippy::disallowed_methods, reason = "plain threads are its point")]
 pub mod threads;
 
-pub use decode::{Emit, Gone, Member, Outcome, Stop, decode};
+pub use decode::{Foreign, Method, Outcome, Stop, decode};
+pub use emit::{Emit, Gone, Member};
 pub use engine::{BLOCK_SIZES, Engine, Settings};
 pub use executor::{Drain, Executor, Feed, Line, Lost};
 pub(crate) use failure::plain;

@@ -32,6 +32,11 @@ impl Emit for Inline {
         Ok(())
     }
 
+    fn end(&mut self) -> Result<(), Gone> {
+        self.data.append(&mut self.member);
+        Ok(())
+    }
+
     fn member(&mut self, member: Member) -> Result<(), Gone> {
         let Member {
             body,
@@ -47,7 +52,7 @@ impl Emit for Inline {
 /// The data, or nothing if any part of the file is damaged.
 fn inline(file: &[u8]) -> Option<Vec<u8>> {
     let mut pieces = Inline::default();
-    let done = decode(file, &mut pieces);
+    let done = decode(file, Foreign::Refused, &mut pieces);
     (done.is_ok() && !pieces.bad).then_some(pieces.data)
 }
 
@@ -78,6 +83,7 @@ fn settings(independent: bool) -> Settings {
         level,
         block_size: 32 << 10,
         independent,
+        rsyncable: false,
     }
 }
 
@@ -108,7 +114,7 @@ fn round_trips<E: Executor>(executor: &E) {
             let engine = Engine::new(executor.clone(), settings(false));
             let mut out = Vec::new();
             let tally = engine
-                .decompress(&mut &*file, &mut out)
+                .decompress(&mut &*file, Foreign::Refused, &mut out)
                 .expect("no failure");
             assert!(out == data, "{len}");
             assert_eq!((tally.plain, tally.packed), (len as u64, file.len() as u64));
@@ -181,9 +187,10 @@ fn failures<E: Executor>(executor: &E) {
         let file = compressed(executor, settings(independent), &sample(600_000));
         for good in [0, 1, file.len() / 2] {
             let mut input = (&*file).take(good as u64).chain(Failing(0));
-            let done = engine.decompress(&mut input, &mut io::sink());
+            let done = engine.decompress(&mut input, Foreign::Refused, &mut io::sink());
             assert!(matches!(done, Err(Failure::Read(_))), "{good} {done:?}");
-            let done = engine.decompress(&mut &*file, &mut Failing(good));
+            let done =
+                engine.decompress(&mut &*file, Foreign::Refused, &mut Failing(good));
             assert!(matches!(done, Err(Failure::Write(_))), "{good} {done:?}");
         }
     }

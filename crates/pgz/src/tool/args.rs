@@ -1,14 +1,16 @@
 //! Reads the command line in gzip's style: flags may be combined (`-9kv`), come after the
 //! files, be repeated (the last one counts) and, where long, be cut short (`--decomp`).
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use clap::ArgMatches;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use super::command::{LEVELS, command};
+use super::environment::{Words, words};
 use super::options::{Mode, Options, Voice};
 use crate::deflate::Level;
 use crate::pipeline::{BLOCK_SIZES, Settings};
@@ -17,146 +19,99 @@ use crate::pipeline::{BLOCK_SIZES, Settings};
 pub(super) enum Parsed {
     /// Something to do.
     Run(Box<Options>),
-    /// Something to print (`--help`, `--version`).
-    Print(String),
+    /// Something to print (`--help`, `--version`, `--license`).
+    Print { called: String, text: String },
     /// A mistake; the text says which.
-    Usage(String),
+    Usage { called: String, text: String },
 }
 
-/// Reads the command line, program name included.
+/// Reads the command line, program name included, and the environment.
 pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Parsed {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let called = args.first().map(OsString::as_os_str).unwrap_or_default();
-    let (decompresses, to_stdout) = habits(called);
-    match command().try_get_matches_from(&args) {
-        Err(e) if e.use_stderr() => Parsed::Usage(e.render().to_string()),
-        Err(e) => Parsed::Print(e.render().to_string()),
+    let mut args = args.into_iter();
+    let program = args.next().unwrap_or_default();
+    let name = Path::new(&program).file_name().unwrap_or("pgz".as_ref());
+    let called = name.display().to_string();
+    let print = |text| Parsed::Print {
+        called: called.clone(),
+        text,
+    };
+    let usage = |text: String| {
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        Parsed::Usage {
+            called: called.clone(),
+            text: format!("{}\n", text.trim_end()),
+        }
+    };
+    let environment = match words(command, |variable| std::env::var_os(variable)) {
+        Ok(words) => words,
+        Err(text) => return usage(text),
+    };
+    let (args, presumes_terminal) = take_presumption(args);
+    let all = [&program].into_iter().chain(&environment.all).chain(&args);
+    match command().try_get_matches_from(all) {
+        Err(e) if e.use_stderr() => usage(e.render().to_string()),
+        Err(e) => print(e.render().to_string()),
         Ok(matches) if matches.get_flag("help") => {
-            Parsed::Print(command().render_help().to_string())
+            print(command().render_help().to_string())
         }
-        Ok(matches) if matches.get_flag("version") => {
-            Parsed::Print(format!("pgz {}\n", env!("CARGO_PKG_VERSION")))
+        Ok(matches) if matches.get_flag("version") => print(VERSION.to_owned()),
+        Ok(matches) if matches.get_flag("license") => {
+            print(format!("{VERSION}{LICENSE}"))
         }
-        Ok(matches) => match options(&matches, decompresses, to_stdout) {
-            Ok(options) => Parsed::Run(Box::new(options)),
-            Err(text) => Parsed::Usage(format!("error: {text}\n")),
+        Ok(matches) => match options(&matches, &called) {
+            Ok(options) => Parsed::Run(Box::new(Options {
+                remarks: remarks(&matches, &environment),
+                presumes_terminal,
+                called: called.clone(),
+                ..options
+            })),
+            Err(text) => usage(text),
         },
     }
 }
 
+/// Takes gzip's option for tests out of the arguments: it has one hyphen too many for the
+/// parser. Says whether it was there.
+fn take_presumption(args: impl Iterator<Item = OsString>) -> (Vec<OsString>, bool) {
+    let mut found = false;
+    let mut files = false;
+    let kept = args
+        .filter(|arg| {
+            files |= arg == "--";
+            let taken = !files && arg == "---presume-input-tty";
+            found |= taken;
+            !taken
+        })
+        .collect();
+    (kept, found)
+}
+
+/// Remarks about the options themselves.
+fn remarks(matches: &ArgMatches, environment: &Words) -> Vec<&'static str> {
+    let mut remarks = Vec::new();
+    if environment.gzip {
+        remarks.push(
+            "warning: GZIP environment variable is deprecated; use an alias or script",
+        );
+    }
+    if matches.get_flag("ascii") {
+        remarks.push("option --ascii ignored on this system");
+    }
+    remarks
+}
+
 /// What the program's name asks for: `unpgz` and `gunzip` decompress, `pgzcat` and `zcat`
 /// decompress to standard output.
-fn habits(called: &OsStr) -> (bool, bool) {
-    let name = Path::new(called).file_name().unwrap_or_default().as_bytes();
-    let cat = name.ends_with(b"cat");
+fn habits(name: &str) -> (bool, bool) {
+    let cat = name.ends_with("cat");
     (
-        cat || name.starts_with(b"un") || name.starts_with(b"gun"),
+        cat || name.starts_with("un") || name.starts_with("gun"),
         cat,
     )
 }
 
-fn command() -> Command {
-    let flag = |short: char, long: &'static str, help: &'static str| {
-        Arg::new(long)
-            .short(short)
-            .long(long)
-            .help(help)
-            .action(ArgAction::SetTrue)
-    };
-    let mut command = Command::new("pgz")
-        .about("Compress or decompress files in gzip format, on all cores.")
-        .override_usage("pgz [OPTION]... [FILE]...")
-        .after_help(
-            "With no FILE, or when FILE is -, standard input goes to standard output.\n\
-             Exit status: 0 all well, 1 an error, 2 a warning.",
-        )
-        .disable_help_flag(true)
-        .disable_version_flag(true)
-        .args_override_self(true)
-        .infer_long_args(true)
-        .arg(
-            Arg::new("file")
-                .value_parser(clap::value_parser!(OsString))
-                .num_args(0..)
-                .hide(true),
-        );
-    for digit in LEVELS {
-        let mut level = Arg::new(digit).short(digit.chars().next());
-        level = match digit {
-            "1" => level
-                .long("fast")
-                .help("Compress faster (-1 ... -9, default -6)"),
-            "9" => level.long("best").help("Compress better"),
-            _ => level.hide(true),
-        };
-        command = command.arg(level.action(ArgAction::SetTrue));
-    }
-    command
-        .arg(flag(
-            'b',
-            "blocksize",
-            "Block size in KiB, or with a suffix K or M [128]",
-        ))
-        .mut_arg("blocksize", |a| a.action(ArgAction::Set).value_name("SIZE"))
-        .arg(flag(
-            'c',
-            "stdout",
-            "Write to standard output, keep the files",
-        ))
-        .mut_arg("stdout", |a| a.alias("to-stdout"))
-        .arg(flag('d', "decompress", "Decompress"))
-        .mut_arg("decompress", |a| a.alias("uncompress"))
-        .arg(flag(
-            'f',
-            "force",
-            "Overwrite, follow links, write to a terminal",
-        ))
-        .arg(flag('h', "help", "Show this help"))
-        .arg(flag(
-            'i',
-            "independent",
-            "Independent blocks, decompressed on all cores",
-        ))
-        .arg(flag('k', "keep", "Keep the input files"))
-        .arg(flag('l', "list", "List sizes of compressed files"))
-        .arg(flag(
-            'n',
-            "no-name",
-            "Neither store nor restore name and time",
-        ))
-        .arg(flag('N', "name", "Store or restore name and time"))
-        .arg(flag(
-            'p',
-            "processes",
-            "Work on up to N blocks at once [all cores]",
-        ))
-        .mut_arg("processes", |a| a.action(ArgAction::Set).value_name("N"))
-        .arg(flag('q', "quiet", "No warnings"))
-        .mut_arg("quiet", |a| a.alias("silent"))
-        .arg(flag('r', "recursive", "Walk through directories"))
-        .arg(flag('S', "suffix", "Suffix of compressed files [.gz]"))
-        .mut_arg("suffix", |a| {
-            a.action(ArgAction::Set)
-                .value_name("SUF")
-                .allow_hyphen_values(true)
-                .value_parser(clap::value_parser!(OsString))
-        })
-        .arg(flag('t', "test", "Test compressed files"))
-        .arg(flag('v', "verbose", "Say what happens to each file"))
-        .arg(flag('V', "version", "Show the version"))
-        .arg(
-            Arg::new("stats")
-                .long("stats")
-                .help("Print the runtime's counters at the end")
-                .action(ArgAction::SetTrue),
-        )
-}
-
-fn options(
-    matches: &ArgMatches,
-    decompresses: bool,
-    to_stdout: bool,
-) -> Result<Options, String> {
+fn options(matches: &ArgMatches, called: &str) -> Result<Options, String> {
+    let (decompresses, to_stdout) = habits(called);
     let mode = if matches.get_flag("list") {
         Mode::List
     } else if matches.get_flag("test") {
@@ -171,8 +126,12 @@ fn options(
         Some(_) => Voice::Quiet,
         None => Voice::Plain,
     };
-    let names = match last_of(matches, ["name", "no-name"]) {
+    let name = match last_of(matches, ["name", "no-name"]) {
         Some(which) => which == "name",
+        None => mode == Mode::Compress,
+    };
+    let time = match last_of(matches, ["name", "no-name", "time", "no-time"]) {
+        Some(which) => which == "name" || which == "time",
         None => mode == Mode::Compress,
     };
     let level = last_of(matches, LEVELS)
@@ -195,6 +154,7 @@ fn options(
     let mut settings = Settings {
         level,
         independent: matches.get_flag("independent"),
+        rsyncable: matches.get_flag("rsyncable"),
         ..Settings::default()
     };
     if let Some(text) = matches.get_one::<String>("blocksize") {
@@ -210,13 +170,18 @@ fn options(
         .cloned()
         .collect();
     Ok(Options {
+        called: String::new(),
+        remarks: Vec::new(),
+        presumes_terminal: false,
         mode,
         voice,
         to_stdout: to_stdout || matches.get_flag("stdout"),
         keep: matches.get_flag("keep"),
         force: matches.get_flag("force"),
         recursive: matches.get_flag("recursive"),
-        names,
+        name,
+        time,
+        synchronous: matches.get_flag("synchronous"),
         stats: matches.get_flag("stats"),
         suffix,
         workers,
@@ -247,7 +212,10 @@ fn size(text: &str) -> Option<usize> {
     BLOCK_SIZES.contains(&bytes).then_some(bytes)
 }
 
-const LEVELS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
+const VERSION: &str = concat!("pgz ", env!("CARGO_PKG_VERSION"), "\n");
+const LICENSE: &str = "\
+    Licensed under the MIT License or the Apache License, Version 2.0, as you prefer.\n\
+    Without warranty of any kind, to the extent that the law permits.\n";
 
 /// More threads than any machine of today has cores.
 const MAX_WORKERS: usize = 1024;

@@ -1,14 +1,15 @@
 //! Compresses one file, or standard input.
 
+use std::fs::Metadata;
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 
 use super::Tool;
-use super::operand::{stdin, stdout};
 use super::options::Voice;
 use super::progress::Progress;
 use super::report::ratio;
+use super::streams::{stdin, stdout};
 use crate::files::{Input, Output, names};
 use crate::gzip::Header;
 use crate::pipeline::{Tally, plain};
@@ -17,12 +18,14 @@ impl Tool {
     pub(super) fn compress_file(&mut self, input: &Input) {
         let shown = input.path.display().to_string();
         let to_stdout = self.options.to_stdout;
-        if !to_stdout && !self.options.force {
-            if let Some(reason) = input.reason_to_leave() {
+        if !to_stdout {
+            if let Some(reason) = input.reason_to_leave(self.options.force) {
                 self.report.warn(&shown, reason);
                 return;
             }
-            if let Some(suffix) = names::suffix_of(&input.path, &self.options.suffix) {
+            if !self.options.force
+                && let Some(suffix) = names::suffix_of(&input.path, &self.options.suffix)
+            {
                 if !self.options.recursive || self.options.voice == Voice::Verbose {
                     let text =
                         format!("already has {} suffix -- unchanged", suffix.display());
@@ -45,7 +48,7 @@ impl Tool {
         };
         let named = target.display().to_string();
         let header = self.header(input, shown);
-        let mut output = match Output::create(&target) {
+        let mut output = match Output::create(&target, self.options.synchronous) {
             Ok(output) => output,
             Err(error) => return self.report.error(named, plain(&error)),
         };
@@ -123,13 +126,13 @@ impl Tool {
             (Err(error), _) => return self.report.error("stdin", plain(&error)),
             (_, Err(error)) => return self.report.error("stdout", plain(&error)),
         };
-        let facts = input.metadata().ok().filter(std::fs::Metadata::is_file);
-        let mut header = Header::default();
-        if self.options.names
-            && let Some(facts) = &facts
-        {
-            header.mtime = u32::try_from(facts.mtime()).unwrap_or(0);
-        }
+        let facts = input.metadata().ok().filter(Metadata::is_file);
+        let header = Header {
+            mtime: facts
+                .as_ref()
+                .map_or(0, |facts| self.stored_time(facts, "stdin")),
+            ..Header::default()
+        };
         let length = facts.map(|facts| facts.len());
         let mut reader = Progress::over(&input, "stdin", length, self.progress_visible());
         let done = self.engine.compress(&header, &mut reader, &mut output);
@@ -144,22 +147,26 @@ impl Tool {
     }
 
     fn header(&mut self, input: &Input, shown: &str) -> Header {
-        if !self.options.names {
-            return Header::default();
-        }
-        let mtime = input.header_time();
-        if mtime == 0 && input.facts.mtime() != 0 {
-            self.report.warn(
-                shown,
-                "warning: file timestamp out of range for gzip format",
-            );
-        }
-        let name = input.path.file_name().map(|name| name.as_bytes().to_vec());
+        let name = input.path.file_name().filter(|_| self.options.name);
         Header {
-            mtime,
-            name,
+            mtime: self.stored_time(&input.facts, shown),
+            name: name.map(|name| name.as_bytes().to_vec()),
             ..Header::default()
         }
+    }
+
+    /// The time for a header: that of a regular file. 0 means none, so a time of 0 cannot be
+    /// expressed any more than one before or after the 32 bits.
+    fn stored_time(&mut self, facts: &Metadata, shown: &str) -> u32 {
+        if !self.options.time || !facts.is_file() {
+            return 0;
+        }
+        let time = u32::try_from(facts.mtime()).unwrap_or(0);
+        if time == 0 {
+            let text = "warning: file timestamp out of range for gzip format";
+            self.report.warn(shown, text);
+        }
+        time
     }
 
     fn may_write_terminal(&mut self) -> bool {

@@ -1,24 +1,27 @@
 //! Decompresses, tests or lists one file, or standard input.
 
 use std::fs::File;
-use std::io::{self, BufReader, IsTerminal, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::Tool;
-use super::operand::{stdin, stdout};
 use super::options::{Mode, Voice};
 use super::progress::Progress;
 use super::report::ratio;
+use super::streams::{stdin, stdout};
 use crate::files::{Input, Output, names};
-use crate::gzip::{Counted, Header, MAGIC};
-use crate::pipeline::{Failure, Tally, plain};
+use crate::gzip::{Counted, Header};
+use crate::pipeline::{Foreign, Tally, plain};
 
 impl Tool {
     pub(super) fn decompress_file(&mut self, input: &Input) {
         let shown = input.path.display().to_string();
         let named = names::decompressed(&input.path, &self.options.suffix);
         let looks_inside = self.options.writes_no_files();
+        if !looks_inside && let Some(reason) = input.reason_to_leave(self.options.force) {
+            return self.report.warn(shown, reason);
+        }
         let read_anyway = looks_inside && !(self.options.recursive && self.is_dry());
         if named.is_none() && !read_anyway {
             let said = match self.options.voice {
@@ -66,7 +69,7 @@ impl Tool {
     pub(super) fn decompress_stdin(&mut self) {
         let text =
             "compressed data not read from a terminal. Use -f to force decompression.";
-        if io::stdin().is_terminal() && !self.options.force {
+        if self.stdin_is_terminal() && !self.options.force {
             return self.report.error("stdin", text);
         }
         let input = match stdin() {
@@ -85,45 +88,50 @@ impl Tool {
                         .metadata()
                         .ok()
                         .and_then(|facts| facts.modified().ok());
-                    self.row(&tally, time, Path::new("stdout"));
+                    let name = Path::new("stdout");
+                    let stored = self.stored_name(name, &tally);
+                    self.row(&tally, time, stored.as_deref().unwrap_or(name));
                 }
             }
             Mode::Decompress | Mode::Compress => {
-                if let Some(tally) = self.inflate_to_stdout(&input, "stdin", None) {
-                    self.report.done(saved(&tally));
-                }
+                self.inflate_to_stdout(&input, "stdin", None);
             }
         }
     }
 
     fn decompress_in_place(&mut self, input: &Input, shown: &str, target: PathBuf) {
         let (mut target, mut time) = (target, None);
-        if self.options.names {
+        let (restores_name, restores_time) = (self.options.name, self.options.time);
+        if restores_name || restores_time {
             match peek_header(&input.file) {
                 Err(error) => return self.report.error(shown, plain(&error)),
                 Ok(header) => {
-                    let stored =
-                        header.name.and_then(|n| names::restored(&input.path, &n));
+                    let stored = header.name.filter(|_| restores_name);
+                    let stored = stored.and_then(|n| names::restored(&input.path, &n));
                     target = stored.unwrap_or(target);
                     let seconds = Duration::from_secs(header.mtime.into());
-                    time = (header.mtime != 0).then(|| UNIX_EPOCH + seconds);
+                    time = (restores_time && header.mtime != 0)
+                        .then(|| UNIX_EPOCH + seconds);
                 }
             }
-        }
-        if !self.options.force
-            && let Some(reason) = input.reason_to_leave()
-        {
-            return self.report.warn(shown, reason);
         }
         let Some(replace) = self.may_write(&target) else {
             return;
         };
         let named = target.display().to_string();
-        let mut output = match Output::create(&target) {
+        let mut output = match Output::create(&target, self.options.synchronous) {
             Ok(output) => output,
             Err(error) => return self.report.error(named, plain(&error)),
         };
-        let done = self.inflate(&input.file, shown, Some(input), &mut output, &named);
+        let foreign = Foreign::Refused;
+        let done = self.inflate(
+            &input.file,
+            foreign,
+            shown,
+            Some(input),
+            &mut output,
+            &named,
+        );
         let Some(tally) = done else {
             return;
         };
@@ -152,25 +160,8 @@ impl Tool {
                 return None;
             }
         };
-        if !self.options.force {
-            return self.inflate(from, shown, input, &mut output, "stdout");
-        }
-        // With -dcf, what is not compressed passes through as it is.
-        let mut start = Vec::with_capacity(MAGIC.len());
-        let peeked = from.take(MAGIC.len() as u64).read_to_end(&mut start);
-        let is_gzip = start == MAGIC;
-        let mut whole = io::Cursor::new(start).chain(from);
-        let done = match peeked {
-            Err(error) => Err(Failure::Read(error)),
-            Ok(_) if is_gzip => {
-                return self.inflate(&mut whole, shown, input, &mut output, "stdout");
-            }
-            Ok(_) => copy(&mut whole, &mut output),
-        };
-        if let Err(failure) = done {
-            self.failed(shown, "stdout", &failure);
-        }
-        None
+        let foreign = self.foreign();
+        self.inflate(from, foreign, shown, input, &mut output, "stdout")
     }
 
     fn inflate_to_nowhere(
@@ -179,12 +170,23 @@ impl Tool {
         shown: &str,
         input: Option<&Input>,
     ) -> Option<Tally> {
-        self.inflate(from, shown, input, &mut io::sink(), "")
+        let foreign = self.foreign();
+        self.inflate(from, foreign, shown, input, &mut io::sink(), "")
+    }
+
+    /// With -f, data in no known format passes through as it is, unless it would go to a
+    /// file or has to be listed.
+    fn foreign(&self) -> Foreign {
+        match self.options.force && self.options.mode != Mode::List {
+            true => Foreign::Copied,
+            false => Foreign::Refused,
+        }
     }
 
     fn inflate(
         &mut self,
         from: impl Read,
+        foreign: Foreign,
         shown: &str,
         input: Option<&Input>,
         output: &mut (dyn Write + Send),
@@ -192,7 +194,7 @@ impl Tool {
     ) -> Option<Tally> {
         let length = input.filter(|i| i.facts.is_file()).map(|i| i.facts.len());
         let mut reader = Progress::over(from, shown, length, self.progress_visible());
-        let done = self.engine.decompress(&mut reader, output);
+        let done = self.engine.decompress(&mut reader, foreign, output);
         drop(reader);
         match done {
             Ok(tally) => {
@@ -211,13 +213,20 @@ impl Tool {
     }
 
     fn row(&mut self, tally: &Tally, time: Option<SystemTime>, name: &Path) {
+        let stored = tally.header.as_ref().filter(|_| self.options.time);
+        let stored = stored.map_or(0, |header| header.mtime);
+        let seconds = Duration::from_secs(stored.into());
+        let time = match stored {
+            0 => time,
+            _ => Some(UNIX_EPOCH + seconds),
+        };
         if let Err(error) = self.listing.row(tally, time, name) {
-            self.report.error("stdout", plain(&error));
+            self.stdout_failed(&error);
         }
     }
 
     fn stored_name(&self, path: &Path, tally: &Tally) -> Option<PathBuf> {
-        let header = tally.header.as_ref().filter(|_| self.options.names)?;
+        let header = tally.header.as_ref().filter(|_| self.options.name)?;
         names::restored(path, header.name.as_deref()?)
     }
 
@@ -233,18 +242,6 @@ fn peek_header(mut file: &File) -> io::Result<Header> {
     let header = Header::read(&mut Counted::new(BufReader::new(file)))?;
     file.rewind()?;
     Ok(header.unwrap_or_default())
-}
-
-fn copy(from: &mut dyn Read, to: &mut dyn Write) -> Result<(), Failure> {
-    let mut buffer = vec![0; 128 << 10];
-    loop {
-        match from.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(n) => to.write_all(&buffer[..n]).map_err(Failure::Write)?,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Failure::Read(e)),
-        }
-    }
 }
 
 fn saved(tally: &Tally) -> String {

@@ -1,6 +1,6 @@
 //! The table that `-l` prints.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -9,7 +9,8 @@ use jiff::tz::TimeZone;
 
 use super::options::Voice;
 use super::report::ratio;
-use crate::pipeline::Tally;
+use super::streams::print;
+use crate::pipeline::{Method, Tally};
 
 /// Rows so far.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Listing {
         }
     }
 
-    /// Prints a row; `time` is used where the header has none.
+    /// Prints a row.
     pub(super) fn row(
         &mut self,
         tally: &Tally,
@@ -46,17 +47,19 @@ impl Listing {
             line.push_str("uncompressed_name\n");
         }
         if self.voice == Voice::Verbose {
-            let stored = tally.header.as_ref().map_or(0, |header| header.mtime);
-            let when = match stored {
-                0 => time.and_then(|time| Timestamp::try_from(time).ok()),
-                seconds => Timestamp::from_second(seconds.into()).ok(),
-            };
+            let when = time.and_then(|time| Timestamp::try_from(time).ok());
             let when = when.map_or("            ".into(), |when| {
                 when.to_zoned(TimeZone::system())
                     .strftime("%b %e %H:%M")
                     .to_string()
             });
-            line.push_str(&format!("defla {:08x} {when} ", tally.crc));
+            let (method, crc) = match tally.method {
+                Method::Deflate => ("defla", tally.crc),
+                Method::Lzw => ("compr", UNKNOWN),
+                Method::Huffman => ("pack ", UNKNOWN),
+                Method::Stored => ("store", UNKNOWN),
+            };
+            line.push_str(&format!("{method} {crc:08x} {when} "));
         }
         let (packed, plain) = (tally.packed, tally.plain);
         let ratio = ratio(plain, packed.saturating_sub(tally.framing));
@@ -68,7 +71,7 @@ impl Listing {
         self.packed += packed;
         self.plain += plain;
         self.framing += tally.framing;
-        io::stdout().write_all(line.as_bytes())
+        print(&line)
     }
 
     /// Prints the totals, if there were several rows.
@@ -80,7 +83,7 @@ impl Listing {
         let indent = self.verbose("                            ");
         let (packed, plain) = (self.packed, self.plain);
         let line = format!("{indent}{packed:19} {plain:19} {ratio} (totals)\n");
-        io::stdout().write_all(line.as_bytes())
+        print(&line)
     }
 
     fn verbose(&self, text: &'static str) -> &'static str {
@@ -90,3 +93,6 @@ impl Listing {
         }
     }
 }
+
+/// Printed in place of a checksum where the format has none.
+const UNKNOWN: u32 = u32::MAX;

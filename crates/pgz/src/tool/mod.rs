@@ -3,13 +3,16 @@
 //!
 //! * `Options`: the command line, settled.
 //! * `Report`: messages and the exit code.
+//! * `streams`: the standard streams.
 //! * `Tool`: one operand after another.
 //!
 //! Exit codes: 0 all well, 1 an error, 2 a warning and no error.
 
 mod args;
+mod command;
 mod compress;
 mod decompress;
+mod environment;
 mod list;
 mod operand;
 mod options;
@@ -17,6 +20,7 @@ mod progress;
 mod report;
 mod run;
 mod stats;
+mod streams;
 
 use list::Listing;
 use operand::Tool;

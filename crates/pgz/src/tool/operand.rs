@@ -1,15 +1,15 @@
 //! One operand after another: finds out what it is and passes it on.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::options::{Mode, Options, Voice};
 use super::stats::Stats;
+use super::streams::{end_if_unread, stdout};
 use super::{Listing, Report};
 use crate::files::{Input, InputKind, Replace, kind, names};
 use crate::pipeline::{Engine, Failure, Fibers, plain};
@@ -34,7 +34,7 @@ impl Tool {
     pub(super) fn new(options: Options) -> io::Result<Tool> {
         let fibers = Fibers::new(options.workers)?;
         Ok(Tool {
-            report: Report::new(options.voice),
+            report: Report::new(options.called.clone(), options.voice),
             engine: Engine::new(fibers.clone(), options.settings),
             fibers,
             listing: Listing::new(options.voice),
@@ -61,12 +61,32 @@ impl Tool {
         if self.options.mode == Mode::List
             && let Err(error) = self.listing.totals()
         {
-            self.report.error("stdout", plain(&error));
+            self.stdout_failed(&error);
+        }
+        if self.options.synchronous && self.options.to_stdout {
+            self.sync_stdout();
         }
         if self.options.stats {
-            self.stats.print(&self.fibers.metrics());
+            self.stats
+                .print(&self.options.called, &self.fibers.metrics());
         }
         self.report.code()
+    }
+
+    /// Waits until standard output is on the disk, if it goes there.
+    fn sync_stdout(&mut self) {
+        let done = stdout().and_then(|stdout| stdout.sync_data());
+        if let Err(error) = done
+            && error.kind() != io::ErrorKind::InvalidInput
+        {
+            self.stdout_failed(&error);
+        }
+    }
+
+    /// Reports that standard output could not be written.
+    pub(super) fn stdout_failed(&mut self, error: &io::Error) {
+        end_if_unread(error, self.options.voice);
+        self.report.error("stdout", plain(error));
     }
 
     /// `named`: the user named this path; it was not met in a directory.
@@ -155,7 +175,7 @@ impl Tool {
         if fs::symlink_metadata(target).is_err() {
             return Some(Replace::Refused);
         }
-        if io::stdin().is_terminal() && self.confirms(target).unwrap_or(false) {
+        if self.stdin_is_terminal() && self.confirms(target).unwrap_or(false) {
             return Some(Replace::Allowed);
         }
         self.refuse_to_overwrite(target);
@@ -167,10 +187,15 @@ impl Tool {
             .warn_always(target.display(), "already exists;\tnot overwritten");
     }
 
+    pub(super) fn stdin_is_terminal(&self) -> bool {
+        self.options.presumes_terminal || io::stdin().is_terminal()
+    }
+
     fn confirms(&self, target: &Path) -> io::Result<bool> {
         let mut stderr = io::stderr();
         let question = "already exists; do you wish to overwrite (y or n)?";
-        write!(stderr, "pgz: {} {question} ", target.display())?;
+        let called = &self.options.called;
+        write!(stderr, "{called}: {} {question} ", target.display())?;
         stderr.flush()?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer)?;
@@ -180,7 +205,10 @@ impl Tool {
     /// Reports a pipeline's failure under the name of the side it concerns.
     pub(super) fn failed(&mut self, input: &str, output: &str, failure: &Failure) {
         let side = match failure {
-            Failure::Write(_) => output,
+            Failure::Write(error) => {
+                end_if_unread(error, self.options.voice);
+                output
+            }
             _ => input,
         };
         self.report.error(side, failure);
@@ -220,14 +248,4 @@ impl Tool {
             && io::stderr().is_terminal()
             && !(self.options.to_stdout && io::stdout().is_terminal())
     }
-}
-
-/// Standard output as a plain file: std's own buffers by lines.
-pub(super) fn stdout() -> io::Result<File> {
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
-}
-
-/// Standard input likewise.
-pub(super) fn stdin() -> io::Result<File> {
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }

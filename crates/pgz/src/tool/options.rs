@@ -31,6 +31,10 @@ pub(super) enum Voice {
 /// The command line, settled.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
+    /// The name the program was called by, for messages.
+    pub(super) called: String,
+    /// Remarks about the options themselves, to be made before anything else.
+    pub(super) remarks: Vec<&'static str>,
     pub(super) mode: Mode,
     pub(super) voice: Voice,
     /// Write to standard output (`-c`).
@@ -41,8 +45,14 @@ pub(super) struct Options {
     pub(super) force: bool,
     /// Walk through directories (`-r`).
     pub(super) recursive: bool,
-    /// Compressing: store name and time. Decompressing: restore them (`-n`, `-N`).
-    pub(super) names: bool,
+    /// Compressing: store the name. Decompressing: restore it (`-n`, `-N`).
+    pub(super) name: bool,
+    /// The same for the time (`-n`, `-N`, `-m`, `-M`).
+    pub(super) time: bool,
+    /// A file is on the disk before its input is removed (`--synchronous`).
+    pub(super) synchronous: bool,
+    /// Standard input counts as a terminal (`---presume-input-tty`).
+    pub(super) presumes_terminal: bool,
     /// Print the runtime's counters at the end (`--stats`).
     pub(super) stats: bool,
     /// Suffix of compressed files (`-S`).

@@ -9,19 +9,25 @@ use super::options::Voice;
 /// Says things, and remembers the worst.
 #[derive(Debug)]
 pub(super) struct Report {
+    called: String,
     voice: Voice,
     code: u8,
 }
 
 impl Report {
-    pub(super) fn new(voice: Voice) -> Report {
-        Report { voice, code: OK }
+    /// `called` is the program's name in the messages.
+    pub(super) fn new(called: String, voice: Voice) -> Report {
+        Report {
+            called,
+            voice,
+            code: OK,
+        }
     }
 
     /// An error that concerns `what`: always said; exit code 1.
     pub(super) fn error(&mut self, what: impl Display, text: impl Display) {
         self.code = ERROR;
-        say(format_args!("pgz: {what}: {text}\n"));
+        say(format_args!("{}: {what}: {text}\n", self.called));
     }
 
     /// A warning: said unless quiet; exit code 2 if nothing worse happens.
@@ -37,13 +43,20 @@ impl Report {
         if self.code == OK {
             self.code = WARNING;
         }
-        say(format_args!("pgz: {what} {text}\n"));
+        say(format_args!("{}: {what} {text}\n", self.called));
     }
 
     /// A remark: said unless quiet; no effect on the exit code.
     pub(super) fn note(&mut self, what: impl Display, text: impl Display) {
         if self.voice != Voice::Quiet {
-            say(format_args!("pgz: {what}: {text}\n"));
+            say(format_args!("{}: {what}: {text}\n", self.called));
+        }
+    }
+
+    /// A remark that concerns no file: said unless quiet.
+    pub(super) fn remark(&mut self, text: impl Display) {
+        if self.voice != Voice::Quiet {
+            say(format_args!("{}: {text}\n", self.called));
         }
     }
 
@@ -76,4 +89,5 @@ fn say(text: std::fmt::Arguments<'_>) {
 
 const OK: u8 = 0;
 const ERROR: u8 = 1;
-const WARNING: u8 = 2;
+/// The exit code of a warning.
+pub(super) const WARNING: u8 = 2;

@@ -32,7 +32,7 @@ impl Stats {
         self.packed += tally.packed;
     }
 
-    pub(super) fn print(&self, metrics: &Metrics) {
+    pub(super) fn print(&self, called: &str, metrics: &Metrics) {
         let seconds = (pirn::time::now() - self.started).as_secs_f64();
         let speed = self.plain as f64 / seconds / 1e6;
         let Stats {
@@ -43,7 +43,7 @@ impl Stats {
         } = self;
         let _ = write!(
             io::stderr(),
-            "pgz: {files} files, {plain} bytes uncompressed, {packed} compressed, \
+            "{called}: {files} files, {plain} bytes uncompressed, {packed} compressed, \
              {seconds:.3} s, {speed:.1} MB/s\n{metrics}"
         );
     }

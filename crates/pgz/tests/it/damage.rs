@@ -126,7 +126,7 @@ fn garbage_behind_the_end() {
 #[test]
 fn no_gzip_file_at_all() {
     let box_ = Sandbox::new();
-    for file in [&b"hello"[..], b"\x1f\x9d\x90", b"PK\x03\x04", &[0; 5000]] {
+    for file in [&b"hello"[..], b"\x1f\xa0\x90", b"PK\x03\x04", &[0; 5000]] {
         let message = refused(&box_, file, "no gzip");
         assert!(
             message.contains("not in gzip format at byte 0"),
@@ -198,4 +198,52 @@ fn on_standard_input_the_message_says_stdin() {
         "{}",
         done.stderr
     );
+}
+
+/// Data in front of the damage is written, at least as much of it as by gzip.
+#[test]
+fn what_comes_before_the_damage_is_written() {
+    let box_ = Sandbox::new();
+    let data = text(7, 300_000);
+    for (kind, file) in samples(&box_) {
+        let mut random = Random::new(8);
+        for _ in 0..60 {
+            let cut = 20 + random.below(file.len() - 20);
+            let theirs = box_.run("gzip", &["-dc"], &file[..cut]).stdout;
+            let ours = box_.run("pgz", &["-dc"], &file[..cut]).stdout;
+            let what = format!("{kind} cut at {cut}: {} {}", ours.len(), theirs.len());
+            assert!(ours.len() >= theirs.len(), "{what}");
+            assert!(data.starts_with(&ours), "{what}");
+        }
+        // Each member's data is whole, its checksum is wrong.
+        let ends = (20..=file.len() - 8).filter(|&at| {
+            at + 8 == file.len() || file[at + 8..].starts_with(&[0x1f, 0x8b, 8, 4])
+        });
+        for end in ends {
+            let mut bad = file.clone();
+            bad[end] ^= 1;
+            let theirs = box_.run("gzip", &["-dc"], &bad).expect(1).stdout;
+            let ours = box_.run("pgz", &["-dc"], &bad).expect(1).stdout;
+            assert!(
+                ours == theirs,
+                "{kind} {end}: {} {}",
+                ours.len(),
+                theirs.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn messages_have_the_name_that_the_program_was_called_by() {
+    let box_ = Sandbox::new();
+    for name in ["gzip", "gunzip", "some name"] {
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_pgz"), box_.path(name)).unwrap();
+        let program = box_.path(name).display().to_string();
+        for args in [&["-d"][..], &["-S", ""], &["--nosuch"]] {
+            let done = box_.run(&program, args, b"nonsense").expect(1);
+            let start = format!("{name}: ");
+            assert!(done.stderr.starts_with(&start), "{args:?} {}", done.stderr);
+        }
+    }
 }

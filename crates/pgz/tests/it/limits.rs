@@ -1,7 +1,6 @@
-//! Full disks, closed pipes, vanished files and signals: a message, and nothing half-done.
+//! Full disks, vanished files and signals: a message, and nothing half-done.
 
 use std::fs::{self, File};
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -9,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::sandbox::{Sandbox, noise, text};
+use crate::unmeasured::unmeasured;
 
 const MIB: usize = 1 << 20;
 
@@ -41,8 +41,7 @@ fn a_full_device_is_named() {
 fn a_full_disk_leaves_no_partial_file() {
     let box_ = Sandbox::new();
     let Some(disk) = SmallDisk::mount(&box_, 4) else {
-        eprintln!("cannot mount a tmpfs here: only the file size limit is tried");
-        return;
+        return unmeasured("may not mount a tmpfs");
     };
     let data = noise(1, 3 * MIB);
     box_.write("disk/a", &data);
@@ -70,7 +69,7 @@ fn a_file_size_limit_leaves_no_partial_file() {
     box_.write("a", &noise(1, 3 * MIB));
     let pgz = env!("CARGO_BIN_EXE_pgz");
     let done = box_
-        .command("bash")
+        .command("sh")
         .args(["-c", &format!("ulimit -f 1024; exec {pgz} a")])
         .output()
         .unwrap();
@@ -78,29 +77,6 @@ fn a_file_size_limit_leaves_no_partial_file() {
     assert_eq!(done.status.code(), Some(1), "{stderr}");
     assert_eq!(stderr, "pgz: a.gz: File too large\n");
     assert_eq!(box_.names(), ["a"]);
-}
-
-#[test]
-fn a_closed_pipe_is_named() {
-    let box_ = Sandbox::new();
-    let data = noise(1, 8 * MIB);
-    box_.write("a", &data);
-    box_.pgz(&["-k1", "a"]).expect(0);
-    for args in [&["-c", "a"][..], &["-dc", "a.gz"]] {
-        let mut child = box_
-            .command("pgz")
-            .args(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut start = [0; 100];
-        child.stdout.take().unwrap().read_exact(&mut start).unwrap();
-        let done = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8(done.stderr).unwrap();
-        assert_eq!(done.status.code(), Some(1), "{args:?}: {stderr}");
-        assert_eq!(stderr, "pgz: stdout: Broken pipe\n", "{args:?}");
-    }
 }
 
 #[test]
@@ -182,7 +158,7 @@ fn an_ignored_signal_stays_ignored() {
     box_.write("a", &text(1, 24 * MIB));
     let pgz = env!("CARGO_BIN_EXE_pgz");
     let child = box_
-        .command("bash")
+        .command("sh")
         .args(["-c", &format!("trap '' HUP; exec {pgz} -9 -p1 a")])
         .spawn()
         .unwrap();
@@ -229,7 +205,7 @@ impl SmallDisk {
             .stderr(Stdio::null())
             .status();
         done.is_ok_and(|status| status.success())
-            .then_some(SmallDisk(place))
+            .then(|| SmallDisk(place))
     }
 }
 

@@ -80,4 +80,37 @@ fn verbose_lines_are_gzips() {
     assert!(line("pgz", &["-v", "a"]).ends_with("% -- replaced with a.gz\n"));
     assert!(line("pgz", &["-kv", "a"]).ends_with("% -- created a.gz\n"));
     assert_eq!(line("pgz", &["-qv", "-q", "a"]), "");
+    let box_ = Sandbox::new();
+    let packed = box_.run("gzip", &["-1"], b"hello").expect(0).stdout;
+    for program in ["gzip", "pgz"] {
+        let done = box_.run(program, &["-dv"], &packed).expect(0);
+        assert_eq!(done.stderr, "", "{program}: no line for standard input");
+    }
+}
+
+#[test]
+fn the_listed_time_and_name_are_the_stored_ones_on_request() {
+    let box_ = Sandbox::new();
+    box_.write("original", &text(1, 5000));
+    box_.run("gzip", &["original"], b"").expect(0);
+    std::fs::rename(box_.path("original.gz"), box_.path("a.gz")).unwrap();
+    let file = std::fs::File::options()
+        .append(true)
+        .open(box_.path("a.gz"));
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    file.unwrap().set_modified(time).unwrap();
+    let packed = box_.read("a.gz");
+    for args in [
+        "-lv", "-lvN", "-lvM", "-lvn", "-lvNm", "-lN", "-lNm", "-lqv",
+    ] {
+        let theirs = box_.run("gzip", &[args, "a.gz"], b"").expect(0).stdout;
+        let ours = box_.run("pgz", &[args, "a.gz"], b"").expect(0).stdout;
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        assert_eq!(text(ours), text(theirs), "{args}");
+        // The time of a pipe is that of the call, so only the name is compared.
+        let last = |bytes| text(bytes).split_whitespace().last().map(str::to_owned);
+        let theirs = box_.run("gzip", &[args], &packed).expect(0).stdout;
+        let ours = box_.run("pgz", &[args], &packed).expect(0).stdout;
+        assert_eq!(last(ours), last(theirs), "{args}");
+    }
 }

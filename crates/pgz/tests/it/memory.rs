@@ -19,7 +19,7 @@ const MOST_MEMORY_KIB: u64 = 64 << 10;
 fn a_consumer_that_stops_stops_the_reading_too() {
     let box_ = Sandbox::new();
     let data = noise(1, 4 * MIB);
-    for args in [&["-1"][..], &["-1i"]] {
+    for args in [&["-1"][..], &["-1i"], &["-1", "--rsyncable"]] {
         // 96 MiB on offer; a consumer that takes nothing until all is still.
         let memory = pour(&box_, args, 24, &data, &Consumer::Stalls);
         assert!(memory <= MOST_MEMORY_KIB, "{args:?}: {memory} KiB");
@@ -33,6 +33,48 @@ fn a_consumer_that_stops_stops_the_reading_too() {
         .stdout;
     let memory = pour(&box_, &["-d"], 4, &packed, &Consumer::Stalls);
     assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
+    // In no format: copied.
+    let memory = pour(&box_, &["-dcf"], 24, &data, &Consumer::Stalls);
+    assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
+}
+
+/// A `.Z` file of zeros, with longer strings for each code: 20 KiB that decompress to
+/// 66 MiB.
+#[test]
+fn long_strings_of_compress_in_flat_memory() {
+    const LAST: u64 = 12_000;
+    let box_ = Sandbox::new();
+    let mut file = vec![0x1f, 0x9d, 0x90];
+    let (mut bits, mut held, mut width, mut in_group) = (0_u64, 0, 9, 0);
+    let mut push = |code: u64, width: u32| {
+        bits |= code << held;
+        held += width;
+        while held >= 8 {
+            file.push(bits as u8);
+            bits >>= 8;
+            held -= 8;
+        }
+    };
+    // The byte itself, and then each time the entry that the code completes.
+    for code in std::iter::once(0).chain(257..LAST) {
+        if code >= 1 << width {
+            while in_group % 8 != 0 {
+                push(0, width);
+                in_group += 1;
+            }
+            width += 1;
+        }
+        push(code, width);
+        in_group += 1;
+    }
+    push(0, 7);
+    let len: u64 = (1..=LAST - 256).sum();
+    let memory = pour(&box_, &["-d"], 1, &file, &Consumer::Eager);
+    assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
+    let listed = box_.run("pgz", &["-ql"], &file).expect(0).stdout;
+    let listed = String::from_utf8(listed).unwrap();
+    let plain = listed.split_whitespace().nth(1);
+    assert_eq!(plain, Some(&*len.to_string()));
 }
 
 #[test]

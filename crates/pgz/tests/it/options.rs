@@ -8,6 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::sandbox::{Sandbox, text};
+use crate::unmeasured::unmeasured;
 
 /// Two equal directories.
 struct Twins {
@@ -136,9 +137,203 @@ fn the_same_files_and_exit_codes() {
         (&["-rl", "d/e"], 0),
         (&["--list", "p.gz"], 0),
         (&["--", "a"], 0),
+        (&["-a", "a"], 0),
+        (&["-aq", "a"], 0),
+        (&["--ascii", "-d", "p.gz"], 0),
+        (&["-m", "a"], 0),
+        (&["-M", "a"], 0),
+        (&["-nM", "a"], 0),
+        (&["-Nm", "-c", "a"], 0),
+        (&["-dM", "p.gz"], 0),
+        (&["-dNm", "p.gz"], 0),
+        (&["--rsyncable", "b"], 0),
+        (&["--rsync", "-c", "b", "empty"], 0),
+        (&["--synchronous", "a"], 0),
+        (&["--synchronous", "-dk", "p.gz"], 0),
+        (&["--sync", "-c", "a"], 0),
+        (&["--sync", "-t", "p.gz"], 0),
+        (&["-Z", "a"], 1),
+        (&["--lzw", "a"], 1),
+        (&["-tf", "a"], 0),
+        (&["-tvf", "a", "b"], 0),
+        (&["-lf", "a"], 1),
+        (&["-d", "-S", ".FOO", "u.foo"], 0),
+        (&["-S", "z", "-d", "p.gz"], 0),
+        (&["-S", "z", "-k", "a"], 0),
+        (&["-S", "gz", "-d", "p.gz"], 0),
+        (&["-S", ".GZ", "-d", "p"], 0),
+        (&["-S", "", "-d", "p.gz"], 1),
+        (&["-Sz", "a", "empty"], 0),
+        (&["--", "-a"], 1),
+        (&["---presume-input-tty", "a"], 0),
     ] {
         assert_eq!(Twins::new(usual).run(args), code, "{args:?}");
     }
+}
+
+#[test]
+fn texts_go_to_standard_output() {
+    let box_ = Sandbox::new();
+    for args in [
+        &["-h"][..],
+        &["-H"],
+        &["--help"],
+        &["-V"],
+        &["--version"],
+        &["-L"],
+        &["--license"],
+        &["-qL"],
+        &["-LV"],
+    ] {
+        box_.run("gzip", args, b"").expect(0);
+        let done = box_.pgz(args).expect(0);
+        assert_eq!(done.stderr, "", "{args:?}");
+        assert!(done.stdout.ends_with(b"\n"), "{args:?}");
+    }
+    let license = String::from_utf8(box_.pgz(&["-L"]).expect(0).stdout).unwrap();
+    assert!(
+        license.contains("MIT") && license.contains("Apache"),
+        "{license}"
+    );
+}
+
+#[test]
+fn the_question_can_be_answered_without_a_terminal() {
+    for (answer, args, code) in [
+        (&b"y\n"[..], &["---presume-input-tty", "a"][..], 0),
+        (b"n\n", &["---presume-input-tty", "a"], 2),
+        (b"", &["---presume-input-tty", "a"], 2),
+        (b"y\n", &["a"], 2),
+        (b"y\n", &["---presume-input-tty", "-d", "-S", "", "a.gz"], 1),
+        (b"x", &["---presume-input-tty", "-d"], 1),
+    ] {
+        let run = |program: &str| {
+            let box_ = Sandbox::new();
+            box_.write("a", b"new");
+            box_.write("a.gz", b"old");
+            // Where SIGINT is ignored, as in the background of a script, gzip does not ask.
+            let args = [&["--default-signal=INT", program][..], args].concat();
+            let done = box_.run("env", &args, answer).expect(code);
+            (box_.names(), done.stderr.contains("(y or n)?"))
+        };
+        let pgz = run(env!("CARGO_BIN_EXE_pgz"));
+        assert_eq!(pgz, run("gzip"), "{args:?} {answer:?}");
+    }
+}
+
+/// How much of two files is the same, from both ends, without the trailers.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    let (a, b) = (&a[..a.len() - 8], &b[..b.len() - 8]);
+    let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let pairs = a.iter().rev().zip(b.iter().rev());
+    front + pairs.take_while(|(a, b)| a == b).count()
+}
+
+#[test]
+fn a_change_leaves_the_rest_of_an_rsyncable_file() {
+    let box_ = Sandbox::new();
+    let old = text(9, 2_000_000);
+    let mut new = old.clone();
+    new.splice(300_000..300_000, b"some words more".iter().copied());
+    let pack = |flags: &[&str], data: &[u8]| {
+        let packed = box_.run("pgz", flags, data).expect(0).stdout;
+        for program in ["gzip", "pgz"] {
+            let back = box_.run(program, &["-d"], &packed).expect(0).stdout;
+            assert!(back == data, "{flags:?} {program}");
+        }
+        packed
+    };
+    for flags in [
+        &["--rsyncable"][..],
+        &["--rsyncable", "-1", "-p3"],
+        &["--rsyncable", "-b512"],
+        &["--rsyncable", "-b32"],
+    ] {
+        let (a, b) = (pack(flags, &old), pack(flags, &new));
+        // All but the block with the change, and what refers to it 32 KiB later.
+        let same = common(&a, &b);
+        assert!(same * 10 > a.len() * 6, "{flags:?}: {same} of {}", a.len());
+    }
+    let (a, b) = (pack(&[], &old), pack(&[], &new));
+    assert!(
+        common(&a, &b) * 10 < a.len() * 2,
+        "blocks of one length move"
+    );
+    let usual = pack(&["-b128"], &old).len();
+    let rsyncable = pack(&["--rsyncable", "-b128"], &old).len();
+    assert!(rsyncable < usual + usual / 20, "{rsyncable} {usual}");
+    let file = pack(&["--rsyncable", "-i"], &old);
+    assert!(file == pack(&["--rsyncable", "-i", "-p1"], &old));
+}
+
+#[test]
+fn rsyncable_files_of_all_lengths() {
+    let box_ = Sandbox::new();
+    for data in [
+        Vec::new(),
+        b"x".to_vec(),
+        vec![0; 400_000],
+        vec![7; 128 << 10],
+        text(10, (128 << 10) - 1),
+        text(10, 128 << 10),
+        text(10, (128 << 10) + 1),
+        text(11, 3 << 17),
+    ] {
+        for flags in [&["--rsyncable"][..], &["--rsyncable", "-i"]] {
+            let packed = box_.run("pgz", flags, &data).expect(0).stdout;
+            for program in ["gzip", "pgz"] {
+                let back = box_.run(program, &["-d"], &packed).expect(0).stdout;
+                assert!(back == data, "{flags:?} {program} {}", data.len());
+            }
+        }
+    }
+}
+
+/// In front of a file's removal, its replacement and the directory are on the disk.
+#[test]
+fn synchronous_means_synchronized() {
+    let box_ = Sandbox::new();
+    let trace = |args: &[&str]| {
+        box_.write("a", &text(1, 5000));
+        let strace = ["-f", "-o", "trace", "-e", "trace=file,fsync,fdatasync"];
+        let pgz = env!("CARGO_BIN_EXE_pgz");
+        let args = [&strace[..], &[pgz], args].concat();
+        box_.run("strace", &args, b"").expect(0);
+        String::from_utf8(box_.read("trace")).unwrap()
+    };
+    if std::process::Command::new("strace")
+        .arg("-V")
+        .output()
+        .is_err()
+    {
+        return unmeasured("no strace on this machine");
+    }
+    let place = |trace: &str, what: &str| trace.find(what);
+    for args in [
+        &["--synchronous", "-f", "a"][..],
+        &["--synchronous", "-df", "a.gz"],
+    ] {
+        let trace = trace(args);
+        let file = place(&trace, "fsync(").expect("the file is synchronized");
+        let rename = place(&trace, "rename").expect("the file gets its name");
+        let directory = trace.rfind("fsync(").expect("checked above");
+        let removed = trace.rfind("unlink(").expect("the input is removed");
+        assert!(
+            file < rename && rename < directory && directory < removed,
+            "{trace}"
+        );
+    }
+    assert!(!trace(&["-f", "a"]).contains("fsync("));
+    let stdout = box_.path("out");
+    let mut command = box_.command("strace");
+    command.args(["-f", "-o", "trace", "-e", "trace=fdatasync"]);
+    command
+        .arg(env!("CARGO_BIN_EXE_pgz"))
+        .args(["--synchronous", "-dc", "a.gz"]);
+    command.stdout(fs::File::create(stdout).unwrap());
+    assert!(command.status().unwrap().success());
+    let trace = String::from_utf8(box_.read("trace")).unwrap();
+    assert!(trace.contains("fdatasync("), "{trace}");
 }
 
 #[test]

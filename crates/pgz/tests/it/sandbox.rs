@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::unmeasured::unmeasured;
+
 /// A directory that goes away with the test.
 pub(crate) struct Sandbox {
     dir: PathBuf,
@@ -64,6 +66,7 @@ impl Sandbox {
         };
         let mut command = Command::new(program);
         command.current_dir(&self.dir).env("TZ", "UTC");
+        command.env_remove("GZIP").env_remove("PIGZ");
         command
     }
 
@@ -140,7 +143,7 @@ pub(crate) fn has_pigz() -> bool {
         .status()
         .is_ok();
     if !there {
-        eprintln!("pigz is not installed: checked with gzip only");
+        unmeasured("no pigz on this machine: checked with gzip only");
     }
     there
 }

@@ -31,7 +31,11 @@ fn a_compression_leaves_a_trace() {
             line.expect(name).trim().parse::<u64>().unwrap()
         };
         assert!(slices + trace.lost >= count("dispatched"), "{stderr}");
-        assert_eq!(trace.threads.len() as u64, count("workers") + 1);
+        // One more for the process itself, and those that were added on a busy machine.
+        let threads = trace.threads.len() as u64;
+        let least = count("workers") + 1;
+        let most = least + count("scale_started") + count("scale_apart");
+        assert!((least..=most).contains(&threads), "{threads}: {stderr}");
         assert!(trace.arrows.iter().any(|(.., name)| name == "spawn"));
         let fibers = trace.slices.values().flatten().map(|slice| &slice.fiber);
         assert!(
