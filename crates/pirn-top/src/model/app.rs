@@ -2,7 +2,7 @@
 
 use super::filter::Filter;
 use super::order::{Column, Order};
-use crate::wire::{Failure, Fiber, Snapshot};
+use crate::wire::{Failure, Fiber, Silence, Snapshot};
 
 /// The state of the program.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub struct App {
     pub help: bool,
     /// No further answers are wanted.
     pub paused: bool,
+    /// The last question has had no answer; the next one may.
+    pub silent: Option<Silence>,
     /// There will be no further answers, and why.
     pub ended: Option<Failure>,
     /// Rows of the fibers' table, as the screen has them: how far a page goes.
@@ -77,20 +79,22 @@ impl App {
             detail: None,
             help: false,
             paused: false,
+            silent: None,
             ended: None,
             page_rows: 10,
             rows: Vec::new(),
         }
     }
 
-    /// Takes in an answer about everything. After one that says that there is no more, the last
-    /// picture stays.
+    /// Takes in an answer about everything. If there is none, or no more, the last picture stays.
     pub fn take_snapshot(&mut self, answer: Result<Snapshot, Failure>) {
         match answer {
             Ok(snapshot) => {
                 self.before = self.last.replace(snapshot);
+                self.silent = None;
                 self.arrange();
             }
+            Err(Failure::Silent(silence)) => self.silent = Some(silence),
             Err(failure) => self.ended = Some(failure),
         }
     }

@@ -5,6 +5,7 @@
     reason = "a program of plain threads, which looks at others' fibers"
 )]
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event};
@@ -12,6 +13,7 @@ use ratatui::layout::Rect;
 
 use super::args::Args;
 use super::asker::{Answer, Asker, Question};
+use super::hangup;
 use super::signals::Signals;
 use super::terminal::Screen;
 use crate::model::{App, Wish};
@@ -33,7 +35,8 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     // Before the terminal is touched: what is wrong is best said on an ordinary one.
     app.take_snapshot(Ok(ask_snapshot(&args.socket, args.most)?));
     let asker = Asker::start(&args.socket, args.most).map_err(Failure::System)?;
-    let signals = Signals::watch().map_err(Failure::System)?;
+    let signals = Arc::new(Signals::watch().map_err(Failure::System)?);
+    hangup::watch(&signals).map_err(Failure::System)?;
     let screen = Screen::take().map_err(Failure::System)?;
     let followed = follow(&mut app, &asker, screen, &signals, args.interval);
     signals.obey();

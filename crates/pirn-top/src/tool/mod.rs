@@ -2,6 +2,7 @@
 
 mod args;
 mod asker;
+mod hangup;
 mod interactive;
 mod once;
 mod program;

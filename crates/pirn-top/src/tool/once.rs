@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use super::args::Args;
 use crate::model::{App, Column};
 use crate::view::words::{cell, count, time};
-use crate::wire::{Failure, Fiber, ask_fiber, ask_snapshot};
+use crate::wire::{Failure, Fiber, Worker, ask_fiber, ask_snapshot};
 
 /// Asks once, and prints the answer.
 ///
@@ -46,6 +46,7 @@ pub fn print(out: &mut dyn Write, app: &App) -> io::Result<()> {
             ("workers", runtime.workers),
             ("started", last.counted()),
             ("told", last.fibers.len() as u64),
+            ("left_out", last.left_out()),
             ("pressure", runtime.pressure),
             ("injected", runtime.injected),
             ("waiting_for_stack", runtime.waiting_for_stack),
@@ -53,6 +54,15 @@ pub fn print(out: &mut dyn Write, app: &App) -> io::Result<()> {
         ];
         for (name, number) in numbers {
             writeln!(out, "  {name:<20}{number:>12}")?;
+        }
+        if !runtime.stall_delays_ms.is_empty() {
+            writeln!(out, "stalls, {} together", time(runtime.stalled_ns))?;
+            for (bound, stalls) in &runtime.stall_delays_ms {
+                let bound = bound.map_or("longer".to_owned(), |bound| {
+                    format!("up to {}", time(bound * 1_000_000))
+                });
+                writeln!(out, "  {bound:<20}{stalls:>12}")?;
+            }
         }
         writeln!(out, "counters")?;
         for (name, number) in &runtime.counters {
@@ -69,25 +79,59 @@ pub fn print(out: &mut dyn Write, app: &App) -> io::Result<()> {
     for decision in &last.scale {
         writeln!(out, "  {:<20}{:>12}", decision.reason, decision.times)?;
     }
+    if !last.spawn_lines.is_empty() {
+        writeln!(out, "spawn lines")?;
+    }
+    for line in &last.spawn_lines {
+        writeln!(
+            out,
+            "  {:<9} {} live, {} placed, {} held, {}",
+            line.class,
+            count(line.live),
+            count(line.placed),
+            count(line.held),
+            line.spawned_at,
+        )?;
+    }
     writeln!(out, "workers")?;
     for worker in &last.workers {
         let runs = worker.running.as_deref().unwrap_or("-");
         writeln!(
             out,
-            "  {:>4} {:<7} {} fibers, {} ready, {} fresh, runs {runs}{}",
+            "  {:>4} {:<7} {} fibers, {} ready, {} fresh, runs {runs}{}{}",
             worker.worker,
             worker.state,
             count(worker.started),
             count(worker.ready),
             count(worker.fresh),
-            if worker.is_silent() {
-                ", does not answer"
-            } else {
-                ""
-            },
+            silence(worker),
+            left_out(worker),
         )?;
     }
     print_table(out, app)
+}
+
+/// The note on a worker that has not answered: the age of its data.
+fn silence(worker: &Worker) -> String {
+    match (worker.is_silent(), worker.age_ns) {
+        (false, _) => String::new(),
+        (true, None) => ", does not answer".to_owned(),
+        (true, Some(age)) => format!(" for {}, does not answer", time(age)),
+    }
+}
+
+/// The note on a worker with fibers that are left out, and why.
+fn left_out(worker: &Worker) -> String {
+    let why = worker.left_out_why.as_deref();
+    let why = why.map(|why| match why {
+        "limit" => "more than --most",
+        "busy" => "it does not answer",
+        "late" => "the answer took too long",
+        other => other,
+    });
+    why.map_or(String::new(), |why| {
+        format!(", {} left out: {why}", count(worker.left_out))
+    })
 }
 
 /// The fibers that are shown, in order, in columns that are as wide as they must be.

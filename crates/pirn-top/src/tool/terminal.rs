@@ -5,6 +5,7 @@
 //! screen.
 
 use std::io::{self, Stdout};
+use std::mem::ManuallyDrop;
 use std::panic;
 
 use ratatui::Terminal;
@@ -17,7 +18,8 @@ use ratatui::crossterm::terminal::{
 /// A terminal that is ours.
 #[derive(Debug)]
 pub struct Screen {
-    pub(super) terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Not dropped: that would show the cursor, as `GiveBack` does, and panic if the terminal has gone.
+    pub(super) terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     _given_back: GiveBack,
 }
 
@@ -39,8 +41,9 @@ impl Screen {
         // From here on it is given back whatever happens.
         let given_back = GiveBack;
         execute!(io::stdout(), EnterAlternateScreen)?;
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         Ok(Screen {
-            terminal: Terminal::new(CrosstermBackend::new(io::stdout()))?,
+            terminal: ManuallyDrop::new(terminal),
             _given_back: given_back,
         })
     }

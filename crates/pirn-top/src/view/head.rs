@@ -48,6 +48,8 @@ fn lines(app: &App, last: &Snapshot) -> Vec<Line<'static>> {
     ];
     if app.ended.is_some() {
         title.push(Span::raw("  ENDED").bold().red());
+    } else if app.silent.is_some() {
+        title.push(Span::raw("  NO ANSWER").bold().yellow());
     } else if app.paused {
         title.push(Span::raw("  PAUSED").bold().yellow());
     }
@@ -68,10 +70,14 @@ fn fibers(last: &Snapshot, runtime: &Runtime) -> String {
     );
     let warnings = [
         (runtime.waiting_for_stack, "wait for a stack"),
-        (runtime.slow_fibers, "slow"),
+        (runtime.slow_fibers, "stalls"),
     ];
     for (number, what) in warnings.into_iter().filter(|(number, _)| *number > 0) {
         text.push_str(&format!(", {} {what}", count(number)));
+    }
+    if let Some((bound, _)) = runtime.stall_delays_ms.last() {
+        let bound = bound.map_or("longer".to_owned(), |ms| time(ms * 1_000_000));
+        text.push_str(&format!(" of up to {bound}"));
     }
     let silent = last
         .workers
@@ -80,6 +86,10 @@ fn fibers(last: &Snapshot, runtime: &Runtime) -> String {
         .count();
     if silent > 0 {
         text.push_str(&format!(", {silent} busy"));
+    }
+    let left_out = last.left_out();
+    if left_out > 0 {
+        text.push_str(&format!(", {} not shown", count(left_out)));
     }
     text
 }

@@ -66,6 +66,9 @@ fn draw_bottom(frame: &mut Frame<'_>, area: Rect, app: &App) {
     } else if let Some(why) = &app.ended {
         let said = format!(" {why}; this is the last picture. q ends. ");
         Line::styled(said, Style::new().fg(Color::White).bg(Color::Red))
+    } else if let Some(why) = &app.silent {
+        let said = format!(" {why}; asking again. q ends. ");
+        Line::styled(said, Style::new().fg(Color::Black).bg(Color::Yellow))
     } else if app.detail.is_some() {
         Line::from(" Esc back  ↑↓ scroll  p pause  ? keys  q quit").dim()
     } else {

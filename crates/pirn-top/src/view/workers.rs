@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Rect};
 use ratatui::style::{Color, Style};
 use ratatui::widgets::{Cell, Row, Table};
 
-use super::words::{count, tail};
+use super::words::{count, tail, time};
 use crate::model::App;
 use crate::wire::Worker;
 
@@ -44,8 +44,11 @@ pub(super) fn draw_short(frame: &mut Frame<'_>, area: Rect, app: &App) {
 
 fn short(worker: &Worker, place: usize) -> Row<'static> {
     let stolen = worker.counters.get("stolen").copied().unwrap_or(0);
+    // What is known of one that has not answered is so old.
+    let age = worker.age_ns.map(|age| format!("for {}: ", time(age)));
+    let age = age.unwrap_or_default();
     let runs = match (&worker.running, &worker.running_spawned_at) {
-        (Some(id), Some(at)) => tail(&format!("{id} {at}"), place),
+        (Some(id), Some(at)) => age + &tail(&format!("{id} {at}"), place),
         _ => String::new(),
     };
     let number = match worker.member {

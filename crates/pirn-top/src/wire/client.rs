@@ -1,15 +1,29 @@
 //! One question, one connection.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a program of plain threads, which looks at others' fibers"
+)]
+
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::failure::Failure;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
+
+use super::failure::{Failure, Silence};
 use super::lines::{Fiber, Snapshot, read};
+use super::process;
 
-/// How long nothing may come. More than a runtime takes for other clients before this one.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest silence before an explanation. A runtime begins its answer at once and writes
+/// several times a second; a screen should not stay blank for more than two seconds.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// Between two attempts to connect while the queue is full. Arbitrary.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Bytes of an answer, at most: some millions of fibers.
 const LONGEST: u64 = 1 << 30;
@@ -38,18 +52,60 @@ pub fn ask_fiber(path: &Path, id: &str) -> Result<Fiber, Failure> {
 }
 
 fn ask(path: &Path, request: &str) -> Result<Snapshot, Failure> {
-    let mut socket =
-        UnixStream::connect(path).map_err(|error| unconnected(path, error))?;
-    socket
-        .set_read_timeout(Some(PATIENCE))
-        .map_err(Failure::System)?;
-    match socket.write_all(request.as_bytes()) {
+    let mut socket = connected(path)?;
+    let process = process::of_peer(&socket);
+    let answered = match socket.write_all(request.as_bytes()) {
         // Whoever is refused unheard is told why all the same.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::System(error))
         }
         _ => read(&mut BufReader::new(socket.take(LONGEST))),
+    };
+    answered.map_err(|failure| match failure {
+        Failure::System(error) if is_timeout(&error) => silent(path, process),
+        failure => failure,
+    })
+}
+
+/// Connects within [`PATIENCE`]. Without that limit it would block indefinitely on a stopped
+/// process with a full queue of clients.
+fn connected(path: &Path) -> Result<UnixStream, Failure> {
+    let system = |errno: Errno| Failure::System(errno.into());
+    let address = SocketAddrUnix::new(path).map_err(system)?;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None);
+        let socket = UnixStream::from(socket.map_err(system)?);
+        socket.set_nonblocking(true).map_err(Failure::System)?;
+        match connect(&socket, &address) {
+            Ok(()) => {
+                socket.set_nonblocking(false).map_err(Failure::System)?;
+                let limit = Some(PATIENCE);
+                socket.set_read_timeout(limit).map_err(Failure::System)?;
+                socket.set_write_timeout(limit).map_err(Failure::System)?;
+                return Ok(socket);
+            }
+            Err(Errno::AGAIN) if Instant::now() >= until => {
+                return Err(silent(path, None));
+            }
+            Err(Errno::AGAIN | Errno::INTR) => thread::sleep(PAUSE),
+            Err(errno) => return Err(unconnected(path, errno.into())),
+        }
     }
+}
+
+/// Explains why nothing has come.
+fn silent(path: &Path, process: Option<i32>) -> Failure {
+    Failure::Silent(Silence {
+        path: path.to_owned(),
+        length: PATIENCE,
+        process,
+        is_stopped: process.is_some_and(process::is_stopped),
+    })
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 fn unconnected(path: &Path, error: io::Error) -> Failure {

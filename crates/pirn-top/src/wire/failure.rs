@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::text::Text;
 
@@ -14,6 +15,8 @@ pub enum Failure {
     Nothing(PathBuf),
     /// There is a socket that nobody listens on: its process has ended.
     Dead(PathBuf),
+    /// Nothing has come for some time.
+    Silent(Silence),
     /// This user may not connect.
     Forbidden(PathBuf),
     /// The answer was cut off: the runtime or its process has ended meanwhile.
@@ -28,6 +31,39 @@ pub enum Failure {
     Nonsense(String),
     /// What the system says.
     System(io::Error),
+}
+
+/// What is known of a process that does not answer.
+#[derive(Debug)]
+pub struct Silence {
+    /// Its socket.
+    pub path: PathBuf,
+    /// For so long.
+    pub length: Duration,
+    /// Its number.
+    pub process: Option<i32>,
+    /// It has been stopped.
+    pub is_stopped: bool,
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, seconds) = (self.path.display(), self.length.as_secs_f64());
+        write!(f, "no answer on {path} for {seconds} s: ")?;
+        match self.process {
+            Some(id) if self.is_stopped => write!(
+                f,
+                "process {id} has been stopped; `kill -CONT {id}` lets it go on"
+            ),
+            Some(id) => write!(
+                f,
+                "process {id} answers other clients, or gets no processor time; try again"
+            ),
+            None => f.write_str(
+                "too many clients wait, or the process has been stopped; try again",
+            ),
+        }
+    }
 }
 
 impl Failure {
@@ -52,6 +88,7 @@ impl fmt::Display for Failure {
                     path.display()
                 )
             }
+            Failure::Silent(silence) => silence.fmt(f),
             Failure::Forbidden(path) => {
                 let path = path.display();
                 write!(f, "{path} belongs to another user")

@@ -19,6 +19,8 @@ pub struct Snapshot {
     pub tallies: Vec<Tally>,
     /// Decisions about the number of threads.
     pub scale: Vec<Scale>,
+    /// What is known of the lines that spawn fibers.
+    pub spawn_lines: Vec<SpawnLine>,
     /// Fibers, maybe not all.
     pub fibers: Vec<Fiber>,
 }
@@ -40,6 +42,10 @@ pub struct Runtime {
     #[serde(default)]
     pub slow_fibers: u64,
     #[serde(default)]
+    pub stalled_ns: u64,
+    #[serde(default)]
+    pub stall_delays_ms: Vec<(Option<u64>, u64)>,
+    #[serde(default)]
     pub counters: Counters,
 }
 
@@ -57,6 +63,10 @@ pub struct Worker {
     pub started: u64,
     pub ready: u64,
     pub fresh: u64,
+    pub age_ns: Option<u64>,
+    #[serde(default)]
+    pub left_out: u64,
+    pub left_out_why: Option<Text>,
     pub running: Option<Text>,
     pub running_spawned_at: Option<Text>,
     #[serde(default)]
@@ -78,6 +88,17 @@ pub struct Tally {
 pub struct Scale {
     pub reason: Text,
     pub times: u64,
+}
+
+/// A line of code that spawns fibers.
+#[derive(Debug, Clone, Deserialize)]
+#[expect(missing_docs, reason = "docs/inspect-format.md")]
+pub struct SpawnLine {
+    pub spawned_at: Text,
+    pub class: Text,
+    pub live: u64,
+    pub placed: u64,
+    pub held: u64,
 }
 
 /// One fiber.
@@ -131,6 +152,7 @@ enum Line {
     Worker(Worker),
     Tally(Tally),
     Scale(Scale),
+    SpawnLine(SpawnLine),
     Fiber(Fiber),
     Error {
         why: Text,
@@ -166,6 +188,7 @@ pub fn read(from: &mut dyn BufRead) -> Result<Snapshot, Failure> {
             Line::Worker(worker) => snapshot.workers.push(worker),
             Line::Tally(tally) => snapshot.tallies.push(tally),
             Line::Scale(scale) => snapshot.scale.push(scale),
+            Line::SpawnLine(line) => snapshot.spawn_lines.push(line),
             Line::Fiber(fiber) => snapshot.fibers.push(fiber),
             Line::Error { why, message } if &*why == "refused" => {
                 return Err(Failure::Refused(message));
@@ -195,6 +218,12 @@ impl Worker {
 }
 
 impl Snapshot {
+    /// Started fibers that the answer does not describe.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.left_out).sum()
+    }
+
     /// All started fibers that were counted.
     #[must_use]
     pub fn counted(&self) -> u64 {

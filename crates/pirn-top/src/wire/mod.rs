@@ -6,11 +6,12 @@
 mod client;
 mod failure;
 mod lines;
+mod process;
 mod text;
 
 pub use client::{ask_fiber, ask_snapshot};
-pub use failure::Failure;
+pub use failure::{Failure, Silence};
 pub use lines::{
-    Counters, Fiber, FiberState, Runtime, Scale, Snapshot, Tally, Worker, read,
+    Counters, Fiber, FiberState, Runtime, Scale, Snapshot, SpawnLine, Tally, Worker, read,
 };
 pub use text::Text;

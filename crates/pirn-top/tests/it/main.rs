@@ -4,6 +4,7 @@
 //! * `keys`: what each key does.
 //! * `pictures`: every page, at two sizes, as it should look.
 //! * `answers`: what it makes of answers, whole, broken and hostile.
+//! * `silence`: what it says of a process that does not answer.
 //! * `terminal`: the program on a terminal, which is given back.
 
 #![allow(
@@ -18,4 +19,7 @@ mod keys;
 mod once;
 mod pictures;
 mod sandbox;
+mod silence;
 mod terminal;
+#[path = "../../../pirn/tests/it/unmeasured.rs"]
+mod unmeasured;

@@ -16,12 +16,16 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::emulator::Emulator;
 use crate::sandbox::{Directory, LONG, PROGRAM, Shop, crowd, eventually};
+use crate::unmeasured::unmeasured;
+
+/// How long a program without a terminal may live on: many times what it takes.
+const GONE: Duration = Duration::from_secs(10);
 
 const COLUMNS: u16 = 120;
 const ROWS: u16 = 30;
 
 /// The program on a terminal of its own.
-struct Session {
+pub(crate) struct Session {
     user: File,
     /// Kept open, to ask how the terminal is.
     terminal: File,
@@ -30,29 +34,13 @@ struct Session {
 }
 
 impl Session {
-    fn start(socket: &Path, args: &[&str]) -> Session {
+    pub(crate) fn start(socket: &Path, args: &[&str]) -> Session {
         Session::run(Command::new(PROGRAM).arg(socket).args(args))
     }
 
     /// Runs `command` on a terminal of its own.
     fn run(command: &mut Command) -> Session {
-        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&user).expect("granted");
-        unlockpt(&user).expect("unlocked");
-        let name = ptsname(&user, Vec::new()).expect("a name");
-        let terminal = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(OFlags::NOCTTY.bits().cast_signed())
-            .open(name.into_string().expect("text"))
-            .expect("a terminal");
-        let size = Winsize {
-            ws_row: ROWS,
-            ws_col: COLUMNS,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&terminal, size).expect("a size");
+        let (user, terminal) = terminal();
         let end = || terminal.try_clone().expect("a descriptor");
         let child = command
             .env("TERM", "xterm")
@@ -61,7 +49,6 @@ impl Session {
             .stderr(end())
             .spawn()
             .expect("the program runs");
-        let user = File::from(user);
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (mut from, into) =
             (user.try_clone().expect("a descriptor"), Arc::clone(&seen));
@@ -80,14 +67,14 @@ impl Session {
     }
 
     /// What is on the screen.
-    fn screen(&self) -> Emulator {
+    pub(crate) fn screen(&self) -> Emulator {
         let seen = self.seen.lock().expect("whole");
         Emulator::after(&seen, usize::from(COLUMNS), usize::from(ROWS))
     }
 
     /// Waits until this is to be read on the screen.
     #[track_caller]
-    fn shows(&self, text: &str) {
+    pub(crate) fn shows(&self, text: &str) {
         let start = Instant::now();
         while !self.screen().text().contains(text) {
             let screen = self.screen().text();
@@ -99,7 +86,7 @@ impl Session {
         }
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.user.write_all(keys.as_bytes()).expect("typed");
     }
 
@@ -111,7 +98,7 @@ impl Session {
 
     /// The end, after which the terminal is as it was, but for this.
     #[track_caller]
-    fn end(mut self, said: &str) -> ExitStatus {
+    pub(crate) fn end(mut self, said: &str) -> ExitStatus {
         let mut status = None;
         eventually("it ends", || {
             status = self.child.try_wait().expect("a child of ours");
@@ -125,6 +112,30 @@ impl Session {
         assert_eq!(rest.count(), usize::from(!said.is_empty()), "{screen}");
         status.expect("it has ended")
     }
+}
+
+/// A new terminal: the user's side of it, and the program's.
+fn terminal() -> (File, File) {
+    // Not for programs that are started meanwhile: it is closed when this process closes it.
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let user = openpt(flags).expect("a terminal");
+    grantpt(&user).expect("granted");
+    unlockpt(&user).expect("unlocked");
+    let name = ptsname(&user, Vec::new()).expect("a name");
+    let terminal = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(OFlags::NOCTTY.bits().cast_signed())
+        .open(name.into_string().expect("text"))
+        .expect("a terminal");
+    let size = Winsize {
+        ws_row: ROWS,
+        ws_col: COLUMNS,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&terminal, size).expect("a size");
+    (File::from(user), terminal)
 }
 
 impl Drop for Session {
@@ -207,6 +218,56 @@ fn a_signal_gives_the_terminal_back() {
         let child = Pid::from_child(&session.child);
         kill_process(child, signal).expect("it is there");
         assert_eq!(session.end("").signal(), Some(signal.as_raw()));
+    }
+}
+
+/// Starts `command` on a terminal, closes that when the program has drawn, and returns how the
+/// program ends.
+#[track_caller]
+fn hang_up(command: &mut Command) -> ExitStatus {
+    let (mut user, terminal) = terminal();
+    let end = || terminal.try_clone().expect("a descriptor");
+    command.env("TERM", "xterm").stdin(end()).stdout(end());
+    let mut child = command.stderr(end()).spawn().expect("the program runs");
+    // What `command` keeps of the terminal would not hinder the hang-up.
+    drop(terminal);
+    let (mut seen, mut bytes) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&seen).contains("quit") {
+        let n = user.read(&mut bytes).expect("the program draws");
+        seen.extend_from_slice(&bytes[..n]);
+    }
+    drop(user);
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("a child of ours") {
+            return status;
+        }
+        if start.elapsed() > GONE {
+            child.kill().expect("it is there");
+            child.wait().expect("a child of ours");
+            panic!("it lives on without a terminal for {GONE:?}");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A window that is closed ends the program, with SIGHUP and without: it has a terminal of its own
+/// only in the first case.
+#[test]
+fn a_closed_window_ends_it() {
+    let directory = Directory::new();
+    let socket = directory.at("socket");
+    let _shop = Shop::open(1, &socket);
+    if Command::new("setsid").arg("--version").output().is_err() {
+        return unmeasured("no setsid on this machine");
+    }
+    // It depends on a moment whether the program draws then or reads keys.
+    for _ in 0..4 {
+        let mut command = Command::new("setsid");
+        let status = hang_up(command.args(["--ctty", PROGRAM]).arg(&socket));
+        assert_eq!(status.signal(), Some(Signal::HUP.as_raw()), "{status}");
+        let status = hang_up(Command::new(PROGRAM).arg(&socket));
+        assert_eq!(status.code(), Some(1), "{status}");
     }
 }
 
