@@ -4,11 +4,12 @@
 mod peers;
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::iter;
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use peers::{LIMIT, Program, connect, peer};
+use peers::{LIMIT, Program, await_close, connect, peer, trickle};
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::{Error, Message, WebSocket};
 
@@ -183,6 +184,164 @@ fn what_is_no_websocket_ends_its_connection_only() {
     say(&mut client, "unharmed");
     let heard = hear(&mut client);
     assert!(heard == "I am here" && hear(&mut client) == "unharmed");
+}
+
+/// Each kind of fault has its code in the goodbye, and others hear on.
+#[test]
+fn a_goodbye_says_what_was_wrong() {
+    let (_server, address) = serve(&[]);
+    let mut client = enter(address, "room");
+    // Not masked; not UTF-8; more than the server takes.
+    let long = [
+        &[0x81, 0xff, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0][..],
+        &[b'x'; 65_537],
+    ]
+    .concat();
+    let faults: [(&[u8], CloseCode); 4] = [
+        (b"\x81\x01x", CloseCode::Protocol),
+        (b"\x81\x81\0\0\0\0\xff", CloseCode::Invalid),
+        (&long, CloseCode::Size),
+        // A continuation of nothing.
+        (b"\x80\x81\0\0\0\0x", CloseCode::Protocol),
+    ];
+    for (fault, code) in faults {
+        let mut wrong = enter(address, "room");
+        wrong.get_mut().write_all(fault).unwrap();
+        let goodbye = loop {
+            match wrong.read().unwrap() {
+                Message::Close(goodbye) => break goodbye,
+                Message::Text(text) => assert_eq!(text.as_str(), "I am here"),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(goodbye.map(|goodbye| goodbye.code), Some(code), "{fault:?}");
+    }
+    say(&mut client, "unharmed");
+    while hear(&mut client) != "unharmed" {}
+}
+
+/// The headers of a handshake that is right; the last line is the key.
+const HEADERS: [&str; 5] = [
+    "Host: here.example",
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+];
+
+/// The status and the headers that a request is answered with, in small letters.
+fn ask(address: SocketAddr, first: &str, headers: &[&str]) -> (u16, String) {
+    let mut stream = connect(address);
+    let request = format!("{first}\r\n{}\r\n\r\n", headers.join("\r\n"));
+    stream.write_all(request.as_bytes()).unwrap();
+    // A client that is accepted would stay.
+    stream.shutdown(Shutdown::Write).unwrap();
+    let answer = String::from_utf8_lossy(&await_close(&stream)).to_lowercase();
+    let status = answer.strip_prefix("http/1.1 ").and_then(|a| a.get(..3));
+    let status = status.and_then(|status| status.parse().ok());
+    (
+        status.unwrap_or_else(|| panic!("{first}: {answer:?}")),
+        answer,
+    )
+}
+
+#[test]
+fn a_wrong_handshake_is_answered() {
+    let (_server, address) = serve(&[]);
+    let get = "GET /room HTTP/1.1";
+    let without = |name: &str| {
+        let mut headers = HEADERS.to_vec();
+        headers.retain(|header| !header.starts_with(name));
+        headers
+    };
+    assert_eq!(ask(address, get, &HEADERS).0, 101);
+    for name in ["Upgrade", "Connection", "Sec-WebSocket-Version"] {
+        let (status, answer) = ask(address, get, &without(name));
+        assert_eq!(status, 426, "{answer}");
+        for header in [
+            "\r\nsec-websocket-version: 13\r\n",
+            "\r\nupgrade: websocket\r\n",
+        ] {
+            assert!(answer.contains(header), "{answer}");
+        }
+    }
+    let mut old = without("Sec-WebSocket-Version");
+    old.push("Sec-WebSocket-Version: 8");
+    assert_eq!(ask(address, get, &old).0, 426);
+    assert_eq!(ask(address, get, &without("Sec-WebSocket-Key")).0, 400);
+    assert_eq!(ask(address, get, &without("Host")).0, 400);
+    assert_eq!(ask(address, "POST /room HTTP/1.1", &HEADERS).0, 405);
+    assert_eq!(ask(address, "NONSENSE", &[]).0, 400);
+    let many = vec!["a: b"; 200];
+    assert_eq!(ask(address, get, &many).0, 431);
+}
+
+/// A page of another site would speak with the user's rights.
+#[test]
+fn pages_of_other_sites_are_refused() {
+    let origin = |scheme: &str, host: &str| format!("{scheme}://{host}");
+    let status = |address, host: &str, origin: &str| {
+        let (host, origin) = (format!("Host: {host}"), format!("Origin: {origin}"));
+        let mut headers = HEADERS.to_vec();
+        headers[0] = &host;
+        headers.push(&origin);
+        ask(address, "GET /room HTTP/1.1", &headers).0
+    };
+    let (_server, own) = serve(&[]);
+    for (host, scheme, page) in [
+        ("here.example", "https", "here.example"),
+        ("here.example:443", "https", "HERE.example"),
+        ("127.0.0.1:7080", "http", "127.0.0.1:7080"),
+    ] {
+        assert_eq!(status(own, host, &origin(scheme, page)), 101, "{page}");
+    }
+    for other in [
+        &origin("https", "there.example"),
+        &origin("https", "here.example.there.example"),
+        &origin("http", "here.example:8080"),
+        "null",
+        "here.example",
+        "",
+    ] {
+        assert_eq!(status(own, "here.example", other), 403, "{other}");
+    }
+    let (a, b) = (origin("https", "a.example"), origin("https", "b.example"));
+    let (_server, listed) = serve(&["--origin", &a, "--origin", &b]);
+    assert_eq!(status(listed, "here.example", &a), 101);
+    assert_eq!(status(listed, "here.example", &b), 101);
+    // These only.
+    let own = origin("https", "here.example");
+    assert_eq!(status(listed, "here.example", &own), 403);
+    let (_server, any) = serve(&["--origin", "*"]);
+    let there = origin("https", "there.example");
+    assert_eq!(status(any, "here.example", &there), 101);
+}
+
+/// The limit is one for all of the handshake.
+#[test]
+fn a_handshake_that_trickles_is_cut_off() {
+    let (_server, address) = serve(&["--handshake", "3"]);
+    let silent = connect(address);
+    let mut client = enter(address, "room");
+    let slow = connect(address);
+    let head = b"GET /room HTTP/1.1\r\nx: ".iter().copied();
+    trickle(&slow, head.chain(iter::repeat(b'y')));
+    let answer = await_close(&silent);
+    assert!(answer.starts_with(b"HTTP/1.1 408"), "{answer:?}");
+    // The time ends with the handshake.
+    say(&mut client, "still here");
+    assert_eq!(hear(&mut client), "still here");
+}
+
+/// A client without a handshake is no reason to wait at the end.
+#[test]
+fn the_end_waits_for_no_handshake() {
+    let (server, address) = serve(&["--handshake", "600", "--grace", "600"]);
+    let _silent = connect(address);
+    // Connections are accepted in turn: the first is there when the second is served.
+    drop(enter(address, "room"));
+    server.terminate();
+    assert!(server.end().status.success());
 }
 
 #[test]

@@ -3,12 +3,15 @@
 
 mod peers;
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
-use peers::{Program, await_refusal, connect, peer, run};
+use peers::{
+    LIMIT, Program, await_close, await_refusal, connect, full_pipe, listening, peer, run,
+};
 
 fn serve(args: &[&str]) -> (Program, SocketAddr) {
     Program::serve(env!("CARGO_BIN_EXE_echo"), args)
@@ -54,6 +57,34 @@ fn what_is_not_read_holds_up_nobody_else() {
     exchange(&mut connect(address), "served all the same");
 }
 
+/// Above the limit connections wait to be accepted, and are served when there is a place.
+#[test]
+fn there_are_no_more_connections_than_may_be() {
+    let (server, address) = serve(&["--connections", "2"]);
+    let mut first = connect(address);
+    let mut second = connect(address);
+    exchange(&mut first, "the first");
+    exchange(&mut second, "the second");
+    let mut third = connect(address);
+    third.write_all(b"the third").unwrap();
+    third
+        .set_read_timeout(Some(Duration::from_millis(300)))
+        .unwrap();
+    let waits = third.read(&mut [0; 9]).unwrap_err();
+    assert_eq!(waits.kind(), ErrorKind::WouldBlock);
+    drop(first);
+    third.set_read_timeout(Some(LIMIT)).unwrap();
+    let mut answer = [0; 9];
+    third.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"the third");
+    // One that waits for its place does not put off the end.
+    let fourth = connect(address);
+    server.terminate();
+    await_close(&fourth);
+    drop((second, third));
+    assert!(server.end().status.success());
+}
+
 #[test]
 fn a_server_told_to_end_serves_on_who_is_there() {
     let (server, address) = serve(&[]);
@@ -76,6 +107,19 @@ fn who_does_not_end_is_cut_off() {
     let waits = thread::spawn(move || stream.read(&mut [0]).unwrap());
     assert_eq!(server.end().status.code(), Some(1));
     assert_eq!(waits.join().unwrap(), 0);
+}
+
+/// The last line, with the failure, is given up after a while.
+#[test]
+fn a_standard_error_that_is_full_does_not_put_off_the_end() {
+    let (_errors, full) = full_pipe();
+    let mut command = listening(env!("CARGO_BIN_EXE_echo"));
+    let (server, address) =
+        Program::serve_by(command.args(["--grace", "1"]).stderr(full));
+    let mut stream = connect(address);
+    exchange(&mut stream, "before");
+    server.terminate();
+    assert_eq!(server.end().status.code(), Some(1));
 }
 
 #[test]

@@ -5,90 +5,19 @@
     reason = "the tests are plain threads"
 )]
 
+mod downloads;
 mod peers;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
-use std::process::Command;
+use std::io::Write as _;
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use downloads::{content, fetch, listing, server, write};
 use peers::{LIMIT, Program, directory, identity, peer, run};
-
-/// How a run of the program ended: its code and both outputs.
-type Outcome = (Option<i32>, String, String);
-
-fn fetch(directory: &Path, args: &[&str]) -> Outcome {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fetch"));
-    command.args(["--directory", &directory.display().to_string()]);
-    let ended = command.args(args).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (ended.status.code(), text(ended.stdout), text(ended.stderr))
-}
-
-/// A server that does as it is told with each connection and its request, of which it also
-/// sends the text.
-fn server(
-    answer: impl Fn(usize, &str, &mut TcpStream) + Send + Sync + 'static,
-) -> (SocketAddr, mpsc::Receiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let (sender, requests) = mpsc::channel();
-    let answer = Arc::new(answer);
-    thread::spawn(move || {
-        for (n, stream) in listener.incoming().enumerate() {
-            let (answer, sender) = (Arc::clone(&answer), sender.clone());
-            thread::spawn(move || {
-                let mut stream = stream.unwrap();
-                stream.set_read_timeout(Some(LIMIT)).unwrap();
-                let mut request = String::new();
-                let mut lines = BufReader::new(stream.try_clone().unwrap());
-                while !request.ends_with("\r\n\r\n") {
-                    if lines.read_line(&mut request).unwrap_or(0) == 0 {
-                        return;
-                    }
-                }
-                let _ = sender.send(request.clone());
-                answer(n, &request, &mut stream);
-            });
-        }
-    });
-    (address, requests)
-}
-
-/// Writes the head of an answer, and some of its body.
-fn write(
-    stream: &mut TcpStream,
-    status: &str,
-    headers: &str,
-    length: usize,
-    body: &[u8],
-) {
-    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n");
-    let _ = stream.write_all(&[head.as_bytes(), body].concat());
-}
-
-/// Something that is different everywhere.
-fn content(len: usize) -> Vec<u8> {
-    (0..len)
-        .map(|n| (n * n / 7 % 251).to_le_bytes()[0])
-        .collect()
-}
-
-/// The names in a directory.
-fn listing(directory: &Path) -> Vec<String> {
-    let names = fs::read_dir(directory).unwrap();
-    let mut names: Vec<String> = names
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
-}
 
 #[test]
 fn files_come_whole_and_with_their_sums() {

@@ -2,15 +2,16 @@
 #![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
 
 mod peers;
+mod redis;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use peers::{LIMIT, Program, connect, directory, peer, run};
+use peers::{LIMIT, Program, connect, peer, run};
+use redis::{Redis, answers, scripts};
 
 fn serve() -> (Program, SocketAddr) {
     Program::serve(env!("CARGO_BIN_EXE_kv"), &[])
@@ -255,88 +256,40 @@ fn it_ends_although_clients_are_there() {
 
 #[test]
 fn answers_are_those_of_redis() {
-    let Some(mut command) = peer("redis-server", "redis-server") else {
+    let Some(redis) = Redis::start("answers_are_those_of_redis", &[]) else {
         return;
     };
-    let socket = directory("answers_are_those_of_redis").join("socket");
-    command.args([
-        "--port",
-        "0",
-        "--save",
-        "",
-        "--appendonly",
-        "no",
-        "--unixsocket",
-    ]);
-    let _redis = Program::start(command.arg(&socket));
-    let start = Instant::now();
-    while UnixStream::connect(&socket).is_err() {
-        assert!(start.elapsed() < LIMIT, "redis-server does not listen");
-        thread::sleep(Duration::from_millis(5));
-    }
     let (_server, address) = serve();
     // Redis finds no end of a line behind a byte 0, and refuses the line when it is too long.
     let endless = ["\0\r\n", "PING\r\nGET a\0b\r\n"];
     let endless = endless.map(|start| [start.as_bytes(), &[b'x'; 64 << 10]].concat());
-    for script in SCRIPTS
-        .iter()
-        .copied()
-        .chain(endless.iter().map(Vec::as_slice))
-    {
-        // The database is empty, and at the end the server closes the connection.
-        let script = [b"FLUSHALL\r\n", script, b"QUIT\r\n"].concat();
-        let theirs = all(UnixStream::connect(&socket).unwrap(), &script);
-        let ours = all(connect(address), &script);
-        let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
-        assert_eq!(shown(&ours), shown(&theirs), "to {}", shown(&script));
+    let lines = scripts::LINES.trim().split("\n\n");
+    let lines = lines.map(|script| script.replace('\n', "\r\n") + "\r\n");
+    let lines: Vec<_> = lines.map(String::into_bytes).collect();
+    let bytes = scripts::BYTES.iter().map(|script| script.to_vec());
+    let mut different = Vec::new();
+    for script in lines.into_iter().chain(bytes).chain(endless) {
+        for protocol in [&b""[..], b"HELLO 3\r\n"] {
+            // The database is empty, and at the end the server closes the connection.
+            let script = [b"FLUSHALL\r\n", protocol, &script, b"QUIT\r\n"].concat();
+            let theirs = answers(redis.connect(), &[&script], Duration::ZERO);
+            let ours = answers(connect(address), &[&script], Duration::ZERO);
+            let script = script.escape_ascii();
+            for (n, (ours, theirs)) in pairs(&ours, &theirs).enumerate() {
+                if ours != theirs {
+                    let said = format!("{ours}, not {theirs}: line {n} to {script}");
+                    different.push(said);
+                    break;
+                }
+            }
+        }
     }
+    assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
-/// Everything that is answered until the connection is closed.
-fn all(mut stream: impl Read + Write, script: &[u8]) -> Vec<u8> {
-    stream.write_all(script).unwrap();
-    let mut answers = Vec::new();
-    let mut buffer = [0; 4096];
-    // Who closes a connection on which there is something to be read resets it.
-    while let Ok(n @ 1..) = stream.read(&mut buffer) {
-        answers.extend_from_slice(&buffer[..n]);
-    }
-    answers
+/// The lines of two texts, side by side.
+fn pairs<'a>(a: &'a str, b: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let count = a.matches("\\n").count().max(b.matches("\\n").count()) + 1;
+    let lines = |text: &'a str| text.split("\\n").chain(std::iter::repeat("(nothing)"));
+    lines(a).zip(lines(b)).take(count)
 }
-
-const SCRIPTS: &[&[u8]] = &[
-    b"PING\r\nping hi\r\nPING a b\r\nECHO\r\nECHO a b\r\nECHO ''\r\n",
-    b"GET\r\nGET a b\r\nget k\r\nSET k\r\nSET k v\r\nGeT k\r\nEXISTS k k none\r\nDEL k none k\r\n",
-    b"SET k 1 NX\r\nSET k 2 NX\r\nGET k\r\nSET k 3 XX\r\nSET n 4 XX\r\nGET k\r\nGET n\r\n",
-    b"SET k v NX XX\r\nSET k v XX NX\r\nSET k v NX NX\r\nSET k v FOO\r\nSET k v EX\r\n\
-      SET k v EX 10 PX 10\r\nSET k v EX x FOO\r\nSET k v EX 10 EX 20 XX\r\nSET k v KEEPTTL EX 1\r\n",
-    b"SET k v EX 0\r\nSET k v PX -1\r\nSET k v EX 1.5\r\nSET k v EX 9223372036854775807\r\n\
-      SET k v PX 9223372036854775807\r\nGET k\r\n",
-    b"SET k v EX 100\r\nSET k w KEEPTTL\r\nPERSIST k\r\nTTL k\r\nPERSIST k\r\nPERSIST none\r\n\
-      SET k v EX 100\r\nSET k v\r\nTTL k\r\nPTTL k\r\nTTL none\r\nPTTL none\r\nGET k\r\n",
-    b"EXPIRE none 10\r\nSET k v\r\nEXPIRE k x\r\nEXPIRE k 9223372036854775807\r\n\
-      PEXPIRE k 9223372036854775807\r\nEXPIRE k -9223372036854775808\r\nEXPIRE k -1\r\nGET k\r\n\
-      SET k v\r\nPEXPIRE k 0\r\nEXISTS k\r\nEXPIRE k\r\nTTL\r\n",
-    b"INCR k\r\nINCR k\r\nDECR k\r\nGET k\r\nSET k abc\r\nINCR k\r\nSET k ' 1'\r\nINCR k\r\n\
-      SET k 01\r\nINCR k\r\nSET k -5\r\nINCR k\r\nSET k 9223372036854775807\r\nINCR k\r\n\
-      SET k -9223372036854775808\r\nDECR k\r\nGET k\r\nINCR\r\nINCR a b\r\n",
-    b"INCR k\r\nEXPIRE k 100\r\nINCR k\r\nPERSIST k\r\n",
-    b"DBSIZE\r\nSET a 1\r\nSET b 2\r\nDBSIZE\r\nFLUSHALL\r\nDBSIZE\r\nSELECT 0\r\nSELECT x\r\nSELECT 99\r\n",
-    b"CONFIG GET save\r\nCONFIG GET appendonly\r\nCONFIG GET nothing\r\nCONFIG\r\nCONFIG GET\r\n\
-      CONFIG NOTHING\r\n",
-    b"NOTHING\r\nNOTHING a 'b c' d\r\n*2\r\n$3\r\nn\ro\r\n$1\r\n\n\r\n",
-    b"SET 'a b' \"c\\x41\\n\\\"d\"\r\nGET \"a b\"\r\nSET q 'it\\'s'\r\nGET q\r\n  GET   q  \r\n\r\nGET q\n",
-    b"*3\r\n$3\r\nSET\r\n$0\r\n\r\n$4\r\n\r\n\0\xff\r\n*2\r\n$3\r\nGET\r\n$0\r\n\r\n*0\r\n*-1\r\n\r\n",
-    b"PING\r\n*x\r\nPING\r\n",
-    b"PING\r\n*1\r\nPING\r\n",
-    b"*2\r\n$4\r\nECHO\r\n:1\r\n",
-    b"*1\r\n$x\r\n",
-    b"*1\r\n$-1\r\n",
-    b"*1\r\n$999999999\r\n",
-    b"*9999999999\r\n",
-    b"GET \"k\r\n",
-    b"GET 'k'x\r\n",
-    b"GET \"k\"x\r\n",
-    b"QUIT\r\nPING\r\n",
-    b"quit now\r\n",
-];

@@ -5,12 +5,17 @@
 mod peers;
 
 use std::io::{Read as _, Write as _};
-use std::net::SocketAddr;
+use std::iter;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
-use peers::{Ended, Program, connect, directory, identity, peer};
+use peers::{
+    Ended, Program, await_close, connect, directory, full_pipe, identity, listening,
+    peer, trickle,
+};
 
 const TLS: &str = env!("CARGO_BIN_EXE_tls");
 
@@ -134,13 +139,105 @@ fn the_client_believes_nobody_else() {
 #[test]
 fn what_is_no_tls_ends_its_connection_only() {
     let (_server, address, cert) = serve("what_is_no_tls_ends_its_connection_only");
+    speak_plainly(address);
+    let ended = client(address, &cert, &[], "still there\n");
+    assert_eq!(ended.output, "still there\n");
+}
+
+/// A client that speaks no TLS, until it is cut off.
+fn speak_plainly(address: SocketAddr) {
     let mut plain = connect(address);
     plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     // An alert perhaps, then the end.
-    let mut answer = Vec::new();
-    plain.read_to_end(&mut answer).unwrap_or_default();
+    await_close(&plain);
+}
+
+/// What is to be written there waits, but no connection does. Of each failure there is a line, or it is
+/// counted among those left out.
+#[test]
+fn a_standard_error_that_is_full_holds_up_nothing() {
+    let cert =
+        directory("a_standard_error_that_is_full_holds_up_nothing").join("cert.pem");
+    let (mut errors, full) = full_pipe();
+    let mut command = listening(TLS);
+    let command = command.arg("--save-cert").arg(&cert).stderr(full);
+    let (server, address) = Program::serve_by(command);
+    // The pipe ends with the server.
+    command.stderr(Stdio::null());
+    // More than are kept until they can be written.
+    let failures = 600;
+    for _ in 0..failures {
+        speak_plainly(address);
+    }
     let ended = client(address, &cert, &[], "still there\n");
     assert_eq!(ended.output, "still there\n");
+    let reader = thread::spawn(move || {
+        let mut text = String::new();
+        errors.read_to_string(&mut text).unwrap();
+        text
+    });
+    server.terminate();
+    assert!(server.end().status.success());
+    let text = reader.join().unwrap();
+    let written = text
+        .lines()
+        .filter(|l| l.starts_with("connection from "))
+        .count();
+    let left_out = text
+        .lines()
+        .filter_map(|line| line.split_once(" lines left out"));
+    let counted: usize = left_out.map(|(n, _)| n.parse::<usize>().unwrap()).sum();
+    assert!(
+        written > 0 && counted > 0,
+        "{written} lines, {counted} left out"
+    );
+    assert_eq!(written + counted, failures);
+}
+
+/// The limit is one for all of the handshake: a client that sends a byte now and then is cut off as a
+/// silent one is.
+#[test]
+fn a_handshake_that_trickles_is_cut_off() {
+    let cert = directory("a_handshake_that_trickles_is_cut_off").join("cert.pem");
+    let args = ["--handshake", "3", "--save-cert", cert.to_str().unwrap()];
+    let (_server, address) = Program::serve(TLS, &args);
+    let silent = connect(address);
+    // The head of a record that says hello and promises 16 KiB.
+    let hello = [22, 3, 1, 0x40, 0, 1, 0, 0x3f, 0xfc, 3, 3];
+    trickle(&connect(address), hello.into_iter().chain(iter::repeat(0)));
+    await_close(&silent);
+    // The time ends with the handshake.
+    let mut command = Command::new(TLS);
+    command.args(["--connect", &address.to_string(), "--ca"]);
+    let mut client = Program::start(command.arg(&cert));
+    let mut input = client.input();
+    for line in ["at first", "after the limit"] {
+        writeln!(input, "{line}").unwrap();
+        assert_eq!(client.line(), line);
+        thread::sleep(Duration::from_secs(4));
+    }
+}
+
+/// A server that says nothing does not keep the client for ever.
+#[test]
+fn a_client_waits_so_long_for_the_handshake() {
+    let (_server, _, cert) = serve("a_client_waits_so_long_for_the_handshake");
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let ended = client(address, &cert, &["--handshake", "0.3"], "");
+    assert_eq!(ended.status.code(), Some(1));
+}
+
+/// A client without a handshake is no reason to wait at the end.
+#[test]
+fn the_end_waits_for_no_handshake() {
+    let args = ["--handshake", "600", "--grace", "600"];
+    let (server, address) = Program::serve(TLS, &args);
+    let _silent = connect(address);
+    // Connections are accepted in turn: the first is there when the second is served.
+    speak_plainly(address);
+    server.terminate();
+    assert!(server.end().status.success());
 }
 
 #[test]

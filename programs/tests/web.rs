@@ -1,13 +1,19 @@
 //! `web`, tested with curl, wrk and sockets of the standard library.
 #![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
 
+mod frames;
 mod peers;
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
+use std::time::{Duration, Instant};
+use std::{iter, thread};
 
-use peers::{Program, await_quiet, await_refusal, connect, peer, run};
+use frames::{Client, ping};
+use peers::{
+    LIMIT, Program, await_close, await_quiet, await_refusal, connect, peer, run, trickle,
+};
 use sha2::{Digest as _, Sha256};
 
 fn serve(args: &[&str]) -> (Program, SocketAddr) {
@@ -172,6 +178,163 @@ fn what_was_asked_before_the_end_is_answered() {
     assert_eq!(idle.read(&mut [0]).unwrap(), 0);
     let ended = server.end();
     assert!(ended.status.success(), "{}", ended.status);
+}
+
+/// Not the bytes that come are waited for, but the whole head, in either protocol.
+#[test]
+fn the_head_has_one_limit() {
+    let (_server, address) = serve(&["--patience", "3"]);
+    let starts = [
+        &b"P"[..],
+        b"PRI * HT",
+        frames::PREFACE,
+        b"GET /notes HTTP/1.1\r\n",
+    ];
+    let stuck = starts.map(|start| {
+        let mut stream = connect(address);
+        stream.write_all(start).unwrap();
+        stream
+    });
+    // All that is sent is in order, and none of it is a request.
+    let mut polite = Client::connect(address, &[]);
+    let pings = Client::connect(address, &[]);
+    let slow = connect(address);
+    thread::scope(|s| {
+        s.spawn(|| while polite.next().is_some() {});
+        s.spawn(|| trickle(pings.stream(), ping().into_iter().cycle()));
+        let head = b"GET /notes HTTP/1.1\r\nx: ".iter().copied();
+        s.spawn(|| trickle(&slow, head.chain(iter::repeat(b'y'))));
+        stuck.iter().for_each(|stream| drop(await_close(stream)));
+    });
+    // A connection that has been used has no more.
+    let mut used = Client::connect(address, &[]);
+    used.get(1, "/notes");
+    let mut answers = 0;
+    while let Some(frame) = used.next() {
+        answers += usize::from(frame.is_ok());
+    }
+    assert_eq!(answers, 1);
+}
+
+#[test]
+fn bodies_have_one_limit() {
+    let (_server, address) = serve(&["--body", "3"]);
+    let begun = |first: &str| {
+        let mut stream = connect(address);
+        let head = "HTTP/1.1\r\nhost: here\r\ncontent-length: 10000\r\n\r\n";
+        write!(stream, "{first} {head}beginning").unwrap();
+        stream
+    };
+    let (digest, note, slow) = (
+        begun("POST /digest"),
+        begun("PUT /notes/a"),
+        begun("POST /digest"),
+    );
+    trickle(&slow, iter::repeat(b'y'));
+    for stream in [digest, note] {
+        let answer = await_close(&stream);
+        assert!(answer.starts_with(b"HTTP/1.1 408 "), "{answer:?}");
+    }
+}
+
+/// Whatever it acknowledges.
+#[test]
+fn a_client_that_reads_no_answer_is_cut_off() {
+    let (_server, address) = serve(&["--body", "3", "--patience", "600"]);
+    let text = "x".repeat(60_000);
+    let put = "PUT /notes/long HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-length: 60000";
+    let said = converse(connect(address), &format!("{put}\r\n\r\n{text}"));
+    assert!(said.starts_with("HTTP/1.1 201"), "{said}");
+    // It has no room for any body.
+    let mut client = Client::connect(address, &[0, 4, 0, 0, 0, 0]);
+    client.get(1, "/notes/long");
+    let mut heads = 0;
+    while let Some(frame) = client.next() {
+        heads += usize::from(frame.is_head());
+    }
+    assert_eq!(heads, 1);
+}
+
+/// So many requests compute at once, and the others wait, or are sent away: memory is bounded.
+#[test]
+fn computing_is_bounded() {
+    let (server, address) = serve(&["--computing", "1", "--waiting", "3"]);
+    let mut client = Client::connect(address, &[]);
+    let requests = 200;
+    for n in 0..requests {
+        client.get(2 * n + 1, "/primes/10000000");
+    }
+    let (mut ended, mut ok) = (0, 0);
+    while ended < requests {
+        let frame = client.next().expect("an answer to each");
+        ended += u32::from(frame.ends_stream());
+        ok += u32::from(frame.is_ok());
+    }
+    assert!((1..requests).contains(&ok), "{ok} answers");
+    let peak = server.peak_memory();
+    assert!(peak < 60_000_000, "{peak} bytes");
+    let fine = "GET /primes/100 HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
+    assert!(converse(connect(address), fine).ends_with("25"));
+}
+
+#[test]
+fn a_refused_request_may_be_repeated() {
+    let (_server, address) = serve(&["--computing", "1", "--waiting", "0"]);
+    let many = "GET /primes/10000000 HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
+    let asked: Vec<_> = (0..20)
+        .map(|_| {
+            let mut stream = connect(address);
+            stream.write_all(many.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let answers: Vec<_> = asked.into_iter().map(|s| converse(s, "")).collect();
+    let mut refused = answers.iter().filter(|a| a.starts_with("HTTP/1.1 503 "));
+    assert!(refused.clone().count() > 0, "{answers:?}");
+    assert!(
+        refused.all(|a| a.contains("retry-after: 1\r\n")),
+        "{answers:?}"
+    );
+    assert!(answers.iter().any(|a| a.ends_with("664579")), "{answers:?}");
+}
+
+/// They could compute for a minute more.
+#[test]
+fn what_computes_does_not_put_off_the_end() {
+    let (server, address) = serve(&["--grace", "1", "--computing", "1000"]);
+    let mut clients: Vec<_> = (0..3).map(|_| Client::connect(address, &[])).collect();
+    for client in &mut clients {
+        (0..200).for_each(|n| client.get(2 * n + 1, "/primes/10000000"));
+    }
+    // Each takes 10 MB: so many have begun.
+    let start = Instant::now();
+    while server.memory() < 100_000_000 {
+        assert!(start.elapsed() < LIMIT, "nothing computes");
+        thread::sleep(Duration::from_millis(2));
+    }
+    server.terminate();
+    assert_eq!(server.end().status.code(), Some(1));
+}
+
+#[test]
+fn a_request_names_one_host() {
+    let (_server, address) = serve(&[]);
+    let status = |version: &str, hosts: &str| {
+        let request =
+            format!("GET /notes HTTP/{version}\r\nconnection: close\r\n{hosts}\r\n");
+        let answer = converse(connect(address), &request);
+        answer.get(9..12).map(str::to_owned).unwrap_or(answer)
+    };
+    assert_eq!(status("1.1", "host: here\r\n"), "200");
+    assert_eq!(status("1.1", "host: [::1]:80\r\n"), "200");
+    assert_eq!(status("1.1", "host:\r\n"), "200");
+    assert_eq!(status("1.0", ""), "200");
+    assert_eq!(status("1.1", ""), "400");
+    assert_eq!(status("1.1", "host: here\r\nhost: there\r\n"), "400");
+    assert_eq!(status("1.1", "host: here\r\nhost: here\r\n"), "400");
+    assert_eq!(status("1.0", "host: here\r\nhost: there\r\n"), "400");
+    assert_eq!(status("1.1", "host: here, there\r\n"), "400");
+    assert_eq!(status("1.1", "host: a/b\r\n"), "400");
 }
 
 /// Who asks for nothing, for nonsense, or leaves early harms nobody but itself.

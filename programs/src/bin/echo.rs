@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use pirn::net::TcpStream;
-use pirn_programs::{Server, exit};
+use pirn_programs::{CONNECTIONS, Server, exit};
 
 /// Sends back what it is sent.
 #[derive(Parser)]
@@ -19,6 +19,9 @@ struct Args {
     /// Where to listen; port 0 stands for one that is free
     #[arg(long, default_value = "127.0.0.1:7007")]
     listen: String,
+    /// How many connections there are at once; others wait to be accepted
+    #[arg(long, default_value_t = CONNECTIONS)]
+    connections: usize,
     /// Seconds that connections have to end after SIGTERM
     #[arg(long, default_value_t = 10)]
     grace: u64,
@@ -26,8 +29,11 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let serve =
-        || Server::new(&args.listen, Duration::from_secs(args.grace))?.run(connection);
+    let serve = || {
+        Server::new(&args.listen, Duration::from_secs(args.grace))?
+            .connections(args.connections)
+            .run(connection)
+    };
     exit("echo", pirn::run(serve))
 }
 

@@ -31,8 +31,8 @@ const NOBODY: u32 = 65534;
 const SHELL: &str = r#""$0" "$@" & cat > /dev/null; kill -QUIT $!; wait $!"#;
 
 impl Cluster {
-    /// Starts a server with an empty database. `None` if PostgreSQL is missing and that is to be
-    /// passed over.
+    /// Starts a server with an empty database. `None`, for a test that is skipped, if PostgreSQL is
+    /// missing.
     ///
     /// # Panics
     /// If it is missing otherwise, or does not start.

@@ -1,19 +1,27 @@
 //! The programs under test, started as anybody would start them, and other people's programs that
 //! talk to them.
 //!
-//! A peer that is not on this machine fails the test that wants it, and says which package has it;
-//! with `PIRN_PEERS=skip` in the environment such a test is passed over. A test ends only what
-//! it has started.
+//! Without its peer a test is skipped, and names the package; it fails where `PIRN_TOOLS` is `required`. A
+//! test ends only what it has started.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{
+    self, BufRead as _, BufReader, ErrorKind, PipeReader, PipeWriter, Read as _,
+    Write as _,
+};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use rustix::pipe::fcntl_getpipe_size;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+#[path = "../../../crates/pirn/tests/it/unmeasured.rs"]
+mod unmeasured;
+
+use unmeasured::unmeasured;
 
 /// Longer than anything here takes on a machine that is busy with other things: what takes longer
 /// hangs.
@@ -50,14 +58,18 @@ impl Program {
 
     /// Starts one of our servers on a free port; returns it with its address once it listens.
     pub(crate) fn serve(program: &str, args: &[&str]) -> (Program, SocketAddr) {
-        let mut command = Command::new(program);
-        command.args(["--listen", "127.0.0.1:0"]).args(args);
-        let mut started = Program::start(&mut command);
+        Program::serve_by(listening(program).args(args))
+    }
+
+    /// The same of a command that is [`listening`], which may have other places for what it writes.
+    pub(crate) fn serve_by(command: &mut Command) -> (Program, SocketAddr) {
+        let mut started = Program::start(command);
         let line = started.line();
         let address = line
             .strip_prefix("listening on ")
             .and_then(|address| address.parse().ok());
-        let address = address.unwrap_or_else(|| panic!("{program} said {line:?} first"));
+        let address =
+            address.unwrap_or_else(|| panic!("{started:?} said {line:?} first"));
         (started, address)
     }
 
@@ -99,9 +111,18 @@ impl Program {
 
     /// How many bytes of memory it has now.
     pub(crate) fn memory(&self) -> usize {
+        self.status("VmRSS:")
+    }
+
+    /// How many bytes of memory it has had at most.
+    pub(crate) fn peak_memory(&self) -> usize {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &str) -> usize {
         let path = format!("/proc/{}/status", self.child.id());
         let status = fs::read_to_string(path).expect("a process that runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
         let kib = line.and_then(|line| line.trim().split(' ').next()?.parse().ok());
         kib.map_or(0, |kib: usize| kib << 10)
     }
@@ -147,11 +168,10 @@ impl Drop for Program {
     }
 }
 
-/// The peer `program` of a Debian package. `None` if it is missing and that is to be passed
-/// over.
+/// Returns the peer `program` of a Debian package; `None`, for a test that is skipped, if it is missing.
 ///
 /// # Panics
-/// If it is missing otherwise.
+/// If it is missing and `PIRN_TOOLS` is `required`.
 pub(crate) fn peer(program: &str, package: &str) -> Option<Command> {
     // Some packages put their programs where only the superuser looks.
     let path = env::var_os("PATH").unwrap_or_default();
@@ -160,11 +180,8 @@ pub(crate) fn peer(program: &str, package: &str) -> Option<Command> {
         return Some(Command::new(found));
     }
     let missing = format!("no `{program}` on this machine (Debian's package {package})");
-    if env::var_os("PIRN_PEERS").is_some_and(|value| value == "skip") {
-        println!("skipped: {missing}");
-        return None;
-    }
-    panic!("{missing}; PIRN_PEERS=skip passes over what needs it")
+    unmeasured(&missing);
+    None
 }
 
 /// Runs a command with this input to its end; returns what it wrote to standard output.
@@ -200,6 +217,55 @@ pub(crate) fn connect(address: SocketAddr) -> TcpStream {
         .set_write_timeout(Some(LIMIT))
         .expect("a limit that can be set");
     stream
+}
+
+/// The command of one of our servers, on a free port. Other arguments come behind.
+pub(crate) fn listening(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(["--listen", "127.0.0.1:0"]);
+    command
+}
+
+/// A pipe that holds as much as it can, so that a write to it blocks until it is read.
+pub(crate) fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = io::pipe().expect("a pipe");
+    let size = fcntl_getpipe_size(&writer).expect("the size of the pipe");
+    writer
+        .write_all(&b"\n".repeat(size))
+        .expect("room in the pipe");
+    (reader, writer)
+}
+
+/// Reads to the end of a connection that the server is to close.
+///
+/// # Panics
+/// If it does not.
+pub(crate) fn await_close(mut stream: &TcpStream) -> Vec<u8> {
+    let mut answer = Vec::new();
+    let ended = stream.read_to_end(&mut answer);
+    // A reset is an end, too.
+    if let Err(error) = ended
+        && matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+    {
+        panic!("the connection is open: {error}");
+    }
+    answer
+}
+
+/// Sends a byte every tenth of a second, until the connection is closed.
+///
+/// # Panics
+/// If it is open after [`LIMIT`].
+pub(crate) fn trickle(mut stream: &TcpStream, bytes: impl IntoIterator<Item = u8>) {
+    let start = Instant::now();
+    for byte in bytes {
+        if stream.write_all(&[byte]).is_err() {
+            return;
+        }
+        assert!(start.elapsed() < LIMIT, "the connection is open");
+        thread::sleep(Duration::from_millis(100));
+    }
+    panic!("there are no more bytes");
 }
 
 /// Waits until the server at this address takes no more connections.
@@ -249,7 +315,7 @@ pub(crate) fn directory(test: &str) -> PathBuf {
 }
 
 /// A certificate for `localhost` and its key, which openssl makes in this directory. `None` if
-/// there is no openssl and that is to be passed over.
+/// there is no openssl and the test is skipped.
 pub(crate) fn identity(directory: &Path) -> Option<(PathBuf, PathBuf)> {
     let (cert, key) = (directory.join("cert.pem"), directory.join("key.pem"));
     let mut openssl = peer("openssl", "openssl")?;

@@ -9,37 +9,48 @@ use std::io::Write as _;
 use std::net::Shutdown;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use pirn::channel::{self, Receiver, RecvTimeoutError, Sender};
 use pirn::net::TcpStream;
 use pirn::{scope, time};
 use pirn_programs::{Stop, hang_up};
 use tungstenite::error::ProtocolError;
-use tungstenite::handshake::server::{Request, Response};
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, WebSocketConfig};
-use tungstenite::{Bytes, Error, HandshakeError, Message, WebSocket};
+use tungstenite::{Bytes, Error, Message, WebSocket};
 
+use crate::handshake::{self, Origins};
 use crate::inbound::Inbound;
 use crate::rooms::{Presence, Rooms};
+
+/// What connections are served by.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// How long the handshake may take.
+    pub(crate) handshake: Duration,
+    /// The time from one question whether the client is there to the next.
+    pub(crate) ping: Duration,
+    pub(crate) origins: Origins,
+}
 
 /// Serves a client until it says goodbye, is gone or cut off, or the server has been told to end.
 pub(crate) fn serve(
     stream: TcpStream,
     rooms: &Rooms,
-    ping: Duration,
+    settings: &Settings,
     stop: &Stop,
 ) -> anyhow::Result<()> {
+    let ping = settings.ping;
     stream.set_nodelay(true)?;
-    // For the handshake too. Whoever is there answers a ping, and so is not silent for that long.
+    // A client that is there answers a ping, and so is not silent for that long.
     stream.set_read_timeout(Some(2 * ping))?;
     stream.set_write_timeout(Some(2 * ping))?;
     scope(|s| {
         let (outbox, unsent) = channel::bounded(OUTBOX);
         let writer = s.spawn(|| write(&stream, unsent, ping));
-        let read = read(&stream, outbox, rooms, stop);
-        let written = writer.join().context("the writer has panicked")?;
+        let read = read(&stream, outbox, rooms, settings, stop);
+        let written = writer.join()?;
         read.and(written)
     })?;
     // It fails if the connection has been cut off.
@@ -48,37 +59,40 @@ pub(crate) fn serve(
 }
 
 /// Reads what the client says, from the handshake on.
-#[expect(
-    clippy::result_large_err,
-    reason = "the answer to a handshake is tungstenite's"
-)]
 fn read(
     stream: &TcpStream,
     outbox: Sender<Bytes>,
     rooms: &Rooms,
+    settings: &Settings,
     stop: &Stop,
 ) -> anyhow::Result<()> {
     let inbound = Inbound::new(stream.try_clone()?, outbox.clone());
-    let mut room = String::new();
-    let choose = |request: &Request, response: Response| {
-        request.uri().path().clone_into(&mut room);
-        Ok(response)
-    };
     let config = WebSocketConfig::default()
         .read_buffer_size(4 << 10)
         .max_message_size(Some(LONGEST))
         .max_frame_size(Some(LONGEST));
-    let mut socket =
-        match tungstenite::accept_hdr_with_config(inbound, choose, Some(config)) {
-            Ok(socket) => socket,
-            Err(HandshakeError::Failure(error)) => return told(Err(error)),
-            Err(HandshakeError::Interrupted(_)) => bail!("no handshake in time"),
-        };
+    let accept =
+        || handshake::accept(inbound, &settings.origins, settings.handshake, config);
+    let (mut socket, room) = match stop.unless(accept) {
+        Ok(Some(accepted)) => accepted,
+        Ok(None) => return Ok(()),
+        Err(refused) => {
+            if let Some(answer) = refused.answer() {
+                // It fails if the connection has been cut off.
+                let _ = outbox.send(answer);
+            }
+            bail!(refused);
+        }
+    };
     let presence = rooms.enter(room, outbox, stream.try_clone()?);
-    told(listen(&mut socket, &presence, stop))
+    let heard = listen(&mut socket, &presence, stop);
+    // Nothing that is said in the room is sent behind a goodbye.
+    drop(presence);
+    told(part(&mut socket, heard))
 }
 
-/// Passes on what the client says, until its goodbye.
+/// Passes on what the client says, until the server shuts down. That the client has said
+/// goodbye is an error here.
 fn listen(
     socket: &mut WebSocket<Inbound>,
     presence: &Presence<'_>,
@@ -90,18 +104,42 @@ fn listen(
             presence.say(&text)?;
         }
     }
-    socket.close(Some(CloseFrame {
-        code: CloseCode::Away,
-        reason: "the server ends".into(),
-    }))?;
-    socket.flush()?;
-    // The client answers, and what it says meanwhile is not heard.
-    let answered = pirn::timeout(GOODBYE, || {
-        loop {
-            socket.read()?;
+    Ok(())
+}
+
+/// Says goodbye for this reason: that the server ends, or what the client has done wrong.
+fn part(
+    socket: &mut WebSocket<Inbound>,
+    heard: tungstenite::Result<()>,
+) -> tungstenite::Result<()> {
+    let Err(error) = heard else {
+        socket.close(Some(CloseFrame {
+            code: CloseCode::Away,
+            reason: "the server ends".into(),
+        }))?;
+        // The client answers, and what it says meanwhile is not heard.
+        let answered = pirn::timeout(GOODBYE, || {
+            loop {
+                socket.read()?;
+            }
+        });
+        return answered.unwrap_or(Ok(()));
+    };
+    let (code, reason) = match &error {
+        // It does not read any more.
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
+            return Err(error);
         }
-    });
-    answered.unwrap_or(Ok(()))
+        Error::Protocol(_) => (CloseCode::Protocol, "against the protocol"),
+        Error::Utf8(_) => (CloseCode::Invalid, "not UTF-8"),
+        Error::Capacity(_) => (CloseCode::Size, "too long"),
+        _ => return Err(error),
+    };
+    // No answer is awaited: what else comes from there cannot be understood. If it fails, the
+    // connection has been cut off.
+    let reason = reason.into();
+    let _ = socket.close(Some(CloseFrame { code, reason }));
+    Err(error)
 }
 
 /// Writes what is to be sent. When it cannot, the connection is over for both.

@@ -2,10 +2,12 @@
 //! the address, such as `/kitchen`.
 //!
 //! * `rooms`: who is where, and what is said to all of them.
+//! * `handshake`: how a client comes in, or what it is answered.
 //! * `connection`: one client, from its handshake to its goodbye; two fibers.
 //! * `inbound`: what lets tungstenite read on one fiber while another one writes.
 
 mod connection;
+mod handshake;
 mod inbound;
 mod rooms;
 
@@ -14,8 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
-use pirn_programs::{Server, exit};
+use pirn_programs::{CONNECTIONS, Server, exit, seconds};
 
+use crate::connection::Settings;
+use crate::handshake::Origins;
 use crate::rooms::Rooms;
 
 /// Passes on what is said in a room to everybody in it, over WebSockets.
@@ -29,6 +33,16 @@ struct Args {
     /// for gone when it has been silent for twice as long
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
     ping: u64,
+    /// Seconds that the handshake may take
+    #[arg(long, default_value = "10", value_parser = seconds)]
+    handshake: Duration,
+    /// An origin with pages that may speak here: its scheme, `://` and its host, or `*` for any; may be
+    /// given many times [default: the host that is asked]
+    #[arg(long)]
+    origin: Vec<String>,
+    /// How many connections there are at once; others wait to be accepted
+    #[arg(long, default_value_t = CONNECTIONS)]
+    connections: usize,
     /// Seconds that connections have to end after SIGTERM
     #[arg(long, default_value_t = 5)]
     grace: u64,
@@ -40,8 +54,14 @@ fn main() -> ExitCode {
         let server = Server::new(&args.listen, Duration::from_secs(args.grace))?;
         let stop = server.stop();
         let rooms = Arc::new(Rooms::default());
-        let ping = Duration::from_secs(args.ping);
-        server.run(move |stream| connection::serve(stream, &rooms, ping, &stop))
+        let settings = Settings {
+            handshake: args.handshake,
+            ping: Duration::from_secs(args.ping),
+            origins: Origins(args.origin),
+        };
+        server
+            .connections(args.connections)
+            .run(move |stream| connection::serve(stream, &rooms, &settings, &stop))
     };
     exit("chat", pirn::run(serve))
 }

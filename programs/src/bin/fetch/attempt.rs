@@ -1,28 +1,44 @@
 //! One request and its answer, into a file; and what is kept of it when it breaks off.
 //!
-//! What has come is asked for no second time if the server has named the version of which it is a part
-//! (a strong `ETag`), still has that, and can begin in the middle. If it answers with all of it,
-//! the file begins again; so does its sum.
+//! Bytes that have come are kept if the server has named the version that they are a part of
+//! (`version`). The next request is then for the rest, under the condition that the version is the
+//! same. A whole answer starts the file, and its sum, from nothing. So does every partial
+//! answer that is not exactly the continuation: what it says of range, length and version is
+//! compared with what was asked for and with what earlier answers said.
 
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use indicatif::ProgressBar;
-use pirn::fs::File;
 use sha2::{Digest as _, Sha256};
-use ureq::http::{HeaderMap, Response, StatusCode, header};
+use ureq::http::{HeaderMap, Response, StatusCode, Version as Http, header};
 use ureq::{Agent, Body};
+
+use crate::range::{ContentRange, number};
+use crate::temporary::Temporary;
+use crate::version::{Version, only};
 
 /// A file that is not whole yet.
 pub(crate) struct Part {
-    file: File,
+    file: Temporary,
     /// Bytes in it.
     len: u64,
     /// Of those bytes.
     sum: Sha256,
+    /// Length of the whole file, if an answer has said it.
+    total: Option<u64>,
     /// The version of which it is a part, if the server has named that.
-    version: Option<String>,
+    version: Option<Version>,
+}
+
+/// What a successful attempt has brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// The file is complete.
+    Whole,
+    /// The server has sent fewer bytes than it was asked for, as it may; the rest is missing.
+    Incomplete,
 }
 
 /// Why an attempt has failed.
@@ -34,14 +50,13 @@ pub(crate) enum Failure {
 }
 
 impl Part {
-    /// An empty file; what was there is gone.
-    pub(crate) fn create(path: &Path) -> anyhow::Result<Part> {
-        let file = File::create(path)
-            .with_context(|| format!("cannot create {}", path.display()))?;
+    /// Creates an empty file under a temporary name in `directory`.
+    pub(crate) fn create(directory: &Path) -> anyhow::Result<Part> {
         Ok(Part {
-            file,
+            file: Temporary::create(directory)?,
             len: 0,
             sum: Sha256::new(),
+            total: None,
             version: None,
         })
     }
@@ -52,62 +67,74 @@ impl Part {
         agent: &Agent,
         url: &str,
         progress: &ProgressBar,
-    ) -> Result<(), Failure> {
-        let mut request = agent.get(url);
-        if let Some(version) = self.version.as_ref().filter(|_| self.len > 0) {
+    ) -> Result<Received, Failure> {
+        // The bytes of the file itself, as sums and ranges are of them.
+        let mut request = agent.get(url).header(header::ACCEPT_ENCODING, "identity");
+        let version = self.version.as_ref().filter(|_| self.len > 0);
+        if let Some(version) = version {
             request = request
                 .header(header::RANGE, format!("bytes={}-", self.len))
-                .header(header::IF_RANGE, version);
+                .header(header::IF_RANGE, version.if_range());
         }
+        let asked_for_rest = version.is_some();
         let response = request.call().map_err(of_request)?;
-        self.check(&response)?;
-        let length = response.body().content_length();
-        if let Some(length) = length {
-            progress.set_length(self.len + length);
+        let end = self.check(&response, asked_for_rest)?;
+        if let Some(total) = self.total {
+            progress.set_length(total);
         }
-        self.receive(response.into_body(), progress)
+        self.receive(response.into_body(), end, progress)?;
+        match self.total {
+            Some(total) if self.len < total => Ok(Received::Incomplete),
+            _ => Ok(Received::Whole),
+        }
     }
 
-    /// Writes all of it to the disk; returns the sum.
-    pub(crate) fn finish(self) -> anyhow::Result<String> {
-        self.file.sync_all().context("cannot write")?;
+    /// Writes all of it to the disk and gives it its name; returns the sum.
+    pub(crate) fn finish(mut self, path: &Path) -> anyhow::Result<String> {
+        self.file.file().sync_all().context("cannot write")?;
+        self.file.rename(path)?;
         let sum = self.sum.finalize();
         Ok(sum.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Judges an answer before its body, and goes back to the start if all of it comes.
-    fn check(&mut self, response: &Response<Body>) -> Result<(), Failure> {
+    /// Judges an answer before its body, and goes back to the start unless the body continues
+    /// what is there. Returns how long the file will be behind that body, if that is known.
+    fn check(
+        &mut self,
+        response: &Response<Body>,
+        asked_for_rest: bool,
+    ) -> Result<Option<u64>, Failure> {
         match response.status() {
-            StatusCode::PARTIAL_CONTENT => {
-                let range = text(response.headers(), header::CONTENT_RANGE);
-                let expected = format!("bytes {}-", self.len);
-                if range.is_some_and(|range| range.starts_with(&expected)) {
-                    return Ok(());
+            StatusCode::PARTIAL_CONTENT if asked_for_rest => {
+                check_coding(response).map_err(Failure::Lasting)?;
+                check_single(response.headers()).map_err(Failure::Lasting)?;
+                match self.continuation(response) {
+                    Ok(range) => {
+                        self.total = self.total.or(range.total);
+                        Ok(Some(range.end))
+                    }
+                    Err(error) => self.start_over(error),
                 }
-                self.restart().map_err(Failure::Lasting)?;
-                Err(Failure::Passing(anyhow::anyhow!(
-                    "another part than was asked for"
-                )))
             }
+            StatusCode::PARTIAL_CONTENT => Err(Failure::Lasting(anyhow!(
+                "the server sends a part (206) though the whole was asked for"
+            ))),
             StatusCode::OK => {
+                check_coding(response).map_err(Failure::Lasting)?;
                 self.restart().map_err(Failure::Lasting)?;
-                let version = text(response.headers(), header::ETAG);
-                let version = version.filter(|version| version.starts_with('"'));
-                self.version = version.map(str::to_owned);
-                Ok(())
+                self.total = content_length(response.headers());
+                self.version = Version::of(response);
+                Ok(self.total)
             }
             // All of it had come, but for the word that it is the end.
-            StatusCode::RANGE_NOT_SATISFIABLE if self.len > 0 => {
-                self.restart().map_err(Failure::Lasting)?;
-                Err(Failure::Passing(anyhow::anyhow!(
-                    "no more than what has come"
-                )))
+            StatusCode::RANGE_NOT_SATISFIABLE if asked_for_rest => {
+                self.start_over(anyhow!("no more than what has come"))
             }
             status => {
                 let passes = status.is_server_error()
                     || status == StatusCode::REQUEST_TIMEOUT
                     || status == StatusCode::TOO_MANY_REQUESTS;
-                let error = anyhow::anyhow!("the server says {status}");
+                let error = anyhow!("the server says {status}");
                 Err(if passes {
                     Failure::Passing(error)
                 } else {
@@ -117,7 +144,41 @@ impl Part {
         }
     }
 
-    fn receive(&mut self, body: Body, progress: &ProgressBar) -> Result<(), Failure> {
+    /// Returns the range of a partial answer if its body continues what is there.
+    fn continuation(&self, response: &Response<Body>) -> anyhow::Result<ContentRange> {
+        let headers = response.headers();
+        let text = only(headers, header::CONTENT_RANGE)
+            .context("a part without one header Content-Range")?;
+        let range = ContentRange::parse(text)
+            .with_context(|| format!("a part with the Content-Range '{text}'"))?;
+        let same_version = self.version.as_ref().is_some_and(|v| v.is_of(response));
+        anyhow::ensure!(same_version, "a part of another version");
+        anyhow::ensure!(
+            range.start == self.len,
+            "another part than was asked for: '{text}', not from {}",
+            self.len
+        );
+        let total = self.total.or(range.total);
+        let total = total.context("a part of a file of unknown length")?;
+        anyhow::ensure!(
+            range.end <= total && range.total.is_none_or(|of_part| of_part == total),
+            "a part of a file of another length: '{text}', not of {total} bytes"
+        );
+        let length = content_length(headers);
+        anyhow::ensure!(
+            length.is_none_or(|length| length == range.end - range.start),
+            "a part of another length than its Content-Range '{text}'"
+        );
+        Ok(range)
+    }
+
+    /// Writes a body that ends at position `end` of the file, if that is known.
+    fn receive(
+        &mut self,
+        body: Body,
+        end: Option<u64>,
+        progress: &ProgressBar,
+    ) -> Result<(), Failure> {
         let mut body = body.into_reader();
         let mut buffer = vec![0; 64 << 10];
         loop {
@@ -126,24 +187,78 @@ impl Part {
                 let received = format!("broken off after {} bytes", self.len);
                 Failure::Passing(anyhow::Error::from(error).context(received))
             })?;
+            let after = self.len + n as u64;
+            if end.is_some_and(|end| after > end) {
+                return self.start_over(anyhow!("more bytes than were announced"));
+            }
+            if n == 0 && end.is_some_and(|end| after < end) {
+                let error = anyhow!("broken off after {after} bytes");
+                return Err(Failure::Passing(error));
+            }
             if n == 0 {
                 return Ok(());
             }
-            let written = self.file.write_all(&buffer[..n]).context("cannot write");
-            written.map_err(Failure::Lasting)?;
+            let written = self.file.file().write_all(&buffer[..n]);
+            written.context("cannot write").map_err(Failure::Lasting)?;
             self.sum.update(&buffer[..n]);
-            self.len += u64::try_from(n).unwrap_or_default();
+            self.len = after;
         }
     }
 
+    /// Forgets all that has come; another attempt may succeed.
+    fn start_over<T>(&mut self, why: anyhow::Error) -> Result<T, Failure> {
+        self.restart().map_err(Failure::Lasting)?;
+        Err(Failure::Passing(why))
+    }
+
     fn restart(&mut self) -> anyhow::Result<()> {
-        self.file.set_len(0).context("cannot shorten the file")?;
-        self.file.rewind().context("cannot go back in the file")?;
+        let file = self.file.file();
+        file.set_len(0).context("cannot shorten the file")?;
+        file.rewind().context("cannot go back in the file")?;
         self.len = 0;
         self.sum = Sha256::new();
+        self.total = None;
         self.version = None;
         Ok(())
     }
+}
+
+/// Refuses an answer with a body that is not the bytes of the file: coded, or framed in a way
+/// that the client does not undo.
+fn check_coding(response: &Response<Body>) -> anyhow::Result<()> {
+    for coding in response.headers().get_all(header::CONTENT_ENCODING) {
+        anyhow::ensure!(
+            coding.as_bytes().eq_ignore_ascii_case(b"identity"),
+            "the server sends the file in the coding {coding:?}, which was not asked for"
+        );
+    }
+    for coding in response.headers().get_all(header::TRANSFER_ENCODING) {
+        anyhow::ensure!(
+            coding.as_bytes().eq_ignore_ascii_case(b"chunked")
+                && response.version() == Http::HTTP_11,
+            "the server sends the file with the Transfer-Encoding {coding:?}, which \
+             {:?} and this program do not have",
+            response.version()
+        );
+    }
+    Ok(())
+}
+
+/// Refuses an answer of several parts, each with a head of its own in the body.
+fn check_single(headers: &HeaderMap) -> anyhow::Result<()> {
+    let types = headers.get_all(header::CONTENT_TYPE).iter();
+    let mut prefixes = types.filter_map(|it| it.as_bytes().get(..MULTIPART.len()));
+    anyhow::ensure!(
+        !prefixes.any(|prefix| prefix.eq_ignore_ascii_case(MULTIPART)),
+        "the server sends several parts (multipart/byteranges) though one was asked for"
+    );
+    Ok(())
+}
+
+/// Returns the length of a body by its head; the client has refused contradictions.
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    let text = headers.get(header::CONTENT_LENGTH)?.to_str().ok()?;
+    number(text.split(',').next()?.trim())
 }
 
 /// Whether another request may succeed.
@@ -162,6 +277,5 @@ fn of_request(error: ureq::Error) -> Failure {
     }
 }
 
-fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
-    headers.get(name)?.to_str().ok()
-}
+/// The type of an answer in several parts.
+const MULTIPART: &[u8] = b"multipart/byteranges";

@@ -1,18 +1,17 @@
 //! One file: attempts until it is there, and its name when it is.
 //!
-//! A file that is not whole is called `NAME.part`. It is given its name when all of it is on the disk, and
-//! removed if that does not come to pass.
+//! A file that is not whole has a temporary name, `fetch-` and 16 random digits and `.part`. It is
+//! given its name when all of it is on the disk, and is removed otherwise.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use pirn::fs;
 use ureq::Agent;
 use ureq::http::Uri;
 
-use crate::attempt::{Failure, Part};
+use crate::attempt::{Failure, Part, Received};
 
 /// What all downloads have in common.
 #[derive(Debug, Clone)]
@@ -44,23 +43,14 @@ pub(crate) fn names(urls: &[String]) -> anyhow::Result<Vec<String>> {
 
 /// Downloads one file; returns its sum.
 pub(crate) fn run(settings: &Settings, url: &str, name: &str) -> anyhow::Result<String> {
-    let part = settings.directory.join(format!("{name}.part"));
+    let part = Part::create(&settings.directory)?;
     let progress = settings.progress.add(ProgressBar::no_length());
     progress.set_style(style());
     progress.set_prefix(name.to_owned());
-    let downloaded = attempts(settings, url, Part::create(&part)?, &progress);
+    let path = settings.directory.join(name);
+    let downloaded = attempts(settings, url, part, &path, &progress);
     progress.finish_and_clear();
-    let named = downloaded.and_then(|sum| {
-        let path = settings.directory.join(name);
-        fs::rename(&part, &path)
-            .with_context(|| format!("cannot create {}", path.display()))?;
-        Ok(sum)
-    });
-    if named.is_err() {
-        // The first error is the one to tell.
-        let _ = fs::remove_file(&part);
-    }
-    named
+    downloaded
 }
 
 /// Tries until all of it is there, or it is no use.
@@ -68,12 +58,15 @@ fn attempts(
     settings: &Settings,
     url: &str,
     mut part: Part,
+    path: &Path,
     progress: &ProgressBar,
 ) -> anyhow::Result<String> {
     let (mut left, mut pause) = (settings.retries, PAUSE);
     loop {
         let error = match part.attempt(&settings.agent, url, progress) {
-            Ok(()) => return part.finish(),
+            Ok(Received::Whole) => return part.finish(path),
+            // Each such answer has brought at least a byte.
+            Ok(Received::Incomplete) => continue,
             Err(Failure::Lasting(error)) => return Err(error),
             Err(Failure::Passing(error)) => error,
         };

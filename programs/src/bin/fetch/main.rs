@@ -6,11 +6,16 @@
 //!
 //! * `transport`: the sockets and the looking up of names that the client is given.
 //! * `attempt`: one request and its answer, into a file.
+//! * `range`, `version`: which part of which version of a file an answer carries.
+//! * `temporary`: the file, under a name that no other download has.
 //! * `download`: attempts until it is there, and the file's name at the end.
 
 mod attempt;
 mod download;
+mod range;
+mod temporary;
 mod transport;
+mod version;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,8 +24,10 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use clap::Parser;
 use indicatif::MultiProgress;
+use pirn::cancel::Token;
 use pirn::fs;
 use pirn::scope::TaskGroup;
+use pirn::signal::{self, Signal};
 use pirn_programs::exit;
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
@@ -67,7 +74,11 @@ fn run(args: Args) -> anyhow::Result<()> {
         progress: MultiProgress::new(),
     };
     let names = download::names(&args.urls)?;
-    let group = TaskGroup::new().limit(args.parallel.into());
+    // Downloads that are cancelled remove their files.
+    let stop = Token::new();
+    let _signals = signal::cancel_on(&[Signal::TERM, Signal::INT], &stop)
+        .context("cannot listen to signals")?;
+    let group = TaskGroup::under(&stop).limit(args.parallel.into());
     for (url, name) in args.urls.into_iter().zip(names) {
         let settings = settings.clone();
         let download = move || {
@@ -75,7 +86,7 @@ fn run(args: Args) -> anyhow::Result<()> {
             sum.map(|sum| format!("{sum}  {name}")).context(url)
         };
         if group.spawn(download).is_err() {
-            bail!("interrupted");
+            break;
         }
     }
     let mut failed = 0;
@@ -87,6 +98,9 @@ fn run(args: Args) -> anyhow::Result<()> {
                 settings.progress.suspend(|| eprintln!("fetch: {error:#}"));
             }
         }
+    }
+    if stop.is_cancelled() {
+        bail!("interrupted");
     }
     if failed > 0 {
         bail!("{failed} not downloaded");

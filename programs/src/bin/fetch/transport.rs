@@ -1,5 +1,9 @@
 //! What the client is given to talk through: sockets on which fibers wait, and names that are looked up
 //! without holding up a worker.
+//!
+//! The client takes some errors for the end of a body of unknown length, which would then be short:
+//! a reset, and a TLS connection that ends without a word of it. `Strict` is around the
+//! connection, with or without TLS, and hands such errors on in a form that remains an error.
 
 use std::io::{self, Read as _, Write as _};
 
@@ -17,6 +21,14 @@ use ureq::{Error, Timeout};
 #[derive(Debug)]
 pub(crate) struct Connect;
 
+/// Makes connections strict.
+#[derive(Debug)]
+struct Strict;
+
+/// A connection on which an error is never taken for the end of a body.
+#[derive(Debug)]
+pub(crate) struct StrictTransport<T>(T);
+
 /// Looks up names.
 #[derive(Debug)]
 pub(crate) struct Resolve;
@@ -31,7 +43,57 @@ pub(crate) struct Socket {
 impl Connect {
     /// With TLS on top where that is asked for.
     pub(crate) fn chained() -> impl Connector {
-        Connect.chain(RustlsConnector::default())
+        Connect.chain(RustlsConnector::default()).chain(Strict)
+    }
+}
+
+impl<T: Transport> Connector<T> for Strict {
+    type Out = StrictTransport<T>;
+
+    fn connect(
+        &self,
+        _: &ConnectionDetails<'_>,
+        chained: Option<T>,
+    ) -> Result<Option<StrictTransport<T>>, Error> {
+        Ok(chained.map(StrictTransport))
+    }
+}
+
+impl<T: Transport> Transport for StrictTransport<T> {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        self.0.buffers()
+    }
+
+    fn transmit_output(
+        &mut self,
+        amount: usize,
+        timeout: NextTimeout,
+    ) -> Result<(), Error> {
+        self.0.transmit_output(amount, timeout)
+    }
+
+    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
+        use io::ErrorKind::{ConnectionAborted, ConnectionReset, UnexpectedEof};
+        let awaited = self.0.await_input(timeout);
+        awaited.map_err(|error| match error {
+            Error::Io(error)
+                if matches!(
+                    error.kind(),
+                    ConnectionAborted | ConnectionReset | UnexpectedEof
+                ) =>
+            {
+                Error::Io(io::Error::other(error))
+            }
+            error => error,
+        })
+    }
+
+    fn is_open(&mut self) -> bool {
+        self.0.is_open()
+    }
+
+    fn is_tls(&self) -> bool {
+        self.0.is_tls()
     }
 }
 

@@ -1,24 +1,78 @@
-//! Answers in the protocol RESP2, collected until they are sent together.
+//! Answers in the protocols RESP2 and RESP3, collected until they are sent together.
+//!
+//! A large value is not copied: it is sent from where it is stored, between the bytes before and
+//! behind it.
 
-use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{self, Write};
 
+use crate::blob::Blob;
 use crate::integer;
+use crate::store::Value;
 
 /// Answers that have not been sent.
 #[derive(Debug, Default)]
-pub(crate) struct Answers(Vec<u8>);
+pub(crate) struct Answers {
+    bytes: Vec<u8>,
+    /// Large values, each with the number of `bytes` before it.
+    large: Vec<(usize, Blob)>,
+    protocol: Protocol,
+}
+
+/// The version of the protocol that a client has asked for.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    #[default]
+    Resp2,
+    Resp3,
+}
 
 impl Answers {
-    /// What there is to send.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.protocol
     }
 
-    /// Forgets what has been sent, and gives back memory that was needed only once.
-    pub(crate) fn sent(&mut self) {
-        self.0.clear();
-        self.0.shrink_to(KEPT);
+    pub(crate) fn set_protocol(&mut self, protocol: Protocol) {
+        self.protocol = protocol;
+    }
+
+    /// Whether there is enough for a write before the last request of a read is answered.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.bytes.len() > MOST || !self.large.is_empty()
+    }
+
+    /// Sends the answers and gives back memory that was needed only once.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub(crate) fn send(&mut self, mut to: impl Write) -> io::Result<()> {
+        if self.large.is_empty() {
+            to.write_all(&self.bytes)?;
+        } else {
+            self.send_large(to)?;
+        }
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT);
+        Ok(())
+    }
+
+    /// Sends bytes and large values in turn. Writes are small, and others run between them: one
+    /// call of the system with a large value would, if its receiver keeps pace, keep the worker until
+    /// the end.
+    #[cold]
+    fn send_large(&mut self, mut to: impl Write) -> io::Result<()> {
+        let mut sent = 0;
+        for (at, value) in self.large.drain(..) {
+            to.write_all(&self.bytes[sent..at])?;
+            sent = at;
+            for piece in value.chunks(PIECE) {
+                to.write_all(piece)?;
+                pirn::yield_now();
+            }
+        }
+        to.write_all(&self.bytes[sent..])?;
+        self.large.shrink_to(0);
+        Ok(())
     }
 
     /// A word of the protocol, such as `OK`.
@@ -27,55 +81,112 @@ impl Answers {
     }
 
     /// Why a request is refused, on one line; the first word is for programs.
-    pub(crate) fn error(&mut self, said: impl Display) {
-        self.0.push(b'-');
-        let start = self.0.len();
-        // Writing to memory does not fail.
-        let _ = write!(self.0, "{said}");
-        for byte in &mut self.0[start..] {
-            if matches!(byte, b'\r' | b'\n') {
-                *byte = b' ';
-            }
-        }
-        self.0.extend_from_slice(END);
+    pub(crate) fn error(&mut self, text: &[u8]) {
+        self.bytes.push(b'-');
+        let end_of_line = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let line = text
+            .iter()
+            .map(|byte| if end_of_line(byte) { b' ' } else { *byte });
+        self.bytes.extend(line);
+        self.bytes.extend_from_slice(END);
     }
 
     pub(crate) fn integer(&mut self, number: i64) {
         self.number(b':', number);
     }
 
-    /// How many there are.
-    pub(crate) fn count<T>(&mut self, what: impl Iterator<Item = T>) {
-        self.integer(i64::try_from(what.count()).unwrap_or(i64::MAX));
+    /// A length or a count.
+    pub(crate) fn count(&mut self, count: usize) {
+        self.integer(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Any bytes.
+    #[inline]
     pub(crate) fn bulk(&mut self, bytes: &[u8]) {
-        self.number(b'$', i64::try_from(bytes.len()).unwrap_or(i64::MAX));
-        self.0.extend_from_slice(bytes);
-        self.0.extend_from_slice(END);
+        self.len(b'$', bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(END);
+    }
+
+    /// A value, or that there is none.
+    #[inline]
+    pub(crate) fn value(&mut self, value: Option<&Value>) {
+        match value {
+            None => self.null(),
+            Some(Value::Small(bytes)) => self.bulk(bytes),
+            Some(Value::Large(bytes)) => {
+                self.len(b'$', bytes.len());
+                self.large.push((self.bytes.len(), bytes.clone()));
+                self.bytes.extend_from_slice(END);
+            }
+        }
+    }
+
+    /// A text of several lines for a person.
+    pub(crate) fn text(&mut self, text: &str) {
+        match self.protocol {
+            Protocol::Resp2 => self.bulk(text.as_bytes()),
+            Protocol::Resp3 => {
+                self.len(b'=', text.len() + 4);
+                self.bytes.extend_from_slice(b"txt:");
+                self.bytes.extend_from_slice(text.as_bytes());
+                self.bytes.extend_from_slice(END);
+            }
+        }
     }
 
     /// That there is nothing.
     pub(crate) fn null(&mut self) {
-        self.0.extend_from_slice(b"$-1\r\n");
+        self.bytes.extend_from_slice(match self.protocol {
+            Protocol::Resp2 => b"$-1\r\n",
+            Protocol::Resp3 => b"_\r\n",
+        });
+    }
+
+    /// That there is no array.
+    pub(crate) fn null_array(&mut self) {
+        self.bytes.extend_from_slice(match self.protocol {
+            Protocol::Resp2 => b"*-1\r\n",
+            Protocol::Resp3 => b"_\r\n",
+        });
     }
 
     /// The start of an array of so many answers, which follow.
     pub(crate) fn array(&mut self, len: usize) {
-        self.number(b'*', i64::try_from(len).unwrap_or(i64::MAX));
+        self.len(b'*', len);
     }
 
+    /// The start of a set, an array in RESP2.
+    pub(crate) fn set(&mut self, len: usize) {
+        match self.protocol {
+            Protocol::Resp2 => self.array(len),
+            Protocol::Resp3 => self.len(b'~', len),
+        }
+    }
+
+    /// The start of a map of so many pairs, an array in RESP2.
+    pub(crate) fn map(&mut self, len: usize) {
+        match self.protocol {
+            Protocol::Resp2 => self.array(2 * len),
+            Protocol::Resp3 => self.len(b'%', len),
+        }
+    }
+
+    fn len(&mut self, mark: u8, len: usize) {
+        self.number(mark, i64::try_from(len).unwrap_or(i64::MAX));
+    }
+
+    #[inline]
     fn number(&mut self, mark: u8, number: i64) {
-        self.0.push(mark);
-        integer::write(&mut self.0, number);
-        self.0.extend_from_slice(END);
+        self.bytes.push(mark);
+        integer::write(&mut self.bytes, number);
+        self.bytes.extend_from_slice(END);
     }
 
     fn line(&mut self, mark: u8, text: &[u8]) {
-        self.0.push(mark);
-        self.0.extend_from_slice(text);
-        self.0.extend_from_slice(END);
+        self.bytes.push(mark);
+        self.bytes.extend_from_slice(text);
+        self.bytes.extend_from_slice(END);
     }
 }
 
@@ -83,3 +194,9 @@ const END: &[u8] = b"\r\n";
 
 /// The memory that a connection keeps for its answers. Arbitrary.
 const KEPT: usize = 64 << 10;
+
+/// The most bytes of answers that wait for the last request of a read. Arbitrary.
+const MOST: usize = 256 << 10;
+
+/// How much of a large value is sent at once. Arbitrary.
+const PIECE: usize = 128 << 10;

@@ -1,42 +1,72 @@
-//! One connection: read what has come, answer all of it, write once.
+//! One connection: reads what has come, answers all of it, writes once.
 
-use std::io::Write as _;
-
+use anyhow::bail;
 use pirn::net::TcpStream;
 use pirn_programs::{Stop, hang_up};
 
 use crate::answers::Answers;
-use crate::commands::{self, Database, Next};
-use crate::input::Input;
+use crate::client::Client;
+use crate::commands;
+use crate::database::Database;
+use crate::input::{Broken, Input, MOST};
+use crate::store::Keys;
 
-/// Serves a connection until it ends, breaks the protocol, quits, or the server has been told to
-/// end: what has been read by then is answered.
+/// What a connection does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    Go,
+    /// Sends its answers and ends.
+    Close,
+}
+
+/// Serves a connection until it ends, breaks the protocol, quits, or the server ends: what has been
+/// read by then is answered.
 pub(crate) fn serve(
     mut stream: TcpStream,
     database: &Database,
     stop: &Stop,
 ) -> anyhow::Result<()> {
     stream.set_nodelay(true)?;
-    let _client = database.client();
-    let mut input = Input::new();
-    let mut answers = Answers::default();
-    while stop.unless(|| input.fill(&mut stream))?.unwrap_or(0) > 0 {
-        let next = answer(&mut input, database, &mut answers, &mut stream)?;
-        stream.write_all(answers.bytes())?;
-        answers.sent();
-        if let Next::Close = next {
-            break;
-        }
-    }
-    // What comes behind the end is not to cost the answers. It fails if the other end is gone.
+    let mut keys = Keys::new(&database.store);
+    let mut client = database.client();
+    let ended = answer_all(&mut stream, database, &mut keys, &mut client, stop);
+    client.unwatch(&mut keys);
+    ended?;
+    // Bytes behind the end are read, so that they do not cost the answers. That fails if the other
+    // end is gone.
     let _ = hang_up(stream);
     Ok(())
 }
 
+fn answer_all<'d>(
+    stream: &mut TcpStream,
+    database: &'d Database,
+    keys: &mut Keys<'d>,
+    client: &mut Client<'d>,
+    stop: &Stop,
+) -> anyhow::Result<()> {
+    let mut input = Input::new();
+    let mut answers = Answers::default();
+    while stop.unless(|| input.fill(&mut *stream))?.unwrap_or(0) > 0 {
+        let next = answer(&mut input, database, keys, client, &mut answers, stream)?;
+        answers.send(&mut *stream)?;
+        if next == Next::Close {
+            break;
+        }
+        if input.is_large() {
+            // A sender that keeps pace never lets the fiber wait.
+            pirn::yield_now();
+        }
+    }
+    Ok(())
+}
+
 /// Answers the requests that have come.
-fn answer(
+fn answer<'d>(
     input: &mut Input,
-    database: &Database,
+    database: &'d Database,
+    keys: &mut Keys<'d>,
+    client: &mut Client<'d>,
     answers: &mut Answers,
     stream: &mut TcpStream,
 ) -> anyhow::Result<Next> {
@@ -44,21 +74,24 @@ fn answer(
         let request = match input.next() {
             Ok(Some(request)) => request,
             Ok(None) => return Ok(Next::Go),
+            Err(broken @ Broken::Huge(_)) => return Err(broken.into()),
             Err(broken) => {
-                answers.error(format_args!("ERR {broken}"));
+                answers.error(format!("ERR {broken}").as_bytes());
                 return Ok(Next::Close);
             }
         };
-        if let Next::Close = commands::run(database, &request, answers) {
-            return Ok(Next::Close);
+        match commands::run(database, keys, client, request, answers) {
+            commands::Ran::Done => {}
+            commands::Ran::Quit => return Ok(Next::Close),
+            commands::Ran::Huge => bail!("a transaction of more than {MOST} bytes"),
+            commands::Ran::Attack => bail!(
+                "a request of HTTP: closed without an answer, \
+                 since a web page may have made a browser send it"
+            ),
         }
-        // Who asks for much and reads none of it waits for itself; memory stays flat.
-        if answers.bytes().len() > MOST {
-            stream.write_all(answers.bytes())?;
-            answers.sent();
+        // A client that asks for much and reads none of it waits for itself; memory stays flat.
+        if answers.is_full() {
+            answers.send(&mut *stream)?;
         }
     }
 }
-
-/// The most bytes of answers that wait for the last request of a read. Arbitrary.
-const MOST: usize = 256 << 10;

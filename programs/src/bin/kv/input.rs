@@ -1,17 +1,18 @@
-//! Bytes that have come, split into requests the way Redis does.
+//! Received bytes, split into requests as Redis splits them.
 //!
-//! A request is an array of strings (`*2\r\n$3\r\nGET\r\n$1\r\nk\r\n`), or a line of words as a person
-//! types them. Requests are taken one after the other out of one buffer, and nothing is copied but the
-//! words of such a line, which may be quoted.
+//! A request is an array of strings (`*2\r\n$3\r\nGET\r\n$1\r\nk\r\n`) or a line of words, which may be
+//! quoted. Requests are taken out of one buffer, one after the other. Only the words of a line are
+//! copied, and the start of a large string, which is received into memory of its own.
 //!
-//! A request of which not all has come is remembered as far as it was read: `args`, `read` and `searched`
-//! are of the request that begins at `start`. So what has come is not read again with each byte that
-//! comes, but for the length of a string, until the string is there.
+//! The part of a request that has come is not parsed again with each byte that follows: `args`, `read`
+//! and `searched` are of the request that begins at `start`.
 
 use std::io::{self, Read};
 use std::mem;
-use std::ops::Range;
 
+use crate::large::Large;
+use crate::request::{Place, Request};
+use crate::store::LARGE;
 use crate::{integer, words};
 
 /// What has come on a connection and has not been taken.
@@ -19,29 +20,28 @@ use crate::{integer, words};
 pub(crate) struct Input {
     /// Received up to `end`; room behind it.
     bytes: Vec<u8>,
-    /// Where the request begins that comes next.
+    /// Where the next request begins.
     start: usize,
     end: usize,
     /// How far that request has been read, from `start`.
     read: usize,
-    /// How many bytes behind `read` have been looked at, and do not end a line.
+    /// How many bytes behind `read` have been searched and do not end a line.
     searched: usize,
     /// How many of its arguments are still to be read; `None` if it has not begun.
     missing: Option<usize>,
-    /// Where its arguments are, from `start`; or in `words`.
-    args: Vec<Range<usize>>,
+    /// Its arguments, from `start` or in `words`.
+    args: Vec<Place>,
     /// The words of a line, without quotes.
     words: Vec<u8>,
+    /// The large argument that is being received.
+    large: Option<Large>,
+    /// The bytes of the large arguments in `args`.
+    apart: usize,
+    /// The most memory of one request.
+    most: usize,
 }
 
-/// A request: a command and its arguments, one at least.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Request<'a> {
-    bytes: &'a [u8],
-    args: &'a [Range<usize>],
-}
-
-/// What is no request. Redis's words for it.
+/// Why bytes are no request, in the words of Redis.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum Broken {
     #[error("Protocol error: too big inline request")]
@@ -58,27 +58,17 @@ pub(crate) enum Broken {
     NoLength(u8),
     #[error("Protocol error: invalid bulk length")]
     Length,
-}
-
-impl<'a> Request<'a> {
-    pub(crate) fn len(&self) -> usize {
-        self.args.len()
-    }
-
-    /// The command for 0, and its arguments.
-    pub(crate) fn arg(&self, n: usize) -> &'a [u8] {
-        &self.bytes[self.args[n].clone()]
-    }
-
-    /// The arguments from the `n`th.
-    pub(crate) fn args(&self, n: usize) -> impl Iterator<Item = &'a [u8]> {
-        let bytes = self.bytes;
-        self.args[n..].iter().map(|arg| &bytes[arg.clone()])
-    }
+    /// Redis closes such a connection without an answer.
+    #[error("a request of more than {0} bytes")]
+    Huge(usize),
 }
 
 impl Input {
     pub(crate) fn new() -> Input {
+        Input::with_limit(MOST)
+    }
+
+    fn with_limit(most: usize) -> Input {
         Input {
             bytes: vec![0; CHUNK],
             start: 0,
@@ -88,26 +78,42 @@ impl Input {
             missing: None,
             args: Vec::new(),
             words: Vec::new(),
+            large: None,
+            apart: 0,
+            most,
         }
     }
 
-    /// Receives what has come, waiting for something; returns how many bytes.
+    /// Receives what has come, or waits for something; returns how many bytes.
     ///
     /// # Errors
     /// As for `read`.
     pub(crate) fn fill(&mut self, mut from: impl Read) -> io::Result<usize> {
+        if let Some(large) = &mut self.large
+            && large.missing() > 0
+        {
+            return large.fill(from);
+        }
         self.make_room();
         let n = from.read(&mut self.bytes[self.end..])?;
         self.end += n;
         Ok(n)
     }
 
+    /// Whether a large argument is being received: a fiber that goes on for long.
+    pub(crate) fn is_large(&self) -> bool {
+        self.large.is_some()
+    }
+
     /// Takes the next request, if all of it has come.
     ///
     /// # Errors
-    /// If it is none: there is no telling where the next one would begin.
+    /// If it is none: the start of the next one is unknown.
     pub(crate) fn next(&mut self) -> Result<Option<Request<'_>>, Broken> {
         loop {
+            if self.missing.is_none() {
+                self.forget();
+            }
             let is_array = match self.unread().first() {
                 _ if self.missing.is_some() => true,
                 Some(first) => *first == b'*',
@@ -119,7 +125,11 @@ impl Input {
                 self.line()?
             };
             if !is_whole {
-                return Ok(None);
+                return if self.memory() > self.most {
+                    Err(Broken::Huge(self.most))
+                } else {
+                    Ok(None)
+                };
             }
             let begins = self.start;
             self.start += self.read;
@@ -134,12 +144,33 @@ impl Input {
             } else {
                 &self.words
             };
-            let args = &self.args;
-            return Ok(Some(Request { bytes, args }));
+            return Ok(Some(Request::new(bytes, &self.args)));
         }
     }
 
+    /// Forgets the arguments of the last request. The memory for unusually many goes, too, and
+    /// so does the share in a large value.
+    #[inline]
+    fn forget(&mut self) {
+        self.args.clear();
+        self.apart = 0;
+        if self.args.capacity() > KEPT_ARGS {
+            self.args = Vec::new();
+        }
+        if self.words.capacity() > KEPT {
+            self.words = Vec::new();
+        }
+    }
+
+    /// The memory of the request that has not all come.
+    fn memory(&self) -> usize {
+        let large = self.large.as_ref().map_or(0, Large::memory);
+        let args = self.args.len() * size_of::<Place>();
+        self.end - self.start + self.apart + large + args
+    }
+
     /// Reads an array as far as it has come; true if that is all of it.
+    #[inline]
     fn array(&mut self) -> Result<bool, Broken> {
         if self.missing.is_none() {
             let Some(header) = self.header(Broken::LongCount)? else {
@@ -148,9 +179,14 @@ impl Input {
             let count = header.number.filter(|count| *count <= i64::from(i32::MAX));
             let count = count.ok_or(Broken::Count)?;
             self.missing = Some(usize::try_from(count).unwrap_or(0));
-            self.args.clear();
         }
         while self.missing > Some(0) {
+            if self.large.is_some() {
+                if !self.gather() {
+                    return Ok(false);
+                }
+                continue;
+            }
             let before = self.read;
             let Some(header) = self.header(Broken::LongLength)? else {
                 return Ok(false);
@@ -160,23 +196,55 @@ impl Input {
             }
             let len = header.number.and_then(|len| usize::try_from(len).ok());
             let len = len.filter(|len| *len <= LONGEST).ok_or(Broken::Length)?;
+            if len >= LARGE {
+                self.large = Some(Large::new(len));
+                continue;
+            }
             if self.unread().len() < len + END {
-                // Who promises much is given room as it comes. When it is there its length is
-                // read again.
-                let has_come = self.end - self.start;
-                let room = CHUNK.max(2 * has_come);
-                self.reserve(room.min(self.read + len + END));
+                // The length is read again when the string is there.
+                self.reserve(self.read + len + END);
                 self.read = before;
                 return Ok(false);
             }
-            self.args.push(self.read..self.read + len);
+            self.push(Place::Within(self.read..self.read + len));
             self.read += len + END;
-            self.missing = self.missing.map(|missing| missing - 1);
         }
         Ok(true)
     }
 
+    /// Moves what has come of a large argument to the argument; true if that is all of it.
+    #[cold]
+    fn gather(&mut self) -> bool {
+        let unread = &self.bytes[self.start + self.read..self.end];
+        let Some(large) = &mut self.large else {
+            return true;
+        };
+        let here = large.take_from(unread);
+        if here == unread.len() {
+            self.end -= here;
+        } else {
+            self.read += here;
+        }
+        if large.missing() > 0 || self.unread().len() < END {
+            return false;
+        }
+        self.read += END;
+        if let Some(large) = self.large.take() {
+            let blob = large.into_blob();
+            self.apart += blob.len();
+            self.push(Place::Apart(blob));
+        }
+        true
+    }
+
+    #[inline]
+    fn push(&mut self, place: Place) {
+        self.args.push(place);
+        self.missing = self.missing.map(|missing| missing - 1);
+    }
+
     /// Reads a line of a mark and a number, if all of it has come.
+    #[inline]
     fn header(&mut self, too_long: Broken) -> Result<Option<Header>, Broken> {
         let len = self.search(|byte| byte == b'\r');
         let unread = self.unread();
@@ -213,13 +281,13 @@ impl Input {
         let line = &unread[..len];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         self.words.clear();
-        self.args.clear();
         words::split(line, &mut self.words, &mut self.args).ok_or(Broken::Quotes)?;
         self.read += len + 1;
         Ok(true)
     }
 
     /// Where the first byte of a kind is in what is unread.
+    #[inline]
     fn search(&mut self, is_it: impl Fn(u8) -> bool) -> Option<usize> {
         let searched = mem::take(&mut self.searched);
         let mut rest = self.unread()[searched..].iter();
@@ -234,16 +302,18 @@ impl Input {
         &self.bytes[self.start + self.read..self.end]
     }
 
-    /// Makes room behind what has come, by moving it to the front if that is enough.
+    /// Makes room behind what has come, by moving it to the front if that is enough. Gives back
+    /// room that was needed only once.
     fn make_room(&mut self) {
-        if self.start == self.end {
+        let len = self.end - self.start;
+        if self.bytes.len() > KEPT && len <= CHUNK / 2 {
+            self.move_to_front();
+            self.bytes.truncate(CHUNK);
+            self.bytes.shrink_to_fit();
+        } else if len == 0 {
             (self.start, self.end) = (0, 0);
-            if self.bytes.len() > KEPT {
-                self.bytes.truncate(CHUNK);
-                self.bytes.shrink_to_fit();
-            }
         } else if self.end == self.bytes.len() {
-            self.reserve(2 * (self.end - self.start));
+            self.reserve(2 * len);
         }
     }
 
@@ -252,12 +322,19 @@ impl Input {
         if self.start + len <= self.bytes.len() {
             return;
         }
-        self.bytes.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
+        self.move_to_front();
         if self.bytes.len() < len {
             self.bytes.resize(len, 0);
         }
+    }
+
+    fn move_to_front(&mut self) {
+        if self.start == 0 {
+            return;
+        }
+        self.bytes.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
     }
 }
 
@@ -268,26 +345,40 @@ struct Header {
     number: Option<i64>,
 }
 
-/// The length of the end of a line. What it is made of is not looked at, as Redis does not.
+/// The length of the end of a line. Its bytes are not checked, as in Redis.
 const END: usize = 2;
 
 /// Room that a connection begins with: what Redis reads at once.
 const CHUNK: usize = 16 << 10;
 
-/// Room that a connection keeps while it has nothing to read. Arbitrary.
+/// Room that a connection keeps, and room for arguments. Arbitrary.
 const KEPT: usize = 64 << 10;
+const KEPT_ARGS: usize = 1 << 10;
 
-/// The longest line, and the longest string, that Redis takes.
+/// The most memory of one request, and of one transaction: `client-query-buffer-limit` of Redis.
+pub(crate) const MOST: usize = 1 << 30;
+
+/// The longest line that Redis takes.
 const LONGEST_LINE: usize = 64 << 10;
-const LONGEST: usize = 512 << 20;
+
+/// The longest string that Redis takes: `proto-max-bulk-len`.
+pub(crate) const LONGEST: usize = 512 << 20;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Given;
 
     /// The requests in `text`, which comes `step` bytes at a time; and what ends them.
     fn requests(text: &[u8], step: usize) -> (Vec<Vec<Vec<u8>>>, Option<Broken>) {
-        let mut input = Input::new();
+        split(Input::new(), text, step)
+    }
+
+    fn split(
+        mut input: Input,
+        text: &[u8],
+        step: usize,
+    ) -> (Vec<Vec<Vec<u8>>>, Option<Broken>) {
         let mut found = Vec::new();
         for part in text.chunks(step) {
             let mut part = part;
@@ -323,6 +414,67 @@ mod tests {
         ];
         for step in [1, 2, 3, 7, 100, CHUNK, text.len()] {
             assert!(requests(&text, step) == (expected.clone(), None), "{step}");
+        }
+    }
+
+    #[test]
+    fn a_large_argument_is_received_apart() {
+        let value = vec![b'v'; LARGE];
+        let head = format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${}\r\n", value.len());
+        let text = [head.as_bytes(), &value, b"\r\nPING\r\n"].concat();
+        for step in [1000, CHUNK, text.len()] {
+            let mut input = Input::new();
+            let mut names = Vec::new();
+            for mut part in text.chunks(step) {
+                while !part.is_empty() {
+                    input.fill(&mut part).unwrap();
+                    while let Some(request) = input.next().unwrap() {
+                        names.push(request.arg(0).to_vec());
+                        if request.len() == 3 {
+                            let is_apart = matches!(request.value(2), Given::Shared(_));
+                            assert!(is_apart && request.arg(2) == value);
+                        }
+                    }
+                }
+            }
+            assert_eq!(names, [b"SET".to_vec(), b"PING".to_vec()]);
+            // The value is not shared by a connection that waits.
+            assert!(input.args.is_empty() && input.large.is_none());
+        }
+    }
+
+    #[test]
+    fn memory_for_many_arguments_is_given_back() {
+        let mut text = b"*100000\r\n".to_vec();
+        text.extend(b"$1\r\na\r\n".repeat(100_000));
+        // The start of another request stays.
+        text.extend(b"*2\r\n$4\r\nECHO\r\n");
+        let text = text.as_slice();
+        let line = b"ECHO "
+            .iter()
+            .chain(&[b'x'; KEPT - 100])
+            .copied()
+            .collect::<Vec<u8>>();
+        let mut input = Input::new();
+        for mut part in [text, b"$1\r\na\r\n", &line, b"\r\n*"] {
+            while !part.is_empty() {
+                input.fill(&mut part).unwrap();
+                while input.next().unwrap().is_some() {}
+            }
+        }
+        input.fill(io::empty()).unwrap();
+        assert!(input.args.capacity() <= KEPT_ARGS);
+        assert!(input.words.capacity() <= KEPT);
+        assert!(input.bytes.capacity() <= KEPT);
+    }
+
+    #[test]
+    fn a_request_has_a_limit() {
+        let text = b"*10\r\n".iter().copied().chain(b"$1\r\na\r\n".repeat(9));
+        let value = format!("*1\r\n${}\r\n{}", 2 * LARGE, "x".repeat(LARGE));
+        for text in [text.collect(), value.into_bytes()] {
+            let (found, broken) = split(Input::with_limit(200), &text, 10);
+            assert_eq!((found.len(), broken), (0, Some(Broken::Huge(200))));
         }
     }
 

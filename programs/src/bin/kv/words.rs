@@ -4,20 +4,20 @@
 //! takes any other byte as it is; between single quotes only `\'` does. A word ends where its quotes
 //! do.
 
-use std::ops::Range;
+use crate::request::Place;
 
 /// Appends the words of `line` to `words`, and where they are there to `places`; `None` if quotes are
 /// left open, or closed in the middle of a word.
 pub(crate) fn split(
     line: &[u8],
     words: &mut Vec<u8>,
-    places: &mut Vec<Range<usize>>,
+    places: &mut Vec<Place>,
 ) -> Option<()> {
     let mut rest = line.trim_ascii_start();
     while !rest.is_empty() {
         let start = words.len();
         rest = word(rest, words)?;
-        places.push(start..words.len());
+        places.push(Place::Within(start..words.len()));
         rest = rest.trim_ascii_start();
     }
     Some(())

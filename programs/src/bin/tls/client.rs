@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use pirn::net::TcpStream;
@@ -14,14 +15,21 @@ use crate::duplex::Duplex;
 use crate::identity;
 
 /// Connects, and goes on until the server has said that it sends no more.
-pub(crate) fn run(address: &str, name: String, ca: &Path) -> anyhow::Result<()> {
+pub(crate) fn run(
+    address: &str,
+    name: String,
+    ca: &Path,
+    handshake: Duration,
+) -> anyhow::Result<()> {
     let config = ClientConfig::builder()
         .with_root_certificates(identity::roots(ca)?)
         .with_no_client_auth();
     let name = ServerName::try_from(name).context("no name of a server")?;
     let stream = TcpStream::connect(address)
         .with_context(|| format!("cannot connect to {address}"))?;
-    let duplex = Duplex::connect(stream, Arc::new(config), name)
+    let agree = || Duplex::connect(stream, Arc::new(config), name);
+    let duplex = pirn::timeout(handshake, agree)
+        .with_context(|| format!("no TLS handshake with {address} in {handshake:?}"))?
         .with_context(|| format!("cannot agree with {address}"))?;
     scope(|s| {
         let sender = s.spawn(|| send(&duplex));

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use pirn_programs::exit;
+use pirn_programs::{CONNECTIONS, Server, exit, seconds};
 
 /// Sends back what it is sent over TLS, or connects standard input and output to such a server.
 #[derive(Parser)]
@@ -37,6 +37,12 @@ struct Args {
     /// Writes the certificate that was made to this file
     #[arg(long, conflicts_with = "cert")]
     save_cert: Option<PathBuf>,
+    /// Seconds that the handshake may take, for a server and for a client
+    #[arg(long, default_value = "10", value_parser = seconds)]
+    handshake: Duration,
+    /// How many connections there are at once; others wait to be accepted
+    #[arg(long, default_value_t = CONNECTIONS)]
+    connections: usize,
     /// Seconds that connections have to end after SIGTERM
     #[arg(long, default_value_t = 10)]
     grace: u64,
@@ -58,12 +64,17 @@ fn main() -> ExitCode {
 
 fn run(args: Args) -> anyhow::Result<()> {
     if let (Some(address), Some(ca)) = (&args.connect, &args.ca) {
-        return client::run(address, args.name, ca);
+        return client::run(address, args.name, ca, args.handshake);
     }
     let identity = match (&args.cert, &args.key) {
         (Some(cert), Some(key)) => identity::read(cert, key)?,
         _ => identity::make(args.save_cert.as_deref())?,
     };
     let address = args.listen.unwrap_or_default();
-    server::run(&address, Duration::from_secs(args.grace), identity)
+    let server = Server::new(&address, Duration::from_secs(args.grace))?;
+    server::run(
+        server.connections(args.connections),
+        identity,
+        args.handshake,
+    )
 }

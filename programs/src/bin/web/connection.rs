@@ -3,52 +3,82 @@
 use std::error::Error;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use hyper_util::server::conn::auto;
-use hyper_util::service::TowerToHyperService;
 use pirn::future::hyper::{Executor, Timer};
 use pirn::future::wait;
 use pirn::net::TcpStream;
 use pirn_programs::Stop;
 
-/// Answers one client until it leaves or is silent for too long; told to stop, until what it has
-/// asked for is answered.
+use crate::pace::Pace;
+use crate::service::Timed;
+
+/// How much time a client has.
+#[derive(Debug, Copy, Clone)]
+pub(crate) struct Limits {
+    /// For the head of a request.
+    pub(crate) patience: Duration,
+    /// For the body of a request, and for an answer to be read.
+    pub(crate) body: Duration,
+}
+
+/// Answers one client until it leaves or is too slow; at a shutdown, until its requests are answered.
 pub(crate) fn serve(
     stream: TcpStream,
     routes: Router,
-    patience: Duration,
+    limits: Limits,
     stop: &Stop,
 ) -> anyhow::Result<()> {
     stream.set_nodelay(true)?;
-    // Until then there is no protocol whose limits could hold.
-    let spoken = || pirn::timeout(patience, || stream.peek(&mut [0]));
-    match stop.unless(|| spoken().unwrap_or(Ok(0)))? {
-        Some(1..) => {}
-        Some(0) | None => return Ok(()),
-    }
-    let mut protocols = auto::Builder::new(Executor);
-    protocols.http1().timer(Timer).header_read_timeout(patience);
-    protocols.http2().timer(Timer).keep_alive_interval(patience);
-    let service = TowerToHyperService::new(routes);
+    let pace = Pace::new(limits.patience, limits.body);
+    let service = Timed::new(routes, Arc::clone(&pace), limits.body);
+    let protocols = protocols(limits.patience);
     let mut connection = pin!(protocols.serve_connection(stream, service));
-    let ended = match stop.unless(|| wait(connection.as_mut()))? {
-        Some(ended) => ended,
+    let mut ended = stop.unless(|| wait(pace.keep(connection.as_mut())))?;
+    if ended.is_none() {
+        connection.as_mut().graceful_shutdown();
+        ended = Some(wait(pace.keep(connection.as_mut()))?);
+    }
+    match ended.flatten() {
+        Some(Err(error)) if !is_gone(&*error) => Err(anyhow::Error::from_boxed(error)),
+        Some(_) => Ok(()),
+        // Overdue. An idle client gets the goodbye of its protocol.
         None => {
-            connection.as_mut().graceful_shutdown();
-            wait(connection)?
+            if pace.is_quiet() {
+                connection.as_mut().graceful_shutdown();
+                // Whatever it ends with is no news.
+                let _ = pirn::timeout(GOODBYE, || wait(connection));
+            }
+            Ok(())
         }
-    };
-    ended.or_else(|error| match is_gone(&*error) {
-        true => Ok(()),
-        false => Err(anyhow::Error::from_boxed(error)),
-    })
+    }
+}
+
+/// Both protocols, with bounds on what is kept for a client.
+fn protocols(patience: Duration) -> auto::Builder<Executor> {
+    let mut protocols = auto::Builder::new(Executor);
+    protocols
+        .http1()
+        .timer(Timer)
+        .header_read_timeout(patience)
+        .max_buf_size(BUFFER);
+    protocols
+        .http2()
+        .timer(Timer)
+        .keep_alive_interval(patience)
+        .max_concurrent_streams(STREAMS)
+        .max_send_buf_size(BUFFER);
+    protocols
 }
 
 /// Whether it is no news: the client has left in the middle of something, or was too slow.
 fn is_gone(error: &(dyn Error + 'static)) -> bool {
-    use io::ErrorKind::{BrokenPipe, ConnectionReset, NotConnected, UnexpectedEof};
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionReset, Interrupted, NotConnected, UnexpectedEof,
+    };
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(error) = error.downcast_ref::<hyper::Error>()
@@ -61,7 +91,8 @@ fn is_gone(error: &(dyn Error + 'static)) -> bool {
         if let Some(error) = error.downcast_ref::<io::Error>()
             && matches!(
                 error.kind(),
-                BrokenPipe | ConnectionReset | NotConnected | UnexpectedEof
+                // Interrupted: a shutdown before the client has chosen its protocol.
+                BrokenPipe | ConnectionReset | Interrupted | NotConnected | UnexpectedEof
             )
         {
             return true;
@@ -70,3 +101,12 @@ fn is_gone(error: &(dyn Error + 'static)) -> bool {
     }
     false
 }
+
+/// How much is kept of a head, or of answers that are not sent yet. Arbitrary.
+const BUFFER: usize = 64 << 10;
+
+/// How many requests of one connection are under way at once, over HTTP/2. Arbitrary.
+const STREAMS: u32 = 200;
+
+/// How long a client may take to hear that its connection ends. Arbitrary.
+const GOODBYE: Duration = Duration::from_secs(1);

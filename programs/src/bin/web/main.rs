@@ -2,19 +2,28 @@
 //!
 //! * `connection`: one client; a fiber that waits for hyper's future, and tells it when the server is
 //!   to end.
+//! * `pace`: how long a client may take, and for what; `bodies`, with limits; `service`, which has both.
 //! * `routes`: who answers what. A handler that waits or computes does so on a fiber of its own, in
 //!   plain code.
+//! * `computing`: how many handlers compute at once.
 //! * `notes`: what is kept.
 
+mod bodies;
+mod computing;
 mod connection;
 mod notes;
+mod pace;
 mod routes;
+mod service;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use pirn_programs::{Server, exit};
+use pirn_programs::{CONNECTIONS, Server, exit, seconds};
+
+use crate::computing::Computing;
+use crate::connection::Limits;
 
 /// Keeps notes, and answers over HTTP/1.1 and HTTP/2.
 #[derive(Parser)]
@@ -23,9 +32,21 @@ struct Args {
     /// Where to listen; port 0 stands for one that is free
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: String,
-    /// Seconds that a client has for the head of a request
-    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
-    patience: u64,
+    /// Seconds that a client has for the head of a request, from its connection or the last answer on
+    #[arg(long, default_value = "30", value_parser = seconds)]
+    patience: Duration,
+    /// Seconds that a client has to send the body of a request, and to read an answer
+    #[arg(long, default_value = "60", value_parser = seconds)]
+    body: Duration,
+    /// How many requests compute at once
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..))]
+    computing: u16,
+    /// How many requests more wait until they may compute; others are sent away
+    #[arg(long, default_value_t = 32)]
+    waiting: u16,
+    /// How many connections there are at once; others wait to be accepted
+    #[arg(long, default_value_t = CONNECTIONS)]
+    connections: usize,
     /// Seconds that connections have to end after SIGTERM
     #[arg(long, default_value_t = 5)]
     grace: u64,
@@ -35,10 +56,15 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let serve = || {
         let server = Server::new(&args.listen, Duration::from_secs(args.grace))?;
-        let (stop, routes) = (server.stop(), routes::all());
-        let patience = Duration::from_secs(args.patience);
+        let computing = Computing::new(args.computing.into(), args.waiting.into());
+        let (stop, routes) = (server.stop(), routes::all(computing));
+        let limits = Limits {
+            patience: args.patience,
+            body: args.body,
+        };
         server
-            .run(move |stream| connection::serve(stream, routes.clone(), patience, &stop))
+            .connections(args.connections)
+            .run(move |stream| connection::serve(stream, routes.clone(), limits, &stop))
     };
     exit("web", pirn::run(serve))
 }

@@ -3,9 +3,9 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /notes` | the names of all notes |
-//! | `GET`, `PUT`, `DELETE /notes/NAME` | one of them |
+//! | `GET`, `PUT`, `DELETE /notes/NAME` | one of them, of 64 KiB at most |
 //! | `POST /digest` | the SHA-256 sum of the body, which is not kept |
-//! | `GET /primes/N` | how many primes there are up to N, which takes a while |
+//! | `GET /primes/N` | how many primes there are up to N, which takes a while; 503 if many ask |
 //! | `GET /later/MS` | `late`, so many milliseconds later |
 //!
 //! A handler is polled, and so must not wait but by `await`. What waits (for a lock, for time) or computes
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -27,6 +27,7 @@ use pirn::spawn::checkpoint;
 use pirn::{Interrupt, time};
 use sha2::{Digest as _, Sha256};
 
+use crate::computing::Computing;
 use crate::notes::Notes;
 
 /// The largest number whose primes are counted.
@@ -35,14 +36,22 @@ const MOST: u32 = 10_000_000;
 /// The longest that an answer is held back, in milliseconds.
 const LONGEST: u64 = 60_000;
 
+/// How long a note may be, in bytes: notes are whole in memory while they come. Arbitrary.
+const NOTE: usize = 64 << 10;
+
+/// How many steps are computed from one checkpoint to the next. Arbitrary.
+const STEPS: usize = 1 << 10;
+
 /// All routes, over notes of their own.
-pub(crate) fn all() -> Router {
+pub(crate) fn all(computing: Computing) -> Router {
     let note = get(read).put(write).delete(forget);
+    let note = note.layer(DefaultBodyLimit::max(NOTE));
+    let primes = get(primes).with_state(Arc::new(computing));
     Router::new()
         .route("/notes", get(list))
         .route("/notes/{name}", note)
         .route("/digest", post(digest))
-        .route("/primes/{upto}", get(primes))
+        .route("/primes/{upto}", primes)
         .route("/later/{milliseconds}", get(later))
         .with_state(Arc::new(Notes::default()))
 }
@@ -96,15 +105,18 @@ async fn digest(mut body: Body) -> Response {
     text.into_response()
 }
 
-async fn primes(Path(upto): Path<u32>) -> Response {
+async fn primes(
+    State(computing): State<Arc<Computing>>,
+    Path(upto): Path<u32>,
+) -> Response {
     if upto > MOST {
         let refusal = format!("no more than {MOST}");
         return (StatusCode::UNPROCESSABLE_ENTITY, refusal).into_response();
     }
     on_fiber(move || {
-        count_primes(upto)
-            .map(|count| count.to_string())
-            .map_err(gone)
+        computing
+            .run(|| count_primes(upto))
+            .map(|count| count.map(|count| count.to_string()).map_err(gone))
     })
     .await
 }
@@ -136,7 +148,7 @@ fn gone(_: Interrupt) -> StatusCode {
     StatusCode::SERVICE_UNAVAILABLE
 }
 
-/// By the sieve of Eratosthenes; gives way to other fibers, and ends if nobody wants the answer.
+/// By the sieve of Eratosthenes; gives way to other fibers, and ends if nothing waits for the answer.
 fn count_primes(upto: u32) -> Result<usize, Interrupt> {
     let size = upto as usize + 1;
     let mut is_prime = vec![true; size];
@@ -146,11 +158,18 @@ fn count_primes(upto: u32) -> Result<usize, Interrupt> {
             break;
         }
         if is_prime[n] {
-            checkpoint()?;
-            (n * n..size)
-                .step_by(n)
-                .for_each(|multiple| is_prime[multiple] = false);
+            for (step, multiple) in (n * n..size).step_by(n).enumerate() {
+                if step % STEPS == 0 {
+                    checkpoint()?;
+                }
+                is_prime[multiple] = false;
+            }
         }
     }
-    Ok(is_prime.into_iter().filter(|prime| *prime).count())
+    let mut count = 0;
+    for part in is_prime.chunks(STEPS) {
+        checkpoint()?;
+        count += part.iter().filter(|prime| **prime).count();
+    }
+    Ok(count)
 }

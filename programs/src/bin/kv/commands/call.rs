@@ -1,0 +1,126 @@
+//! What happens to a request: its command is run, queued in a transaction, or refused.
+
+use super::refused::Refused;
+use super::table::{self, Command, Kind};
+use crate::answers::Answers;
+use crate::client::Client;
+use crate::database::Database;
+use crate::request::Request;
+use crate::store::Keys;
+
+/// What a command works with.
+pub(super) struct Call<'c, 'd> {
+    pub(super) database: &'d Database,
+    pub(super) keys: &'c mut Keys<'d>,
+    pub(super) client: &'c mut Client<'d>,
+    pub(super) request: Request<'c>,
+    pub(super) answers: &'c mut Answers,
+}
+
+pub(super) type Done = Result<(), Refused>;
+
+/// How a request went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ran {
+    /// It is answered.
+    Done,
+    /// It is answered, and the client wants to end.
+    Quit,
+    /// It is part of a request of HTTP, and is not answered.
+    Attack,
+    /// Its transaction is too large, and is not answered.
+    Huge,
+}
+
+/// Does what a request asks for and answers it, or queues it in a transaction.
+#[inline]
+pub(crate) fn run<'d>(
+    database: &'d Database,
+    keys: &mut Keys<'d>,
+    client: &mut Client<'d>,
+    request: Request<'_>,
+    answers: &mut Answers,
+) -> Ran {
+    let command = match table::find(&request) {
+        Ok(command) => command,
+        Err(refused) => {
+            client.spoil();
+            answers.error(refused.text());
+            return Ran::Done;
+        }
+    };
+    let is_complete = command.takes(request.len());
+    match command.kind() {
+        Kind::Attack => return Ran::Attack,
+        Kind::Quit => {
+            answers.word("OK");
+            return Ran::Quit;
+        }
+        Kind::Queued | Kind::AtOnce => {}
+    }
+    let mut call = Call {
+        database,
+        keys,
+        client,
+        request,
+        answers,
+    };
+    let done = if !is_complete {
+        Err(Refused::arguments(command.name))
+    } else if database.max_memory != 0 && call.lacks_memory(command) {
+        Err(Refused::NO_MEMORY)
+    } else if call.client.transaction.is_some() && command.kind() == Kind::Queued {
+        let is_queued = call.queue(command);
+        return if is_queued { Ran::Done } else { Ran::Huge };
+    } else {
+        call.perform(command)
+    };
+    call.keys.release();
+    if let Err(refused) = done {
+        let is_rejected = !is_complete || refused == Refused::NO_MEMORY;
+        call.refuse(command, &refused, is_rejected);
+    }
+    Ran::Done
+}
+
+impl Call<'_, '_> {
+    /// Runs a command, alone or in a transaction.
+    #[inline]
+    fn perform(&mut self, command: &Command) -> Done {
+        if command.is_wide(&self.request) {
+            let shards = command.shards(self.keys, &self.request);
+            self.keys.hold(shards);
+        }
+        (command.run)(self)
+    }
+
+    /// Whether the limit of memory forbids the command. What is queued counts as if it were stored.
+    #[cold]
+    fn lacks_memory(&self, command: &Command) -> bool {
+        let Some(transaction) = &self.client.transaction else {
+            return command.grows() && self.database.is_full(self.request.size());
+        };
+        let more = if command.kind() == Kind::Queued {
+            self.request.size()
+        } else if command.is_exec() && transaction.grows {
+            0
+        } else {
+            return false;
+        };
+        self.database.is_full(transaction.size + more)
+    }
+
+    /// Answers why a command has done nothing. One that is rejected before it runs spoils the
+    /// transaction.
+    #[cold]
+    fn refuse(&mut self, command: &Command, refused: &Refused, is_rejected: bool) {
+        if command.is_exec() && (is_rejected || self.client.transaction.is_some()) {
+            self.abort(refused);
+        } else {
+            if is_rejected {
+                self.client.spoil();
+            }
+            self.answers.error(refused.text());
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What the commands do, by family.
+//!
+//! * `call`: what happens to a request: run, queued or refused.
+//! * `table`: all commands, with the number of their arguments, their keys and their kind.
+//! * `strings`, `numbers`, `keys`, `expiry`: commands on keys.
+//! * `transaction`: `MULTI` to `EXEC`, and watched keys.
+//! * `client`, `server`: the connection and its settings; reports.
+//! * `refused`: the words of Redis for requests that are refused.
+
+mod call;
+mod client;
+mod describe;
+mod expiry;
+mod keys;
+mod numbers;
+mod refused;
+mod scan;
+mod server;
+mod set;
+mod strings;
+mod table;
+mod transaction;
+
+pub(crate) use call::{Ran, run};
+pub(crate) use table::Command;
