@@ -22,6 +22,7 @@
 
 #include <boost/fiber/algo/work_stealing.hpp>
 #include <boost/fiber/all.hpp>
+#include <boost/version.hpp>
 
 namespace fibers = boost::fibers;
 
@@ -237,6 +238,7 @@ static bool run(Job const& job) {
 }
 
 int main(int count, char** arguments) {
+    if (count == 2) return std::puts("boost " BOOST_LIB_VERSION), 0;
     if (count != 7) return std::puts("skip wrong arguments"), 0;
     auto const number = [&](int index) { return std::strtoull(arguments[index], nullptr, 10); };
     Job const job{arguments[1], unsigned(number(2)), number(3), number(4), number(5), number(6)};

@@ -63,7 +63,7 @@ func main() {
 	case j.name == "throughput":
 		throughput(j)
 	default:
-		if !talk(j) {
+		if !talk(j) && !tail(j) {
 			fmt.Println("skip no such case")
 		}
 	}

@@ -40,6 +40,9 @@ struct Options {
     /// Writes everything to this file as well.
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
+    /// Writes the verdicts on pirn's targets to this file.
+    #[arg(long, value_name = "FILE")]
+    verdicts: Option<String>,
     /// Prints the names of cases and peers and ends.
     #[arg(long)]
     list: bool,
@@ -71,8 +74,9 @@ fn compare(options: &Options) -> Result<(), String> {
         repetitions: options.reps,
         quick: options.quick,
     };
-    let machine = Machine::here();
+    let mut machine = Machine::here();
     let programs = prepare(&plan);
+    machine.versions.extend(tools::versions(&programs));
     let results = harness::run(&plan, &programs, |line| eprintln!("{line}"));
     let sheet = Sheet::new(&plan, &results, machine);
     let page = match options.markdown {
@@ -84,7 +88,30 @@ fn compare(options: &Options) -> Result<(), String> {
         fs::write(path, report::json(&sheet))
             .map_err(|error| format!("{path}: {error}"))?;
     }
+    if let Some(path) = &options.verdicts {
+        let (lines, reasons) = report::verdicts(&sheet, &missing(&plan, &programs));
+        for reason in reasons {
+            eprintln!("no verdict: {reason}");
+        }
+        fs::write(path, lines.join("\n")).map_err(|error| format!("{path}: {error}"))?;
+    }
     Ok(())
+}
+
+/// The peers that were not asked for, or are not to be had.
+fn missing(plan: &Plan, programs: &Programs) -> Vec<&'static str> {
+    let ran = |peer: &Peer| {
+        plan.peers.iter().any(|asked| asked.name == peer.name)
+            && match peer.program {
+                Program::Go => programs.go.is_ok(),
+                Program::Boost => programs.boost.is_ok(),
+                _ => true,
+            }
+    };
+    let all = peers::all().iter();
+    all.filter(|peer| !ran(peer))
+        .map(|peer| peer.name)
+        .collect()
 }
 
 /// Fetches and builds what the plan needs, and says what cannot be had.

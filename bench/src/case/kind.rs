@@ -1,6 +1,6 @@
 //! What a case is: the kind of work, its sizes, its rows.
 
-use super::{Fork, Net, Row, Talk};
+use super::{Fork, Net, Row, Tail, Talk};
 
 /// What the child is to do; the meaning of `n` differs for each and stands here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub enum Kind {
     Talk(Talk),
     /// Work that is divided by joins of two closures.
     Fork(Fork),
+    /// Tasks that settle before the work comes, or wait beside tasks that hold a worker.
+    Tail(Tail),
     /// A server and a load on it, each in a process of its own.
     Net(Net),
     /// One corpus through a gzip program at this level, through pipes or files.

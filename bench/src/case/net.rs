@@ -24,4 +24,26 @@ pub enum Net {
     /// `n` connections, or as many as the limit on descriptors allows, each answered once
     /// and then left alone.
     Idle,
+    /// `n` requests in equal shares on each connection, one in flight on each, for each of which
+    /// the server computes so many microseconds; fewer connections if `n` is smaller.
+    Work {
+        /// How many connections.
+        connections: usize,
+        /// Microseconds of computing for a request.
+        micros: u64,
+    },
+    /// Echo or HTTP for `n` milliseconds as fast as the server can, then in an open loop at
+    /// 30, 60 and 90 % of that rate, for as long each.
+    Open {
+        /// How many connections.
+        connections: usize,
+        /// HTTP instead of echo.
+        http: bool,
+    },
+    /// `n` requests of echo at a fixed rate, over many connections, 1 % of which cost 20 ms of
+    /// computing for each request; fewer connections if `n` is smaller.
+    Mixed {
+        /// How many connections.
+        connections: usize,
+    },
 }

@@ -27,6 +27,8 @@ pub enum Unit {
     Calls,
     /// How many times as fast.
     Times,
+    /// How many times as long as in the ideal.
+    Ideal,
     /// A number of things.
     Count,
 }
@@ -46,6 +48,7 @@ impl Unit {
             Unit::PerS => "/s",
             Unit::Calls => "calls",
             Unit::Times => "×",
+            Unit::Ideal => "× ideal",
             Unit::Count => "",
         }
     }

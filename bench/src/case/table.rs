@@ -6,6 +6,7 @@ use super::rows::{
     BUSY_CHILD, GUNZIP_INDEXED, GUNZIP_PLAIN, HAND_OVER, PARKED_SMALL, PARKED_WIDE, PGZ,
     SKYNET, SPAWN_JOIN, SPAWN_JOIN_YIELD, SPAWN_MANY, STEAL, THROUGHPUT, WAKE, YIELD,
 };
+use super::tail_table::TAIL;
 use super::talk_table::TALK;
 use super::{Case, Kind, Row};
 
@@ -20,8 +21,8 @@ pub fn table() -> &'static [Case] {
 }
 
 const TABLE: &[Case] = &{
-    let lists = [LABOR, FORK, TALK, NET];
-    let mut all = [BASE; LABOR.len() + FORK.len() + TALK.len() + NET.len()];
+    let lists = [LABOR, FORK, TALK, NET, TAIL];
+    let mut all = [BASE; LABOR.len() + FORK.len() + TALK.len() + NET.len() + TAIL.len()];
     let (mut list, mut first) = (0, 0);
     while list < lists.len() {
         let mut at = 0;

@@ -5,6 +5,7 @@
 //! peer has no such case. The programs of other languages take the same arguments after
 //! the peer's name and answer alike.
 
+mod compute;
 mod job;
 mod laps;
 mod latency;
@@ -12,9 +13,10 @@ mod memory;
 mod outcome;
 mod usage;
 
+pub use compute::{calibrate, compute};
 pub use job::Job;
 pub use laps::Laps;
 pub use latency::{Latency, Stamp, spin_for};
 pub use memory::{Footprint, peak_mib, report_parked};
-pub use outcome::{Outcome, Skip, sample};
+pub use outcome::{Outcome, Skip, end, fail, sample};
 pub use usage::{processor_time, thread_time};

@@ -1,5 +1,7 @@
 //! How a child answers.
 
+use std::io::Write;
+
 /// Why a peer has no such case.
 #[derive(Debug)]
 pub struct Skip(pub &'static str);
@@ -10,4 +12,21 @@ pub type Outcome = Result<(), Skip>;
 /// Prints one sample.
 pub fn sample(series: &str, value: f64) {
     println!("{series} {value}");
+}
+
+/// Ends the process without running anything of it: fibers may still wait or compute.
+pub fn end() -> ! {
+    leave(0)
+}
+
+/// Ends the process as one that failed, from any thread.
+pub fn fail(what: &str) -> ! {
+    eprintln!("{what}");
+    leave(1)
+}
+
+fn leave(status: i32) -> ! {
+    let _ = std::io::stdout().flush();
+    // SAFETY: ends the process without running anything of it; nothing is left to write.
+    unsafe { libc::_exit(status) }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::Operation;
 use super::callgrind::instructions_in;
+use crate::report::verdict_line;
 
 /// How much more than the bare build each operation may need; of others it is told only. The
 /// last two wait: a wait leaves a notice and is counted twice, some 30 instructions (note 027).
@@ -60,10 +61,29 @@ impl Cost {
         self.full / self.bare - 1.0
     }
 
+    /// How much may be added, as a fraction, if that is judged.
+    pub fn ceiling(&self) -> Option<f64> {
+        let ceiling = CEILINGS.iter().find(|(name, _)| *name == self.operation);
+        ceiling.filter(|_| self.judged).map(|(_, most)| *most)
+    }
+
     /// Whether that is too much.
     pub fn fails(&self) -> bool {
-        let ceiling = CEILINGS.iter().find(|(name, _)| *name == self.operation);
-        self.judged && ceiling.is_some_and(|(_, most)| self.added() > *most)
+        self.ceiling().is_some_and(|most| self.added() > most)
+    }
+
+    /// The verdict as a line for `cargo xtask bench`, if there is one.
+    pub fn line(&self) -> Option<String> {
+        let most = 1.0 + self.ceiling()?;
+        let bound = format!("≤ {most} × the bare build");
+        let times = self.full / self.bare / most;
+        Some(verdict_line(
+            "cost",
+            self.operation,
+            &bound,
+            !self.fails(),
+            times,
+        ))
     }
 }
 
@@ -94,7 +114,7 @@ pub fn costs(
 
 #[cfg(test)]
 mod tests {
-    use super::Cost;
+    use super::{CEILINGS, Cost};
 
     fn cost(operation: &'static str, full: f64) -> Cost {
         Cost {
@@ -114,5 +134,23 @@ mod tests {
         assert!(!cost("spawn-join", 103.0).fails());
         assert!(cost("rendezvous", 109.0).fails());
         assert!(!cost("timer", 110.0).fails());
+    }
+
+    #[test]
+    fn each_ceiling_is_in_the_table_of_bounds() {
+        let table = include_str!("../../BOUNDS.md");
+        for (operation, _) in CEILINGS {
+            let line = cost(operation, 1.0).line().unwrap();
+            let words: Vec<_> = line.split('\t').take(3).collect();
+            assert!(table.contains(&words.join(" | ")), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_judged_has_a_verdict() {
+        let line = cost("yield", 104.04).line().unwrap();
+        assert_eq!(line, "cost\tyield\t≤ 1.02 × the bare build\tMISSED\t1.020");
+        assert!(cost("yield", 101.0).line().unwrap().contains("\tKEPT\t"));
+        assert_eq!(cost("timer", 110.0).line(), None);
     }
 }

@@ -1,6 +1,7 @@
 //! The judgment over instructions, and its acceptance.
 
 use crate::harness::Machine;
+use crate::report::verdict_line;
 
 use super::baseline::{Baseline, Blessing};
 use super::{Operation, instructions_of};
@@ -28,6 +29,20 @@ impl Verdict {
     /// Whether this must fail: too much more, or never accepted.
     pub fn fails(&self) -> bool {
         self.change().is_none_or(|change| change > TOLERANCE)
+    }
+
+    /// The verdict as a line for `cargo xtask bench`, if something was accepted.
+    pub fn line(&self) -> Option<String> {
+        let most = 1.0 + TOLERANCE;
+        let bound = format!("≤ {most} × baseline.json");
+        let times = self.now / self.accepted? / most;
+        Some(verdict_line(
+            "guard",
+            self.name,
+            &bound,
+            !self.fails(),
+            times,
+        ))
     }
 }
 
@@ -78,6 +93,7 @@ pub fn bless(verdicts: &[Verdict], reason: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::Verdict;
+    use crate::guard::operations;
 
     fn verdict(now: f64, accepted: Option<f64>) -> Verdict {
         Verdict {
@@ -97,5 +113,33 @@ mod tests {
     #[test]
     fn an_operation_without_baseline_fails() {
         assert!(verdict(1.0, None).fails());
+        assert_eq!(verdict(1.0, None).line(), None);
+    }
+
+    #[test]
+    fn each_operation_is_in_the_table_of_bounds() {
+        let table = include_str!("../../BOUNDS.md");
+        for operation in operations() {
+            let name = operation.name;
+            let verdict = Verdict {
+                name,
+                ..verdict(1.0, Some(1.0))
+            };
+            let line = verdict.line().unwrap();
+            let words: Vec<_> = line.split('\t').take(3).collect();
+            assert!(table.contains(&words.join(" | ")), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_operation_with_baseline_has_a_verdict() {
+        let line = verdict(210.0, Some(100.0)).line().unwrap();
+        assert_eq!(line, "guard\tyield\t≤ 1.05 × baseline.json\tMISSED\t2.000");
+        assert!(
+            verdict(84.0, Some(100.0))
+                .line()
+                .unwrap()
+                .contains("\tKEPT\t0.800")
+        );
     }
 }

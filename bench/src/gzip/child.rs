@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use pgz::deflate::Level;
 use pgz::gzip::Header;
-use pgz::pipeline::{Engine, Executor, Fibers, Settings, Threads};
+use pgz::pipeline::{Engine, Executor, Fibers, Foreign, Settings, Threads};
 
 /// Does what `compare child gzip HOW LEVEL WORKERS [FILE]` asks for, to standard output.
 /// Level 0 inflates.
@@ -51,7 +51,7 @@ fn piped<E: Executor>(
     let engine = Engine::new(executor, settings);
     let mut output = io::stdout();
     let done = match level {
-        0 => engine.decompress(input, &mut output).map(drop),
+        0 => engine.decompress(input, Foreign::Refused, &mut output).map(drop),
         _ => engine
             .compress(&Header::default(), input, &mut output)
             .map(drop),

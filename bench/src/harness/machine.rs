@@ -21,6 +21,8 @@ pub struct Machine {
     pub load: String,
     /// The compiler.
     pub compiler: String,
+    /// The peers with their versions.
+    pub versions: Vec<String>,
     /// The commit, with `+` when the tree had changes beyond it.
     pub commit: String,
     /// The command that was given.
@@ -43,6 +45,7 @@ impl Machine {
             kernel: kernel.trim().to_owned(),
             load: load(),
             compiler: ask("rustc", &["--version"]),
+            versions: locked(include_str!("../../Cargo.lock")),
             commit: if changed {
                 format!("{commit}+")
             } else {
@@ -51,6 +54,31 @@ impl Machine {
             command: command(),
         }
     }
+}
+
+/// The crates among the peers, and those that they are measured with.
+const CRATES: [&str; 11] = [
+    "chili",
+    "corosensei",
+    "crossbeam",
+    "flate2",
+    "flume",
+    "hyper",
+    "kanal",
+    "may",
+    "rayon",
+    "smol",
+    "tokio",
+];
+
+/// These crates with their versions, as the lock file has them.
+fn locked(lock: &str) -> Vec<String> {
+    let version = |name: &&str| {
+        let (_, package) = lock.split_once(&format!("name = \"{name}\"\n"))?;
+        let version = package.lines().next()?.strip_prefix("version = ")?;
+        Some(format!("{name} {}", version.trim_matches('"')))
+    };
+    CRATES.iter().filter_map(version).collect()
 }
 
 fn load() -> String {
@@ -96,4 +124,17 @@ fn value(text: &str, name: &str) -> String {
         .next()
         .unwrap_or_default()
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_peer_has_a_version() {
+        let versions = locked(include_str!("../../Cargo.lock"));
+        assert_eq!(versions.len(), CRATES.len(), "{versions:?}");
+        let lock = "name = \"hyper-util\"\nversion = \"0.1\"\nname = \"hyper\"\nversion = \"1.2\"\n";
+        assert_eq!(locked(lock), ["hyper 1.2"]);
+    }
 }

@@ -59,6 +59,8 @@ pub struct Results {
     /// The floors, one series for each.
     pub floors: Cell,
     cells: Vec<Vec<Cell>>,
+    /// For each case the processors that others kept busy before it, at most.
+    others: Vec<Option<f64>>,
 }
 
 impl Results {
@@ -67,7 +69,19 @@ impl Results {
         Results {
             floors: Cell::new(),
             cells: vec![vec![Cell::new(); peers]; cases],
+            others: vec![None; cases],
         }
+    }
+
+    /// Notes how many processors others kept busy before a case.
+    pub fn note_others(&mut self, case: usize, others: Option<f64>) {
+        let most = [self.others[case], others].into_iter().flatten();
+        self.others[case] = most.reduce(f64::max);
+    }
+
+    /// How many that were at most.
+    pub fn others(&self, case: usize) -> Option<f64> {
+        self.others[case]
     }
 
     /// The cell of a case and a peer, by their places in the plan.

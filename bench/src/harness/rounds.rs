@@ -9,6 +9,7 @@ use crate::gzip;
 use crate::net;
 use crate::peers::{Peer, Program};
 
+use super::quiet::{self, is_quiet};
 use super::{Answer, Limits, Plan, Processors, Results, Status, launch};
 
 /// The programs of peers that are not in this one: where they are, or why they are not.
@@ -37,6 +38,13 @@ pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results
                 repetition + 1,
                 case.name
             ));
+            let others = quiet::others();
+            if let Some(others) = others.filter(|others| !is_quiet(*others)) {
+                progress(&format!(
+                    "NOT QUIET: other processes use {others:.2} processors"
+                ));
+            }
+            results.note_others(at, others);
             for turn in 0..plan.peers.len() {
                 let peer = (turn + repetition) % plan.peers.len();
                 if plan.peers[peer].fits(case) && results.cell(at, peer).wants_more() {

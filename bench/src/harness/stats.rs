@@ -1,4 +1,7 @@
 //! Distributions: nearest-rank percentiles, nothing fitted.
+//!
+//! A percentile is given only where ten samples lie beyond it: p95 needs 200 samples, p99
+//! 1,000, p99.9 10,000. With fewer it would be little else than the largest sample.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +10,26 @@ use serde::{Deserialize, Serialize};
 pub struct Summary {
     /// The middle.
     pub median: f64,
-    /// The 95th percentile.
-    pub p95: f64,
-    /// The 99th percentile.
-    pub p99: f64,
+    /// The 95th percentile, if there are samples for it.
+    pub p95: Option<f64>,
+    /// The 99th percentile, if there are samples for it.
+    pub p99: Option<f64>,
+    /// The 99.9th percentile, if there are samples for it.
+    #[serde(default)]
+    pub p999: Option<f64>,
+    /// The largest.
+    #[serde(default)]
+    pub max: f64,
     /// How many samples there are.
     pub samples: usize,
+}
+
+/// How many samples lie beyond a percentile that is given.
+const BEYOND: usize = 10;
+
+/// Whether so many samples give this percentile, named in thousandths.
+pub fn gives(samples: usize, per_mille: usize) -> bool {
+    samples * (1000 - per_mille) >= BEYOND * 1000
 }
 
 impl Summary {
@@ -20,15 +37,19 @@ impl Summary {
     pub fn of(values: &[f64]) -> Option<Summary> {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
-        let rank = |percent: usize| {
+        let rank = |per_mille: usize| {
             let last = sorted.len().checked_sub(1)?;
-            let rank = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+            let rank = (sorted.len() * per_mille).div_ceil(1000).saturating_sub(1);
             Some(sorted[rank.min(last)])
         };
+        let given =
+            |per_mille| rank(per_mille).filter(|_| gives(values.len(), per_mille));
         Some(Summary {
-            median: rank(50)?,
-            p95: rank(95)?,
-            p99: rank(99)?,
+            median: rank(500)?,
+            p95: given(950),
+            p99: given(990),
+            p999: given(999),
+            max: rank(1000)?,
             samples: sorted.len(),
         })
     }
@@ -38,21 +59,32 @@ impl Summary {
 mod tests {
     use super::Summary;
 
-    #[test]
-    fn ranks_of_a_hundred() {
-        let values: Vec<f64> = (1..=100).rev().map(f64::from).collect();
-        let summary = Summary::of(&values).unwrap();
-        assert_eq!(
-            (summary.median, summary.p95, summary.p99),
-            (50.0, 95.0, 99.0)
-        );
-        assert_eq!(summary.samples, 100);
+    fn of(samples: u32) -> Summary {
+        let values: Vec<f64> = (1..=samples).rev().map(f64::from).collect();
+        Summary::of(&values).unwrap()
     }
 
     #[test]
-    fn one_value_is_every_percentile() {
+    fn ranks_of_ten_thousand() {
+        let summary = of(10_000);
+        assert_eq!((summary.median, summary.max), (5_000.0, 10_000.0));
+        assert_eq!(summary.p95, Some(9_500.0));
+        assert_eq!(summary.p99, Some(9_900.0));
+        assert_eq!(summary.p999, Some(9_990.0));
+        assert_eq!(summary.samples, 10_000);
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_samples_beyond_it() {
+        assert_eq!((of(199).p95, of(200).p95), (None, Some(190.0)));
+        assert_eq!((of(999).p99, of(1_000).p99), (None, Some(990.0)));
+        assert_eq!(of(9_999).p999, None);
+    }
+
+    #[test]
+    fn one_value_is_the_median_and_the_largest() {
         let summary = Summary::of(&[7.0]).unwrap();
-        assert_eq!((summary.median, summary.p95, summary.p99), (7.0, 7.0, 7.0));
+        assert_eq!((summary.median, summary.max), (7.0, 7.0));
         assert_eq!(Summary::of(&[]), None);
     }
 }

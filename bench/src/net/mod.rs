@@ -6,10 +6,12 @@
 //!   takes the time.
 //! * `measure` is the parent: it starts a server and a load on it, for one repetition of one
 //!   case, and makes one answer of what they say.
+//! * `cost` has the rules for requests for which the server computes.
 //! * `poll` and `limits` are what both sides need of the kernel.
 //!
 //! A server that answers wrongly has no figures: its load fails, and so does the peer.
 
+mod cost;
 mod limits;
 mod load;
 mod measure;

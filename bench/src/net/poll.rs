@@ -3,6 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::ptr;
 use std::time::Duration;
 
 /// A set of descriptors, each with a number that its events carry.
@@ -68,6 +69,37 @@ impl Poll {
                 limit,
             )
         };
+        self.collect(count, numbers)
+    }
+
+    /// As [`Poll::wait`], with a limit to the nanosecond.
+    pub(super) fn wait_precisely(
+        &mut self,
+        limit: Duration,
+        numbers: &mut Vec<usize>,
+    ) -> io::Result<()> {
+        numbers.clear();
+        let limit = libc::timespec {
+            tv_sec: limit.as_secs() as libc::time_t,
+            tv_nsec: limit.subsec_nanos().into(),
+        };
+        // SAFETY: as above; `limit` is alive for the call, and there is no mask of signals.
+        let count = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.epoll.as_raw_fd(),
+                self.ready.as_mut_ptr(),
+                self.ready.len() as i32,
+                &limit,
+                ptr::null::<libc::sigset_t>(),
+                0,
+            )
+        };
+        self.collect(count as i32, numbers)
+    }
+
+    /// Puts the numbers of as many events as a call has returned into `numbers`.
+    fn collect(&self, count: i32, numbers: &mut Vec<usize>) -> io::Result<()> {
         let count = match checked(count) {
             Ok(count) => count as usize,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,

@@ -38,7 +38,11 @@ pub(super) fn run(job: &Job) -> Outcome {
             return Err(Skip("a closure cannot wait"));
         }
         Kind::Talk(work) => return talk::crossbeam::run(job, work),
-        Kind::Fork(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+        Kind::Fork(_)
+        | Kind::Tail(_)
+        | Kind::Net(_)
+        | Kind::Pgz { .. }
+        | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
         }
     }

@@ -6,6 +6,7 @@ use crate::net;
 
 use super::fork;
 use super::pirn;
+use super::tail;
 use super::talk::{flume, kanal};
 use super::{chili, crossbeam, may, rayon, smol, threads, tokio};
 
@@ -44,10 +45,14 @@ impl Peer {
         if let Kind::Fork(_) = case.kind {
             return fork::LIBRARIES.contains(&self.name);
         }
+        if let Kind::Tail(_) = case.kind {
+            return tail::PEERS.contains(&self.name);
+        }
         let gzip = case.kind.is_gzip();
         match self.program {
             Program::Gzip => gzip,
             Program::Here(_) if self.name == fork::SCOPE => false,
+            Program::Here(_) if tail::ALONE.contains(&self.name) => false,
             Program::Here(_) if self.name == fork::SERIAL => gzip,
             Program::Here(_) => !gzip || self.name == OURS,
             Program::Go | Program::Boost => !gzip,
@@ -96,6 +101,16 @@ const PEERS: &[Peer] = &[
         pirn::run_with_scope,
         "`par::scope` and its `Scope::join`, for fork-join alone; `pirn` is `par::join` there",
     ),
+    here(
+        tail::FREE,
+        tail::only::<tail::Pirn<true, 1>>,
+        "with `free_migration`, for tails alone",
+    ),
+    here(
+        tail::EIGHT,
+        tail::only::<tail::Pirn<false, 4>>,
+        "with four workers for each one of the case, for tails alone",
+    ),
     here("threads", threads::run, threads::NOTE),
     here("crossbeam", crossbeam::run, crossbeam::NOTE),
     here("kanal", kanal::run, kanal::NOTE),
@@ -107,6 +122,11 @@ const PEERS: &[Peer] = &[
         "tokio-ct",
         tokio::run_current_thread,
         "tokio's single-threaded runtime",
+    ),
+    here(
+        tail::ASIDE,
+        tail::only::<tail::Tokio<true>>,
+        "tokio with `spawn_blocking` for what computes or blocks, for tails alone",
     ),
     here("smol", smol::run, smol::NOTE),
     here("may", may::run, may::NOTE),

@@ -14,6 +14,7 @@ use crate::child::{
     spin_for,
 };
 
+use super::tail;
 use super::talk;
 
 /// How may is used.
@@ -48,6 +49,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Wake => wake(&job),
         Kind::Throughput => root(move || throughput(&job.smaller(20))),
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
+        Kind::Tail(work) => return tail::run::<tail::May>(&job, work),
         Kind::Talk(work) => return talk::may::run(&job, work),
         Kind::Fork(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));

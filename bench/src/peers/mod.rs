@@ -13,8 +13,10 @@ mod may;
 mod pirn;
 mod rayon;
 mod smol;
+mod tail;
 mod talk;
 mod threads;
 mod tokio;
 
 pub use list::{BARE, OURS, Peer, Program, all};
+pub(crate) use tail::{ASIDE, EIGHT, FREE};

@@ -18,6 +18,7 @@ use crate::child::{
 };
 
 use super::fork;
+use super::tail;
 use super::talk;
 
 /// How pirn is used.
@@ -58,6 +59,9 @@ fn run(job: &Job, scheduler: Scheduler) -> Outcome {
             _ => Err(Skip("no such case")),
         };
     }
+    if let Kind::Tail(work) = job.kind {
+        return tail::run::<tail::Pirn<false, 1>>(job, work);
+    }
     let workers = if job.kind == Kind::Wake {
         1
     } else {
@@ -81,7 +85,11 @@ fn run(job: &Job, scheduler: Scheduler) -> Outcome {
         Kind::Wake => wake(job, &runtime),
         Kind::Throughput => runtime.run(|| throughput(job)),
         Kind::Talk(work) => return talk::pirn::run(job, work, &runtime),
-        Kind::Fork(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+        Kind::Fork(_)
+        | Kind::Tail(_)
+        | Kind::Net(_)
+        | Kind::Pgz { .. }
+        | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
         }
     }

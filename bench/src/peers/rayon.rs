@@ -32,7 +32,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         }
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
         Kind::Talk(_) => return Err(Skip("a job cannot wait")),
-        Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+        Kind::Tail(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
         }
     }

@@ -37,7 +37,11 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::Throughput => root(job, throughput(job)),
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
         Kind::Talk(work) => return talk::smol::run(job, work, &EXECUTOR),
-        Kind::Fork(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
+        Kind::Fork(_)
+        | Kind::Tail(_)
+        | Kind::Net(_)
+        | Kind::Pgz { .. }
+        | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));
         }
     }

@@ -10,6 +10,7 @@ use crate::child::{
     Footprint, Job, Laps, Latency, Outcome, Skip, Stamp, report_parked, spin_for,
 };
 
+use super::tail;
 use super::talk;
 
 /// How std threads are used.
@@ -30,6 +31,7 @@ pub(super) fn run(job: &Job) -> Outcome {
         Kind::SpawnMany | Kind::Skynet => return Err(Skip("too many threads")),
         Kind::Throughput => throughput(&job.smaller(100)),
         Kind::Steal | Kind::HandOver => return Err(Skip("nothing to steal")),
+        Kind::Tail(work) => return tail::run::<tail::Threads>(job, work),
         Kind::Talk(work) => return talk::threads::run(job, work),
         Kind::Fork(_) | Kind::Net(_) | Kind::Pgz { .. } | Kind::Gunzip { .. } => {
             return Err(Skip("no such case"));

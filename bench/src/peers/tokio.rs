@@ -16,6 +16,7 @@ use crate::child::{
     spin_for,
 };
 
+use super::tail;
 use super::talk;
 
 /// How tokio is used.
@@ -26,6 +27,9 @@ pub(super) fn run_multi_thread(job: &Job) -> Outcome {
     if let Kind::Wake = job.kind {
         wake(job);
         return Ok(());
+    }
+    if let Kind::Tail(work) = job.kind {
+        return tail::run::<tail::Tokio<false>>(job, work);
     }
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(job.workers);
@@ -62,6 +66,7 @@ fn drive(runtime: &Runtime, job: Job) -> Outcome {
         Kind::Steal => return Err(Skip("its queue cannot be had by itself")),
         Kind::Wake
         | Kind::Fork(_)
+        | Kind::Tail(_)
         | Kind::Net(_)
         | Kind::Pgz { .. }
         | Kind::Gunzip { .. } => {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::sheet::{Block, Sheet};
-use super::text::{by_reason, number, verdict};
+use super::text::{by_reason, number, percentile, verdict};
 
 const TITLE: &str = "# Results
 
@@ -24,7 +24,9 @@ pub fn markdown(sheet: &Sheet) -> String {
         ("memory", format!("{} GiB", machine.memory_gib)),
         ("kernel", format!("Linux {}", machine.kernel)),
         ("load before", machine.load.clone()),
+        ("other processes", sheet.others()),
         ("compiler", machine.compiler.clone()),
+        ("peers", machine.versions.join(", ")),
         ("commit", format!("`{}`", machine.commit)),
         ("command", format!("`{}`", machine.command)),
         ("repetitions", sheet.repetitions.to_string()),
@@ -86,11 +88,15 @@ fn section(block: &Block) -> String {
         true => (" surely |", "---:|"),
         false => ("", ""),
     };
+    let (rare, rare_rule) = match block.tail {
+        true => (" p99.9 | max |", "---:|---:|"),
+        false => ("", ""),
+    };
     let _ = writeln!(
         page,
-        "| peer | median | p95 | p99 | samples | × best |{name}"
+        "| peer | median | p95 | p99 |{rare} samples | × best |{name}"
     );
-    let _ = writeln!(page, "|---|---:|---:|---:|---:|---:|{rule}");
+    let _ = writeln!(page, "|---|---:|---:|---:|{rare_rule}---:|---:|{rule}");
     for line in &block.lines {
         let summary = line.summary;
         let sure = match (surely, line.surely) {
@@ -98,19 +104,26 @@ fn section(block: &Block) -> String {
             (true, None) => " |".to_owned(),
             (true, Some(ratio)) => format!(" {} {ratio:.2} |", block.sign()),
         };
+        let rare = match block.tail {
+            true => format!(" {} | {} |", percentile(summary.p999), number(summary.max)),
+            false => String::new(),
+        };
         let _ = writeln!(
             page,
-            "| {} | {} | {} | {} | {} | {} |{sure}",
+            "| {} | {} | {} | {} |{rare} {} | {} |{sure}",
             line.peer,
             number(summary.median),
-            number(summary.p95),
-            number(summary.p99),
+            percentile(summary.p95),
+            percentile(summary.p99),
             summary.samples,
             line.times_best
                 .map_or(String::new(), |times| format!("{times:.2}")),
         );
     }
     page.push('\n');
+    if let Some(said) = block.noise() {
+        let _ = writeln!(page, "* {said}");
+    }
     for limit in &block.limits {
         let _ = writeln!(page, "* target {}", verdict(limit, block.unit));
     }

@@ -7,9 +7,11 @@ mod markdown;
 mod sheet;
 mod text;
 mod verdict;
+mod verdicts;
 
 pub use json::json;
 pub use markdown::markdown;
 pub use sheet::{Block, FloorLine, Line, Sheet};
 pub use text::text;
 pub use verdict::{Limit, limits};
+pub use verdicts::{ENOUGH, line as verdict_line, verdicts};

@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use crate::case::{Case, Kind, Row};
 use crate::floors::FLOORS;
-use crate::harness::{Machine, Plan, Results, Status, Summary, sure_ratio};
+use crate::harness::{
+    Cell, Machine, Plan, Results, Status, Summary, gives, is_quiet, sure_ratio,
+};
 use crate::peers::{BARE, OURS};
 
 use super::verdict::{Limit, limits};
@@ -54,10 +56,14 @@ pub struct Block {
     pub workers: usize,
     /// Rounds before the first sample, in every child.
     pub warmups: u64,
+    /// Whether the rarest samples are shown as well.
+    pub tail: bool,
     /// Peers with numbers, the best first.
     pub lines: Vec<Line>,
     /// Peers without, and why.
     pub absent: Vec<(&'static str, String)>,
+    /// How many processors other processes kept busy before the case, at most.
+    pub others: Option<f64>,
     /// What pirn must keep and whether it did.
     pub limits: Vec<Limit>,
     /// What peers did elsewhere, for comparison.
@@ -75,9 +81,9 @@ pub struct Line {
     /// counted among them.
     pub times_best: Option<f64>,
     /// What that multiple surely keeps: at least so much where more is better, else at most.
-    /// For servers only, whose repetitions give one sample each.
+    /// Only where each repetition gives one sample: for servers and whole programs.
     pub surely: Option<f64>,
-    /// The samples, for servers only.
+    /// The samples, in such cases only.
     pub samples: Vec<f64>,
 }
 
@@ -123,6 +129,9 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
     {
         let cell = results.cell(at, place);
         match (cell.summary(row.series), &cell.status) {
+            (Some(_), _) if !has_requests(cell, row.series) => {
+                absent.push((peer.name, "too few requests in a run for it".to_owned()));
+            }
             (Some(summary), _) => {
                 lines.push(Line {
                     peer: peer.name,
@@ -130,6 +139,9 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
                     times_best: None,
                     surely: None,
                     samples: match case.kind {
+                        Kind::Tail(work) if work.is_program() => {
+                            cell.samples(row.series).to_vec()
+                        }
                         Kind::Net(_) => cell.samples(row.series).to_vec(),
                         _ => Vec::new(),
                     },
@@ -153,15 +165,62 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
         unit: row.unit.name(),
         more_is_better: row.unit.more_is_better(),
         workers: case.workers,
+        tail: matches!(case.kind, Kind::Tail(work) if !work.is_program()),
         warmups: case.warmups,
         limits: limits(row, &lines, &results.floors),
         lines,
         absent,
+        others: results.others(at),
         region: row.region.to_vec(),
     }
 }
 
+/// Whether every run had requests enough for the percentile that the series is named after, if it
+/// is.
+fn has_requests(cell: &Cell, series: &str) -> bool {
+    let per_mille = match series {
+        series if series.contains("p999") => 999,
+        series if series.contains("p99") => 990,
+        _ => return true,
+    };
+    // In an open loop, `p99-60` is about `requests-60`.
+    let part = series.rsplit_once('-').map(|(_, part)| part);
+    let requests = match part.filter(|part| part.parse::<u32>().is_ok()) {
+        Some(part) => format!("requests-{part}"),
+        None => "requests".to_owned(),
+    };
+    let mut runs = cell.samples(&requests).iter();
+    runs.all(|requests| gives(*requests as usize, per_mille))
+}
+
+impl Sheet {
+    /// What other processes did, for the head of a report.
+    pub(super) fn others(&self) -> String {
+        let most = self.blocks.iter().filter_map(|block| block.others);
+        match most.reduce(f64::max) {
+            Some(most) => {
+                let noisy = if is_quiet(most) { "" } else { ": NOT QUIET" };
+                format!("at most {most:.2} processors before a case{noisy}")
+            }
+            None => "not known".to_owned(),
+        }
+    }
+}
+
 impl Block {
+    /// Whether the machine is known to have been quiet before the case.
+    pub fn is_quiet(&self) -> bool {
+        self.others.is_some_and(is_quiet)
+    }
+
+    /// What is to be said of a machine that was not quiet.
+    pub(super) fn noise(&self) -> Option<String> {
+        let others = self.others.filter(|others| !is_quiet(*others))?;
+        Some(format!(
+            "NOT QUIET: before this case other processes used {others:.2} processors"
+        ))
+    }
+
     /// Where what is better lies, seen from a bound.
     pub fn sign(&self) -> &'static str {
         if self.more_is_better { "≥" } else { "≤" }
@@ -195,4 +254,23 @@ fn rank(lines: &mut [Line], more_is_better: bool, bare: &[&str]) {
 /// Whether the peer is pirn with either scheduler.
 pub(super) fn is_ours(peer: &str) -> bool {
     peer.starts_with(OURS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::Answer;
+
+    #[test]
+    fn percentiles_of_a_run_need_its_requests() {
+        let mut cell = Cell::new();
+        cell.add(Answer::parse(
+            "p99 1\nrequests 1000\np999-60 1\nrequests-60 9999\n",
+        ));
+        assert!(has_requests(&cell, "p99") && has_requests(&cell, "rate"));
+        assert!(!has_requests(&cell, "p999") && !has_requests(&cell, "p999-60"));
+        assert!(has_requests(&cell, "p99-60") && has_requests(&cell, "p99-30"));
+        cell.add(Answer::parse("p99 1\nrequests 999\n"));
+        assert!(!has_requests(&cell, "p99"));
+    }
 }

@@ -11,13 +11,15 @@ pub fn text(sheet: &Sheet) -> String {
     let machine = &sheet.machine;
     let _ = writeln!(
         page,
-        "{} × {}, {} GiB, Linux {}, {}, load before {}\ncommit {} · {} · {} repetitions{}",
+        "{} × {}, {} GiB, Linux {}, {}, load before {}\n{}\nother processes: {}\ncommit {} · {} · {} repetitions{}",
         machine.processors,
         machine.processor,
         machine.memory_gib,
         machine.kernel,
         machine.compiler,
         machine.load,
+        machine.versions.join(", "),
+        sheet.others(),
         machine.commit,
         machine.command,
         sheet.repetitions,
@@ -61,10 +63,21 @@ fn section(block: &Block) -> String {
         },
         block.warmups,
     );
+    let rare = |p999: &str, max: &str| match block.tail {
+        true => format!(" {p999:>10} {max:>10}"),
+        false => String::new(),
+    };
     let _ = writeln!(
         page,
-        "  {:<12} {:>10} {:>10} {:>10}  {:<5} {:>7} {:>8}",
-        "", "median", "p95", "p99", "", "samples", "× best"
+        "  {:<12} {:>10} {:>10} {:>10}{}  {:<5} {:>7} {:>8}",
+        "",
+        "median",
+        "p95",
+        "p99",
+        rare("p99.9", "max"),
+        "",
+        "samples",
+        "× best"
     );
     for line in &block.lines {
         let summary = line.summary;
@@ -76,17 +89,21 @@ fn section(block: &Block) -> String {
         });
         let _ = writeln!(
             page,
-            "  {:<12} {:>10} {:>10} {:>10}  {:<5} {:>7} {times:>8}{surely}",
+            "  {:<12} {:>10} {:>10} {:>10}{}  {:<5} {:>7} {times:>8}{surely}",
             line.peer,
             number(summary.median),
-            number(summary.p95),
-            number(summary.p99),
+            percentile(summary.p95),
+            percentile(summary.p99),
+            rare(&percentile(summary.p999), &number(summary.max)),
             block.unit,
             summary.samples,
         );
     }
     for (reason, peers) in by_reason(&block.absent) {
         let _ = writeln!(page, "  without {}: {reason}", peers.join(", "));
+    }
+    if let Some(said) = block.noise() {
+        let _ = writeln!(page, "  {said}");
     }
     for limit in &block.limits {
         let _ = writeln!(page, "  target {}", verdict(limit, block.unit));
@@ -129,6 +146,21 @@ pub(super) fn verdict(limit: &Limit, unit: &str) -> String {
         _ => "not judged".to_owned(),
     };
     format!("{}{value}: {outcome}", limit.text)
+}
+
+/// What a limit asks for, without what a peer did in this run.
+pub(super) fn bound(limit: &Limit, unit: &str) -> String {
+    match limit.value {
+        Some(value) if !limit.relative => {
+            format!("{} {} {unit}", limit.text, number(value))
+        }
+        _ => limit.text.clone(),
+    }
+}
+
+/// A percentile, or a dash where there are too few samples for it.
+pub(super) fn percentile(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), number)
 }
 
 /// Three significant digits or whole numbers.

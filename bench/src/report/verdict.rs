@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::case::{Bound, Row, Stat};
 use crate::harness::Cell;
-use crate::peers::OURS;
+use crate::peers::{self, OURS};
 
 use super::sheet::{Line, is_ours};
 
@@ -13,6 +13,8 @@ use super::sheet::{Line, is_ours};
 pub struct Limit {
     /// Which of our peers it is for.
     pub peer: &'static str,
+    /// The peers that it speaks of, whether they ran or not.
+    pub among: Vec<&'static str>,
     /// In words; the number follows them.
     pub text: String,
     /// Whether the number hangs on what a peer or a floor did in this run.
@@ -89,14 +91,12 @@ fn limit(
         OURS => text,
         other => format!("{other} {text}"),
     };
-    let ours =
-        lines
-            .iter()
-            .find(|line| line.peer == peer)
-            .map(|line| match bound.stat() {
-                Stat::Median => line.summary.median,
-                Stat::P99 => line.summary.p99,
-            });
+    let ours = lines.iter().find(|line| line.peer == peer);
+    let ours = ours.map(|line| match bound.stat() {
+        Stat::Median => line.summary.median,
+        // With too few samples for it, the largest stands in: a bound is not lost by that.
+        Stat::P99 => line.summary.p99.unwrap_or(line.summary.max),
+    });
     let times = ours.zip(value).map(|(ours, value)| ours / value);
     let keeps = |times: f64| {
         if row.unit.more_is_better() {
@@ -107,11 +107,26 @@ fn limit(
     };
     Limit {
         peer,
+        among: among(bound),
         relative: !matches!(bound, Bound::Fixed(..)),
         text,
         value,
         times,
         kept: times.map(keeps),
+    }
+}
+
+/// The peers that a bound speaks of.
+fn among(bound: &Bound) -> Vec<&'static str> {
+    match *bound {
+        Bound::Peer(peer, _) => vec![peer],
+        Bound::BestOf(peers, _) => peers.to_vec(),
+        Bound::Best(except, _) => {
+            let all = peers::all().iter().map(|peer| peer.name);
+            all.filter(|name| !is_ours(name) && !except.contains(name))
+                .collect()
+        }
+        Bound::Floor(..) | Bound::Fixed(..) | Bound::For(..) => Vec::new(),
     }
 }
 
@@ -124,8 +139,10 @@ mod tests {
     fn line(peer: &'static str, median: f64) -> Line {
         let summary = Summary {
             median,
-            p95: median,
-            p99: median,
+            p95: None,
+            p99: None,
+            p999: None,
+            max: median,
             samples: 1,
         };
         Line {
@@ -197,6 +214,19 @@ mod tests {
         let row = row(Unit::Ns, &[Bound::BestOf(&["go", "tokio"], 0.5)]);
         let lines = [line("boost", 1.0), line("go", 10.0), line("tokio", 20.0)];
         assert_eq!(limits(&row, &lines, &Cell::new())[0].value, Some(5.0));
+    }
+
+    #[test]
+    fn the_largest_stands_in_for_a_percentile_of_few_samples() {
+        let row = row(Unit::Ns, &[Bound::Fixed(Stat::P99, 10.0)]);
+        let kept = |line| limits(&row, &[line], &Cell::new())[0].kept;
+        assert_eq!(kept(line(OURS, 1.0)), Some(true));
+        let mut few = line(OURS, 1.0);
+        few.summary.max = 11.0;
+        assert_eq!(kept(few), Some(false));
+        let mut many = line(OURS, 1.0);
+        (many.summary.max, many.summary.p99) = (11.0, Some(9.0));
+        assert_eq!(kept(many), Some(true));
     }
 
     #[test]

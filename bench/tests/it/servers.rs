@@ -7,6 +7,7 @@ use pirn_bench::case::{self, Case, Kind, Net};
 use pirn_bench::child::Job;
 use pirn_bench::harness::{Answer, Programs, Status};
 use pirn_bench::net;
+use crate::unmeasured::unmeasured;
 
 /// One repetition of a case with the server of that name, a fiftieth the size.
 fn one(server: &str, case: &str) -> Answer {
@@ -58,6 +59,45 @@ fn every_server_answers_every_case_that_it_is_for() {
 }
 
 #[test]
+fn every_server_answers_the_cases_of_tails() {
+    let servers = [
+        "pirn",
+        "pirn-free",
+        "pirn-8",
+        "threads",
+        "tokio",
+        "tokio-sb",
+        "may",
+    ];
+    for server in servers {
+        for case in [
+            "tail-server-64",
+            "tail-server-1k",
+            "tail-echo",
+            "tail-http-2w",
+            "tail-mixed",
+        ] {
+            let case = case::find(case).unwrap();
+            let Kind::Net(net) = case.kind else {
+                unreachable!("all of these are cases of servers");
+            };
+            if !net::serves(server, net) {
+                continue;
+            }
+            let answer = one(server, case.name);
+            for row in case.rows {
+                assert!(value(&answer, row.series) >= 0.0, "{server} {}", case.name);
+            }
+            let (low, high) = match net {
+                Net::Open { .. } => ("p50-30", "max-30"),
+                _ => ("p50", "max"),
+            };
+            assert!(value(&answer, low) <= value(&answer, high));
+        }
+    }
+}
+
+#[test]
 fn a_server_that_changes_one_byte_has_no_figures() {
     for case in ["echo-64", "echo-64-deep", "echo-1k-2w"] {
         let answer = one("wrong", case);
@@ -83,7 +123,7 @@ fn calls_are_counted_where_strace_is() {
     let answer = one("tokio-ct", "echo-64-calls");
     if let Status::Skipped(reason) = &answer.status {
         assert_eq!(reason, "strace is not there");
-        return;
+        return unmeasured(reason);
     }
     assert!(value(&answer, "reads") >= 0.9, "{answer:?}");
     assert!(value(&answer, "writes") >= 0.9, "{answer:?}");

@@ -7,13 +7,14 @@
 mod clock;
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 use pirn_bench::child::sample;
-use pirn_bench::guard::{self, Operation, Verdict, WallLine};
+use pirn_bench::guard::{self, Cost, Operation, Verdict, WallLine};
 
 /// Counts instructions for one operation and fails above 5 % more than accepted.
 #[derive(Debug, Parser)]
@@ -31,6 +32,9 @@ struct Options {
     /// reports only, and fails where this one needs more than 2 % more (8 % for a rendezvous).
     #[arg(long, value_name = "GUARD", conflicts_with_all = ["bless", "wall"])]
     against: Option<PathBuf>,
+    /// Writes the verdicts to this file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bless", "wall"])]
+    verdicts: Option<PathBuf>,
     /// Times as with --wall, then again with a sleep in every round; fails unless the
     /// report finds every operation slower.
     #[arg(long, conflicts_with_all = ["bless", "wall"])]
@@ -47,11 +51,15 @@ fn main() -> ExitCode {
         if options.inject_sleep {
             self_test(&operations)
         } else if let Some(bare) = &options.against {
-            against(&operations, bare)
+            against(&operations, bare, options.verdicts.as_deref())
         } else if options.wall {
             wall(&operations)
         } else {
-            instructions(&operations, options.bless.as_deref())
+            instructions(
+                &operations,
+                options.bless.as_deref(),
+                options.verdicts.as_deref(),
+            )
         }
     });
     match outcome {
@@ -75,8 +83,10 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Operation>, String> {
 fn instructions(
     operations: &[&'static Operation],
     reason: Option<&str>,
+    lines: Option<&Path>,
 ) -> Result<ExitCode, String> {
     let verdicts = guard::check(operations)?;
+    write(lines, verdicts.iter().filter_map(Verdict::line))?;
     println!("instructions for one operation");
     for verdict in &verdicts {
         println!(
@@ -107,6 +117,15 @@ fn instructions(
     Ok(ExitCode::FAILURE)
 }
 
+/// Writes the lines of verdicts, if a file is named.
+fn write(path: Option<&Path>, lines: impl Iterator<Item = String>) -> Result<(), String> {
+    let Some(path) = path else {
+        return Ok(());
+    };
+    let lines: Vec<_> = lines.collect();
+    fs::write(path, lines.join("\n")).map_err(|e| format!("{}: {e}", path.display()))
+}
+
 fn words(verdict: &Verdict) -> String {
     match (verdict.change(), verdict.accepted) {
         (Some(change), Some(accepted)) => {
@@ -122,13 +141,17 @@ fn wall(operations: &[&'static Operation]) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn against(operations: &[&'static Operation], bare: &Path) -> Result<ExitCode, String> {
+fn against(
+    operations: &[&'static Operation],
+    bare: &Path,
+    lines: Option<&Path>,
+) -> Result<ExitCode, String> {
     println!(
         "instructions for one operation, with and without what is there for reports"
     );
-    let mut failed = false;
-    for cost in guard::costs(operations, bare)? {
-        failed |= cost.fails();
+    let costs = guard::costs(operations, bare)?;
+    write(lines, costs.iter().filter_map(Cost::line))?;
+    for cost in &costs {
         println!(
             "  {:<12} {:<22} {:>10.3} {:>10.3}  {:+.2} %{}",
             cost.operation,
@@ -139,7 +162,7 @@ fn against(operations: &[&'static Operation], bare: &Path) -> Result<ExitCode, S
             if cost.fails() { "  TOO MANY" } else { "" }
         );
     }
-    Ok(if failed {
+    Ok(if costs.iter().any(Cost::fails) {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -169,7 +192,7 @@ fn self_test(operations: &[&'static Operation]) -> Result<ExitCode, String> {
 }
 
 fn report(lines: &[WallLine]) {
-    println!("nanoseconds for one operation (median, p95; usual here)");
+    println!("nanoseconds for one operation (median; usual here)");
     for line in lines {
         let usual = line
             .usual
@@ -179,10 +202,9 @@ fn report(lines: &[WallLine]) {
         } else {
             ""
         };
-        let (median, p95) = (line.now.median, line.now.p95);
         println!(
-            "  {:<12} {median:>10.1} {p95:>10.1} {usual:>10}{fate}",
-            line.name
+            "  {:<12} {:>10.1} {usual:>10}{fate}",
+            line.name, line.now.median
         );
     }
 }

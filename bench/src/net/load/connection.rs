@@ -95,6 +95,11 @@ impl Connection {
         self.flush()
     }
 
+    /// How many requests it has asked after the greeting.
+    pub(super) fn asked(&self) -> u64 {
+        (self.due / self.dialect.size() as u64).saturating_sub(1)
+    }
+
     /// Says what it may and has not said yet.
     pub(super) fn flush(&mut self) -> Result<Said, Failure> {
         while self.said < self.due {

@@ -6,9 +6,11 @@
 //! checked; close. By number of requests there is no warm-up, and the window ends when the
 //! last answer is there.
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use crate::net::cost::is_costly;
 use crate::net::limits::raise_descriptors;
 use crate::net::poll::{Interest, Poll};
 
@@ -23,6 +25,10 @@ const FROM_ONE_ADDRESS: usize = 20_000;
 
 /// Events that are told at once; arbitrary.
 const EVENTS: usize = 1024;
+
+/// Requests that are asked one after the other before answers are read, where they have fixed
+/// times; arbitrary.
+const BATCH: usize = 64;
 
 /// Runs the load to its end.
 ///
@@ -46,10 +52,21 @@ pub fn load(load: &Load) -> Result<Report, Failure> {
             drive.run(None)?;
             report
         }
-        Until::Requests(requests) => {
-            drive.left = requests;
+        until => {
             let (used, from) = (clocks.now()?, drive.now());
-            drive.begin(load.depth)?;
+            match until {
+                Until::Paced { requests, rate } => drive.pace(requests, rate)?,
+                Until::Each(each) => {
+                    drive.left = each * load.connections as u64;
+                    drive.each = each;
+                    drive.begin(load.depth)?;
+                }
+                Until::Requests(requests) => {
+                    drive.left = requests;
+                    drive.begin(load.depth)?;
+                }
+                Until::Time { .. } => unreachable!("that has a window of its own"),
+            }
             drive.run(None)?;
             let used = clocks.now()?.since(used);
             drive.report(from, used)
@@ -86,6 +103,10 @@ struct Drive {
     buffer: Vec<u8>,
     /// Requests that may still be asked.
     left: u64,
+    /// Requests that one connection may ask.
+    each: u64,
+    /// One connection in so many is costly, 0 for none.
+    every: u64,
     /// Requests without an answer, on all connections.
     awaited: u64,
     patience: Duration,
@@ -103,9 +124,11 @@ impl Drive {
         Ok(Drive {
             connections,
             poll,
-            tally: Tally::new(),
+            tally: Tally::new(load),
             buffer: vec![0; LARGEST],
             left: 0,
+            each: u64::MAX,
+            every: load.every,
             awaited: 0,
             patience: load.patience,
             started: Instant::now(),
@@ -148,6 +171,35 @@ impl Drive {
         Ok(())
     }
 
+    /// Asks so many requests at fixed times, on one connection after the other.
+    fn pace(&mut self, requests: u64, rate: f64) -> Result<(), Failure> {
+        shorten_sleeps().map_err(Failure::at("timer slack"))?;
+        let mut ready = Vec::with_capacity(EVENTS);
+        let start = self.now();
+        let due = |request: u64| start + (request as f64 * 1e9 / rate) as u64;
+        let mut asked = 0;
+        while asked < requests {
+            let now = self.now();
+            for _ in 0..BATCH {
+                if asked == requests || due(asked) > now {
+                    break;
+                }
+                let number = (asked % self.connections.len() as u64) as usize;
+                self.tally.lagged(now - due(asked));
+                self.put(number, 1, due(asked))?;
+                asked += 1;
+            }
+            let wait = due(asked).saturating_sub(self.now());
+            self.poll
+                .wait_precisely(Duration::from_nanos(wait), &mut ready)
+                .map_err(Failure::at("epoll"))?;
+            for number in &ready {
+                self.serve(*number)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Does what a connection is ready for; returns the time after it.
     fn serve(&mut self, number: usize) -> Result<u64, Failure> {
         let connection = &mut self.connections[number];
@@ -157,10 +209,11 @@ impl Drive {
                 .map_err(Failure::at("epoll"))?;
         }
         let (tally, started) = (&mut self.tally, self.started);
+        let costly = self.every > 0 && is_costly(number as u64, self.every);
         let mut now = None;
         let answers = connection.hear(&mut self.buffer, |asked| {
             let now = *now.get_or_insert_with(|| started.elapsed().as_nanos() as u64);
-            tally.answered(now - asked);
+            tally.answered(now - asked, costly);
         })?;
         let now = now.unwrap_or_else(|| self.now());
         self.awaited -= answers;
@@ -170,11 +223,17 @@ impl Drive {
 
     /// Asks at most `count` more on a connection.
     fn ask(&mut self, number: usize, count: u64, now: u64) -> Result<(), Failure> {
-        let count = count.min(self.left);
+        let of_its_own = self.each - self.connections[number].asked().min(self.each);
+        let count = count.min(self.left).min(of_its_own);
         if count == 0 {
             return Ok(());
         }
         self.left -= count;
+        self.put(number, count, now)
+    }
+
+    /// Asks `count` more on a connection; their times run from `now`.
+    fn put(&mut self, number: usize, count: u64, now: u64) -> Result<(), Failure> {
         self.awaited += count;
         let connection = &mut self.connections[number];
         let was_behind = connection.is_behind();
@@ -197,5 +256,14 @@ impl Drive {
         self.connections
             .into_iter()
             .try_for_each(|connection| connection.close(self.patience, &mut buffer))
+    }
+}
+
+/// Makes the kernel end this thread's waits on time: by default they may take 50 µs longer.
+fn shorten_sleeps() -> io::Result<()> {
+    // SAFETY: concerns this thread's timers alone and touches no memory.
+    match unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }

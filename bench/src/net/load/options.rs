@@ -25,6 +25,8 @@ pub struct Load {
     pub http: bool,
     /// When it ends.
     pub until: Until,
+    /// One connection in so many has requests that cost the server something, 0 for none.
+    pub every: u64,
     /// How long nothing may come before the server counts as silent.
     pub patience: Duration,
 }
@@ -41,6 +43,16 @@ pub enum Until {
     },
     /// After so many requests, all of which count.
     Requests(u64),
+    /// After so many requests on each connection, all of which count.
+    Each(u64),
+    /// After so many requests, which are asked at fixed times, whether the server answers or
+    /// not, on one connection after the other. Their times run from when they should be asked.
+    Paced {
+        /// How many.
+        requests: u64,
+        /// How many in a second.
+        rate: f64,
+    },
 }
 
 impl Default for Load {
@@ -53,6 +65,7 @@ impl Default for Load {
             size: 64,
             http: false,
             until: Until::Requests(1),
+            every: 0,
             patience: Duration::from_secs(10),
         }
     }
@@ -92,6 +105,16 @@ struct Arguments {
     /// So many requests instead of a time.
     #[arg(long, conflicts_with_all = ["time", "warmup"])]
     requests: Option<u64>,
+    /// So many requests on each connection instead of a time.
+    #[arg(long, conflicts_with_all = ["requests", "time", "warmup"])]
+    each: Option<u64>,
+    /// Requests in a second, asked at fixed times; their number is that of --requests.
+    #[arg(long, requires = "requests", conflicts_with = "depth")]
+    rate: Option<f64>,
+    /// One connection in so many has requests that cost the server something: the others'
+    /// times are printed once more, as cheap-p50 and so on.
+    #[arg(long, default_value_t = 0)]
+    every: u64,
     /// One request on each connection, as many of them as the limit on descriptors allows;
     /// prints how many there are and what each takes of the server's memory.
     #[arg(long, requires = "pid", conflicts_with_all = ["requests", "depth", "time", "warmup"])]
@@ -129,9 +152,12 @@ impl From<Arguments> for Load {
             depth: given.depth,
             size: given.size as usize,
             http: given.http,
-            until: match given.requests {
-                Some(requests) => Until::Requests(requests),
-                None => Until::Time {
+            every: given.every,
+            until: match (given.requests, given.each, given.rate) {
+                (Some(requests), _, Some(rate)) => Until::Paced { requests, rate },
+                (Some(requests), _, None) => Until::Requests(requests),
+                (None, Some(each), _) => Until::Each(each),
+                (None, None, _) => Until::Time {
                     warmup: Duration::from_millis(given.warmup),
                     window: Duration::from_millis(given.time),
                 },

@@ -8,6 +8,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::clock::Used;
+use super::{Load, Until};
 
 /// Nanoseconds that count as themselves; what takes longer counts as these.
 const LONGEST: u64 = 60_000_000_000;
@@ -17,6 +18,10 @@ const LONGEST: u64 = 60_000_000_000;
 pub(super) struct Tally {
     /// Nanoseconds from asking to the last byte of the answer, to three digits.
     times: Histogram<u64>,
+    /// The same for requests that cost the server nothing, if there are others.
+    cheap: Option<Histogram<u64>>,
+    /// Nanoseconds by which requests with a fixed time were asked too late.
+    lag: Option<Histogram<u64>>,
 }
 
 /// What a load found.
@@ -32,13 +37,20 @@ pub struct Report {
     pub own: Duration,
     /// Microseconds at the 50th, 99th, 99.9th and 100th percentile.
     pub percentiles: [f64; 4],
+    /// The same for requests that cost the server nothing, if there are others.
+    pub cheap: Option<[f64; 4]>,
+    /// The same for how late requests with a fixed time were asked.
+    pub lag: Option<[f64; 4]>,
 }
 
 impl Tally {
-    pub(super) fn new() -> Tally {
-        let times = Histogram::new_with_bounds(1, LONGEST, 3)
-            .expect("three digits are allowed in these bounds");
-        Tally { times }
+    /// Counts cheap requests and lags apart if the load has them.
+    pub(super) fn new(load: &Load) -> Tally {
+        Tally {
+            times: histogram(),
+            cheap: (load.every > 0).then(histogram),
+            lag: matches!(load.until, Until::Paced { .. }).then(histogram),
+        }
     }
 
     /// Forgets all: the window begins.
@@ -46,18 +58,29 @@ impl Tally {
         self.times.reset();
     }
 
-    pub(super) fn answered(&mut self, nanos: u64) {
+    pub(super) fn answered(&mut self, nanos: u64, costly: bool) {
         self.times.saturating_record(nanos);
+        if let Some(cheap) = self.cheap.as_mut().filter(|_| !costly) {
+            cheap.saturating_record(nanos);
+        }
+    }
+
+    /// Notes by how much a request was asked too late.
+    pub(super) fn lagged(&mut self, nanos: u64) {
+        if let Some(lag) = &mut self.lag {
+            lag.saturating_record(nanos);
+        }
     }
 
     pub(super) fn report(&self, window: Duration, used: Used) -> Report {
-        let micros = |quantile| self.times.value_at_quantile(quantile) as f64 / 1e3;
         Report {
             requests: self.times.len(),
             window,
             processor: used.server,
             own: used.own,
-            percentiles: [0.5, 0.99, 0.999, 1.0].map(micros),
+            percentiles: percentiles(&self.times),
+            cheap: self.cheap.as_ref().map(percentiles),
+            lag: self.lag.as_ref().map(percentiles),
         }
     }
 }
@@ -76,6 +99,15 @@ impl Report {
                 .into_iter()
                 .zip(self.percentiles),
         );
+        let cheap = ["cheap-p50", "cheap-p99", "cheap-p999", "cheap-max"];
+        let lag = ["lag-p50", "lag-p99", "lag-p999", "lag-max"];
+        for (names, values) in [(cheap, self.cheap), (lag, self.lag)] {
+            samples.extend(
+                values
+                    .into_iter()
+                    .flat_map(|four| names.into_iter().zip(four)),
+            );
+        }
         if let Some(processor) = self.processor {
             let each = processor.as_nanos() as f64 / self.requests as f64;
             samples.push(("cpu", each));
@@ -85,4 +117,14 @@ impl Report {
         samples.push(("requests", self.requests as f64));
         samples
     }
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST, 3)
+        .expect("three digits are allowed in these bounds")
+}
+
+/// Returns microseconds at the four percentiles of a report.
+fn percentiles(times: &Histogram<u64>) -> [f64; 4] {
+    [0.5, 0.99, 0.999, 1.0].map(|quantile| times.value_at_quantile(quantile) as f64 / 1e3)
 }

@@ -7,10 +7,12 @@ use std::time::Duration;
 use crate::case::Net;
 use crate::child::Job;
 use crate::harness::{Answer, Limits, Processors, Programs, Status, launch};
+use crate::net::cost::MIXED_EVERY;
 use crate::net::server::Settings;
 
 use super::calls;
 use super::server::Server;
+use super::tail::{MIXED_RATE, open, work};
 
 /// One repetition: a server, a load on it, and what they say. A server that answers wrongly,
 /// dies, or does not end with its input has failed, whatever the load has found.
@@ -37,6 +39,11 @@ pub fn measure(
     let bench = Bench {
         here: &programs.here,
         workers: job.workers,
+        load: match net {
+            Net::Work { .. } | Net::Mixed { .. } => Processors::Last(job.workers),
+            Net::Open { .. } if job.workers > 1 => Processors::Last(job.workers),
+            _ => Processors::First(1),
+        },
         patience,
     };
     let answer = match net {
@@ -50,6 +57,19 @@ pub fn measure(
         Net::Http { connections } => {
             let mut load = timed(job, connections, 1);
             load.push("--http".to_owned());
+            bench.run(server, Whose::Its, &load)
+        }
+        Net::Work {
+            connections,
+            micros,
+        } => work(&bench, server, job, connections, micros),
+        Net::Open { connections, http } => open(&bench, server, job, (connections, http)),
+        Net::Mixed { connections } => {
+            let connections = connections.min(job.n as usize);
+            let load = words(&format!(
+                "--connections {connections} --requests {} --rate {MIXED_RATE} --every {MIXED_EVERY}",
+                job.n
+            ));
             bench.run(server, Whose::Its, &load)
         }
         Net::Idle => {
@@ -66,6 +86,8 @@ pub(super) struct Bench<'a> {
     /// The program that has the loads.
     here: &'a Path,
     workers: usize,
+    /// Where the load may run.
+    load: Processors,
     patience: Duration,
 }
 
@@ -90,6 +112,21 @@ impl Bench<'_> {
         load: &[String],
     ) -> Result<Answer, String> {
         let server = Server::start(server, self.workers)?;
+        let answer = self.load(&server, whose, load)?;
+        server.end()?;
+        Ok(answer)
+    }
+
+    /// Puts a load on a server that has started.
+    ///
+    /// # Errors
+    /// As above.
+    pub(super) fn load(
+        &self,
+        server: &Server,
+        whose: Whose,
+        load: &[String],
+    ) -> Result<Answer, String> {
         let mut command = Command::new(self.here);
         command.args(["child", "load", "--port", &server.port().to_string()]);
         if whose == Whose::Its {
@@ -97,20 +134,19 @@ impl Bench<'_> {
         }
         command.args(load);
         let limits = Limits {
-            processors: Processors::First(1),
+            processors: self.load,
             time: self.patience,
         };
         let answer = launch(command, limits);
         if let Status::Failed(what) = &answer.status {
             return Err(format!("{what}{}", server.complaint()));
         }
-        server.end()?;
         Ok(answer)
     }
 }
 
 /// The arguments of a load by the clock.
-fn timed(job: &Job, connections: usize, depth: usize) -> Vec<String> {
+pub(super) fn timed(job: &Job, connections: usize, depth: usize) -> Vec<String> {
     let warmup = job.warmups * job.n / 4;
     words(&format!(
         "--connections {connections} --depth {depth} --time {} --warmup {warmup}",
@@ -125,6 +161,6 @@ fn asked(connections: usize, requests: u64) -> Vec<String> {
     ))
 }
 
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }

@@ -5,8 +5,9 @@ use std::io;
 use clap::Parser;
 
 use crate::case::Net;
+use crate::child::calibrate;
 use crate::net::limits::raise_descriptors;
-use crate::peers::OURS;
+use crate::peers::{ASIDE, EIGHT, FREE, OURS};
 
 use super::{Settings, epoll, hyper, may, pirn, start, threads, tokio, wrong};
 
@@ -24,6 +25,16 @@ const SERVERS: &[Server] = &[
         http: Some(pirn::http),
     },
     Server {
+        name: FREE,
+        echo: pirn::echo,
+        http: Some(pirn::http),
+    },
+    Server {
+        name: EIGHT,
+        echo: pirn::echo,
+        http: Some(pirn::http),
+    },
+    Server {
         name: "epoll",
         echo: epoll::echo,
         http: None,
@@ -37,6 +48,11 @@ const SERVERS: &[Server] = &[
         name: "tokio",
         echo: tokio::echo_multi_thread,
         http: Some(hyper::http_multi_thread),
+    },
+    Server {
+        name: ASIDE,
+        echo: tokio::work_aside,
+        http: None,
     },
     Server {
         name: "tokio-ct",
@@ -62,6 +78,17 @@ pub fn serves(peer: &str, net: Net) -> bool {
     }
     let server = SERVERS.iter().find(|server| server.name == peer);
     server.is_some_and(|server| match net {
+        // These have one thread, whatever the workers.
+        Net::Work { .. } | Net::Open { .. } | Net::Mixed { .. }
+            if ["epoll", "tokio-ct", "wrong"].contains(&peer) =>
+        {
+            false
+        }
+        Net::Work { .. } => true,
+        // A thread for each of so many connections would try the machine, not the server.
+        Net::Mixed { .. } => peer != "threads",
+        Net::Open { http, .. } => peer != ASIDE && (!http || server.http.is_some()),
+        _ if [FREE, EIGHT, ASIDE].contains(&peer) => false,
         Net::Http { .. } => server.http.is_some(),
         // A thread for each of so many connections would try the machine, not the server.
         Net::Idle => peer != "threads",
@@ -84,6 +111,9 @@ pub fn serve_child(arguments: &[String]) -> Result<(), String> {
         true => server.http.ok_or("it does not speak HTTP")?,
         false => server.echo,
     };
+    if settings.micros > 0 {
+        calibrate();
+    }
     raise_descriptors().map_err(|error| error.to_string())?;
     start::end_with_input();
     run(&settings).map_err(|error| error.to_string())

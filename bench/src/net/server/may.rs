@@ -14,13 +14,13 @@ pub(super) fn echo(settings: &Settings) -> io::Result<()> {
     }
     let listener = TcpListener::bind(("127.0.0.1", settings.port))?;
     start::announce(listener.local_addr()?)?;
-    let small = settings.small;
+    let manner = settings.manner();
     let accepting = go!(move || -> io::Result<()> {
         for stream in listener.incoming() {
             let stream = stream?;
             stream.set_nodelay(true)?;
             // A connection that breaks ends its coroutine; the load at its other end says so.
-            go!(move || text::echo(stream, small).ok());
+            go!(move || text::echo(stream, manner).ok());
         }
         Ok(())
     });

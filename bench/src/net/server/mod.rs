@@ -16,6 +16,7 @@ mod start;
 mod text;
 mod threads;
 mod tokio;
+mod work;
 mod wrong;
 
 pub use list::{serve_child, serves};

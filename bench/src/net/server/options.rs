@@ -3,6 +3,7 @@
 use clap::Parser;
 
 use crate::case::Net;
+use crate::net::cost::{MIXED_EVERY, MIXED_MICROS};
 
 /// Serves on 127.0.0.1, prints the port, and ends with its standard input.
 #[derive(Clone, Debug, Parser)]
@@ -25,6 +26,12 @@ pub(in crate::net) struct Settings {
     /// Connections that read 1 KiB at once, and not 4 KiB.
     #[arg(long)]
     pub(super) small: bool,
+    /// Microseconds of computing for each request of 64 bytes but the first of a connection.
+    #[arg(long, default_value_t = 0)]
+    pub(super) micros: u64,
+    /// Only one connection in so many computes.
+    #[arg(long, default_value_t = 1)]
+    pub(super) every: u64,
 }
 
 impl Settings {
@@ -43,7 +50,15 @@ impl Settings {
         match net {
             Net::Http { .. } => arguments.push("--http".to_owned()),
             Net::Idle => arguments.push("--small".to_owned()),
-            Net::Echo { .. } | Net::Calls { .. } => {}
+            Net::Open { http: true, .. } => arguments.push("--http".to_owned()),
+            Net::Work { micros, .. } => {
+                arguments.extend(["--micros".to_owned(), micros.to_string()]);
+            }
+            Net::Mixed { .. } => {
+                arguments.extend(["--micros".to_owned(), MIXED_MICROS.to_string()]);
+                arguments.extend(["--every".to_owned(), MIXED_EVERY.to_string()]);
+            }
+            Net::Echo { .. } | Net::Calls { .. } | Net::Open { .. } => {}
         }
         arguments
     }

@@ -1,4 +1,4 @@
-//! pirn: a fiber for each connection.
+//! pirn: a fiber for each connection; also with free migration, and with four times the workers.
 
 use std::convert::Infallible;
 use std::io;
@@ -14,14 +14,15 @@ use pirn::runtime::Runtime;
 use pirn::spawn;
 
 use crate::net::load::BODY;
+use crate::peers::{EIGHT, FREE};
 
 use super::{Settings, start, text};
 
 pub(super) fn echo(settings: &Settings) -> io::Result<()> {
-    let small = settings.small;
+    let manner = settings.manner();
     serve(settings, move |stream| {
         // A connection that breaks ends its fiber; the load at its other end says so.
-        let _ = text::echo(stream, small);
+        let _ = text::echo(stream, manner);
     })
 }
 
@@ -41,7 +42,13 @@ fn serve(
     settings: &Settings,
     talk: impl Fn(TcpStream) + Copy + Send + Sync + 'static,
 ) -> io::Result<()> {
-    let mut builder = Runtime::builder().workers(settings.workers);
+    let factor = if settings.name == EIGHT { 4 } else { 1 };
+    let mut builder = Runtime::builder().workers(settings.workers * factor);
+    if settings.name == FREE {
+        // SAFETY: the servers hold nothing of a thread while they wait for a socket, and hyper
+        // reads its thread-local date within one call.
+        builder = unsafe { builder.free_migration() };
+    }
     if settings.stack != 0 {
         builder = builder.stack_size(settings.stack);
     }

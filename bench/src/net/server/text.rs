@@ -2,6 +2,10 @@
 
 use std::io::{self, Read, Write};
 
+use crate::child::compute;
+
+use super::work::{Bill, Manner};
+
 /// Bytes that one connection reads at once.
 pub(super) const BUFFER: usize = 4096;
 
@@ -9,10 +13,25 @@ pub(super) const BUFFER: usize = 4096;
 pub(super) const SMALL: usize = 1024;
 
 /// Says back what it hears until the other side is done.
-pub(super) fn echo(stream: impl Read + Write, small: bool) -> io::Result<()> {
-    match small {
-        true => echo_by::<SMALL>(stream),
-        false => echo_by::<BUFFER>(stream),
+pub(super) fn echo(stream: impl Read + Write, manner: Manner) -> io::Result<()> {
+    match (manner.price, manner.small) {
+        (Some(price), _) => work(stream, price.bill()),
+        (None, true) => echo_by::<SMALL>(stream),
+        (None, false) => echo_by::<BUFFER>(stream),
+    }
+}
+
+/// Computes for each request before it says it back.
+fn work(mut stream: impl Read + Write, mut bill: Bill) -> io::Result<()> {
+    let mut buffer = [0; BUFFER];
+    loop {
+        match stream.read(&mut buffer)? {
+            0 => return Ok(()),
+            count => {
+                compute(bill.add(count));
+                stream.write_all(&buffer[..count])?;
+            }
+        }
     }
 }
 

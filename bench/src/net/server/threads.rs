@@ -6,13 +6,13 @@ use std::thread;
 use super::{Settings, start, text};
 
 pub(super) fn echo(settings: &Settings) -> io::Result<()> {
-    let small = settings.small;
+    let manner = settings.manner();
     let listener = start::listen(settings)?;
     for stream in listener.incoming() {
         let stream = stream?;
         stream.set_nodelay(true)?;
         // A connection that breaks ends its thread; the load at its other end says so.
-        thread::spawn(move || text::echo(stream, small).ok());
+        thread::spawn(move || text::echo(stream, manner).ok());
     }
     Ok(())
 }

@@ -5,11 +5,18 @@ use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::spawn_blocking;
+
+use crate::child::compute;
 
 use super::text::{BUFFER, SMALL};
+use super::work::Bill;
 use super::{Settings, start};
 
 pub(super) fn echo_multi_thread(settings: &Settings) -> io::Result<()> {
+    if settings.micros > 0 {
+        return work_on::<false>(settings);
+    }
     match settings.small {
         true => multi_thread(settings)?.block_on(serve(settings, echo::<SMALL>)),
         false => multi_thread(settings)?.block_on(serve(settings, echo::<BUFFER>)),
@@ -21,6 +28,17 @@ pub(super) fn echo_current_thread(settings: &Settings) -> io::Result<()> {
         true => current_thread()?.block_on(serve(settings, echo::<SMALL>)),
         false => current_thread()?.block_on(serve(settings, echo::<BUFFER>)),
     }
+}
+
+/// Computes by `spawn_blocking`.
+pub(super) fn work_aside(settings: &Settings) -> io::Result<()> {
+    work_on::<true>(settings)
+}
+
+fn work_on<const ASIDE: bool>(settings: &Settings) -> io::Result<()> {
+    let price = settings.price();
+    let talk = move |stream| work::<ASIDE>(stream, price.bill());
+    multi_thread(settings)?.block_on(serve(settings, talk))
 }
 
 pub(super) fn multi_thread(settings: &Settings) -> io::Result<Runtime> {
@@ -57,6 +75,24 @@ async fn echo<const SIZE: usize>(mut stream: TcpStream) {
     let mut buffer = [0; SIZE];
     // A connection that breaks ends its task; the load at its other end says so.
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+        if stream.write_all(&buffer[..count]).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn work<const ASIDE: bool>(mut stream: TcpStream, mut bill: Bill) {
+    let mut buffer = [0; BUFFER];
+    // As above.
+    while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+        match bill.add(count) {
+            0 => {}
+            micros if ASIDE => {
+                let computing = spawn_blocking(move || compute(micros));
+                computing.await.expect("it does not panic");
+            }
+            micros => compute(micros),
+        }
         if stream.write_all(&buffer[..count]).await.is_err() {
             return;
         }

@@ -1,0 +1,31 @@
+//! Requests for which the server computes: the rules that both sides share.
+
+/// Whether requests on the connection with this number cost anything: one in `every`, at
+/// irregular distances. Connections are numbered in the order in which they are opened; each is
+/// greeted before the next one, so that the server counts alike.
+pub(super) fn is_costly(number: u64, every: u64) -> bool {
+    // The finalizer of SplitMix64.
+    let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed ^ (mixed >> 31)).is_multiple_of(every)
+}
+
+/// Bytes of a request.
+pub(super) const REQUEST: u64 = 64;
+/// Microseconds of a costly request in the mixed load.
+pub(super) const MIXED_MICROS: u64 = 20_000;
+/// One connection in so many is costly there.
+pub(super) const MIXED_EVERY: u64 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::is_costly;
+
+    #[test]
+    fn about_one_in_a_hundred_is_costly() {
+        let costly = (0..10_000).filter(|number| is_costly(*number, 100)).count();
+        assert!((80..120).contains(&costly), "{costly}");
+        assert!((0..100).all(|number| is_costly(number, 1)));
+    }
+}

@@ -1,0 +1,72 @@
+//! The price of requests, and the bill of each connection.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::net::cost::{REQUEST, is_costly};
+
+use super::Settings;
+
+/// How connections are served.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// With a buffer of 1 KiB.
+    pub(super) small: bool,
+    /// The price of requests, if they cost anything.
+    pub(super) price: Option<&'static Price>,
+}
+
+/// The price of requests, and the number of the next connection.
+#[derive(Debug)]
+pub(super) struct Price {
+    micros: u64,
+    every: u64,
+    next: AtomicU64,
+}
+
+/// The requests of one connection.
+#[derive(Debug)]
+pub(super) struct Bill {
+    micros: u64,
+    heard: u64,
+}
+
+impl Settings {
+    pub(super) fn manner(&self) -> Manner {
+        Manner {
+            small: self.small,
+            price: (self.micros > 0).then(|| self.price()),
+        }
+    }
+
+    /// Returns the price for the rest of the process.
+    pub(super) fn price(&self) -> &'static Price {
+        Box::leak(Box::new(Price {
+            micros: self.micros,
+            every: self.every,
+            next: AtomicU64::new(0),
+        }))
+    }
+}
+
+impl Price {
+    /// Opens the bill of the next connection.
+    pub(super) fn bill(&self) -> Bill {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let costly = is_costly(number, self.every);
+        Bill {
+            micros: if costly { self.micros } else { 0 },
+            heard: 0,
+        }
+    }
+}
+
+impl Bill {
+    /// Returns the microseconds to compute after `count` more bytes. The first request is the
+    /// greeting and free.
+    pub(super) fn add(&mut self, count: usize) -> u64 {
+        let done = |heard: u64| (heard / REQUEST).saturating_sub(1);
+        let before = done(self.heard);
+        self.heard += count as u64;
+        (done(self.heard) - before) * self.micros
+    }
+}

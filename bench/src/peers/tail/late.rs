@@ -1,0 +1,132 @@
+//! How late a sleeper wakes beside fibers that hold their workers.
+//!
+//! A plain thread ends the measurement and the process, because the hogs never end and the
+//! sleeper may never run. A sleep that is over by then and has not returned counts as far as it
+//! is late.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::case::{Hog, Order};
+use crate::child::{Job, Latency, compute, end, fail, sample};
+
+use super::library::Library;
+
+/// Prints by how much each sleep within `job.n` milliseconds was too long.
+pub(super) async fn late<L: Library>(job: Job, (hogs, hog): (u64, Hog), order: Order) {
+    let record: &'static Record = Box::leak(Box::default());
+    let time = Duration::from_millis(job.n);
+    let begin = || (0..hogs).map(|_| L::spawn(hold::<L>(hog, record)));
+    let mut all = Vec::new();
+    match order {
+        Order::HogsFirst => {
+            record.start(time);
+            all.extend(begin());
+            record.arm();
+            all.push(L::spawn(sleeper::<L>(record)));
+        }
+        Order::HogsLast => {
+            record.arm();
+            all.push(L::spawn(sleeper::<L>(record)));
+            L::sleep(SETTLE).await;
+            record.start(time);
+            all.extend(begin());
+        }
+    }
+    for one in all {
+        L::join(one).await;
+    }
+}
+
+async fn sleeper<L: Library>(record: &'static Record) -> u64 {
+    loop {
+        L::sleep(SLEEP).await;
+        record.woke();
+        record.arm();
+    }
+}
+
+/// Holds the worker for half a second at a time.
+async fn hold<L: Library>(hog: Hog, record: &'static Record) -> u64 {
+    loop {
+        L::heavy(move || {
+            record.hogs.fetch_add(1, Ordering::Relaxed);
+            match hog {
+                Hog::Computes => compute(PIECE),
+                Hog::Blocks => thread::sleep(Duration::from_micros(PIECE)),
+                Hog::Locks => {
+                    let _guard = LOCK.lock().expect("no hog panics");
+                    compute(PIECE);
+                }
+            }
+        })
+        .await;
+        L::pause().await;
+    }
+}
+
+/// The sleeps of one run.
+#[derive(Debug, Default)]
+struct Record {
+    /// When the current sleep should end.
+    due: AtomicU64,
+    /// Nanoseconds by which each sleep was too long.
+    late: Mutex<Vec<u64>>,
+    /// Pieces that hogs have begun.
+    hogs: AtomicU64,
+}
+
+impl Record {
+    /// Forgets the sleeps so far, and ends the process after `time`.
+    fn start(&'static self, time: Duration) {
+        self.late.lock().expect(SOUND).clear();
+        thread::spawn(move || {
+            thread::sleep(time);
+            self.report()
+        });
+    }
+
+    /// A sleep begins.
+    fn arm(&self) {
+        self.due
+            .store(Latency::now() + SLEEP.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// A sleep has ended.
+    fn woke(&self) {
+        let late = Latency::now().checked_sub(self.due.load(Ordering::Relaxed));
+        let Some(late) = late else {
+            fail("a sleep was too short")
+        };
+        self.late.lock().expect(SOUND).push(late);
+    }
+
+    fn report(&self) -> ! {
+        let mut late = self.late.lock().expect(SOUND);
+        let pending = Latency::now().saturating_sub(self.due.load(Ordering::Relaxed));
+        if pending > CUT || late.is_empty() {
+            late.push(pending);
+        }
+        if self.hogs.load(Ordering::Relaxed) == 0 {
+            fail("no hog has begun");
+        }
+        for nanos in late.iter() {
+            sample("late", *nanos as f64 / 1e3);
+        }
+        end()
+    }
+}
+
+const SOUND: &str = "no thread panics";
+/// The lock that hogs share.
+static LOCK: Mutex<()> = Mutex::new(());
+/// How long the sleeper sleeps.
+const SLEEP: Duration = Duration::from_millis(1);
+/// Microseconds for which a hog holds its worker.
+const PIECE: u64 = 500_000;
+/// Arbitrary: for how long the sleeper runs alone.
+const SETTLE: Duration = Duration::from_millis(20);
+/// Nanoseconds below which a sleep at the end is no late one but an ordinary one under way.
+const CUT: u64 = 1_000_000;
