@@ -2,12 +2,18 @@
 //! so that the peers it measures stay out of the library's lock file.
 //!
 //! `compare` prints pirn and its peers side by side, `echo` only their servers, `fork` only
-//! fork-join; `guard` compares instruction counts
+//! fork-join, `tails` only the cases of tails; `guard` compares instruction counts
 //! with the baseline in the repository; `cost` compares them with those of a build without
 //! anything that is there for reports only. `redis` is about a program, and in `redis.rs`.
+//!
+//! Each writes its verdicts into bench/BOUNDS.md; a timed one needs seven repetitions for that, all peers
+//! of the bound, and a quiet machine.
 
+use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
+use crate::bounds;
 use crate::command;
 use crate::harness::{Build, Run, cases, run};
 use crate::options::Options;
@@ -15,7 +21,7 @@ use crate::redis;
 use crate::repo;
 use crate::tally::Tally;
 
-/// Runs `compare`, its cases of servers or of fork-join, or `guard` with the arguments that follow.
+/// Runs `compare`, its cases of servers, of fork-join or of tails, or `guard` with the arguments that follow.
 ///
 /// # Errors
 /// When the program is not named, or fails.
@@ -25,20 +31,42 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
             (name.as_str(), args.to_vec())
         }
         Some((name, args)) if name == "echo" => ("compare", echo(args)),
-        Some((name, args)) if name == "fork" => ("compare", fork(args)),
+        Some((name, args)) if name == "fork" => ("compare", only("fork-*", args)),
+        Some((name, args)) if name == "tails" => ("compare", only("tail-*", args)),
         Some((name, args)) if name == "cost" => return cost(args),
         Some((name, args)) if name == "redis" => return redis::compare(args),
         _ => {
-            let which = "say which: `bench compare`, `echo`, `fork`, `redis`, `guard` or `cost …`";
+            let which = "say which: `bench compare`, `echo`, `fork`, `tails`, `redis`, `guard` or `cost …`";
             return Err(which.to_owned());
         }
     };
     let mut cargo = command::cargo();
     cargo.args(["run", "--quiet", "--release", "--manifest-path"]);
     cargo.arg(repo::root().join("bench/Cargo.toml"));
-    cargo.args(["--bin", program, "--"]).args(args);
-    command::run(&mut cargo)?;
-    Ok(Tally::PASS)
+    cargo.args(["--bin", program, "--"]).args(&args);
+    if args
+        .iter()
+        .any(|arg| UNJUDGED.iter().any(|name| arg.starts_with(name)))
+    {
+        command::run(&mut cargo)?;
+        return Ok(Tally::PASS);
+    }
+    judged(&mut cargo)
+}
+
+/// Options with which the programs give no verdicts.
+const UNJUDGED: [&str; 4] = ["--list", "--bless", "--wall", "--inject-sleep"];
+
+/// Runs one of the programs and writes down its verdicts, also when it fails by them.
+fn judged(program: &mut Command) -> Result<Tally, String> {
+    bounds::read()?;
+    let verdicts = repo::target(None).join("verdicts");
+    fs::write(&verdicts, "").map_err(|e| format!("{}: {e}", verdicts.display()))?;
+    program.arg("--verdicts").arg(&verdicts);
+    let ended = command::run(program);
+    let lines = fs::read_to_string(&verdicts);
+    bounds::record(&lines.map_err(|e| format!("{}: {e}", verdicts.display()))?)?;
+    ended.map(|()| Tally::PASS)
 }
 
 /// The arguments with which `compare` runs the cases of servers, ten times unless it is told
@@ -52,9 +80,9 @@ fn echo(args: &[String]) -> Vec<String> {
     all
 }
 
-/// The arguments with which `compare` runs the cases of fork-join.
-fn fork(args: &[String]) -> Vec<String> {
-    let mut all = vec!["--only".to_owned(), "fork-*".to_owned()];
+/// The arguments with which `compare` runs the cases of these names.
+fn only(names: &str, args: &[String]) -> Vec<String> {
+    let mut all = vec!["--only".to_owned(), names.to_owned()];
     all.extend_from_slice(args);
     all
 }
@@ -65,8 +93,7 @@ fn cost(args: &[String]) -> Result<Tally, String> {
     let bare = guard(Some("bare"), "-Awarnings --cfg pirn_bare")?;
     let mut compare = command::program(full);
     compare.arg("--against").arg(bare).args(args);
-    command::run(&mut compare)?;
-    Ok(Tally::PASS)
+    judged(&mut compare)
 }
 
 /// Builds the guard with these flags for every crate; returns where it lies.

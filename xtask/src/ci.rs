@@ -16,6 +16,7 @@ use crate::processor;
 use crate::programs;
 use crate::rows;
 use crate::sanitize;
+use crate::skips;
 use crate::stress;
 use crate::suite;
 use crate::tally::{Tally, seconds};
@@ -44,6 +45,7 @@ const STEPS: &[Step] = &[
     ("rows", || rows::rows(&Options::of(&["names"]))),
     ("asan", || sanitize::asan(&quick())),
     ("tsan", || sanitize::tsan(&quick())),
+    ("timing", || suite::timing(&Options::default())),
     ("stress", || stress::stress(&Options::default())),
     ("deny", deny),
 ];
@@ -157,8 +159,7 @@ fn rustdoc() -> Result<Tally, String> {
 /// Licences and bans of the dependencies, where cargo-deny is installed.
 fn deny() -> Result<Tally, String> {
     if !command::exists("cargo-deny") {
-        println!("    skipped: no cargo-deny on this machine");
-        return Ok(Tally::SKIP);
+        return Ok(skips::skip_check("deny", "no cargo-deny on this machine"));
     }
     let mut cargo = command::cargo();
     command::run(cargo.args(["deny", "check", "bans", "licenses", "sources"]))?;

@@ -8,8 +8,7 @@
 //! * `` `free spawn::names` ``: a test where fibers may migrate;
 //! * `` `checked spans::goes` ``: a test with the features `diagnostics` and `tracing`;
 //! * `` `compiles aarch64-apple-darwin` ``: the library compiles for that target;
-//! * `` `bench steal` ``: a case that bench/RESULTS.md,
-//!   bench/RESULTS-forks.md or bench/RESULTS-servers.md shows, or,
+//! * `` `bench steal` ``: a case of the benches with bounds in bench/BOUNDS.md, or,
 //!   with `::` in its name, a test of the benches themselves;
 //!
 //! or the words `issue N` for what waits for another issue, or `pending`.
@@ -55,6 +54,15 @@ impl Row {
     /// True while nobody has said what proves it.
     pub(crate) fn is_pending(&self) -> bool {
         self.proofs.is_empty()
+    }
+
+    /// The cases of the benches among its proofs.
+    pub(crate) fn cases(&self) -> Vec<&str> {
+        let names = self.proofs.iter().filter_map(|proof| match proof {
+            Proof::Bench(name) => Some(name.as_str()),
+            _ => None,
+        });
+        names.filter(|name| !name.contains("::")).collect()
     }
 }
 

@@ -11,21 +11,27 @@
 mod ahead;
 mod bench;
 mod beside;
+mod bounds;
 mod ci;
 mod command;
+mod disturbance;
 mod examples;
 mod features;
 mod harness;
 mod markdown;
 mod model;
+mod on_time;
 mod options;
 mod processor;
 mod programs;
+#[path = "../../bench/src/harness/quiet.rs"]
+mod quiet;
 mod redis;
 mod repo;
 mod rows;
 mod rust_src;
 mod sanitize;
+mod skips;
 mod source;
 mod stress;
 mod suite;
@@ -53,7 +59,13 @@ const COMMANDS: &[Command] = &[
         name: "test",
         options: Some((suite::FLAGS, suite::VALUED)),
         run: suite::all,
-        help: "[name…] [--package P] [--verbose] [--jobs N] [--timeout S]: all tests",
+        help: "[name…] [--all] [--package P] [--verbose] [--jobs N] [--timeout S]: all tests but those about time",
+    },
+    Command {
+        name: "timing",
+        options: Some((suite::FLAGS, suite::VALUED)),
+        run: suite::timing,
+        help: "[name…]: tests about time, and those that need the whole machine, one at a time",
     },
     Command {
         name: "ci",
@@ -71,7 +83,7 @@ const COMMANDS: &[Command] = &[
         name: "rows",
         options: Some((rows::FLAGS, rows::VALUED)),
         run: rows::rows,
-        help: "[row…] [--names]: run the proof of every promise in docs/features.md",
+        help: "[row…] [--names] [--write]: run the proof of every promise in docs/features.md; which rows are open",
     },
     Command {
         name: "model",
@@ -113,7 +125,7 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         options: None,
         run: bench::bench,
-        help: "compare|echo|redis|guard|cost …: against peers, the baseline, a build that tells nothing",
+        help: "compare|echo|fork|tails|redis|guard|cost …: against peers, the baseline, a build that tells nothing",
     },
 ];
 
@@ -138,9 +150,16 @@ fn main() -> ExitCode {
         .and_then(|tally| tally.nonzero(name));
     match ended {
         Ok(tally) => {
+            skips::print();
             println!("== {name}, {}", seconds(start.elapsed()));
+            if tally.left_out > 0 {
+                println!("{} left out", tally.left_out);
+            }
             if tally.skipped > 0 {
                 println!("{} skipped", tally.skipped);
+            }
+            if tally.retried > 0 {
+                println!("{} passed at another try", tally.retried);
             }
             println!("{} passed, {} failed", tally.passed, tally.failed);
             if tally.is_green() {

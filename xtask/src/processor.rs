@@ -17,6 +17,12 @@ pub(crate) fn of_children() -> Option<Duration> {
     children_in(&fs::read_to_string("/proc/self/stat").ok()?)
 }
 
+/// The processor time of the process so far, and of those of its children that have ended.
+pub(crate) fn of(process: u32) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    Some(own_in(&stat)? + children_in(&stat)?)
+}
+
 /// How much that is by now, after it was `before`; nothing where the system does not tell.
 pub(crate) fn since(before: Option<Duration>) -> String {
     let worked = before.and_then(|before| of_children()?.checked_sub(before));
@@ -25,8 +31,17 @@ pub(crate) fn since(before: Option<Duration>) -> String {
 
 /// The sum of `cutime` and `cstime`, which are the 14th and the 15th word after the name.
 fn children_in(stat: &str) -> Option<Duration> {
+    two_in(stat, 13)
+}
+
+/// The sum of `utime` and `stime`, which come before those.
+fn own_in(stat: &str) -> Option<Duration> {
+    two_in(stat, 11)
+}
+
+fn two_in(stat: &str, before: usize) -> Option<Duration> {
     let (_, rest) = stat.rsplit_once(')')?;
-    let mut words = rest.split_whitespace().skip(13);
+    let mut words = rest.split_whitespace().skip(before);
     let mut ticks = || words.next()?.parse::<u32>().ok();
     Some(TICK * (ticks()? + ticks()?))
 }
@@ -39,6 +54,7 @@ mod tests {
     fn reads_what_children_used() {
         let stat = "7 (a) b) S 1 7 7 0 -1 4194560 90 80 0 0 5 6 123 45 20 0 1 0 9";
         assert_eq!(children_in(stat), Some(Duration::from_millis(1_680)));
+        assert_eq!(own_in(stat), Some(Duration::from_millis(110)));
         assert_eq!(children_in("7 (a) S 1"), None);
     }
 }

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use crate::command;
-use crate::harness::{Build, Case, cases, run};
+use crate::harness::{Build, Case, cases};
 use crate::options::Options;
 use crate::repo;
 use crate::suite;
@@ -24,8 +24,8 @@ pub(crate) fn programs(options: &Options) -> Result<Tally, String> {
     cargo.args(["fmt", "--check", "--manifest-path", &manifest()]);
     command::run(&mut cargo)?;
     let mut chosen = tests()?;
-    chosen.retain(|case| !case.ignored && options.picks(&case.id()));
-    let (tally, _) = run(&chosen, suite::how(options)?)?;
+    chosen.retain(|case| case.ignored.is_none() && options.picks(&case.id()));
+    let tally = suite::run_all(chosen, suite::how(options)?)?;
     println!("    programs: {tally}");
     tally.nonzero("tests of the programs")
 }

@@ -5,13 +5,16 @@
 //! every other round, so that what else goes on on the machine meets both. What they
 //! answered is checked afterwards: a server that loses increments has no figures.
 
+use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use crate::bounds;
 use crate::command;
 use crate::options::Options;
+use crate::quiet;
 use crate::repo;
 use crate::tally::Tally;
 
@@ -40,6 +43,7 @@ pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
     let quick = options.has("quick");
     let rounds = options.value("reps")?.unwrap_or(if quick { 2 } else { 5 });
     let requests = if quick { 100_000 } else { 1_000_000 };
+    bounds::read()?;
     let kv = build()?;
     let mut ours = command::program(kv);
     ours.args(["--listen", "127.0.0.1:0"]);
@@ -47,11 +51,19 @@ pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
         ours.args(["--workers", &workers]);
     }
     let mut servers = [redis()?, Server::started(ours, None)?];
+    let version = command::output(command::program("redis-server").arg("--version"))?;
+    println!("{}", version.trim());
     println!("{rounds} rounds of {requests} requests, {CLIENTS} clients");
     println!("| load | redis-server | kv | quotient | of rounds |");
     println!("|---|--:|--:|--:|---|");
     let mut tally = Tally::default();
+    let mut verdicts = Vec::new();
     for load in loads() {
+        let others = quiet::others();
+        let is_quiet = others.is_some_and(quiet::is_quiet);
+        if !is_quiet {
+            println!("NOT QUIET: other processes use {others:?} processors; no verdict");
+        }
         let mut rates = [Vec::new(), Vec::new()];
         for round in 0..rounds {
             for turn in 0..2 {
@@ -59,13 +71,26 @@ pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
                 rates[which].push(servers[which].loaded(load, requests)?);
             }
         }
-        print_row(load, &rates);
+        let quotient = print_row(load, &rates);
+        if is_quiet && !quick && rounds >= ENOUGH {
+            verdicts.push(verdict(load, quotient));
+        }
         tally += Tally::PASS;
     }
     for server in &servers {
         server.check()?;
     }
+    bounds::record(&verdicts.join("\n"))?;
     Ok(tally)
+}
+
+/// How many rounds a verdict needs.
+const ENOUGH: usize = 7;
+
+/// The verdict on a load, as a line for [`bounds::record`].
+fn verdict(load: Load, quotient: f64) -> String {
+    let kept = if quotient >= 1.0 { "KEPT" } else { "MISSED" };
+    format!("{load}\trequests answered\t≥ 1 × redis-server\t{kept}\t{quotient:.3}")
 }
 
 fn loads() -> Vec<Load> {
@@ -201,20 +226,30 @@ impl Drop for Server {
     }
 }
 
-fn print_row(load: Load, rates: &[Vec<f64>; 2]) {
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Load {
+            test,
+            pipeline,
+            size,
+        } = self;
+        write!(f, "{test} -P {pipeline} -d {size}")
+    }
+}
+
+/// Returns the median quotient.
+fn print_row(load: Load, rates: &[Vec<f64>; 2]) -> f64 {
     let quotients: Vec<f64> =
         rates[0].iter().zip(&rates[1]).map(|(a, b)| b / a).collect();
     let lowest = quotients.iter().copied().fold(f64::INFINITY, f64::min);
     let highest = quotients.iter().copied().fold(0.0, f64::max);
+    let quotient = median(&quotients);
     println!(
-        "| {} -P {} -d {} | {:.0} | {:.0} | {:.2} | {lowest:.2} to {highest:.2} |",
-        load.test,
-        load.pipeline,
-        load.size,
+        "| {load} | {:.0} | {:.0} | {quotient:.2} | {lowest:.2} to {highest:.2} |",
         median(&rates[0]),
         median(&rates[1]),
-        median(&quotients),
     );
+    quotient
 }
 
 /// The middle one, or the mean of the two in the middle.
@@ -234,6 +269,20 @@ const CLIENTS: &str = "50";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_verdict_has_the_words_of_its_bound() {
+        let load = loads()[1];
+        let line = verdict(load, 0.9996);
+        assert_eq!(
+            line,
+            "get -P 1 -d 3\trequests answered\t≥ 1 × redis-server\tMISSED\t1.000"
+        );
+        let table = repo::read(bounds::PATH).unwrap();
+        assert!(
+            table.contains("| get -P 1 -d 3 | requests answered | ≥ 1 × redis-server |")
+        );
+    }
 
     #[test]
     fn medians() {

@@ -3,31 +3,31 @@
 //! Runs each named test and model; a name that no binary holds is a failure, and so is a row
 //! without proof. With `--names` it only checks that what is named exists, which is what
 //! `ci` does after having run everything.
+//!
+//! What a case of the benches proves is in bench/BOUNDS.md. A row with a bound that is missed, or without
+//! a fresh verdict, is open: the last lines name it, and so do README.md and docs/features.md, which
+//! `--write` brings up to date.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bench;
+use crate::bounds::{self, Bound};
 use crate::features::{self, Proof, Row};
 use crate::harness::{Case, cases, run};
 use crate::model;
 use crate::options::Options;
 use crate::programs;
 use crate::repo;
+use crate::skips;
 use crate::stress;
 use crate::suite;
 use crate::tally::Tally;
 use crate::targets;
 
 /// Flags and valued options of the command.
-pub(crate) const FLAGS: &[&str] = &["names", "verbose"];
+pub(crate) const FLAGS: &[&str] = &["names", "verbose", "write"];
 pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
 
-/// Where the tables of the benches are; a case is named in a first column.
-const RESULTS: [&str; 3] = [
-    "bench/RESULTS.md",
-    "bench/RESULTS-forks.md",
-    "bench/RESULTS-servers.md",
-];
 /// How the names of storms begin: they run optimised.
 const STORMS: &str = "pirn::stress ";
 /// How the names of the suites about optimised code begin: they run as the profile `fat`
@@ -40,48 +40,106 @@ const FAT: [&str; 2] = ["pirn::thread_locals ", "pirn::rmw "];
 /// When the table cannot be read or something does not build.
 pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
     let mut rows = features::parse(&repo::read(features::PATH)?)?;
+    let bounds = bounds::read()?;
+    let mut tally = Tally::default();
+    for said in orphans(&rows, &bounds) {
+        println!("    FAILED  {said}");
+        tally += Tally::FAIL;
+    }
     rows.retain(|row| options.words.is_empty() || options.words.contains(&row.id));
     let named: BTreeSet<_> = rows.iter().flat_map(|row| &row.proofs).collect();
     let stage = Stage::build(&named, !options.has("names"))?;
-    let green = if options.has("names") {
+    let seen = if options.has("names") {
         stage.names(&named)
     } else {
         stage.run(&named, options)?
     };
-    let mut tally = Tally::default();
     for row in &rows {
-        let said = verdict(row, &green);
-        if !said.is_empty() {
+        let mut said = verdict(row, &seen);
+        said.extend(bounds::complaints(&bounds, &row.id, &row.cases()));
+        let open = unmeasured(row, &seen);
+        tally += if !said.is_empty() {
             println!("    FAILED  {}: {}", row.id, said.join("; "));
-        }
-        tally += if said.is_empty() {
-            Tally::PASS
-        } else {
             Tally::FAIL
+        } else if !open.is_empty() {
+            println!("    OPEN    {}: {}", row.id, open.join("; "));
+            Tally::SKIP
+        } else {
+            Tally::PASS
         };
+    }
+    if options.has("names") {
+        // Storms, above all.
+        let aside = |row: &&Row| row.proofs.iter().any(|proof| stage.is_aside(proof));
+        let ids: Vec<_> = rows.iter().filter(aside).map(|row| &*row.id).collect();
+        println!(
+            "    proofs that only `cargo xtask stress` or a name runs: {}",
+            ids.join(", ")
+        );
     }
     let waiting = rows.iter().filter(|row| is_issue(&row.proofs)).count();
     println!(
         "    {} rows, {waiting} of them wait for an issue alone",
         rows.len()
     );
+    let open = bounds::open(&bounds, bounds::age);
+    for said in bounds::papers(&bounds, &open, options.has("write"))? {
+        println!("    FAILED  {said}");
+        tally += Tally::FAIL;
+    }
+    println!("    {} rows are open by their bounds", open.len());
+    for (row, why) in open {
+        println!("    open    {row}: {}", why.join("; "));
+    }
     tally.nonzero("rows")
+}
+
+/// Bounds of rows that there are not.
+fn orphans(rows: &[Row], bounds: &[Bound]) -> Vec<String> {
+    let is_known = |bound: &&Bound| rows.iter().any(|row| row.id == bound.row);
+    let unknown = bounds.iter().filter(|bound| !is_known(bound));
+    let said = |bound: &Bound| {
+        let (path, line, row) = (bounds::PATH, bound.line, &bound.row);
+        format!(
+            "{path}:{line}: no row {row}: name one of {}",
+            features::PATH
+        )
+    };
+    unknown.map(said).collect()
 }
 
 fn is_issue(proofs: &[Proof]) -> bool {
     proofs.iter().all(|p| matches!(p, Proof::Issue(_))) && !proofs.is_empty()
 }
 
-/// What is wrong with a row; nothing when it holds.
-fn verdict(row: &Row, green: &BTreeMap<Proof, bool>) -> Vec<String> {
+/// How a proof ended that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Seen {
+    Green,
+    Red,
+    /// It measured nothing, since this is missing.
+    Skipped(String),
+}
+
+/// The proofs of a row that measured nothing: such a row is open, not green.
+fn unmeasured(row: &Row, seen: &BTreeMap<Proof, Seen>) -> Vec<String> {
+    let skipped = |proof: &Proof| match seen.get(proof) {
+        Some(Seen::Skipped(missing)) => Some(format!("{proof:?} was skipped: {missing}")),
+        _ => None,
+    };
+    row.proofs.iter().filter_map(skipped).collect()
+}
+
+/// What is wrong with a row; nothing when it holds, or is open for want of a tool.
+fn verdict(row: &Row, seen: &BTreeMap<Proof, Seen>) -> Vec<String> {
     if row.is_pending() {
         return vec!["pending".to_owned()];
     }
     let mut said = Vec::new();
     for proof in &row.proofs {
-        match (proof, green.get(proof)) {
-            (Proof::Issue(_), _) | (_, Some(true)) => {}
-            (_, Some(false)) => said.push(format!("{proof:?} is red")),
+        match (proof, seen.get(proof)) {
+            (Proof::Issue(_), _) | (_, Some(Seen::Green | Seen::Skipped(_))) => {}
+            (_, Some(Seen::Red)) => said.push(format!("{proof:?} is red")),
             (_, None) => said.push(format!("{proof:?} does not exist")),
         }
     }
@@ -97,7 +155,6 @@ struct Stage {
     free: Vec<Case>,
     checked: Vec<Case>,
     bench_tests: Vec<Case>,
-    bench_cases: BTreeSet<String>,
     mutants: BTreeSet<String>,
 }
 
@@ -145,11 +202,6 @@ impl Stage {
         if any(|p| matches!(p, Proof::Bench(n) if n.contains("::"))) {
             stage.bench_tests = cases(&bench::tests_build().binaries()?)?;
         }
-        if any(|p| matches!(p, Proof::Bench(n) if !n.contains("::"))) {
-            for path in RESULTS {
-                stage.bench_cases.extend(first_column(&repo::read(path)?));
-            }
-        }
         Ok(stage)
     }
 
@@ -173,9 +225,15 @@ impl Stage {
         }
     }
 
+    /// Whether a test runs only where it is asked for.
+    fn is_aside(&self, proof: &Proof) -> bool {
+        self.case(proof).is_some_and(|case| case.ignored.is_some())
+    }
+
     fn exists(&self, proof: &Proof) -> bool {
         match proof {
-            Proof::Bench(name) if self.bench_cases.contains(name) => true,
+            // Its bound is looked for in the table of bounds.
+            Proof::Bench(name) if !name.contains("::") => true,
             Proof::Mutant(name) => self.mutants.contains(name),
             // Known only by trying, which `run` does.
             Proof::Compiles(_) => true,
@@ -183,10 +241,15 @@ impl Stage {
         }
     }
 
-    /// Every proof that exists, as green.
-    fn names(&self, named: &BTreeSet<&Proof>) -> BTreeMap<Proof, bool> {
+    /// Every proof that exists: as green, unless an earlier step of this run has skipped it.
+    fn names(&self, named: &BTreeSet<&Proof>) -> BTreeMap<Proof, Seen> {
         let here = named.iter().filter(|proof| self.exists(proof));
-        here.map(|proof| ((*proof).clone(), true)).collect()
+        let missing = |proof: &Proof| skips::missing_for(&self.case(proof)?.id());
+        here.map(|proof| {
+            let seen = missing(proof).map_or(Seen::Green, Seen::Skipped);
+            ((*proof).clone(), seen)
+        })
+        .collect()
     }
 
     /// Every proof that exists, with how its test ended.
@@ -194,8 +257,8 @@ impl Stage {
         &self,
         named: &BTreeSet<&Proof>,
         options: &Options,
-    ) -> Result<BTreeMap<Proof, bool>, String> {
-        let mut green = self.names(named);
+    ) -> Result<BTreeMap<Proof, Seen>, String> {
+        let mut seen = self.names(named);
         let (proofs, chosen): (Vec<&Proof>, Vec<Case>) = named
             .iter()
             .filter_map(|p| Some((*p, self.case(p)?.clone())))
@@ -203,7 +266,12 @@ impl Stage {
         let (tally, endings) = run(&chosen, suite::how(options)?)?;
         println!("    tests and models: {tally}");
         for (proof, ending) in proofs.into_iter().zip(endings) {
-            green.insert(proof.clone(), ending.passed);
+            let how = match ending.missing {
+                Some(missing) => Seen::Skipped(missing),
+                None if ending.passed => Seen::Green,
+                None => Seen::Red,
+            };
+            seen.insert(proof.clone(), how);
         }
         for proof in named.iter().filter(|proof| self.exists(proof)) {
             let ok = match proof {
@@ -211,19 +279,11 @@ impl Stage {
                 Proof::Mutant(name) => model::is_caught(name)?,
                 _ => continue,
             };
-            green.insert((*proof).clone(), ok);
+            let how = if ok { Seen::Green } else { Seen::Red };
+            seen.insert((*proof).clone(), how);
         }
-        Ok(green)
+        Ok(seen)
     }
-}
-
-/// The first cells of all table rows, quotes taken off.
-fn first_column(text: &str) -> BTreeSet<String> {
-    let cell = |line: &str| {
-        let cell = line.trim().strip_prefix('|')?.split('|').next()?;
-        Some(cell.trim().trim_matches('`').to_owned())
-    };
-    text.lines().filter_map(cell).collect()
 }
 
 #[cfg(test)]
@@ -241,20 +301,40 @@ mod tests {
     #[test]
     fn a_row_holds_only_with_green_proofs() {
         let (good, bad) = (Proof::Test("a b".into()), Proof::Test("a c".into()));
-        let green = BTreeMap::from([(good.clone(), true), (bad.clone(), false)]);
-        assert!(verdict(&row(vec![good.clone()]), &green).is_empty());
-        assert!(verdict(&row(vec![Proof::Issue(3)]), &green).is_empty());
-        assert_eq!(verdict(&row(vec![]), &green), ["pending"]);
-        assert_eq!(verdict(&row(vec![good, bad]), &green).len(), 1);
+        let seen =
+            BTreeMap::from([(good.clone(), Seen::Green), (bad.clone(), Seen::Red)]);
+        assert!(verdict(&row(vec![good.clone()]), &seen).is_empty());
+        assert!(verdict(&row(vec![Proof::Issue(3)]), &seen).is_empty());
+        assert_eq!(verdict(&row(vec![]), &seen), ["pending"]);
+        assert_eq!(verdict(&row(vec![good, bad]), &seen).len(), 1);
         assert_eq!(
-            verdict(&row(vec![Proof::Model("m".into())]), &green).len(),
+            verdict(&row(vec![Proof::Model("m".into())]), &seen).len(),
             1
         );
     }
 
     #[test]
-    fn reads_the_cases_of_the_benches() {
-        let read = first_column("text\n| `steal` | 1 |\n| yield | 2 |\n");
-        assert!(read.contains("steal") && read.contains("yield"));
+    fn a_row_whose_proof_was_skipped_is_open() {
+        let (good, lame) = (Proof::Test("a b".into()), Proof::Test("a c".into()));
+        let skipped = Seen::Skipped("no strace".to_owned());
+        let seen = BTreeMap::from([(good.clone(), Seen::Green), (lame.clone(), skipped)]);
+        let both = row(vec![good.clone(), lame]);
+        assert!(verdict(&both, &seen).is_empty());
+        assert_eq!(unmeasured(&both, &seen).len(), 1);
+        assert!(unmeasured(&row(vec![good]), &seen).is_empty());
+    }
+
+    #[test]
+    fn a_bound_has_a_row() {
+        let bounds =
+            bounds::parse("| A2 | c | f | b | none | - | - | - | - |\n").unwrap();
+        let said = orphans(&[row(vec![])], &bounds);
+        assert_eq!(
+            said,
+            ["bench/BOUNDS.md:1: no row A2: name one of docs/features.md"]
+        );
+        let bounds =
+            bounds::parse("| A1 | c | f | b | none | - | - | - | - |\n").unwrap();
+        assert!(orphans(&[row(vec![])], &bounds).is_empty());
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn storms() -> Result<Vec<Case>, String> {
 fn long_tests() -> Result<Vec<Case>, String> {
     let build = Build::new(&["--package", "pgz", "--release", "--test", "it"]);
     let mut tests = cases(&build.binaries()?)?;
-    tests.retain(|case| case.ignored);
+    tests.retain(|case| case.ignored.is_some());
     Ok(tests)
 }
 

@@ -1,20 +1,28 @@
-//! `cargo xtask test`: everything that must pass before a change is shown to anybody.
+//! `cargo xtask test`: all tests that do not depend on the speed of the machine.
+//! `cargo xtask timing`: the others.
 //!
-//! Unit, integration and compile-fail tests of every crate, each in its own process;
-//! crossbeam-channel's tests on pirn's channels; the thread-local suite once more as the
-//! optimizer's hardest profile builds it; the rooms that touch the machine once more on their
-//! portable halves; the features that look closer; doc tests.
+//! Unit, integration and compile-fail tests of every crate, each in its own process, and doc tests. With
+//! `--all`, as the gate runs them, crossbeam-channel's tests on pirn's channels; the thread-local suite once
+//! more as the optimizer's hardest profile builds it; the rooms that touch the machine once more on their
+//! portable halves; the features that look closer. These take as long again, most of it to build.
+//!
+//! A test with `alone_` in its name bounds a time or needs the whole machine. It runs in the
+//! lane `timing`, after everything else, one at a time. Other processes can delay such a test, so
+//! one that fails is tried again (`on_time`), and the summary counts it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::beside::processors;
 use crate::command;
 use crate::harness::{Build, Case, Run, cases, run};
+use crate::on_time::in_time;
 use crate::options::Options;
-use crate::tally::Tally;
+use crate::processor;
+use crate::skips;
+use crate::tally::{Tally, seconds};
 
 /// Flags and valued options of the command.
-pub(crate) const FLAGS: &[&str] = &["verbose"];
+pub(crate) const FLAGS: &[&str] = &["all", "verbose"];
 pub(crate) const VALUED: &[&str] = &["package", "jobs", "timeout"];
 
 /// Runs all tests, or those whose name contains one of the words.
@@ -22,14 +30,28 @@ pub(crate) const VALUED: &[&str] = &["package", "jobs", "timeout"];
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn all(options: &Options) -> Result<Tally, String> {
-    let mut tally = unit_and_integration(options)?;
     let package: Option<String> = options.value("package")?;
-    if options.words.is_empty() && package.is_none() {
+    if !options.words.is_empty() || package.is_some() {
+        return unit_and_integration(options);
+    }
+    let build = if options.has("all") {
+        workspace_build()
+    } else {
+        println!(
+            "    crossbeam's tests and tests of other builds: `cargo xtask test --all`"
+        );
+        // Lines are enough for what a failure tells.
+        Build::new(&["--workspace", "--exclude", "pirn-crossbeam-suite"])
+            .debug("line-tables-only")
+    };
+    println!("    tests that bound times: `cargo xtask timing`");
+    let mut tally = lane_of("tests", &build, options, |case| !case.is_alone())?;
+    if options.has("all") {
         tally += fat(options)?;
         tally += portable(options)?;
         tally += checked(options)?;
-        tally += doc()?;
     }
+    tally += doc()?;
     tally.nonzero("tests")
 }
 
@@ -38,11 +60,23 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
 /// # Errors
 /// When something does not build, or nothing ran.
 pub(crate) fn unit_and_integration(options: &Options) -> Result<Tally, String> {
-    let build = match options.value::<String>("package")? {
+    let picks = |case: &Case| !options.words.is_empty() || !case.is_alone();
+    lane_of("tests", &chosen_build(options)?, options, picks)
+}
+
+/// Runs the tests that bound times, or those with one of the words in their names, one at a time.
+///
+/// # Errors
+/// When something does not build, or nothing ran.
+pub(crate) fn timing(options: &Options) -> Result<Tally, String> {
+    lane_of("timing", &chosen_build(options)?, options, Case::is_alone)
+}
+
+fn chosen_build(options: &Options) -> Result<Build, String> {
+    Ok(match options.value::<String>("package")? {
         Some(package) => Build::new(&["--package", &package]),
         None => workspace_build(),
-    };
-    lane("tests", &build, options)
+    })
 }
 
 /// The build that [`unit_and_integration`] runs.
@@ -210,53 +244,62 @@ pub(crate) fn portable_build() -> Build {
 
 /// Builds a lane and runs the tests of it that are chosen and not ignored.
 fn lane(what: &str, build: &Build, options: &Options) -> Result<Tally, String> {
+    lane_of(what, build, options, |_| true)
+}
+
+/// As [`lane`], for those tests that `picks` picks too.
+fn lane_of(
+    what: &str,
+    build: &Build,
+    options: &Options,
+    picks: impl Fn(&Case) -> bool,
+) -> Result<Tally, String> {
+    let (begun, before) = (Instant::now(), processor::of_children());
     let all = cases(&build.binaries()?)?;
+    println!(
+        "    {what}: built in {}, by processors in {}",
+        seconds(begun.elapsed()),
+        processor::since(before)
+    );
     let (chosen, rest): (Vec<_>, Vec<_>) = all
         .into_iter()
-        .filter(|case| options.picks(&case.id()))
+        .filter(|case| options.picks(&case.id()) && picks(case))
         .partition(|case| {
             let is_asked_for = !is_twin(case) || !options.words.is_empty();
-            !case.ignored && is_asked_for && (!reads_frames(case) || build.tells_all())
+            case.ignored.is_none()
+                && is_asked_for
+                && (!reads_frames(case) || build.tells_all())
         });
     let is_crossbeams = |case: &Case| case.id().starts_with(CROSSBEAM);
     let (crossbeams, own): (Vec<_>, Vec<_>) = chosen.into_iter().partition(is_crossbeams);
-    let (mut tally, _) = run(&own, how(options)?)?;
-    tally.skipped += rest.len();
+    let mut tally = run_all(own, how(options)?)?;
+    tally.left_out += rest.len();
+    for case in rest {
+        let reason = why_left_out(&case);
+        skips::leave_out(case.id(), reason);
+    }
     println!("    {what}: {tally}");
     if !crossbeams.is_empty() {
         let (timed, others): (Vec<_>, Vec<_>) =
             crossbeams.into_iter().partition(is_timed);
         let how = side_by_side(how(options)?);
         let (mut more, _) = run(&others, how)?;
-        more += in_time(timed, how)?;
+        more += in_time(&timed, how)?;
         println!("    crossbeam's tests: {more}");
         tally += more;
     }
     tally.nonzero(what)
 }
 
-/// Runs tests that want to be on time; those that fail, once more, one at a time: a machine
-/// that others use too may have been late, twice it would hardly be.
-fn in_time(timed: Vec<Case>, how: Run) -> Result<Tally, String> {
-    let (tally, endings) = run(&timed, how)?;
-    if tally.failed == 0 {
-        return Ok(tally);
-    }
-    let late: Vec<_> = timed
-        .into_iter()
-        .zip(endings)
-        .filter(|(_, ending)| !ending.passed)
-        .map(|(case, _)| case)
-        .collect();
-    println!(
-        "    {} of those that want to be on time, once more",
-        late.len()
-    );
-    let (again, _) = run(&late, Run { jobs: 1, ..how })?;
-    Ok(Tally {
-        passed: tally.passed + again.passed,
-        ..again
-    })
+/// Runs tests, those that bound times last, with another try.
+///
+/// # Errors
+/// When a process cannot be started or watched.
+pub(crate) fn run_all(cases: Vec<Case>, how: Run) -> Result<Tally, String> {
+    let (alone, together): (Vec<_>, Vec<_>) = cases.into_iter().partition(Case::is_alone);
+    let (mut tally, _) = run(&together, how)?;
+    tally += in_time(&alone, how)?;
+    Ok(tally)
 }
 
 /// More at a time: the tests that crossbeam-channel came with spend most of their time asleep.
@@ -291,6 +334,15 @@ fn is_twin(case: &Case) -> bool {
     let id = case.id();
     id.strip_prefix(CROSSBEAM)
         .is_some_and(|name| twins.contains(&name))
+}
+
+/// Why [`lane_of`] does not run it.
+fn why_left_out(case: &Case) -> String {
+    match &case.ignored {
+        Some(reason) => reason.clone(),
+        None if is_twin(case) => "the same as another test".to_owned(),
+        None => "run by the lane `checked`, with all debug information".to_owned(),
+    }
 }
 
 /// True for those that read the frames of fibers by the paths of their functions, or with a debugger. Where
@@ -355,7 +407,8 @@ fn summed(text: &str) -> Tally {
         tally += Tally {
             passed: number(" passed;"),
             failed: number(" failed;"),
-            skipped: number(" ignored;"),
+            left_out: number(" ignored;"),
+            ..Tally::default()
         };
     }
     tally
@@ -374,7 +427,8 @@ mod tests {
             Tally {
                 passed: 7,
                 failed: 1,
-                skipped: 2
+                left_out: 2,
+                ..Tally::default()
             }
         );
     }

@@ -9,8 +9,12 @@ use std::time::Duration;
 pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
-    /// Left out on purpose: `#[ignore]`, or a tool that is not here. Never silent.
+    /// Not measured, since this machine lacks something. Never silent (`skips`).
     pub(crate) skipped: usize,
+    /// Left out on purpose: another step runs it, or it is a part of another test.
+    pub(crate) left_out: usize,
+    /// Of those that passed: those that failed at the first try. Never silent either.
+    pub(crate) retried: usize,
 }
 
 impl Tally {
@@ -19,18 +23,24 @@ impl Tally {
         passed: 1,
         failed: 0,
         skipped: 0,
+        left_out: 0,
+        retried: 0,
     };
     /// One check that failed.
     pub(crate) const FAIL: Tally = Tally {
         passed: 0,
         failed: 1,
         skipped: 0,
+        left_out: 0,
+        retried: 0,
     };
     /// One check that could not run here.
     pub(crate) const SKIP: Tally = Tally {
         passed: 0,
         failed: 0,
         skipped: 1,
+        left_out: 0,
+        retried: 0,
     };
 
     /// True when something ran and nothing failed.
@@ -56,6 +66,8 @@ impl AddAssign for Tally {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.left_out += other.left_out;
+        self.retried += other.retried;
     }
 }
 
@@ -64,6 +76,12 @@ impl fmt::Display for Tally {
         write!(f, "{} passed, {} failed", self.passed, self.failed)?;
         if self.skipped > 0 {
             write!(f, ", {} skipped", self.skipped)?;
+        }
+        if self.left_out > 0 {
+            write!(f, ", {} left out", self.left_out)?;
+        }
+        if self.retried > 0 {
+            write!(f, ", {} at another try", self.retried)?;
         }
         Ok(())
     }

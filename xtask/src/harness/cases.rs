@@ -3,7 +3,7 @@
 //! A case is named `binary test::path`, as in `pirn::machine spawn::many_joiners`; that name is
 //! what `docs/features.md` and `docs/models.md` refer to.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::process::Command;
 use std::rc::Rc;
 
@@ -16,9 +16,15 @@ pub(crate) struct Case {
     pub(crate) binary: Rc<Binary>,
     /// The test's path inside the binary.
     pub(crate) name: String,
-    /// Marked `#[ignore]`: runs only where it is asked for.
-    pub(crate) ignored: bool,
+    /// Why it is marked `#[ignore]`, if it is: it runs only where it is asked for.
+    pub(crate) ignored: Option<String>,
+    /// Marked so, for this reason or because plain `cargo test` is to leave it out.
+    marked: bool,
 }
+
+/// How the reason begins of a test that only plain `cargo test`, which runs many at once in one process,
+/// leaves out.
+const ALONE: &str = "alone: ";
 
 impl Case {
     /// `binary test::path`.
@@ -26,7 +32,7 @@ impl Case {
         format!("{} {}", self.binary.id, self.name)
     }
 
-    /// True when the test wants the machine to itself: memory by the gigabyte, or timing.
+    /// True when the test needs the machine to itself: it takes memory by the gigabyte, or bounds times.
     pub(crate) fn is_alone(&self) -> bool {
         self.name.contains("alone_")
     }
@@ -48,7 +54,7 @@ impl Case {
         command.env("CARGO_MANIFEST_DIR", &self.binary.home);
         command.envs(self.binary.env.iter().map(|(k, v)| (k, v)));
         command.args(["--exact", &self.name, "--test-threads=1"]);
-        if self.ignored {
+        if self.marked {
             command.arg("--ignored");
         }
         command
@@ -62,17 +68,50 @@ impl Case {
 pub(crate) fn cases(binaries: &[Rc<Binary>]) -> Result<Vec<Case>, String> {
     let mut all = Vec::new();
     for binary in binaries {
-        let ignored: BTreeSet<_> = list(binary, &["--ignored"])?.into_iter().collect();
+        let ignored = reasons(binary)?;
         for name in list(binary, &[])? {
-            let ignored = ignored.contains(&name);
+            let reason = ignored.get(&name);
+            let marked = reason.is_some();
+            let ignored = reason.filter(|reason| !reason.starts_with(ALONE)).cloned();
             all.push(Case {
                 binary: Rc::clone(binary),
                 name,
                 ignored,
+                marked,
             });
         }
     }
     Ok(all)
+}
+
+/// The tests that are marked `#[ignore]`, with the reasons. A binary tells a reason only where it is to run
+/// the test, and does not.
+fn reasons(binary: &Binary) -> Result<BTreeMap<String, String>, String> {
+    let ignored = list(binary, &["--ignored"])?;
+    if ignored.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let mut command = Command::new(&binary.path);
+    command
+        .current_dir(&binary.home)
+        .args(["--exact", "--test-threads=1"])
+        .args(&ignored);
+    command.envs(binary.env.iter().map(|(k, v)| (k, v)));
+    let said = command::output(&mut command)?;
+    let reason = |name: String| {
+        let reason = reason_in(&said, &name).to_owned();
+        (name, reason)
+    };
+    Ok(ignored.into_iter().map(reason).collect())
+}
+
+/// Why the test is ignored, in the words of the binary that was to run it.
+fn reason_in<'a>(said: &'a str, name: &str) -> &'a str {
+    let line = |line: &'a str| {
+        let rest = line.strip_prefix("test ")?.strip_prefix(name)?;
+        rest.strip_prefix(" ... ignored, ")
+    };
+    said.lines().find_map(line).unwrap_or("ignored")
 }
 
 fn list(binary: &Binary, which: &[&str]) -> Result<Vec<String>, String> {
@@ -96,6 +135,14 @@ fn names(listing: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_why_a_test_is_ignored() {
+        let said =
+            "running 2 tests\ntest a::b ... ignored, a storm\ntest a::c ... ignored\n";
+        assert_eq!(reason_in(said, "a::b"), "a storm");
+        assert_eq!(reason_in(said, "a::c"), "ignored");
+    }
 
     #[test]
     fn reads_a_listing() {

@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 
 use super::cases::Case;
 use crate::beside::{beside, processors};
+use crate::processor;
 use crate::repo;
+use crate::skips;
 use crate::tally::{Tally, seconds};
 
 /// How to run.
@@ -24,7 +26,7 @@ pub(crate) struct Run {
     pub(crate) timeout: Duration,
     /// How many side by side; 0 means one for each core.
     pub(crate) jobs: usize,
-    /// Prints each test, not only what failed or was slow.
+    /// Prints each test, not only what failed or was slow, with its processor time.
     pub(crate) verbose: bool,
     /// Prints nothing: the caller expects failures.
     pub(crate) quiet: bool,
@@ -46,9 +48,18 @@ impl Default for Run {
 pub(crate) struct Ending {
     pub(crate) id: String,
     pub(crate) passed: bool,
+    /// What is missing for it to measure, if it says so: then it has neither passed nor failed.
+    pub(crate) missing: Option<String>,
     pub(crate) took: Duration,
     /// All it wrote, both streams.
     pub(crate) output: String,
+}
+
+impl Ending {
+    /// True if it has measured, or should have, and has not passed.
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.passed && self.missing.is_none()
+    }
 }
 
 /// What a thread needs to run one case; cheap to send.
@@ -84,12 +95,19 @@ pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), Stri
     endings.extend(side_by_side(&work(&alone), how, 1)?);
     endings.sort_by_key(|(at, _)| *at);
     let endings: Vec<_> = endings.into_iter().map(|(_, ending)| ending).collect();
+    for ending in &endings {
+        if let Some(missing) = &ending.missing {
+            skips::skip(&ending.id, missing);
+        }
+    }
     let passed = endings.iter().filter(|e| e.passed).count();
+    let failed = endings.iter().filter(|e| e.has_failed()).count();
     Ok((
         Tally {
             passed,
-            failed: endings.len() - passed,
-            skipped: 0,
+            failed,
+            skipped: endings.len() - passed - failed,
+            ..Tally::default()
         },
         endings,
     ))
@@ -130,7 +148,12 @@ fn one(job: &mut Job, how: Run) -> Result<Ending, String> {
         .spawn()
         .map_err(|e| format!("{}: {e}", job.id))?;
     let mut pause = Duration::from_micros(500);
+    let mut worked = Duration::ZERO;
     let status = loop {
+        if how.verbose {
+            // The system tells it of no process that has ended.
+            worked = processor::of(child.id()).unwrap_or(worked).max(worked);
+        }
         if let Some(status) = child.try_wait().map_err(|e| format!("{}: {e}", job.id))? {
             break Some(status);
         }
@@ -149,22 +172,31 @@ fn one(job: &mut Job, how: Run) -> Result<Ending, String> {
         .map_err(|e| e.to_string())?;
     let output = String::from_utf8_lossy(&bytes).into_owned();
     let said = output.contains("test result: ok. 1 passed");
-    let passed = said && status.is_some_and(|s| s.success());
+    let ended_well = said && status.is_some_and(|s| s.success());
+    let missing = skips::missing_in(&output).filter(|_| ended_well);
+    let passed = ended_well && missing.is_none();
     let verdict = match status {
         None => format!("TIMEOUT after {}", seconds(how.timeout)),
         Some(_) if passed => "ok".to_owned(),
+        Some(_) if missing.is_some() => "skipped".to_owned(),
         Some(status) => format!("FAILED ({status})"),
     };
     let slow = took > Duration::from_secs(20);
     if !how.quiet && (how.verbose || slow || !passed) {
-        println!("    {:<7} {} {verdict}", seconds(took), job.id);
+        let worked = if how.verbose {
+            format!(" {:>7}", seconds(worked))
+        } else {
+            String::new()
+        };
+        println!("    {:<7}{worked} {} {verdict}", seconds(took), job.id);
     }
-    if !passed && !how.quiet {
+    if !ended_well && !how.quiet {
         print!("{}", indent(&output));
     }
     Ok(Ending {
         id: job.id.clone(),
         passed,
+        missing,
         took,
         output,
     })

@@ -115,7 +115,7 @@ impl Engine {
     /// When they do not build.
     pub(crate) fn models(self, depth: Depth) -> Result<Vec<Case>, String> {
         let mut all = cases(&self.whole_build(depth).binaries()?)?;
-        all.retain(|case| self.owns(case) && !case.ignored);
+        all.retain(|case| self.owns(case) && case.ignored.is_none());
         Ok(all)
     }
 

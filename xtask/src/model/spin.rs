@@ -16,6 +16,7 @@ use crate::beside::{beside, processors};
 use crate::command;
 use crate::options::Options;
 use crate::repo;
+use crate::skips;
 use crate::tally::Tally;
 
 /// One search.
@@ -72,9 +73,8 @@ pub(crate) fn spin(options: &Options) -> Result<Tally, String> {
     }
     if !(command::exists("spin") && command::exists("gcc")) {
         for (_, name, search) in &searches {
-            let said = search.shown();
-            println!("    skipped {name}: {said}: no spin and gcc on this machine");
-            tally += Tally::SKIP;
+            let id = format!("spin {name}: {}", search.shown());
+            tally += skips::skip_check(&id, "no spin and gcc on this machine");
         }
         return Ok(tally);
     }

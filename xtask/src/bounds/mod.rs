@@ -1,0 +1,20 @@
+//! bench/BOUNDS.md: the bounds of promises that a measurement proves, with their last verdicts.
+//!
+//! Owns: reading the table, writing verdicts into it, and saying which rows of docs/features.md are
+//! *open*: a bound is missed, was never measured, or its verdict is older than 60 commits. A bound that
+//! was kept once and is missed now is *lost*, and stays so until it is kept again.
+
+mod open;
+mod papers;
+mod record;
+mod table;
+
+pub(crate) use open::{age, complaints, open};
+pub(crate) use papers::papers;
+pub(crate) use record::record;
+#[cfg(test)]
+pub(crate) use table::parse;
+pub(crate) use table::{Bound, PATH, read};
+
+#[cfg(test)]
+mod tests;

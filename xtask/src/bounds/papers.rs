@@ -1,0 +1,79 @@
+//! The line about open rows that two papers have.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::repo;
+
+use super::open::{OLD, Open};
+use super::table::{Bound, PATH, Verdict};
+
+/// The papers that say which rows are open, in a line that begins so.
+const PAPERS: [&str; 2] = ["README.md", "docs/features.md"];
+const BEGINS: &str = "Open rows: ";
+
+/// The line about open rows that the papers have.
+pub(super) fn summary(bounds: &[Bound], open: &Open) -> String {
+    let rows: BTreeSet<_> = bounds.iter().map(|bound| &bound.row).collect();
+    let is_missed = |row: &String| {
+        let mut missed = bounds.iter().filter(|b| b.verdict == Verdict::Missed);
+        missed.any(|bound| bound.row == *row)
+    };
+    let (missed, old): (Vec<&String>, Vec<_>) =
+        open.keys().partition(|row| is_missed(row));
+    let names = |rows: Vec<&String>| match rows.len() {
+        0 => "none".to_owned(),
+        _ => rows
+            .into_iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    format!(
+        "{BEGINS}{} of {} with measured bounds (`{PATH}`). A bound is missed: {}. No verdict of the \
+         last {OLD} commits: {}.",
+        open.len(),
+        rows.len(),
+        names(missed),
+        names(old)
+    )
+}
+
+/// Holds the papers against that line; with `write`, brings them up to date. Returns what is wrong.
+///
+/// # Errors
+/// When a paper cannot be read or written.
+pub(crate) fn papers(
+    bounds: &[Bound],
+    open: &Open,
+    write: bool,
+) -> Result<Vec<String>, String> {
+    let line = summary(bounds, open);
+    let mut said = Vec::new();
+    for path in PAPERS {
+        let text = repo::read(path)?;
+        match stale(&text, &line) {
+            None => {}
+            Some((_, Some(text))) if write => {
+                fs::write(repo::root().join(path), text).map_err(|e| format!("{path}: {e}"))?;
+            }
+            Some((at, _)) => said.push(format!(
+                "{path}:{at}: a line should be `{line}`: run `cargo xtask rows --names --write`"
+            )),
+        }
+    }
+    Ok(said)
+}
+
+/// Where a paper's line is not this one, and the paper with it; no paper if there is no such line.
+pub(super) fn stale(text: &str, line: &str) -> Option<(usize, Option<String>)> {
+    let Some(at) = text.lines().position(|line| line.starts_with(BEGINS)) else {
+        return Some((1, None));
+    };
+    let mut lines: Vec<_> = text.lines().collect();
+    if lines[at] == line {
+        return None;
+    }
+    lines[at] = line;
+    Some((at + 1, Some(lines.join("\n") + "\n")))
+}

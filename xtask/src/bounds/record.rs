@@ -1,0 +1,70 @@
+//! Verdicts, written into the table.
+
+use std::fs;
+
+use crate::command;
+use crate::repo;
+
+use super::table::{Bound, PATH, Verdict, parse};
+
+/// The table with these verdicts, one a line as the benches write them, and what has changed.
+pub(super) fn updated(
+    text: &str,
+    verdicts: &str,
+    commit: &str,
+    date: &str,
+) -> Result<(String, Vec<String>), String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut said = Vec::new();
+    for mut bound in parse(text)? {
+        for verdict in verdicts.lines() {
+            if bound.take(verdict, commit, date) {
+                lines[bound.line - 1] = bound.text();
+                said.push(bound.text());
+            }
+        }
+    }
+    Ok((lines.join("\n") + "\n", said))
+}
+
+/// Writes these verdicts of the code that lies here into the table.
+///
+/// # Errors
+/// When the table cannot be read or written, or git fails.
+pub(crate) fn record(verdicts: &str) -> Result<(), String> {
+    let ask = |name, args: &[&str]| command::output(command::program(name).args(args));
+    let head = ask("git", &["rev-parse", "--short", "HEAD"])?;
+    let status = ["status", "--porcelain", "-uno", "--", ":(exclude)*.md"];
+    let changed = !ask("git", &status)?.trim().is_empty();
+    let commit = format!("{}{}", head.trim(), if changed { "+" } else { "" });
+    let date = ask("date", &["-u", "+%F"])?;
+    let (text, said) = updated(&repo::read(PATH)?, verdicts, &commit, date.trim())?;
+    if said.is_empty() {
+        return Ok(());
+    }
+    println!("    {PATH}:");
+    for line in said {
+        println!("    {line}");
+    }
+    fs::write(repo::root().join(PATH), text).map_err(|e| format!("{PATH}: {e}"))
+}
+
+impl Bound {
+    /// Takes the verdict if it is about this bound; returns whether it is.
+    fn take(&mut self, verdict: &str, commit: &str, date: &str) -> bool {
+        let words: Vec<_> = verdict.split('\t').collect();
+        let [case, figure, bound, kept, ratio] = words[..] else {
+            return false;
+        };
+        if (case, figure, bound) != (&*self.case, &*self.figure, &*self.bound) {
+            return false;
+        }
+        self.verdict = Verdict::Missed;
+        (self.ratio, self.commit, self.date) = (ratio.into(), commit.into(), date.into());
+        if kept == "KEPT" {
+            self.verdict = Verdict::Kept;
+            self.last_kept = commit.into();
+        }
+        true
+    }
+}

@@ -1,0 +1,171 @@
+//! What the table of bounds makes of good lines, bad ones, and of verdicts.
+
+use super::open::OLD;
+use super::papers::{stale, summary};
+use super::record::updated;
+use super::*;
+
+const HEAD: &str = "# Bounds\n\n| Row | Case | Figure | Bound | Verdict | Ratio | Commit | Date | Last kept |\n|---|---|---|---|---|---:|---|---|---|\n";
+const KEPT: &str =
+    "| R3 | steal | theft | ≤ 1,000 ns | KEPT | 0.18 | 743e280 | 2026-11-22 | 743e280 |";
+const MISSED: &str =
+    "| R1 | pgz | rate | ≥ 0.98 × threads | MISSED | 0.91 | 743e280 | 2026-11-22 | - |";
+const NEVER: &str =
+    "| R5 | guard | yield | ≤ 1.05 × baseline.json | none | - | - | - | - |";
+
+fn table(lines: &[&str]) -> String {
+    format!("{HEAD}{}\n", lines.join("\n"))
+}
+
+fn bounds(lines: &[&str]) -> Vec<Bound> {
+    parse(&table(lines)).unwrap()
+}
+
+#[test]
+fn a_row_with_a_missed_bound_is_open() {
+    let bounds = bounds(&[KEPT, MISSED, NEVER]);
+    let open = open(&bounds, |_| Some(0));
+    assert_eq!(open.keys().collect::<Vec<_>>(), ["R1", "R5"]);
+    assert_eq!(open["R1"], ["pgz MISSED 0.91 × `≥ 0.98 × threads`"]);
+    assert_eq!(open["R5"], ["guard never measured"]);
+}
+
+#[test]
+fn an_old_verdict_leaves_its_row_open() {
+    let bounds = bounds(&[KEPT]);
+    assert!(open(&bounds, |_| Some(OLD)).is_empty());
+    let old = open(&bounds, |_| Some(OLD + 1));
+    assert_eq!(old["R3"], ["steal measured 61 commits ago"]);
+    let lost = open(&bounds, |_| None);
+    assert_eq!(lost["R3"], ["steal measured at 743e280, not found"]);
+}
+
+#[test]
+fn commits_have_an_age() {
+    assert_eq!(age("HEAD"), Some(0));
+    assert_eq!(age("0000000"), None);
+    assert_eq!(age("0000000+"), None);
+}
+
+#[test]
+fn a_kept_bound_that_is_missed_now_is_a_failure_until_it_is_kept() {
+    let kept = table(&[KEPT]);
+    assert!(complaints(&parse(&kept).unwrap(), "R3", &["steal"]).is_empty());
+    let missed = "steal\ttheft\t≤ 1,000 ns\tMISSED\t1.200";
+    let (lost, _) = updated(&kept, missed, "abcdef0", "2026-11-25").unwrap();
+    // Missed once more, it is still lost.
+    let (lost, said) = updated(&lost, missed, "abcdef1", "2026-11-26").unwrap();
+    assert_eq!(
+        said,
+        [
+            "| R3 | steal | theft | ≤ 1,000 ns | MISSED | 1.200 | abcdef1 | 2026-11-26 | 743e280 |"
+        ]
+    );
+    let said = complaints(&parse(&lost).unwrap(), "R3", &["steal"]);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].starts_with("bench/BOUNDS.md:5: `steal` MISSES `≤ 1,000 ns`"));
+    assert!(said[0].contains("743e280"), "{said:?}");
+    let kept = "steal\ttheft\t≤ 1,000 ns\tKEPT\t0.900";
+    let (again, _) = updated(&lost, kept, "abcdef2+", "2026-11-27").unwrap();
+    assert!(complaints(&parse(&again).unwrap(), "R3", &["steal"]).is_empty());
+    assert!(again.contains("KEPT | 0.900 | abcdef2+ | 2026-11-27 | abcdef2+ |"));
+}
+
+#[test]
+fn a_bound_that_was_never_kept_is_open_and_no_failure() {
+    assert!(complaints(&bounds(&[MISSED]), "R1", &["pgz"]).is_empty());
+}
+
+#[test]
+fn verdicts_change_their_own_lines_alone() {
+    let text = table(&[KEPT, MISSED, NEVER]);
+    // Another bound of the case, and something that is no verdict.
+    let others = "steal\ttheft\t≤ 1,100 ns\tKEPT\t0.100\nsteal\n";
+    let (same, said) = updated(&text, others, "abcdef0", "2026-11-25").unwrap();
+    assert_eq!((same, said.len()), (text, 0));
+}
+
+#[test]
+fn rows_and_bounds_name_each_other() {
+    let said = complaints(&bounds(&[KEPT]), "R3", &["steal", "wake"]);
+    assert_eq!(said.len(), 1);
+    assert!(
+        said[0].starts_with("`bench wake` has no bound: add"),
+        "{said:?}"
+    );
+    let said = complaints(&bounds(&[KEPT]), "R3", &[]);
+    assert!(
+        said[0].starts_with("bench/BOUNDS.md:5: the row does not name"),
+        "{said:?}"
+    );
+}
+
+/// The error of a table with this line changed so.
+fn error(line: &str, from: &str, to: &str) -> String {
+    parse(&table(&[NEVER, &line.replacen(from, to, 1)])).unwrap_err()
+}
+
+#[test]
+fn a_malformed_line_is_named_with_its_remedy() {
+    let cases = [
+        (error(KEPT, "| steal ", ""), "8 columns", "nine"),
+        (error(KEPT, "743e280 |", "743e280"), "8 columns", "nine"),
+        (
+            error(KEPT, "KEPT", "kept"),
+            "the verdict `kept`",
+            "write KEPT",
+        ),
+        (
+            error(KEPT, "0.18", "NaN"),
+            "`NaN`",
+            "write the verdict none",
+        ),
+        (
+            error(KEPT, "0.18", "fast"),
+            "`fast`",
+            "write the verdict none",
+        ),
+        (
+            error(KEPT, "743e280", "today"),
+            "`today`",
+            "write the verdict none",
+        ),
+        (
+            error(NEVER, "none", "KEPT"),
+            "`-`",
+            "write the verdict none",
+        ),
+        (
+            error(MISSED, "MISSED", "KEPT"),
+            "the ratio 0.91",
+            "write the verdict none",
+        ),
+        (
+            error(KEPT, "0.18", "1.18"),
+            "the ratio 1.18",
+            "write the verdict none",
+        ),
+        (error(MISSED, " - |", " x |"), "`x`", "name a commit"),
+    ];
+    for (said, wrong, remedy) in cases {
+        assert!(said.starts_with("bench/BOUNDS.md:6: "), "{said}");
+        assert!(said.contains(wrong) && said.contains(remedy), "{said}");
+    }
+    assert!(parse("").unwrap_err().contains("restore"));
+}
+
+#[test]
+fn the_papers_name_the_open_rows() {
+    let bounds = bounds(&[KEPT, MISSED, NEVER]);
+    let line = summary(&bounds, &open(&bounds, |_| Some(0)));
+    assert_eq!(
+        line,
+        "Open rows: 2 of 3 with measured bounds (`bench/BOUNDS.md`). A bound is missed: R1. \
+         No verdict of the last 60 commits: R5."
+    );
+    let fresh = format!("a\n{line}\nb\n");
+    assert_eq!(stale(&fresh, &line), None);
+    let old = "a\nOpen rows: 1\nb\n";
+    assert_eq!(stale(old, &line), Some((2, Some(fresh))));
+    assert_eq!(stale("a\n", &line), Some((1, None)));
+}

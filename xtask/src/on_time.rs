@@ -1,0 +1,56 @@
+//! Tests that bound times: one that fails is tried again, and judged only where the machine lets it run.
+//!
+//! Each failed test gets one more try. If it fails again, and the machine was undisturbed meanwhile
+//! ([`disturbance`]), it has failed. Was the machine disturbed, then that try says nothing, and another one
+//! follows, [`TRIES`] in all. A test that found no undisturbed moment counts as skipped: it is named at the end with
+//! the disturbance, and has proven nothing.
+
+use std::slice;
+
+use crate::disturbance;
+use crate::harness::{Case, Run, run};
+use crate::skips;
+use crate::tally::Tally;
+
+/// Tries after the first one, at most.
+const TRIES: usize = 4;
+
+/// Runs them, and those that fail once more or, on a disturbed machine, a few times.
+///
+/// # Errors
+/// When a process cannot be started or watched.
+pub(crate) fn in_time(timed: &[Case], how: Run) -> Result<Tally, String> {
+    let (mut tally, endings) = run(timed, how)?;
+    tally.failed = 0;
+    for (case, ending) in timed.iter().zip(endings) {
+        if ending.has_failed() {
+            tally += once_more(case, how)?;
+        }
+    }
+    Ok(tally)
+}
+
+fn once_more(case: &Case, how: Run) -> Result<Tally, String> {
+    let id = case.id();
+    let mut seen = None;
+    for _ in 0..TRIES {
+        println!("    another try: {id}");
+        let (outcome, disturbance) =
+            disturbance::around(|| run(slice::from_ref(case), how));
+        let (tally, _) = outcome?;
+        if tally.failed == 0 {
+            return Ok(Tally {
+                retried: tally.passed,
+                ..tally
+            });
+        }
+        if !disturbance.matters() {
+            return Ok(tally);
+        }
+        println!("    the machine was disturbed: {disturbance}");
+        seen = Some(disturbance);
+    }
+    let seen = seen.map(|seen| seen.to_string()).unwrap_or_default();
+    skips::skip(&id, &format!("an undisturbed machine ({seen})"));
+    Ok(Tally::SKIP)
+}

@@ -1,0 +1,91 @@
+//! Tests that did not run, or measured nothing: their names, and why.
+//!
+//! Two kinds. A test is *skipped* if this machine lacks what it measures with: it says so itself
+//! (`crates/pirn/tests/it/unmeasured.rs`), and its promise is open. Where `PIRN_TOOLS` is `required`, as in
+//! `.ci/run`, such a test fails. A bound on time that only a disturbed machine has missed is skipped too, everywhere. A test is *left out* if another step runs it, or it is a part of another test.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::sync::{Mutex, PoisonError};
+
+use crate::tally::Tally;
+
+/// What the steps of this run have noted: by name, the reason.
+static SKIPPED: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+/// As above: by reason, the names.
+static LEFT_OUT: Mutex<BTreeMap<String, BTreeSet<String>>> = Mutex::new(BTreeMap::new());
+
+/// How the line of a test begins that cannot measure.
+const MARK: &str = "unmeasured: ";
+
+/// Returns what the test lacked that wrote `output`, if it says so.
+pub(crate) fn missing_in(output: &str) -> Option<String> {
+    let mut lines = output.lines();
+    lines.find_map(|line| line.strip_prefix(MARK).map(str::to_owned))
+}
+
+/// Notes a test that measured nothing, and what is missing.
+pub(crate) fn skip(id: &str, missing: &str) {
+    let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    skipped.insert(id.to_owned(), missing.to_owned());
+}
+
+/// Counts a check that cannot run here: as skipped, or as failed where `PIRN_TOOLS` is `required`.
+pub(crate) fn skip_check(id: &str, missing: &str) -> Tally {
+    if env::var_os("PIRN_TOOLS").is_some_and(|value| value == "required") {
+        println!("    FAILED  {id}: {missing}");
+        return Tally::FAIL;
+    }
+    skip(id, missing);
+    Tally::SKIP
+}
+
+/// Returns what was missing for the test of that name, if a step of this run has skipped it.
+pub(crate) fn missing_for(id: &str) -> Option<String> {
+    let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    skipped.get(id).cloned()
+}
+
+/// Notes a test that a step does not run, and why.
+pub(crate) fn leave_out(id: String, reason: String) {
+    let mut left_out = LEFT_OUT.lock().unwrap_or_else(PoisonError::into_inner);
+    left_out.entry(reason).or_default().insert(id);
+}
+
+/// Prints all that was noted.
+pub(crate) fn print() {
+    let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !skipped.is_empty() {
+        println!("== skipped: they measured nothing, for want of");
+    }
+    for (id, missing) in skipped.iter() {
+        println!("    {id}: {missing}");
+    }
+    let left_out = LEFT_OUT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !left_out.is_empty() {
+        println!("== left out");
+    }
+    for (reason, ids) in left_out.iter() {
+        println!("    {reason}:");
+        ids.iter().for_each(|id| println!("        {id}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_a_test_lacks() {
+        let output = "running 1 test\ntest a ... \nunmeasured: no strace here\nok\n";
+        assert_eq!(missing_in(output).as_deref(), Some("no strace here"));
+        assert_eq!(missing_in("test a ... ok\n"), None);
+    }
+
+    #[test]
+    fn a_skipped_test_is_known_by_its_name() {
+        skip("a b", "no strace");
+        assert_eq!(missing_for("a b").as_deref(), Some("no strace"));
+        assert_eq!(missing_for("a c"), None);
+    }
+}
