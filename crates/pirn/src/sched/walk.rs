@@ -214,7 +214,7 @@ impl Pool {
                 wants[worker] = walked.take(
                     answer,
                     want,
-                    self.rest(walked),
+                    self.remotes[worker].settled.get(),
                     &mut seen,
                     &mut tally,
                     each,
@@ -225,21 +225,14 @@ impl Pool {
             let Some(want) = wants[walked.worker] else {
                 continue;
             };
-            let rest = self.rest(walked);
+            let settled = self.remotes[walked.worker].settled.get();
             if let Some(answer) = missed.remove(&walked.worker) {
-                walked.take(answer, want, rest, &mut seen, &mut tally, each)?;
+                walked.take(answer, want, settled, &mut seen, &mut tally, each)?;
             } else {
-                walked.leave_out(rest, LeftOut::Late);
-                tally.add((State::Parked, None), rest);
+                walked.break_off(settled, LeftOut::Late, &mut tally);
             }
         }
         Ok(Walk { workers, tally })
-    }
-
-    /// How many fibers of a worker the walk has not come across, as far as that is known.
-    fn rest(&self, walked: &Walked) -> usize {
-        let all = self.remotes[walked.worker].settled.get();
-        all.saturating_sub(walked.described + walked.left_out)
     }
 
     /// All fibers of the workers that have some.
@@ -268,13 +261,13 @@ impl Walked {
         }
     }
 
-    /// Adds a piece to the results. Returns the next piece to request. `rest` is the number of fibers
-    /// that no piece before has had.
+    /// Adds a piece to the results. Returns the next piece to request. The worker has `settled` fibers
+    /// now.
     fn take(
         &mut self,
         piece: WorkerInfo,
         want: Want,
-        rest: usize,
+        settled: usize,
         seen: &mut HashSet<u64>,
         tally: &mut Tally,
         each: &mut dyn FnMut(FiberInfo) -> io::Result<()>,
@@ -312,9 +305,7 @@ impl Walked {
                 self.leave_out(others.sum(), LeftOut::Busy);
                 tally.merge(&piece.others);
             } else {
-                let left = rest.saturating_sub(described);
-                self.leave_out(left, LeftOut::Busy);
-                tally.add((State::Parked, None), left);
+                self.break_off(settled, LeftOut::Busy, tally);
             }
             return Ok(None);
         }
@@ -344,6 +335,15 @@ impl Walked {
             ready: self.ready,
             fresh: remote.ring.len() as usize,
         }
+    }
+
+    /// Leaves out the rest of the `settled` fibers of the worker. Fibers that were visited may have ended
+    /// since, so the rest counts as one at least: an omission is never unmarked.
+    fn break_off(&mut self, settled: usize, why: LeftOut, tally: &mut Tally) {
+        let rest = settled.saturating_sub(self.described + self.left_out);
+        let left = rest.max(usize::from(settled > 0));
+        self.leave_out(left, why);
+        tally.add((State::Parked, None), left);
     }
 
     fn leave_out(&mut self, fibers: usize, why: LeftOut) {

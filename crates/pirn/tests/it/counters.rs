@@ -150,7 +150,10 @@ fn pressure_is_counted() {
             let all: Vec<_> = (0..200).map(|_| pirn::spawn(|| ())).collect();
             let (found, missed) = looks(&runtime);
             // This worker looks where it spawns one, the other where it starts one that it has stolen.
-            assert!(found + missed <= 400, "{found} and {missed} looks for 200 fibers");
+            assert!(
+                found + missed <= 400,
+                "{found} and {missed} looks for 200 fibers"
+            );
             all.into_iter().for_each(|fiber| fiber.join().unwrap());
             (found, missed)
         })

@@ -1,4 +1,7 @@
-//! A walk in pieces: what a worker does in one round.
+//! A walk in pieces: what a worker does in one round, and what is said of the fibers that no round has reached.
+
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::sched::roll::Question;
 use crate::sched::walk::Want;
@@ -14,7 +17,7 @@ fn a_round_visits_some() {
         .map(|_| runtime.spawn(spawn::park_interruptible))
         .collect();
     while runtime.metrics().total.fiber_parks < FIBERS as u64 {
-        std::thread::yield_now();
+        thread::yield_now();
     }
     let pool = runtime.handle().pool().clone();
     let (mut visited, mut rounds, mut ids) = (0, 0, Vec::new());
@@ -47,4 +50,39 @@ fn a_round_visits_some() {
     for fiber in &fibers {
         fiber.cancel();
     }
+}
+
+/// A walk that its time ends is marked as incomplete, though the fibers that it has visited have ended and
+/// fewer are left than it has seen.
+#[test]
+fn what_the_time_leaves_out_is_marked() {
+    const MORTAL: usize = 2_000;
+    let runtime = Runtime::builder().workers(1).build().expect("a runtime");
+    let mortal: Vec<_> = (0..MORTAL)
+        .map(|_| runtime.spawn(spawn::park_interruptible))
+        .collect();
+    let last = runtime.spawn(spawn::park_interruptible);
+    while runtime.metrics().total.fiber_parks <= MORTAL as u64 {
+        thread::yield_now();
+    }
+    let pool = runtime.handle().pool().clone();
+    let until = Instant::now() + Duration::from_millis(200);
+    let _turn = pool.begin_walk(until);
+    let mut seen_last = false;
+    let walk = pool.walk(usize::MAX, 0, until, &mut |fiber| {
+        seen_last |= fiber.id == last.fiber().id();
+        mortal.iter().for_each(|fiber| fiber.cancel());
+        while pool.remotes[0].settled.get() > 1 {
+            thread::yield_now();
+        }
+        thread::sleep(until.saturating_duration_since(Instant::now()));
+        Ok(())
+    });
+    let walk = walk.expect("nothing fails here");
+    let left_out: usize = walk.workers.iter().map(|it| it.left_out).sum();
+    assert!(
+        seen_last || left_out > 0,
+        "one is missing, and it is not said"
+    );
+    last.cancel();
 }
