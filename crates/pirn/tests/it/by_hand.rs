@@ -238,6 +238,6 @@ fn the_main_thread_serves() {
         assert!(thread::spawn(|| run_main(|| ())).join().is_err());
     };
     if let Some(ended) = apart("by_hand::the_main_thread_serves", &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }

@@ -432,7 +432,7 @@ fn the_environment_gives_the_seed() {
         assert_eq!(choices(), expected);
     });
     if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         let several: BTreeSet<_> = (0..4).map(|_| choices()).collect();
         assert!(several.len() > 1);
     }
@@ -451,7 +451,7 @@ fn a_failure_names_its_seed() {
         let Some(ended) = apart(name, environment, fails) else {
             return;
         };
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         let seed = ended.stderr.split("pirn: PIRN_SEED=").nth(1);
         let seed = seed.and_then(|rest| rest.split_once(" reproduces this"));
         let (seed, _) = seed.unwrap_or_else(|| panic!("no seed in {}", ended.stderr));

@@ -67,7 +67,7 @@ fn sixty_four_block_at_once() {
         });
     };
     if let Some(ended) = apart("dispatcher::sixty_four_block_at_once", &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 
@@ -106,7 +106,7 @@ fn an_io_fiber_shares_its_thread_with_nobody() {
     };
     let name = "dispatcher::an_io_fiber_shares_its_thread_with_nobody";
     if let Some(ended) = apart(name, &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 
@@ -168,7 +168,7 @@ fn a_thousand_dispatchers_leave_nothing() {
     };
     let name = "dispatcher::a_thousand_dispatchers_leave_nothing";
     if let Some(ended) = apart(name, &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

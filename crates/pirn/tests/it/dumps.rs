@@ -232,7 +232,7 @@ fn a_signal_asks_for_a_dump() {
         fiber.join().unwrap();
     });
     if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         assert!(
             ended.stderr.contains("'patient' waits for"),
             "{}",

@@ -192,7 +192,7 @@ fn alone_blocking_calls_run_side_by_side() {
         within("a fiber beside them", percentile(&mut waits, 99), ms(5));
     };
     if let Some(ended) = apart(name, &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

@@ -152,7 +152,7 @@ fn fetchers(directory: &Directory) -> (bool, bool) {
 
 fn ends_well(ended: Option<Ended>) {
     if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         repeat(&ended.stderr);
     }
 }

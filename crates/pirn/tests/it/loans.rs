@@ -381,7 +381,7 @@ fn a_borrower_has_the_stack_that_it_was_promised() {
     };
     let name = "loans::a_borrower_has_the_stack_that_it_was_promised";
     if let Some(ended) = apart(name, &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

@@ -154,7 +154,7 @@ fn the_default_runtime_is_made_on_first_use() {
         },
     );
     if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 
@@ -179,7 +179,7 @@ fn an_installed_runtime_is_the_default() {
         assert_eq!(name.as_deref(), Some("next-0"));
     });
     if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

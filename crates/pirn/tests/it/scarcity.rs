@@ -112,7 +112,7 @@ fn a_worker_without_a_thread() {
         }
     };
     if let Some(ended) = apart("scarcity::a_worker_without_a_thread", &ALONE, part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 
@@ -141,7 +141,7 @@ fn a_runtime_without_threads_is_refused() {
     };
     let name = "scarcity::a_runtime_without_threads_is_refused";
     if let Some(ended) = apart(name, &ALONE, part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 
@@ -173,7 +173,7 @@ fn memory_for_few_stacks() {
         limit_data(None);
     };
     if let Some(ended) = apart("scarcity::memory_for_few_stacks", &ALONE, part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 
@@ -206,6 +206,6 @@ fn no_memory_for_one_stack() {
         });
     };
     if let Some(ended) = apart("scarcity::no_memory_for_one_stack", &ALONE, part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }

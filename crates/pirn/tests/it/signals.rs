@@ -22,7 +22,7 @@ pub(crate) fn send(signal: &str) {
 
 pub(crate) fn assert_passed(ended: Option<Ended>) {
     if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

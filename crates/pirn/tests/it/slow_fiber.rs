@@ -86,7 +86,7 @@ fn a_fiber_that_holds_others_up_is_named_once() {
             exit(0);
         });
         let Some(ended) = ended else { return };
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         let said = lines(&ended);
         assert_eq!(said.len(), 2, "{}", ended.stderr);
         for line in &said {

@@ -36,7 +36,7 @@ fn alone_descriptors_run_out() {
         }
     });
     if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         print!("{}", ended.stderr);
     }
 }

@@ -120,7 +120,7 @@ fn connections_come_and_go_beside_a_stuck_worker() {
     // What is counted is the process's; to look up where the worker is stuck takes memory too.
     let set = [("PIRN_STALL_SIGNAL", "0")];
     if let Some(ended) = apart(name, &set, || WORKERS.into_iter().for_each(come_and_go)) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

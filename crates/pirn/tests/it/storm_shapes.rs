@@ -308,7 +308,7 @@ fn dispatchers_that_end_amid_work() {
     };
     let name = "storm_shapes::dispatchers_that_end_amid_work";
     if let Some(ended) = apart(name, &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

@@ -31,7 +31,7 @@ fn passes(
     part: impl FnOnce(),
 ) -> Option<Ended> {
     let ended = apart(name, environment, part)?;
-    assert!(ended.status.success(), "{}", ended.stderr);
+    assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     Some(ended)
 }
 
@@ -104,7 +104,7 @@ fn a_harness_does_not_count() {
     command.args(["--exact", name, "--nocapture", "--test-threads=2"]);
     command.env(part, "1").env_remove("PIRN_DEADLOCK");
     let ended = watched(&mut command);
-    assert!(ended.status.success(), "{}", ended.stderr);
+    assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
 }
 
 /// A fiber that is left behind and waits for ever fails the test; a panic of the test itself comes first.

@@ -142,7 +142,7 @@ fn a_thread_local_outlives_its_loan_in_run_main() {
     };
     let name = "driver_ends::a_thread_local_outlives_its_loan_in_run_main";
     if let Some(ended) = apart(name, &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 
@@ -262,7 +262,7 @@ fn a_runtime_in_a_thread_local_ends_with_its_thread() {
     };
     let name = "driver_ends::a_runtime_in_a_thread_local_ends_with_its_thread";
     if let Some(ended) = apart(name, &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

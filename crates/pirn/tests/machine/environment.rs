@@ -236,7 +236,7 @@ fn the_monitor_says_what_it_does() {
         });
     });
     if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         let woken = " is woken for work that has aged";
         let mut lines = ended.stderr.lines();
         let said = lines.find(|line| line.contains("[sysmon] ") && line.ends_with(woken));

@@ -65,7 +65,7 @@ fn expect_used(name: &str, part: impl FnOnce()) {
     let Some(ended) = apart(name, &[], part) else {
         return;
     };
-    assert!(ended.status.success(), "{}", ended.stderr);
+    assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     let times = ended.stderr.matches("late: everything was used").count();
     assert_eq!(times, 2, "{}", ended.stderr);
 }

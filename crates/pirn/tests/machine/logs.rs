@@ -103,7 +103,7 @@ fn every_kind_of_channel_is_told() {
         });
     });
     let Some(ended) = ended else { return };
-    assert!(ended.status.success(), "{}", ended.stderr);
+    assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     for kind in ["Broadcast", "Watch", "Oneshot", "Select"] {
         for step in ["enqueued", "signalled", "dequeued"] {
             let part = format!(" is {step} ({kind}");

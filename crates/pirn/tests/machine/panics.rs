@@ -269,7 +269,7 @@ fn a_panic_hook_that_waits() {
         });
     };
     if let Some(ended) = apart("panics::a_panic_hook_that_waits", &[], part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
 

@@ -71,7 +71,7 @@ fn an_empty_environment_is_enough() {
         let name = "spawn::an_empty_environment_is_enough";
         let bare = bare.args(["--exact", name, "--nocapture"]).env_clear();
         let ended = watched(bare.env(PART, name));
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         return;
     }
     assert_eq!(std::env::vars_os().count(), 1);
@@ -532,6 +532,6 @@ fn threads_that_only_let_go_keep_nothing() {
     };
     if let Some(ended) = apart("spawn::threads_that_only_let_go_keep_nothing", &[], part)
     {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }

@@ -365,7 +365,7 @@ fn ordinary_work_fits_a_stack() {
         },
     );
     if let Some(ended) = ended {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
         assert!(ended.stderr.contains("stack backtrace"), "{}", ended.stderr);
     }
 }
@@ -486,6 +486,6 @@ fn the_first_burst_after_a_prewarm_asks_for_nothing() {
     let alone = [("PIRN_DEADLOCK", "off")];
     let name = "stacks::the_first_burst_after_a_prewarm_asks_for_nothing";
     if let Some(ended) = apart(name, &alone, part) {
-        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
 }
