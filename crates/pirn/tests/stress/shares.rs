@@ -225,17 +225,26 @@ fn pool(
     }
 }
 
-/// Ratios of `rounds` pools, each on a runtime of its own.
+/// Ratios of `rounds` pools, each on a runtime of its own. What threads need is measured after each
+/// fifth one, on a fifth of the jobs.
 fn pools(kind: (Spawner, Supply, usize), workers: usize, rounds: usize) -> Ratios {
-    const JOBS: usize = 100;
+    const JOBS: usize = 500;
+    const PART: usize = 5;
     let job = Job::of(Duration::from_millis(2));
     let most = workers.min(kind.2);
-    let ratio = |_| {
-        let runtime = shaped(workers, Scheduler::WorkStealing);
-        let took = pool(&runtime, kind, (JOBS, job));
-        took.as_secs_f64() / on_threads(JOBS, most, job).as_secs_f64()
-    };
-    Ratios::new((0..rounds).map(ratio).collect())
+    let mut took = Vec::new();
+    let ratios = (0..rounds.div_ceil(PART)).flat_map(|_| {
+        took.clear();
+        took.extend((0..PART).map(|_| {
+            let runtime = shaped(workers, Scheduler::WorkStealing);
+            pool(&runtime, kind, (JOBS, job))
+        }));
+        let ideal = PART as f64 * on_threads(JOBS / PART, most, job).as_secs_f64();
+        took.iter()
+            .map(|took| took.as_secs_f64() / ideal)
+            .collect::<Vec<_>>()
+    });
+    Ratios::new(ratios.take(rounds).collect())
 }
 
 /// Measures pools of the kinds, and checks that half of the runs of each, and nine of ten of all,
