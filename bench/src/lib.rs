@@ -9,13 +9,28 @@
 //! threads, heap or settings disturb another's. A child knows one case of one peer and
 //! prints plain lines; the parent pins it, collects the lines and does all arithmetic.
 
-pub mod case;
-pub mod child;
-pub mod floors;
+//!
+//! What only `compare` needs is behind the feature `peers`, which is on by default: without it,
+//! `guard` builds with pirn and a few crates alone.
+
+pub mod base;
 pub mod guard;
+
+#[cfg(feature = "peers")]
+pub mod case;
+#[cfg(feature = "peers")]
+pub mod child;
+#[cfg(feature = "peers")]
+pub mod floors;
+#[cfg(feature = "peers")]
 pub mod gzip;
+#[cfg(feature = "peers")]
 pub mod harness;
+#[cfg(feature = "peers")]
 pub mod net;
+#[cfg(feature = "peers")]
 pub mod peers;
+#[cfg(feature = "peers")]
 pub mod report;
+#[cfg(feature = "peers")]
 pub mod tools;

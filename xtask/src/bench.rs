@@ -4,10 +4,12 @@
 //! `compare` prints pirn and its peers side by side, `echo` only their servers, `fork` only
 //! fork-join, `tails` only the cases of tails; `guard` compares instruction counts
 //! with the baseline in the repository; `cost` compares them with those of a build without
-//! anything that is there for reports only. `redis` is about a program, and in `redis.rs`.
+//! anything that is there for reports only. Both are built without the peers. `redis` is about a
+//! program, and in `redis.rs`.
 //!
 //! Each writes its verdicts into bench/BOUNDS.md; a timed one needs seven repetitions for that, all peers
-//! of the bound, and a quiet machine.
+//! of the bound, and a quiet machine. The steps `guard` and `cost` of `ci` judge alike and write nothing: what
+//! a gate checks stays as it is.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,6 +21,7 @@ use crate::harness::{Build, Run, cases, run};
 use crate::options::Options;
 use crate::redis;
 use crate::repo;
+use crate::skips;
 use crate::tally::Tally;
 
 /// Runs `compare`, its cases of servers, of fork-join or of tails, or `guard` with the arguments that follow.
@@ -26,14 +29,15 @@ use crate::tally::Tally;
 /// # Errors
 /// When the program is not named, or fails.
 pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
-    let (program, args) = match options.words.split_first() {
-        Some((name, args)) if matches!(name.as_str(), "compare" | "guard") => {
-            (name.as_str(), args.to_vec())
+    let args = match options.words.split_first() {
+        Some((name, args)) if name == "compare" => args.to_vec(),
+        Some((name, args)) if name == "echo" => echo(args),
+        Some((name, args)) if name == "fork" => only("fork-*", args),
+        Some((name, args)) if name == "tails" => only("tail-*", args),
+        Some((name, args)) if name == "guard" => {
+            return judged_unless_asked(guard()?.args(args), args);
         }
-        Some((name, args)) if name == "echo" => ("compare", echo(args)),
-        Some((name, args)) if name == "fork" => ("compare", only("fork-*", args)),
-        Some((name, args)) if name == "tails" => ("compare", only("tail-*", args)),
-        Some((name, args)) if name == "cost" => return cost(args),
+        Some((name, args)) if name == "cost" => return judged(cost()?.args(args)),
         Some((name, args)) if name == "redis" => return redis::compare(args),
         _ => {
             let which = "say which: `bench compare`, `echo`, `fork`, `tails`, `redis`, `guard` or `cost …`";
@@ -43,30 +47,82 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
     let mut cargo = command::cargo();
     cargo.args(["run", "--quiet", "--release", "--manifest-path"]);
     cargo.arg(repo::root().join("bench/Cargo.toml"));
-    cargo.args(["--bin", program, "--"]).args(&args);
-    if args
-        .iter()
-        .any(|arg| UNJUDGED.iter().any(|name| arg.starts_with(name)))
-    {
-        command::run(&mut cargo)?;
-        return Ok(Tally::PASS);
-    }
-    judged(&mut cargo)
+    cargo.args(["--bin", "compare", "--"]).args(&args);
+    judged_unless_asked(&mut cargo, &args)
 }
 
 /// Options with which the programs give no verdicts.
 const UNJUDGED: [&str; 4] = ["--list", "--bless", "--wall", "--inject-sleep"];
 
+/// Runs one of the programs, and writes down its verdicts unless `args` ask for something else.
+fn judged_unless_asked(program: &mut Command, args: &[String]) -> Result<Tally, String> {
+    let is_unjudged = |arg: &String| UNJUDGED.iter().any(|name| arg.starts_with(name));
+    if args.iter().any(is_unjudged) {
+        return command::run(program).map(|()| Tally::PASS);
+    }
+    judged(program)
+}
+
 /// Runs one of the programs and writes down its verdicts, also when it fails by them.
 fn judged(program: &mut Command) -> Result<Tally, String> {
     bounds::read()?;
-    let verdicts = repo::target(None).join("verdicts");
-    fs::write(&verdicts, "").map_err(|e| format!("{}: {e}", verdicts.display()))?;
-    program.arg("--verdicts").arg(&verdicts);
-    let ended = command::run(program);
-    let lines = fs::read_to_string(&verdicts);
-    bounds::record(&lines.map_err(|e| format!("{}: {e}", verdicts.display()))?)?;
+    let (ended, lines) = verdicts_of(program)?;
+    bounds::record(&lines)?;
     ended.map(|()| Tally::PASS)
+}
+
+/// How the program ended, and its verdicts, one a line.
+fn verdicts_of(program: &mut Command) -> Result<(Result<(), String>, String), String> {
+    let path = repo::target(None).join("verdicts");
+    let failed = |e| format!("{}: {e}", path.display());
+    fs::write(&path, "").map_err(failed)?;
+    let ended = command::run(program.arg("--verdicts").arg(&path));
+    Ok((ended, fs::read_to_string(&path).map_err(failed)?))
+}
+
+/// The step `guard` of `ci`: fails where an operation needs more than 5 % more instructions than
+/// the baseline in the repository says.
+///
+/// # Errors
+/// When the guard does not build, or cannot count.
+pub(crate) fn guard_step() -> Result<Tally, String> {
+    step("guard", guard)
+}
+
+/// The step `cost` of `ci`: fails where what only reports read needs too many instructions.
+///
+/// # Errors
+/// As for [`guard_step`].
+pub(crate) fn cost_step() -> Result<Tally, String> {
+    step("cost", cost)
+}
+
+/// Counts the verdicts of a program that counts instructions, and writes them nowhere.
+fn step(name: &str, program: fn() -> Result<Command, String>) -> Result<Tally, String> {
+    if !command::exists("valgrind") {
+        return Ok(skips::skip_check(name, "no valgrind on this machine"));
+    }
+    let (ended, lines) = verdicts_of(&mut program()?)?;
+    tally(name, ended, &lines)
+}
+
+/// The verdicts as a tally. A program that failed by none of them has failed by itself.
+fn tally(name: &str, ended: Result<(), String>, lines: &str) -> Result<Tally, String> {
+    let count = |verdict| {
+        let of = lines
+            .lines()
+            .filter(|line| line.split('\t').nth(3) == Some(verdict));
+        of.count()
+    };
+    let tally = Tally {
+        passed: count("KEPT"),
+        failed: count("MISSED"),
+        ..Tally::default()
+    };
+    match ended {
+        Err(said) if tally.failed == 0 => Err(said),
+        _ => tally.nonzero(name),
+    }
 }
 
 /// The arguments with which `compare` runs the cases of servers, ten times unless it is told
@@ -87,23 +143,26 @@ fn only(names: &str, args: &[String]) -> Vec<String> {
     all
 }
 
-/// Builds the guard twice and has the one compare itself with the other.
-fn cost(args: &[String]) -> Result<Tally, String> {
-    let full = guard(None, "")?;
-    let bare = guard(Some("bare"), "-Awarnings --cfg pirn_bare")?;
-    let mut compare = command::program(full);
-    compare.arg("--against").arg(bare).args(args);
-    judged(&mut compare)
+/// The guard, built.
+fn guard() -> Result<Command, String> {
+    Ok(command::program(built_guard(None, "")?))
 }
 
-/// Builds the guard with these flags for every crate; returns where it lies.
-fn guard(lane: Option<&str>, rustflags: &str) -> Result<PathBuf, String> {
+/// The guard, built twice: it is to compare itself with the build that has nothing for reports.
+fn cost() -> Result<Command, String> {
+    let mut compare = guard()?;
+    let bare = built_guard(Some("bare"), "-Awarnings --cfg pirn_bare")?;
+    compare.arg("--against").arg(bare);
+    Ok(compare)
+}
+
+/// Builds the guard with these flags for every crate, without the peers; returns where it lies.
+fn built_guard(lane: Option<&str>, rustflags: &str) -> Result<PathBuf, String> {
     let target = repo::target(lane);
     let mut cargo = command::cargo();
     cargo.args(["build", "--quiet", "--release", "--bin", "guard"]);
-    cargo
-        .arg("--manifest-path")
-        .arg(repo::root().join("bench/Cargo.toml"));
+    cargo.args(["--no-default-features", "--manifest-path"]);
+    cargo.arg(repo::root().join("bench/Cargo.toml"));
     cargo
         .env("CARGO_TARGET_DIR", &target)
         .env("RUSTFLAGS", rustflags);
@@ -126,4 +185,38 @@ pub(crate) fn tests_build() -> Build {
     let manifest = repo::root().join("bench/Cargo.toml").display().to_string();
     let build = Build::new(&["--manifest-path", &manifest]);
     build.lane("bench", "").debug("none")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEPT: &str = "guard\tyield\t≤ 1.05 × baseline.json\tKEPT\t0.950";
+    const MISSED: &str = "guard\tmutex\t≤ 1.05 × baseline.json\tMISSED\t1.200";
+
+    fn failed() -> Result<(), String> {
+        Err("`guard`: exit status: 1".to_owned())
+    }
+
+    #[test]
+    fn a_missed_bound_is_a_failure_of_the_step() {
+        let tally = tally("guard", failed(), &[KEPT, MISSED, KEPT].join("\n")).unwrap();
+        assert_eq!((tally.passed, tally.failed), (2, 1));
+        assert!(!tally.is_green());
+    }
+
+    #[test]
+    fn bounds_that_are_kept_pass() {
+        let tally = tally("guard", Ok(()), KEPT).unwrap();
+        assert!(tally.is_green() && tally.passed == 1);
+    }
+
+    #[test]
+    fn a_guard_that_fails_without_a_verdict_is_an_error() {
+        assert_eq!(
+            tally("guard", failed(), KEPT),
+            failed().map(|()| Tally::PASS)
+        );
+        assert!(tally("guard", Ok(()), "").is_err());
+    }
 }

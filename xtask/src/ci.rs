@@ -20,6 +20,7 @@ use crate::skips;
 use crate::stress;
 use crate::suite;
 use crate::tally::{Tally, seconds};
+use crate::targets;
 use crate::tidy;
 
 /// A step: what it is called, what it does.
@@ -45,6 +46,9 @@ const STEPS: &[Step] = &[
     ("rows", || rows::rows(&Options::of(&["names"]))),
     ("asan", || sanitize::asan(&quick())),
     ("tsan", || sanitize::tsan(&quick())),
+    ("guard", bench::guard_step),
+    ("cost", bench::cost_step),
+    ("targets", || targets::targets(&Options::default())),
     ("timing", || suite::timing(&Options::default())),
     ("stress", || stress::stress(&Options::default())),
     ("deny", deny),

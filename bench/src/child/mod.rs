@@ -13,10 +13,11 @@ mod memory;
 mod outcome;
 mod usage;
 
+pub use crate::base::sample;
 pub use compute::{calibrate, compute};
 pub use job::Job;
 pub use laps::Laps;
 pub use latency::{Latency, Stamp, spin_for};
 pub use memory::{Footprint, peak_mib, report_parked};
-pub use outcome::{Outcome, Skip, end, fail, sample};
+pub use outcome::{Outcome, Skip, end, fail};
 pub use usage::{processor_time, thread_time};

@@ -9,11 +9,6 @@ pub struct Skip(pub &'static str);
 /// Either all samples were printed, or the peer has no such case.
 pub type Outcome = Result<(), Skip>;
 
-/// Prints one sample.
-pub fn sample(series: &str, value: f64) {
-    println!("{series} {value}");
-}
-
 /// Ends the process without running anything of it: fibers may still wait or compute.
 pub fn end() -> ! {
     leave(0)

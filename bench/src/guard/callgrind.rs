@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::tools::target_directory;
+use crate::base::target_directory;
 
 use super::Operation;
 

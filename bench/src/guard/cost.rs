@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Operation;
 use super::callgrind::instructions_in;
-use crate::report::verdict_line;
+use crate::base::verdict_line;
 
 /// How much more than the bare build each operation may need; of others it is told only. The
 /// last two wait: a wait leaves a notice and is counted twice, some 30 instructions (note 027).

@@ -7,8 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::harness::{Machine, Summary};
-use crate::tools::target_directory;
+use crate::base::{Machine, Summary, target_directory};
 
 /// How many runs are remembered.
 const DEPTH: usize = 10;

@@ -1,7 +1,6 @@
 //! The judgment over instructions, and its acceptance.
 
-use crate::harness::Machine;
-use crate::report::verdict_line;
+use crate::base::{Machine, verdict_line};
 
 use super::baseline::{Baseline, Blessing};
 use super::{Operation, instructions_of};

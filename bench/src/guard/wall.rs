@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::harness::{Limits, Processors, Status, Summary, launch};
+use crate::base::{Limits, Processors, Status, Summary, launch};
 
 use super::Operation;
 use super::history::History;

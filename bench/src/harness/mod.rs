@@ -3,26 +3,17 @@
 //! Repetitions go round robin: floors, then every case with every peer, then again from
 //! the start, the peers rotated by one. So a slow minute of the machine hits all alike.
 
-mod answer;
 mod bootstrap;
-mod complaint;
-mod launch;
-mod machine;
-mod pin;
 mod plan;
 mod quiet;
 mod results;
 mod rounds;
-mod stats;
 
-pub use answer::{Answer, Status};
+pub use crate::base::{
+    Answer, Complaint, Limits, Machine, Processors, Status, Summary, gives, launch, pin,
+};
 pub use bootstrap::sure_ratio;
-pub use complaint::Complaint;
-pub use launch::{Limits, launch};
-pub use machine::Machine;
-pub use pin::{Processors, pin};
 pub use plan::Plan;
 pub(crate) use quiet::is_quiet;
 pub use results::{Cell, Results};
 pub use rounds::{Programs, run};
-pub use stats::{Summary, gives};

@@ -14,4 +14,4 @@ pub use markdown::markdown;
 pub use sheet::{Block, FloorLine, Line, Sheet};
 pub use text::text;
 pub use verdict::{Limit, limits};
-pub use verdicts::{ENOUGH, line as verdict_line, verdicts};
+pub use verdicts::{ENOUGH, verdicts};

@@ -1,9 +1,9 @@
 //! The verdicts of a run, one a line, for `cargo xtask bench` to write into `bench/BOUNDS.md`.
 //!
-//! A line has a case, a row, a bound, `KEPT` or `MISSED`, and the figure as a multiple of the bound, with
-//! tabs between. A verdict that a noisy machine, too few repetitions or a missing peer would colour has
-//! no line, and the reason is told.
+//! A verdict that a noisy machine, too few repetitions or a missing peer would colour has no line, and
+//! the reason is told.
 
+use crate::base::verdict_line;
 use crate::case;
 use crate::peers;
 
@@ -27,19 +27,13 @@ pub fn verdicts(sheet: &Sheet, missing: &[&str]) -> (Vec<String>, Vec<String>) {
             let bound = bound(limit, block.unit);
             match judge(block, limit, missing) {
                 Ok((kept, times)) => {
-                    lines.push(line(block.case, block.row, &bound, kept, times));
+                    lines.push(verdict_line(block.case, block.row, &bound, kept, times));
                 }
                 Err(why) => reasons.push(format!("{}: {bound}: {why}", block.case)),
             }
         }
     }
     (lines, reasons)
-}
-
-/// One line.
-pub fn line(case: &str, row: &str, bound: &str, kept: bool, times: f64) -> String {
-    let verdict = if kept { "KEPT" } else { "MISSED" };
-    format!("{case}\t{row}\t{bound}\t{verdict}\t{times:.3}")
 }
 
 /// Whether a limit was kept, and its multiple, or why that is not known.

@@ -6,11 +6,10 @@
 mod boost;
 mod go;
 mod step;
-mod target;
 mod versions;
 
+pub use crate::base::target_directory;
 pub use boost::boost;
 pub use go::go;
 pub(crate) use step::step;
-pub use target::target_directory;
 pub use versions::versions;

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use pirn_bench::child::sample;
+use pirn_bench::base::sample;
 use pirn_bench::guard::{self, Cost, Operation, Verdict, WallLine};
 
 /// Counts instructions for one operation and fails above 5 % more than accepted.

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::process::{self, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::tools::target_directory;
+use super::target_directory;
 
 /// A file without a name, so that children of other parents do not write to it.
 #[derive(Debug)]

@@ -1,0 +1,25 @@
+//! What both programs stand on: a child process and its answer, summaries of samples, facts of
+//! the machine, lines of verdicts.
+//!
+//! Needs no peer: with `harness`, `report` and the like, the peers are behind the feature `peers`,
+//! so that the guard builds in a fraction of the time.
+
+mod answer;
+mod complaint;
+mod launch;
+mod machine;
+mod pin;
+mod sample;
+mod stats;
+mod target;
+mod verdict_line;
+
+pub use answer::{Answer, Status};
+pub use complaint::Complaint;
+pub use launch::{Limits, launch};
+pub use machine::Machine;
+pub use pin::{Processors, pin};
+pub use sample::sample;
+pub use stats::{Summary, gives};
+pub use target::target_directory;
+pub use verdict_line::verdict_line;
