@@ -64,7 +64,11 @@ impl AtomicBits {
     /// True if some bit was set when its word was looked at. Up to 64 bits: one plain load.
     #[inline]
     pub(crate) fn any(&self) -> bool {
-        self.0.iter().any(|word| word.load(Ordering::Relaxed) != 0)
+        // PERF: no loop for one word: 6 instructions less for a spawn (bench guard).
+        match &*self.0 {
+            [word] => word.load(Ordering::Relaxed) != 0,
+            words => any_of(words),
+        }
     }
 
     /// How many bits were set when their words were looked at.
@@ -74,6 +78,11 @@ impl AtomicBits {
             .map(|word| word.load(Ordering::Relaxed).count_ones() as usize)
             .sum()
     }
+}
+
+#[inline(never)]
+fn any_of(words: &[CachePadded<AtomicU64>]) -> bool {
+    words.iter().any(|word| word.load(Ordering::Relaxed) != 0)
 }
 
 /// Clears the lowest set bit of `word` under `mask` and returns its position.

@@ -21,13 +21,14 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 
 use super::current::{self, Local};
-use super::header::{EndHook, Ending, FiberPtr, Header, Outcome};
+use super::header::{EndHook, Ending, FiberPtr, Header, Join, Outcome};
 use super::region::{Region, RegionRef};
 use super::seat;
 use super::slab;
 use super::unwound::{Panic, Unwound};
 use crate::base::dropping::end_caught;
 use crate::base::mutant::mutant;
+use crate::shim::LockGuard;
 
 /// What can be done with a payload whose types are forgotten. All of it may unwind, with a panic of the
 /// user's; who calls it catches that, once for all types: compiled for every closure, it would be a quarter
@@ -308,13 +309,28 @@ fn publish(fiber: FiberPtr) -> Ending {
         unsafe { drop_outcome(fiber) };
         join = header.join.lock();
     }
+    join.done = !mutant!("done_after_the_claims");
+    // PERF: as a rule a child of a scope has no joiner; 27 instructions less (bench guard).
+    if join.whole || !join.waiters.is_empty() {
+        publish_to_joiners(header, join);
+    } else {
+        drop(join);
+    }
+    if mutant!("done_after_the_claims") {
+        header.join.lock().done = true;
+    }
+    Ending { panicked, detached }
+}
+
+/// Goes on with [`publish`] if joiners wait, or the fiber has a token of its own for its jobs.
+#[inline(never)]
+fn publish_to_joiners(header: &Header, mut join: LockGuard<'_, Join>) {
     let whole = if join.whole {
         join.whole = false;
         join.own.take()
     } else {
         None
     };
-    join.done = !mutant!("done_after_the_claims");
     let first = join.waiters.claim_first(|_| {});
     // LIVENESS: `done` is set, so no joiner comes to the queue any more; those in it are woken
     // below, one by one, each outside the lock. If none was claimed, the queue is empty.
@@ -327,10 +343,6 @@ fn publish(fiber: FiberPtr) -> Ending {
             wake_more_joiners(header);
         }
     }
-    if mutant!("done_after_the_claims") {
-        header.join.lock().done = true;
-    }
-    Ending { panicked, detached }
 }
 
 /// Wakes all joiners but the first.

@@ -255,6 +255,29 @@ impl Inheritance {
         }
     }
 
+    /// As [`copy`](Inheritance::copy), for the caller; and the thread that the caller goes on on: a
+    /// clone of the user's may suspend.
+    ///
+    /// # Panics
+    /// As [`copy`](Inheritance::copy).
+    #[inline]
+    pub(crate) fn copy_here() -> (Inheritance, &'static Local) {
+        let local = current::local();
+        match local.fiber() {
+            // SAFETY: H1, H2: the caller's own header.
+            Some(fiber) if unsafe { fiber.as_ref() }.locals.get().is_none() => {
+                (Inheritance::none(), local)
+            }
+            _ => Inheritance::copy_what_there_is(local),
+        }
+    }
+
+    #[cold]
+    fn copy_what_there_is(local: &Local) -> (Inheritance, &'static Local) {
+        let inherited = Inheritance::copy(local);
+        (inherited, current::local())
+    }
+
     /// As [`copy`](Inheritance::copy), of what `fiber` has, which is the caller or for which it acts.
     /// Where a clone panics, the child has no value, and its use panics. Does not unwind.
     pub(crate) fn of(fiber: FiberPtr) -> Inheritance {

@@ -10,6 +10,7 @@ use super::events::Kind;
 use super::injector::End;
 use super::next::NextItem;
 use super::pace::{ROUND, ROUND_AFTER_SLEEP};
+use super::remote::Remote;
 use super::worker::Worker;
 use crate::base::clock;
 use crate::base::list::Fifo;
@@ -40,19 +41,19 @@ impl Worker {
         if self.searching.get() {
             return self.find_and_pass_on();
         }
-        self.find_hot().or_else(|| self.find_further())
+        self.find_hot(self.remote()).or_else(|| self.find_further())
     }
 
     /// The next fiber out of the queues that only this worker fills; `None` also when
-    /// something else is due, for which [`find`](Self::find) is to be asked.
+    /// something else is due, for which [`find`](Self::find) is to be asked. `remote` is the worker's
+    /// own, which its caller has loaded.
     #[inline(always)]
-    pub(super) fn find_hot(&self) -> Option<FiberPtr> {
+    pub(super) fn find_hot(&self, remote: &Remote) -> Option<FiberPtr> {
         let left = self.until_service.get();
         if left == 0 {
             return None;
         }
         self.until_service.set(left - 1);
-        let remote = self.remote();
         // PERF: when nothing is fresh and nothing was just woken, as among fibers that only
         // yield, the ready list is all there is.
         if remote.next.is_empty() && remote.ring.is_empty() {

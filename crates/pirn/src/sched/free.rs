@@ -49,12 +49,13 @@ impl Worker {
     unsafe fn leave(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
         super::checks::leaving(fiber);
         let due = self.until_service.get() == 0;
-        let next = self.next_on_fiber();
+        let remote = self.remote();
+        let next = self.next_on_fiber(remote);
         if next.is_none() && !due && context::DIRECT && wish == Wish::RunAgain {
-            self.note(local, fiber);
+            self.note(remote, local, fiber);
             return;
         }
-        let to = self.destination(local, next);
+        let to = self.destination(remote, local, next);
         // SAFETY: H1.
         let from = unsafe { fiber.as_ref() }.context.get();
         local.set_left(fiber, Some(wish));

@@ -59,8 +59,7 @@ impl<'scope> Scope<'scope, '_> {
         T: Send + 'scope,
     {
         // First: a clone of the user's may suspend.
-        let inherited = Inheritance::copy(current::local());
-        let local = current::local();
+        let (inherited, local) = Inheritance::copy_here();
         let fiber = self.fresh(local, inherited, Builder::new(), f);
         if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
             entry::refuse(fiber);
@@ -104,8 +103,7 @@ impl<'scope> Scope<'scope, '_> {
             return Err(SpawnError::new(f, Rejected::Cancelled));
         }
         // First: a clone of the user's may panic.
-        let inherited = Inheritance::copy(current::local());
-        let local = current::local();
+        let (inherited, local) = Inheritance::copy_here();
         if !place::admit(&self.pool, local) {
             return Err(SpawnError::new(f, Rejected::ShutDown));
         }
