@@ -8,7 +8,13 @@ use crate::fiber::vigil;
 use crate::shim::{self, StaticLock};
 use crate::sys::poller::{Driver, Events};
 
-pub(super) static DRIVER: Driver = Driver::new();
+static DRIVER: Driver = Driver::new();
+
+/// Returns the driver.
+#[inline(always)]
+pub(super) fn driver() -> &'static Driver {
+    &DRIVER
+}
 
 /// Whether its thread has been made.
 static STARTED: StaticLock<bool> = StaticLock::new(false);

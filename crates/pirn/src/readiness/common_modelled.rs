@@ -6,7 +6,13 @@ use std::io;
 use super::table::tell_all;
 use crate::sys::poller::{Driver, Events};
 
-pub(super) static DRIVER: Driver = Driver::new();
+static DRIVER: Driver = Driver::new();
+
+/// Returns the driver.
+#[inline(always)]
+pub(super) fn driver() -> &'static Driver {
+    &DRIVER
+}
 
 /// Sees to it that the common driver can be asked.
 ///

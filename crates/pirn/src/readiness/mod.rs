@@ -54,11 +54,18 @@
 //! generation, or nobody. (An event that is late by 2^32 generations would wake somebody in
 //! vain.)
 //!
+//! # Models
+//! loom explores sites and sources as they are (`tests::model_site`), with a table and a common driver that
+//! each run has of its own: loom's words cannot be in statics. Shuttle has them in whole runtimes.
+//!
 //! Lock order: the lock of a site's home, then that of its queues, or the poller's; then nothing.
 
+#[cfg_attr(loom, path = "common_loom.rs")]
 #[cfg_attr(shuttle, path = "common_modelled.rs")]
 mod common;
 mod site;
+#[cfg_attr(loom, path = "sites_loom.rs")]
+mod sites;
 mod source;
 mod table;
 // Used by `net`, which models have not.
@@ -68,10 +75,11 @@ mod watching;
 
 #[cfg(shuttle)]
 pub(crate) use common::{ask as ask_common, ring as ring_common};
+pub(crate) use sites::ever;
 pub use source::Interest;
 pub(crate) use source::Source;
 pub(crate) use table::{
-    anybody_waits, common_waiters, evacuate, ever, is_awaited_in, tell_all,
+    anybody_waits, common_waiters, evacuate, is_awaited_in, tell_all,
 };
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use watching::Watching;

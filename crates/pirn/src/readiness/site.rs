@@ -106,7 +106,7 @@ impl Waits {
 }
 
 impl Site {
-    pub(super) const fn new() -> Site {
+    pub(super) fn new() -> Site {
         let waits = Waits {
             generation: 0,
             readers: WaitQueue::new(),
@@ -134,7 +134,8 @@ impl Site {
             waits.queues_are_empty(),
             "whoever waits for a source has borrowed it"
         );
-        waits.generation = waits.generation.wrapping_add(1);
+        let next = u32::from(!mutant!("site_generation_kept"));
+        waits.generation = waits.generation.wrapping_add(next);
         self.word.store(READ | WRITE, Ordering::Relaxed);
         let tasks = (waits.read_task.take(), waits.write_task.take());
         drop(waits);
@@ -187,7 +188,11 @@ impl Site {
     pub(super) fn clear(&self, seen: Seen, interest: Interest) {
         // Some sources that are closed would have to wait all the same: a pipe with a name, whose
         // next writer has come and written nothing.
-        let cleared = seen.0 & !(interest.bit() | interest.bit() << 2);
+        let bits = match mutant!("site_clear_takes_both") {
+            true => READ | WRITE,
+            false => interest.bit() | interest.bit() << 2,
+        };
+        let cleared = seen.0 & !bits;
         // The other side may have been cleared meanwhile: then this one is, the next time.
         // ORDERING: Relaxed: the word itself is all that is argued about. The attempt was
         // a system call, which is not moved to after this.
@@ -213,29 +218,22 @@ impl Site {
     /// Tells whoever waits of an event.
     pub(super) fn tell(&self, generation: u32, event: Event) {
         let mut waits = self.waits.lock();
-        if waits.generation != generation {
+        if waits.generation != generation && !mutant!("site_event_of_any_generation") {
             return;
         }
         let set = bits(event);
-        let mut word = self.word.load(Ordering::Relaxed);
-        loop {
-            let next = (word | set).wrapping_add(TICK);
-            // Fails if somebody clears a bit.
-            match self.word.compare_exchange_weak(
-                word,
-                next,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => break,
-                Err(now) => word = now,
-            }
+        let late = mutant!("site_event_noted_late");
+        if !late {
+            self.note(set);
         }
         let first = waits.claim(set);
-        let more = !waits.queues_are_empty();
+        let more = !waits.queues_are_empty() && !mutant!("site_event_wakes_one");
         let reader = waits.read_task.take_if(|_| set & READ != 0);
         let writer = waits.write_task.take_if(|_| set & WRITE != 0);
         drop(waits);
+        if late {
+            self.note(set);
+        }
         if let Some(wake) = first {
             wake.enqueue();
         }
@@ -247,6 +245,29 @@ impl Site {
             });
         }
         reader.into_iter().chain(writer).for_each(call);
+    }
+
+    /// Sets the bits of an event, and counts it. Under the lock of the queues.
+    fn note(&self, set: u64) {
+        let tick = if mutant!("site_event_uncounted") {
+            0
+        } else {
+            TICK
+        };
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let next = (word | set).wrapping_add(tick);
+            // Fails if a bit is cleared meanwhile.
+            match self.word.compare_exchange_weak(
+                word,
+                next,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return,
+                Err(now) => word = now,
+            }
+        }
     }
 
     /// Has everybody who waits try again.

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use super::common;
 use super::site::{Home, Seen, Site, Waits};
-use super::table::{self, token};
+use super::sites;
+use super::table::token;
 use crate::base::mutant::mutant;
 use crate::fiber::current;
 use crate::shim::Lock;
@@ -41,7 +42,7 @@ impl Source {
     /// # Errors
     /// There are too many.
     pub(crate) fn new() -> io::Result<Source> {
-        let (number, site) = table::take()?;
+        let (number, site) = sites::take()?;
         Ok(Source { site, number })
     }
 
@@ -159,7 +160,8 @@ impl Source {
             |_| {
                 let ready = site.look().is_ready(interest)
                     && !mutant!("readiness_parks_over_event");
-                match ready || !site.is_near(driver) {
+                let near = site.is_near(driver) || mutant!("site_left_unnoticed");
+                match ready || !near {
                     true => Attempt::Done(()),
                     false => Attempt::Wait(()),
                 }
@@ -173,13 +175,13 @@ impl Source {
     }
 
     /// Asks the driver that the source is in, in place of that one's owner, as the monitor does.
-    #[cfg(shuttle)]
+    #[cfg(any(loom, shuttle))]
     pub(crate) fn ask_in_place(&self) {
         let driver = self.site.home.lock().driver;
         let mut events = crate::sys::poller::Events::new();
         if let Some(driver) = driver {
             driver.poll_for_owner(&mut events);
-            table::tell_all(&events);
+            super::table::tell_all(&events);
         }
     }
 
@@ -223,7 +225,7 @@ impl Source {
         let in_place = local.fiber().is_none() || panicking();
         let driver = match local.driver() {
             Some(driver) if !in_place => driver,
-            _ => &common::DRIVER,
+            _ => common::driver(),
         };
         // ORDERING: Relaxed: a hint; see `bring`.
         let known = self.site.driver.load(Ordering::Relaxed);
@@ -235,7 +237,7 @@ impl Source {
 
     #[cold]
     fn place(&self, raw: RawSource, driver: &'static Driver) -> io::Result<()> {
-        if ptr::eq(driver, &raw const common::DRIVER) {
+        if ptr::eq(driver, common::driver()) {
             common::start()?;
         }
         let mut home = self.site.home.lock();
@@ -269,10 +271,11 @@ impl Source {
         }
         let is_common = home
             .driver
-            .is_some_and(|own| ptr::eq(own, &raw const common::DRIVER));
-        if site.is_awaited() && !is_common {
+            .is_some_and(|own| ptr::eq(own, common::driver()));
+        let is_seen = site.is_awaited() && !mutant!("site_moved_after_the_look");
+        if is_seen && !is_common {
             common::start()?;
-            site.move_to(self.number, home, &common::DRIVER)?;
+            site.move_to(self.number, home, common::driver())?;
         }
         if !home.driver.is_some_and(|own| ptr::eq(own, driver)) {
             // `driver` is the caller's; `move_to` notes it in the other ones.
@@ -302,7 +305,7 @@ impl Site {
         old.remove(raw);
         home.driver = Some(driver);
         self.set_driver(driver);
-        if ptr::eq(driver, &raw const common::DRIVER) {
+        if ptr::eq(driver, common::driver()) {
             old.set_shares();
         }
         Ok(())
@@ -312,7 +315,7 @@ impl Site {
     pub(super) fn is_near(&self, driver: &'static Driver) -> bool {
         // ORDERING: Relaxed: see `place`.
         let own = self.driver.load(Ordering::Relaxed);
-        ptr::eq(own, driver) || ptr::eq(own, &raw const common::DRIVER)
+        ptr::eq(own, driver) || ptr::eq(own, common::driver())
     }
 
     fn set_driver(&self, driver: &'static Driver) {
@@ -329,8 +332,14 @@ impl Drop for Source {
         }
         self.site.driver.store(ptr::null_mut(), Ordering::Relaxed);
         drop(home);
+        let early = mutant!("site_given_back_early");
+        if early {
+            sites::give_back(self.number);
+        }
         self.site.renew();
-        table::give_back(self.number);
+        if !early {
+            sites::give_back(self.number);
+        }
     }
 }
 

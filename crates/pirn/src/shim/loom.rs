@@ -144,6 +144,9 @@ pub(crate) mod hint {
     pub(crate) use loom::hint::spin_loop;
 }
 
+/// Statics that each run of a model has of its own, for files that only loom compiles.
+pub(crate) use loom::lazy_static;
+
 macro_rules! thread_local_const {
     ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr) => {
         $(#[$meta])*

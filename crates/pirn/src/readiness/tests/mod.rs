@@ -2,6 +2,11 @@
 
 #[cfg(not(any(loom, shuttle)))]
 mod events;
+#[cfg(loom)]
+mod model_site;
+#[cfg(loom)]
+#[expect(unsafe_code, reason = "a home that suspends its fiber")]
+mod rig;
 #[cfg(all(feature = "futures", not(any(loom, shuttle))))]
 #[expect(unsafe_code, reason = "a waker whose clone does something")]
 mod tasks;

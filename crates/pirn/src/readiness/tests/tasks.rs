@@ -1,6 +1,7 @@
 //! A task that leaves its waker with a site.
 
 use std::ptr;
+use std::sync::LazyLock;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use super::events::READABLE;
@@ -10,7 +11,7 @@ use crate::readiness::site::Site;
 /// A task whose waker is being cloned when the event comes: nobody would call it.
 #[test]
 fn an_event_amid_the_cloning_of_a_waker_is_seen() {
-    static SITE: Site = Site::new();
+    static SITE: LazyLock<Site> = LazyLock::new(Site::new);
     static TABLE: RawWakerVTable =
         RawWakerVTable::new(clone_amid_an_event, ignore, ignore, ignore);
     fn clone_amid_an_event(_: *const ()) -> RawWaker {

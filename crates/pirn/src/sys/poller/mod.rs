@@ -36,7 +36,7 @@ mod bell;
 mod driver;
 mod event;
 
-#[cfg(shuttle)]
+#[cfg(any(all(loom, test), shuttle))]
 pub(crate) use door::Wire;
 pub(crate) use door::{Events, RawSource, TELLS_CLOSED};
 pub(crate) use driver::Driver;

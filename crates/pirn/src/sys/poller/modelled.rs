@@ -60,6 +60,20 @@ impl Wire {
     }
 }
 
+#[cfg(all(loom, test))]
+impl Wire {
+    /// Sets what the wire is ready for. If that is more than before, one event tells of it.
+    pub(crate) fn set(&self, readable: bool, writable: bool) {
+        let mut ends = self.0.lock();
+        let more = readable && !ends.readable || writable && !ends.writable;
+        ends.readable = readable;
+        ends.writable = writable;
+        if more {
+            ends.tell();
+        }
+    }
+}
+
 impl Ends {
     fn tell(&self) {
         for (told, token) in &self.told {

@@ -1,0 +1,75 @@
+//! Where sites are kept. The table only grows, and only when more sources are open than ever before.
+
+use std::io;
+use std::sync::OnceLock;
+
+use super::site::Site;
+use crate::shim::StaticLock;
+
+/// Sites that are made at once: some 128 KiB.
+const CHUNK: usize = 1_024;
+
+/// The most sources: 16,777,216. More descriptors than Linux gives a process (`fs.nr_open`) unless told to.
+const CHUNKS: usize = 16_384;
+
+// Not from `shim`: nothing that a model could interleave happens when one is set.
+static TABLE: [OnceLock<Box<[Site]>>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
+
+static FREE: StaticLock<Free> = StaticLock::new(Free {
+    numbers: Vec::new(),
+    made: 0,
+});
+
+/// Sites that no source has.
+struct Free {
+    numbers: Vec<u32>,
+    /// Sites with lower numbers have been given out at least once.
+    made: usize,
+}
+
+/// Takes a site that nobody has.
+///
+/// # Errors
+/// There are 16,777,216 sources.
+pub(super) fn take() -> io::Result<(u32, &'static Site)> {
+    let mut free = FREE.lock();
+    let number = match free.numbers.pop() {
+        Some(number) => number,
+        None if free.made == CHUNK * CHUNKS => {
+            return Err(io::Error::new(
+                io::ErrorKind::OutOfMemory,
+                format!("{} sockets are open, and no more can be", free.made),
+            ));
+        }
+        None => {
+            free.made += 1;
+            (free.made - 1) as u32
+        }
+    };
+    drop(free);
+    let chunk = TABLE[number as usize / CHUNK]
+        .get_or_init(|| (0..CHUNK).map(|_| Site::new()).collect());
+    Ok((number, &chunk[number as usize % CHUNK]))
+}
+
+/// Gives a site back.
+pub(super) fn give_back(number: u32) {
+    FREE.lock().numbers.push(number);
+}
+
+/// Returns the site of this number, if it was ever taken.
+pub(super) fn site(number: u32) -> Option<&'static Site> {
+    let chunk = TABLE.get(number as usize / CHUNK)?.get()?;
+    chunk.get(number as usize % CHUNK)
+}
+
+/// Returns all sites that were ever taken.
+pub(super) fn sites() -> impl Iterator<Item = (u32, &'static Site)> {
+    let made = FREE.lock().made as u32;
+    (0..made).filter_map(|number| Some((number, site(number)?)))
+}
+
+/// Returns how many sites there have been in use at once, at most.
+pub(crate) fn ever() -> usize {
+    FREE.lock().made
+}

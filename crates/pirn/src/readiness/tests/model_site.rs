@@ -1,0 +1,160 @@
+//! Models: a site between its waiters, the events that are told, a change of its driver, and the next
+//! source that takes it. No event is lost, and none reaches the wrong source.
+//!
+//! A lost event leaves its waiter in its driver for good: a deadlock, which loom reports.
+
+use std::sync::Arc;
+
+use super::rig::{ask_common, fiber, join, socket, source, spawn, worker};
+use crate::base::tests::explore::explore;
+use crate::readiness::{Interest, Source, tell_all};
+use crate::sys::poller::Events;
+use crate::wait::{Reason, Spec};
+
+/// Another thread fetches the event and tells it: before, in and after an attempt; before and after the
+/// waiter has joined its queue; beside the worker, which fetches too.
+#[test]
+fn model_site_event_against_a_waiter() {
+    explore("site_event", 3, || {
+        let (socket, block, source) = (socket(0), fiber(), source());
+        worker(0).play(&block, || {
+            source.settle(&socket.wire).expect("it can be watched");
+            let rescuer = {
+                let source = Arc::clone(&source);
+                spawn(move || {
+                    socket.add(1, 0);
+                    source.ask_in_place();
+                })
+            };
+            socket.operate(&source, Interest::Readable);
+            join([rescuer]);
+        });
+    });
+}
+
+/// An event is fetched, and told after its source has gone: the next source that takes the site is
+/// not woken by it, and is woken by its own.
+#[test]
+fn model_site_event_of_an_earlier_generation() {
+    explore("site_generation", 3, || {
+        let (old, new, block) = (socket(0), socket(1), fiber());
+        worker(0).play(&block, || {
+            let first = Source::new().expect("a site");
+            first.settle(&old.wire).expect("it can be watched");
+            old.add(1, 0);
+            let mut fetched = Events::new();
+            worker(0).driver.poll(&mut fetched);
+            let late = spawn(move || {
+                tell_all(&fetched);
+                new.add(1, 0);
+            });
+            drop(first);
+            let second = Source::new().expect("the same site");
+            second.settle(&new.wire).expect("it can be watched");
+            let seen = second.look();
+            if !new.has_things() {
+                second.clear(seen, Interest::Readable);
+            }
+            let spec = Spec::of(Reason::Readable);
+            second
+                .wait(&new.wire, Interest::Readable, &spec)
+                .expect("nothing else ends the wait");
+            assert!(new.has_things(), "woken by an event of the first source");
+            join([late]);
+        });
+    });
+}
+
+/// A source takes a site as soon as another one gives it back: its events carry its own generation.
+#[test]
+fn model_site_taken_when_it_is_given_back() {
+    explore("site_taken", 3, || {
+        let (old, new, blocks) = (socket(0), socket(1), [fiber(), fiber()]);
+        let first = Source::new().expect("a site");
+        let next = worker(1).start(&blocks[1], || {
+            let second = Source::new().expect("a site");
+            new.operate(&second, Interest::Readable);
+        });
+        worker(0).play(&blocks[0], || {
+            first.settle(&old.wire).expect("it can be watched");
+            drop(first);
+        });
+        new.add(1, 0);
+        join([next]);
+    });
+}
+
+/// A fiber of another worker takes the source to its own driver while a fiber waits for it, or is about
+/// to. The other worker asks nothing after that, so the source may not stay in its driver.
+#[test]
+fn model_site_move_against_a_waiter() {
+    explore("site_move", 3, || {
+        let (socket, blocks, source) = (socket(0), [fiber(), fiber()], source());
+        let waiter = {
+            let source = Arc::clone(&source);
+            worker(0).start(&blocks[0], move || {
+                socket.operate(&source, Interest::Readable);
+            })
+        };
+        let mover = {
+            let source = Arc::clone(&source);
+            worker(1).start(&blocks[1], move || {
+                source.settle(&socket.wire).expect("it can be watched");
+            })
+        };
+        join([mover]);
+        socket.add(1, 0);
+        ask_common();
+        join([waiter]);
+    });
+}
+
+/// As [`model_site_move_against_a_waiter`]; the event comes at any moment of the move.
+#[test]
+fn model_site_move_against_an_event() {
+    explore("site_move_event", 2, || {
+        let (socket, blocks, source) = (socket(0), [fiber(), fiber()], source());
+        let waiter = {
+            let source = Arc::clone(&source);
+            worker(0).start(&blocks[0], move || {
+                socket.operate(&source, Interest::Readable);
+            })
+        };
+        let mover = {
+            let source = Arc::clone(&source);
+            worker(1).start(&blocks[1], move || {
+                source.settle(&socket.wire).expect("it can be watched");
+            })
+        };
+        socket.add(1, 0);
+        join([mover]);
+        ask_common();
+        join([waiter]);
+    });
+}
+
+/// One event for both sides wakes a reader and a writer. The reader tries in vain after that, and
+/// leaves the other side as it is.
+#[test]
+fn model_site_reader_and_writer() {
+    explore("site_sides", 2, || {
+        let (socket, blocks, source) = (socket(0), [fiber(), fiber()], source());
+        source.settle(&socket.wire).expect("it can be watched");
+        let reader = {
+            let (block, source) = (&blocks[0], Arc::clone(&source));
+            block.start(move || {
+                socket.operate(&source, Interest::Readable);
+                let attempt = &mut || socket.attempt(Interest::Readable);
+                let again = source.attempt(Interest::Readable, attempt, &|()| false);
+                assert!(again.is_none(), "there was one thing");
+            })
+        };
+        let writer = {
+            let (block, source) = (&blocks[1], Arc::clone(&source));
+            block.start(move || socket.operate(&source, Interest::Writable))
+        };
+        socket.add(1, 1);
+        ask_common();
+        join([reader, writer]);
+    });
+}

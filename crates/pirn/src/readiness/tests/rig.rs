@@ -1,0 +1,177 @@
+//! What models of a site need besides it: sockets, workers that ask their drivers, and fibers that
+//! modelled threads play.
+//!
+//! A worker has one fiber. While that is suspended, the worker sleeps in its driver and tells the
+//! events that it fetches. While it runs, the worker asks nothing: as one that computes for long.
+
+use std::io;
+use std::ptr;
+use std::sync::Arc;
+
+use crate::fiber::FiberPtr;
+use crate::fiber::current::{self, Local};
+use crate::fiber::schedule::Schedule;
+use crate::fiber::tests::stage::Block;
+use crate::readiness::common;
+use crate::readiness::{Interest, Source, tell_all};
+use crate::shim::atomic::{AtomicBool, Ordering};
+use crate::shim::thread::{self, JoinHandle};
+use crate::shim::{Mutex, lazy_static};
+use crate::sys::poller::{Driver, Events, Wire};
+
+lazy_static! {
+    static ref WORKERS: [Worker; 2] = [Worker::new(), Worker::new()];
+    static ref SOCKETS: [Socket; 2] = [Socket::new(), Socket::new()];
+}
+
+/// A worker with one fiber.
+pub(super) struct Worker {
+    pub(super) driver: Driver,
+    /// The fiber is to run again.
+    woken: AtomicBool,
+}
+
+/// Returns worker `number`.
+pub(super) fn worker(number: usize) -> &'static Worker {
+    &WORKERS[number]
+}
+
+impl Worker {
+    fn new() -> Worker {
+        let driver = Driver::new();
+        driver.made().expect("a poller");
+        Worker {
+            driver,
+            woken: AtomicBool::new(false),
+        }
+    }
+
+    /// Runs `body` as the fiber of `block`, on this worker, which is the calling thread.
+    pub(super) fn play<R>(&'static self, block: &Block, body: impl FnOnce() -> R) -> R {
+        block.play(|| {
+            block.header().set_home(self);
+            current::local().set_worker(ptr::null(), Some(&self.driver));
+            let result = body();
+            current::local().set_worker(ptr::null(), None);
+            result
+        })
+    }
+
+    /// Has a thread of its own be this worker.
+    pub(super) fn start(
+        &'static self,
+        block: &Arc<Block>,
+        body: impl FnOnce() + Send + 'static,
+    ) -> JoinHandle<()> {
+        let block = Arc::clone(block);
+        spawn(move || self.play(&block, body))
+    }
+}
+
+impl Schedule for Worker {
+    fn schedule(&self, _fiber: FiberPtr) {
+        // A swap: loom may put a plain store before a swap that has run already.
+        self.woken.swap(true, Ordering::Release);
+        self.driver.wake();
+    }
+
+    unsafe fn suspend(&self, _local: &Local, _fiber: FiberPtr) {
+        let mut events = Events::new();
+        while !self.woken.swap(false, Ordering::Acquire) {
+            self.driver.wait(&mut events, None);
+            tell_all(&events);
+        }
+    }
+}
+
+/// Fetches the events of the common driver, and tells them.
+pub(super) fn ask_common() {
+    let mut events = Events::new();
+    common::driver().poll(&mut events);
+    tell_all(&events);
+}
+
+/// Something with things to read in it, and room for things to write.
+pub(super) struct Socket {
+    pub(super) wire: Wire,
+    inside: Mutex<Inside>,
+}
+
+struct Inside {
+    things: usize,
+    room: usize,
+}
+
+/// Returns socket `number`: nothing is in it, and there is no room.
+pub(super) fn socket(number: usize) -> &'static Socket {
+    &SOCKETS[number]
+}
+
+impl Socket {
+    fn new() -> Socket {
+        Socket {
+            wire: Wire::default(),
+            inside: Mutex::new(Inside { things: 0, room: 0 }),
+        }
+    }
+
+    /// Adds things and room. One event tells of both.
+    pub(super) fn add(&self, things: usize, room: usize) {
+        let mut inside = self.inside.lock();
+        inside.things += things;
+        inside.room += room;
+        self.tell(&inside);
+    }
+
+    pub(super) fn has_things(&self) -> bool {
+        self.inside.lock().things > 0
+    }
+
+    /// Reads or writes one thing, unless it would have to wait.
+    pub(super) fn attempt(&self, interest: Interest) -> io::Result<()> {
+        let mut inside = self.inside.lock();
+        let left = match interest {
+            Interest::Readable => &mut inside.things,
+            Interest::Writable => &mut inside.room,
+        };
+        if *left == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        *left -= 1;
+        self.tell(&inside);
+        Ok(())
+    }
+
+    /// Reads or writes one thing, waiting for it.
+    pub(super) fn operate(&'static self, source: &Source, interest: Interest) {
+        let attempt = || self.attempt(interest);
+        source
+            .operate(&self.wire, interest, None, attempt, |()| false)
+            .expect("nothing ends the wait");
+    }
+
+    fn tell(&self, inside: &Inside) {
+        self.wire.set(inside.things > 0, inside.room > 0);
+    }
+}
+
+/// Memory for a fiber. To be kept until all threads have ended.
+pub(super) fn fiber() -> Arc<Block> {
+    let block = Block::new();
+    block.renew(1);
+    Arc::new(block)
+}
+
+pub(super) fn source() -> Arc<Source> {
+    Arc::new(Source::new().expect("a site"))
+}
+
+pub(super) fn spawn(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    thread::spawn(String::new(), body).expect("a modelled thread")
+}
+
+pub(super) fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().expect("the thread passes"));
+}
