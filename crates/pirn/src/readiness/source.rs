@@ -266,6 +266,7 @@ impl Source {
     /// here after the move.
     fn bring(&self, home: &mut Home, driver: &'static Driver) -> io::Result<()> {
         let site = self.site;
+        let before = home.driver;
         if !site.is_awaited() {
             site.move_to(self.number, home, driver)?;
         }
@@ -276,6 +277,12 @@ impl Source {
         if is_seen && !is_common {
             common::start()?;
             site.move_to(self.number, home, common::driver())?;
+            // A waiter that joined its queue before the first move waits by that driver.
+            if let Some(before) = before
+                && !mutant!("site_first_driver_unnoted")
+            {
+                before.set_shares();
+            }
         }
         if !home.driver.is_some_and(|own| ptr::eq(own, driver)) {
             // `driver` is the caller's; `move_to` notes it in the other ones.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::rig::{ask_common, fiber, join, socket, source, spawn, worker};
 use crate::base::tests::explore::explore;
-use crate::readiness::{Interest, Source, tell_all};
+use crate::readiness::{Interest, Source, common_waiters, tell_all};
 use crate::sys::poller::Events;
 use crate::wait::{Reason, Spec};
 
@@ -85,7 +85,8 @@ fn model_site_taken_when_it_is_given_back() {
 }
 
 /// A fiber of another worker takes the source to its own driver while a fiber waits for it, or is about
-/// to. The other worker asks nothing after that, so the source may not stay in its driver.
+/// to. The other worker asks nothing after that, so the source may not stay in its driver. If it ends in
+/// the common one, the worker of the waiter knows that it has to look there (`Driver::set_shares`).
 #[test]
 fn model_site_move_against_a_waiter() {
     explore("site_move", 3, || {
@@ -103,6 +104,13 @@ fn model_site_move_against_a_waiter() {
             })
         };
         join([mover]);
+        if !common_waiters().is_empty() {
+            let shares = worker(0).driver.take_shares();
+            assert!(
+                shares,
+                "the waiter's worker does not look into the common driver"
+            );
+        }
         socket.add(1, 0);
         ask_common();
         join([waiter]);
