@@ -1,40 +1,59 @@
 //! How many handlers compute at once.
 //!
-//! A handler that computes takes memory and a worker. So a few may, some more wait for their turn, and
-//! others are sent away: what the server takes is bounded, whatever is asked of it.
+//! A computation takes memory and a worker. So a few run, some more wait, and the server refuses
+//! others: its use of memory is bounded, whatever the requests.
+//!
+//! Each computation is a fiber of its own. It waits before its start, in the queue of a limited
+//! dispatcher, because a fresh fiber starts on any worker that is free. A started fiber that waits
+//! for a turn would wait for its own worker, too, while another one is idle.
 
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
+use pirn::dispatcher::Dispatcher;
+use pirn::spawn::{JoinError, JoinHandle};
 use pirn::sync::Semaphore;
 
-/// The places for handlers that compute, and for those that wait.
+/// Runs computations, and bounds how many run and wait.
 #[derive(Debug)]
 pub(crate) struct Computing {
-    running: Semaphore,
-    /// Those that run have one of these, too.
+    dispatcher: Dispatcher,
+    /// One for each computation that runs or waits.
     places: Semaphore,
 }
 
-/// There are as many already as may be.
+/// The number of computations that run or wait is at its limit.
 #[derive(Debug)]
 pub(crate) struct Busy;
 
+/// Cancels its fiber when it is dropped.
+#[derive(Debug)]
+struct Cancelling<T>(JoinHandle<T>);
+
 impl Computing {
-    /// Lets `running` handlers compute at once, and `waiting` more wait.
+    /// Lets `running` computations run at once on the default runtime, and `waiting` more wait.
     pub(crate) fn new(running: usize, waiting: usize) -> Computing {
         Computing {
-            running: Semaphore::new(running),
+            dispatcher: Dispatcher::default().limited(running),
             places: Semaphore::new(running + waiting),
         }
     }
 
-    /// Computes when it is this one's turn. A handler that is interrupted while it waits is not wanted any
-    /// more, and does not.
-    pub(crate) fn run<T>(&self, compute: impl FnOnce() -> T) -> Result<T, Busy> {
+    /// Runs `compute` on a fiber of its own as soon as the limit allows. Dropping the future releases
+    /// the place at once and cancels the fiber, which does not start if it has not yet.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        compute: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<Result<T, JoinError>, Busy> {
         let _place = self.places.try_acquire(1).ok_or(Busy)?;
-        let _turn = self.running.acquire(1).map_err(|_| Busy)?;
-        Ok(compute())
+        let mut fiber = Cancelling(self.dispatcher.spawn(compute));
+        Ok((&mut fiber.0).await)
+    }
+}
+
+impl<T> Drop for Cancelling<T> {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 
@@ -49,4 +68,110 @@ impl IntoResponse for Busy {
         )
             .into_response()
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::task::Poll;
+    use std::time::{Duration, Instant};
+    use std::{future, thread};
+
+    use pirn::channel;
+    use pirn::future::block_on;
+
+    use super::*;
+
+    /// Polls once.
+    fn poll<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
+        let once = future::poll_fn(|context| {
+            Poll::Ready(match future.as_mut().poll(context) {
+                Poll::Ready(output) => Some(output),
+                Poll::Pending => None,
+            })
+        });
+        block_on(once)
+    }
+
+    #[test]
+    fn as_many_run_and_wait_as_may() {
+        pirn::run(|| {
+            let computing = Computing::new(2, 3);
+            let (started, running) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
+            let (gate, closed) = channel::bounded::<()>(0);
+            // Runs until the gate closes, and returns how many ran when it began.
+            let ask = || {
+                let (started, running) = (started.clone(), running.clone());
+                let closed = closed.clone();
+                let mut run = Box::pin(computing.run(move || {
+                    let others = running.fetch_add(1, SeqCst);
+                    started.fetch_add(1, SeqCst);
+                    assert!(closed.recv().is_err());
+                    running.fetch_sub(1, SeqCst);
+                    others
+                }));
+                match poll(run.as_mut()) {
+                    None => Some(run),
+                    Some(Err(Busy)) => None,
+                    Some(Ok(_)) => panic!("the gate is open"),
+                }
+            };
+            let await_started = |count| {
+                while started.load(SeqCst) < count {
+                    pirn::yield_now();
+                }
+            };
+            let mut asked: Vec<_> = (0..5).map(|_| ask().expect("a place")).collect();
+            assert!(ask().is_none());
+            await_started(2);
+            // One that waits gives up its place, and does not run.
+            drop(asked.pop());
+            asked.push(ask().expect("a place"));
+            assert!(ask().is_none());
+            // One that runs gives up its place, and makes room for one that waits.
+            drop(asked.remove(0));
+            asked.push(ask().expect("a place"));
+            assert!(ask().is_none());
+            await_started(3);
+            drop(gate);
+            for run in asked {
+                let others = block_on(run).expect("a place").expect("a result");
+                assert!(others < 2, "{others} others ran");
+            }
+            assert_eq!(started.load(SeqCst), 6);
+        });
+    }
+
+    /// Each needs another one that computes at the same time, on another thread.
+    #[test]
+    fn two_compute_on_two_threads() {
+        const ALL: usize = 200;
+        let arrived = Arc::new(AtomicUsize::new(0));
+        let meet = move || {
+            let pair = (arrived.fetch_add(1, SeqCst) / 2 + 1) * 2;
+            let start = Instant::now();
+            while arrived.load(SeqCst) < pair && start.elapsed() < LIMIT {
+                thread::yield_now();
+            }
+            arrived.load(SeqCst) >= pair
+        };
+        pirn::run(|| {
+            let computing = Computing::new(2, ALL);
+            let ask = |_| {
+                let mut run = Box::pin(computing.run(meet.clone()));
+                (poll(run.as_mut()).is_none(), run)
+            };
+            let asked: Vec<_> = (0..ALL).map(ask).collect();
+            for (waits, run) in asked {
+                assert!(waits);
+                let met = block_on(run).expect("a place").expect("a result");
+                assert!(met, "it computed alone for {LIMIT:?}");
+            }
+        });
+    }
+
+    /// A multiple of what a stop of the system takes. Arbitrary.
+    const LIMIT: Duration = Duration::from_secs(10);
 }

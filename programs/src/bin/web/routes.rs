@@ -9,7 +9,8 @@
 //! | `GET /later/MS` | `late`, so many milliseconds later |
 //!
 //! A handler is polled, and so must not wait but by `await`. What waits (for a lock, for time) or computes
-//! is plain code on a fiber of its own, by [`on_fiber`]; if the client leaves, it is interrupted.
+//! is plain code on a fiber of its own, by [`on_fiber`] or [`Computing::run`]; if the client leaves, it is
+//! interrupted.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use http_body_util::BodyExt as _;
 use pirn::future::fiber;
-use pirn::spawn::checkpoint;
+use pirn::spawn::{JoinError, checkpoint};
 use pirn::{Interrupt, time};
 use sha2::{Digest as _, Sha256};
 
@@ -113,12 +114,12 @@ async fn primes(
         let refusal = format!("no more than {MOST}");
         return (StatusCode::UNPROCESSABLE_ENTITY, refusal).into_response();
     }
-    on_fiber(move || {
-        computing
-            .run(|| count_primes(upto))
-            .map(|count| count.map(|count| count.to_string()).map_err(gone))
-    })
-    .await
+    let compute = move || {
+        count_primes(upto)
+            .map(|count| count.to_string())
+            .map_err(gone)
+    };
+    computing.run(compute).await.map(answer).into_response()
 }
 
 async fn later(Path(milliseconds): Path<u64>) -> Response {
@@ -131,16 +132,18 @@ async fn later(Path(milliseconds): Path<u64>) -> Response {
 }
 
 /// What plain code on a fiber of its own answers.
-async fn on_fiber<R>(answer: impl FnOnce() -> R + Send + 'static) -> Response
+async fn on_fiber<R>(plain: impl FnOnce() -> R + Send + 'static) -> Response
 where
     R: IntoResponse + Send + 'static,
 {
-    match fiber(answer).await {
-        Ok(answer) => answer.into_response(),
-        Err(error) => {
-            (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response()
-        }
-    }
+    answer(fiber(plain).await)
+}
+
+/// The answer of a fiber that has ended.
+fn answer<R: IntoResponse>(ended: Result<R, JoinError>) -> Response {
+    ended
+        .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
+        .into_response()
 }
 
 /// What nobody reads: the server ends, or the client has left.
