@@ -12,7 +12,8 @@ use std::{iter, thread};
 
 use frames::{Client, ping};
 use peers::{
-    LIMIT, Program, await_close, await_quiet, await_refusal, connect, peer, run, trickle,
+    LIMIT, Program, await_close, await_quiet, await_refusal, connect, listening, peer,
+    run, trickle,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -258,7 +259,10 @@ fn a_client_that_reads_no_answer_is_cut_off() {
 /// So many requests compute at once, and the others wait, or are sent away: memory is bounded.
 #[test]
 fn computing_is_bounded() {
-    let (server, address) = serve(&["--computing", "1", "--waiting", "3"]);
+    let mut web = listening(env!("CARGO_BIN_EXE_web"));
+    web.args(["--computing", "1", "--waiting", "3"]);
+    // The allocator keeps memory in an arena for each thread that has computed. Here it has one.
+    let (server, address) = Program::serve_by(web.env("MALLOC_ARENA_MAX", "1"));
     let mut client = Client::connect(address, &[]);
     let requests = 200;
     for n in 0..requests {

@@ -149,7 +149,9 @@ mod tests {
     fn two_compute_on_two_threads() {
         const ALL: usize = 200;
         let arrived = Arc::new(AtomicUsize::new(0));
+        let (gate, closed) = channel::bounded::<()>(0);
         let meet = move || {
+            assert!(closed.recv().is_err());
             let pair = (arrived.fetch_add(1, SeqCst) / 2 + 1) * 2;
             let start = Instant::now();
             while arrived.load(SeqCst) < pair && start.elapsed() < LIMIT {
@@ -164,6 +166,9 @@ mod tests {
                 (poll(run.as_mut()).is_none(), run)
             };
             let asked: Vec<_> = (0..ALL).map(ask).collect();
+            // Time for those to start that should not: they would stay on their workers.
+            pirn::sleep(Duration::from_millis(20)).expect("no interrupt");
+            drop(gate);
             for (waits, run) in asked {
                 assert!(waits);
                 let met = block_on(run).expect("a place").expect("a result");
