@@ -12,13 +12,18 @@
 use std::alloc::{self as system, Layout, handle_alloc_error};
 use std::cell::UnsafeCell;
 use std::panic::Location;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use super::current::{self, Local};
 use super::header::{FiberPtr, Header, PAYLOAD_OFFSET};
 use crate::base::list::Fifo;
+use crate::base::mutant::mutant;
 use crate::base::prefetch::prefetch;
-use crate::shim::{StaticLock, thread_local_const};
+#[cfg(not(loom))]
+use crate::shim::StaticLock;
+use crate::shim::thread_local_const;
+#[cfg(loom)]
+use crate::shim::{Lock, lazy_static};
 
 /// Classes of blocks, by size in bytes.
 const BLOCKS: [usize; CLASSES] = [longer(256), longer(512), longer(1024)];
@@ -30,8 +35,8 @@ const fn longer(size: usize) -> usize {
 }
 
 /// How many blocks a magazine holds, and trades with the store at once: 32 KiB of the
-/// least class. Arbitrary; docs/design/005 was measured with it.
-const BATCH: u32 = 128;
+/// least class. Arbitrary; docs/design/005 was measured with it. One under loom.
+const BATCH: u32 = if cfg!(loom) { 1 } else { 128 };
 
 /// The first chunk of a class is small, so that a process with few fibers stays small; later
 /// ones are huge pages (2 MiB on x86-64). The first size is arbitrary.
@@ -95,17 +100,12 @@ struct Stores {
     next_index: u32,
 }
 
-static STORES: StaticLock<Stores> = StaticLock::new(Stores {
-    classes: [const {
-        Store {
-            free: Vec::new(),
-            chunk: None,
-            chunks: 0,
-        }
-    }; CLASSES],
-    // From one on, so that no identity is zero.
-    next_index: 1,
-});
+#[cfg(not(loom))]
+static STORES: StaticLock<Stores> = StaticLock::new(Stores::new());
+#[cfg(loom)]
+lazy_static! {
+    static ref STORES: Lock<Stores> = Lock::new(Stores::new());
+}
 
 /// Takes a block of `class` and makes it a fiber with `refs` references.
 #[inline]
@@ -163,7 +163,11 @@ fn refill(pair: &mut Pair, class: u8) -> FiberPtr {
 fn spill(pair: &mut Pair, class: u8) {
     std::mem::swap(&mut pair.loaded, &mut pair.spare);
     if !pair.loaded.is_empty() {
-        let full = std::mem::take(&mut pair.loaded);
+        let full = match mutant!("slab_magazine_kept") {
+            // SAFETY: none: this is the bug.
+            true => unsafe { ptr::read(&raw const pair.loaded) },
+            false => std::mem::take(&mut pair.loaded),
+        };
         STORES.lock().classes[class as usize].free.push(full);
     }
 }
@@ -202,9 +206,29 @@ impl Drop for Flush {
 }
 
 impl Stores {
+    const fn new() -> Stores {
+        Stores {
+            classes: [const {
+                Store {
+                    free: Vec::new(),
+                    chunk: None,
+                    chunks: 0,
+                }
+            }; CLASSES],
+            // From one on, so that no identity is zero.
+            next_index: 1,
+        }
+    }
+
     /// A magazine with at least one block.
     fn take(&mut self, class: u8) -> Fifo<Header> {
         let store = &mut self.classes[class as usize];
+        if let Some(magazine) = store.free.last()
+            && mutant!("slab_magazine_taken_twice")
+        {
+            // SAFETY: none: this is the bug.
+            return unsafe { ptr::read(magazine) };
+        }
         if let Some(magazine) = store.free.pop() {
             return magazine;
         }

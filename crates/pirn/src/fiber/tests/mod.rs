@@ -12,6 +12,9 @@ mod model_broken;
 #[expect(unsafe_code, reason = "gives references up one by one")]
 mod model_header;
 #[cfg(loom)]
+#[expect(unsafe_code, reason = "gives references up")]
+mod model_slab;
+#[cfg(loom)]
 mod model_state;
 #[cfg(loom)]
 mod model_token;
