@@ -1,5 +1,6 @@
-//! One child: pinned, limited in time, read to its end.
+//! One child: with an environment of its own, pinned, limited in time, read to its end.
 
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
@@ -17,9 +18,36 @@ pub struct Limits {
     pub time: Duration,
 }
 
-/// Runs `command` and reads its answer. What it says on standard error is kept for the
-/// reason when it fails.
+/// Variables that a child inherits: where programs are found, and where they keep files.
+const INHERITED: [&str; 2] = ["PATH", "HOME"];
+
+/// Clears the environment that `command` would inherit, so that no setting of the
+/// caller's shell reaches a measurement. `PATH`, `HOME`, and changes made on `command`
+/// remain.
+pub fn clear_environment(command: &mut Command) {
+    let changes: Vec<(OsString, Option<OsString>)> = command
+        .get_envs()
+        .map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned)))
+        .collect();
+    command.env_clear();
+    for name in INHERITED {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    for (name, value) in changes {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+}
+
+/// Runs `command` in a cleared environment and reads its answer. What it says on
+/// standard error is kept for the reason when it fails.
 pub fn launch(mut command: Command, limits: Limits) -> Answer {
+    command.env("RUST_BACKTRACE", "0");
+    clear_environment(&mut command);
     pin(&mut command, limits.processors);
     let (complaint, said) = match Complaint::new() {
         Ok(complaint) => complaint,
@@ -28,7 +56,6 @@ pub fn launch(mut command: Command, limits: Limits) -> Answer {
             return Answer::empty(Status::Failed(what));
         }
     };
-    command.env("RUST_BACKTRACE", "0");
     let child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -91,5 +118,59 @@ fn describe(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("died of signal {signal}"),
         (None, code) => format!("ended with code {}", code.unwrap_or(-1)),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Returns the names of variables in `text`, an output of `env`, that no child
+    /// inherits: neither bench nor a shell sets them.
+    pub(crate) fn strays(text: &str) -> Vec<String> {
+        let known = [
+            "PATH",
+            "HOME",
+            "RUST_BACKTRACE",
+            "PWD",
+            "OLDPWD",
+            "SHLVL",
+            "_",
+        ];
+        let names = text.lines().filter_map(|line| line.split_once('='));
+        names
+            .map(|(name, _)| name.to_owned())
+            .filter(|name| !known.contains(&name.as_str()))
+            .collect()
+    }
+
+    /// The names of the variables of a child that [`launch`] starts.
+    fn names(mut command: Command) -> String {
+        // Each line of an answer is a series with a value.
+        command.args(["-c", "env | sed 's/=.*/= 0/'"]);
+        let limits = Limits {
+            processors: Processors::Last(1),
+            time: Duration::from_secs(60),
+        };
+        let answer = launch(command, limits);
+        assert_eq!(answer.status, Status::Done);
+        let names = answer.samples.into_iter().map(|(name, _)| name + "\n");
+        names.collect()
+    }
+
+    /// A2. A child sees `PATH`, `HOME` and the variables that were set for it.
+    #[test]
+    fn a_child_starts_with_an_empty_environment() {
+        // Those that cargo sets, at least.
+        let own: String = std::env::vars().map(|(name, _)| name + "=\n").collect();
+        assert!(!strays(&own).is_empty(), "nothing to clear: {own}");
+        let bare = names(Command::new("sh"));
+        assert_eq!(strays(&bare), [""; 0], "{bare}");
+        assert!(bare.contains("PATH=") && bare.contains("RUST_BACKTRACE="));
+        let mut set = Command::new("sh");
+        set.env("PIRN_WORKERS", "3").env_remove("HOME");
+        let set = names(set);
+        assert_eq!(strays(&set), ["PIRN_WORKERS"], "{set}");
+        assert!(!set.contains("HOME="), "{set}");
     }
 }

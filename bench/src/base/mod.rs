@@ -16,7 +16,9 @@ mod verdict_line;
 
 pub use answer::{Answer, Status};
 pub use complaint::Complaint;
-pub use launch::{Limits, launch};
+#[cfg(all(test, feature = "peers"))]
+pub(crate) use launch::tests::strays;
+pub use launch::{Limits, clear_environment, launch};
 pub use machine::Machine;
 pub use pin::{Processors, pin};
 pub use sample::sample;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::base::target_directory;
+use crate::base::{clear_environment, target_directory};
 
 use super::Operation;
 
@@ -47,7 +47,8 @@ fn count(
     let directory = target_directory().join("guard");
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
-    let output = Command::new("valgrind")
+    let mut valgrind = Command::new("valgrind");
+    valgrind
         .args([
             "--tool=callgrind",
             "--separate-threads=yes",
@@ -60,7 +61,9 @@ fn count(
         .arg(program)
         .args(["child", operation.name, &times.to_string()])
         .envs(environment.iter().copied())
-        .stdin(Stdio::null())
+        .stdin(Stdio::null());
+    clear_environment(&mut valgrind);
+    let output = valgrind
         .output()
         .map_err(|error| format!("valgrind does not start: {error}"))?;
     if !output.status.success() {

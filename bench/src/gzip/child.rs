@@ -51,7 +51,9 @@ fn piped<E: Executor>(
     let engine = Engine::new(executor, settings);
     let mut output = io::stdout();
     let done = match level {
-        0 => engine.decompress(input, Foreign::Refused, &mut output).map(drop),
+        0 => engine
+            .decompress(input, Foreign::Refused, &mut output)
+            .map(drop),
         _ => engine
             .compress(&Header::default(), input, &mut output)
             .map(drop),

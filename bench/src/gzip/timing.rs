@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
+use crate::harness::clear_environment;
+
 /// How long it took and how much came out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
@@ -23,6 +25,7 @@ pub(super) fn filed(
 ) -> io::Result<Run> {
     let sink = File::create(output)?;
     let errors = Stdio::null();
+    clear_environment(command);
     let started = Instant::now();
     let child = command
         .arg(input)
@@ -40,6 +43,7 @@ pub(super) fn filed(
 
 /// From a pipe that a thread of ours fills to one that another empties.
 pub(super) fn piped(command: &mut Command, input: &[u8]) -> io::Result<Run> {
+    clear_environment(command);
     let command = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -77,5 +81,30 @@ fn count(mut input: File) -> io::Result<u64> {
             0 => return Ok(total),
             length => total += length as u64,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::strays;
+    use crate::tools::target_directory;
+
+    /// A2. A gzip program sees no variable of its parent's that might change it.
+    #[test]
+    fn a_program_starts_with_an_empty_environment() {
+        let name = format!("environment-{}", std::process::id());
+        let output = target_directory().join(name);
+        let mut program = Command::new("sh");
+        program.args(["-c", "env"]);
+        filed(&mut program, Path::new("input"), &output).expect("it runs");
+        let text = std::fs::read_to_string(&output).expect("it is there");
+        std::fs::remove_file(&output).expect("it is there");
+        assert!(text.contains("PATH="), "{text}");
+        assert_eq!(strays(&text), [""; 0], "{text}");
+        // The same through pipes, of which only the length is known.
+        let mut program = Command::new("sh");
+        program.args(["-c", "env | grep -c CARGO"]);
+        assert!(piped(&mut program, b"").is_err(), "grep finds none");
     }
 }

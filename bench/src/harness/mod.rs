@@ -9,8 +9,11 @@ mod quiet;
 mod results;
 mod rounds;
 
+#[cfg(test)]
+pub(crate) use crate::base::strays;
 pub use crate::base::{
-    Answer, Complaint, Limits, Machine, Processors, Status, Summary, gives, launch, pin,
+    Answer, Complaint, Limits, Machine, Processors, Status, Summary, clear_environment,
+    gives, launch, pin,
 };
 pub use bootstrap::sure_ratio;
 pub use plan::Plan;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::unmeasured::unmeasured;
 use pirn_bench::case::{self, Case, Kind, Net};
 use pirn_bench::child::Job;
 use pirn_bench::harness::{Answer, Programs, Status};
 use pirn_bench::net;
-use crate::unmeasured::unmeasured;
 
 /// One repetition of a case with the server of that name, a fiftieth the size.
 fn one(server: &str, case: &str) -> Answer {

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Complaint, Processors, pin};
+use crate::harness::{Complaint, Processors, clear_environment, pin};
 
 /// How long a server may take to end; arbitrary.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -19,8 +19,10 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts `command` on the last `workers` processors and waits for its port.
+    /// Starts `command` on the last `workers` processors, in a cleared environment, and
+    /// waits for its port.
     pub(super) fn start(mut command: Command, workers: usize) -> Result<Server, String> {
+        clear_environment(&mut command);
         pin(&mut command, Processors::Last(workers));
         let (complaint, said) = Complaint::new()
             .map_err(|error| format!("no room for what the server may say: {error}"))?;
@@ -89,5 +91,25 @@ impl Drop for Server {
         // One that has ended already can neither be killed nor waited for again.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::strays;
+
+    /// A2. A server sees none of the variables of its parent's that might change it.
+    #[test]
+    fn a_server_starts_with_an_empty_environment() {
+        let mut command = Command::new("sh");
+        // The names in one line, then a port, then a wait for the end of the input.
+        let print = "env | sed 's/=.*/=/' | tr '\\n' ' ' >&2; echo port 1; cat";
+        command.args(["-c", print]);
+        let server = Server::start(command, 1).expect("it has a port");
+        let names = server.complaint().replace(' ', "\n");
+        server.end().expect("it ends");
+        assert!(names.contains("PATH="), "{names}");
+        assert_eq!(strays(&names), [""; 0], "{names}");
     }
 }
