@@ -257,7 +257,31 @@ pub(crate) mod thread {
 }
 
 pub(crate) mod hint {
+    #[cfg(not(test))]
     pub(crate) use std::hint::spin_loop;
+
+    #[cfg(test)]
+    pub(crate) use counted::{hints, spin_loop};
+
+    /// The same with a counter, by which tests bound the pauses of a spin.
+    #[cfg(test)]
+    mod counted {
+        use std::cell::Cell;
+
+        std::thread_local! {
+            static HINTS: Cell<u64> = const { Cell::new(0) };
+        }
+
+        pub(crate) fn spin_loop() {
+            HINTS.set(HINTS.get() + 1);
+            std::hint::spin_loop();
+        }
+
+        /// Returns how many hints this thread has given.
+        pub(crate) fn hints() -> u64 {
+            HINTS.get()
+        }
+    }
 }
 
 /// Declares a thread-local whose initial value is a constant: no lazy check on access.

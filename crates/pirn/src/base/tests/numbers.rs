@@ -3,6 +3,7 @@
 use crate::base::backoff::Backoff;
 use crate::base::pad::CachePadded;
 use crate::base::rng::Rng;
+use crate::shim::hint::hints;
 
 #[test]
 fn below_is_in_range_and_even() {
@@ -56,10 +57,18 @@ fn padded_values_share_no_lines() {
     assert_eq!((apart, align_of::<CachePadded<u8>>()), (128, 128));
 }
 
+/// Q5. A round pauses twice as long as the one before, up to 64 hints; there are eleven.
 #[test]
 fn pausing_ends() {
     let mut backoff = Backoff::new();
-    let pauses = (0..1_000).take_while(|_| backoff.pause()).count();
-    assert_eq!(pauses, 11);
-    assert!(!backoff.pause(), "the bound stays reached");
+    let mut round = || {
+        let before = hints();
+        (backoff.pause(), hints() - before)
+    };
+    let rounds: Vec<_> = (0..11).map(|_| round()).collect();
+    let doubled = [1, 2, 4, 8, 16, 32, 64, 64, 64, 64, 64];
+    assert_eq!(rounds, doubled.map(|hints| (true, hints)));
+    for _ in 0..1_000 {
+        assert_eq!(round(), (false, 0), "the bound stays reached");
+    }
 }
