@@ -221,7 +221,7 @@ impl Worker {
     }
 
     /// Watches for work while spinning has paid lately. True if some came.
-    fn spin(&self) -> bool {
+    pub(super) fn spin(&self) -> bool {
         if self.patience.get() <= 0 || self.pool.workers() == 1 {
             return false;
         }
@@ -237,8 +237,18 @@ impl Worker {
     /// Watches for work for so many nanoseconds, or until a timer is due, and calls `meanwhile` now and then. True
     /// if some came.
     pub(super) fn watch(&self, nanos: u64, meanwhile: impl Fn()) -> bool {
+        self.watch_by(clock::now, nanos, meanwhile)
+    }
+
+    /// As [`watch`](Self::watch), by the time that `clock` returns.
+    pub(super) fn watch_by(
+        &self,
+        clock: impl Fn() -> u64,
+        nanos: u64,
+        meanwhile: impl Fn(),
+    ) -> bool {
         let mut backoff = Backoff::new();
-        let until = clock::now() + nanos;
+        let until = clock() + nanos;
         loop {
             for _ in 0..16 {
                 // First, since what a look shows now the sweep has just failed to get: a
@@ -248,8 +258,7 @@ impl Worker {
                     return true;
                 }
             }
-            let now = clock::now();
-            if now >= until || self.timer_is_due() {
+            if clock() >= until || self.timer_is_due() {
                 return false;
             }
             meanwhile();

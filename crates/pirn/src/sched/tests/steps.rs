@@ -1,6 +1,7 @@
 //! Single steps of one worker, on a pool that has several workers and no threads: what a step
 //! takes, from where, and which sleeper it wakes.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -15,10 +16,16 @@ use crate::sched::events::Watch;
 use crate::sched::injector::End;
 use crate::sched::lines::Spread;
 use crate::sched::next::NextItem;
-use crate::sched::pace::ROUND_AFTER_SLEEP;
+use crate::sched::pace::{ROUND, ROUND_AFTER_SLEEP};
 use crate::sched::pool::Pool;
+use crate::sched::rest::SPIN;
 use crate::sched::ring::CAPACITY;
 use crate::sched::worker::Worker;
+use crate::shim;
+use crate::shim::hint::hints;
+
+/// Hints of one spin in vain, as `base::backoff` bounds them.
+const HINTS: u64 = 1 + 2 + 4 + 8 + 16 + 32 + 5 * 64;
 
 /// A pool and its first worker, which is awake. The other workers sleep; to wake one is to leave
 /// it a token.
@@ -200,6 +207,101 @@ fn a_worker_fetches_its_share() {
     assert_eq!(stage.worker.remote().ring.free_slots(), 0);
     assert_eq!(stage.worker.remote().counters.overflows.get(), 0);
     stage.end(first);
+}
+
+/// D-2. A worker that never runs out of fresh fibers takes one from the injector after as
+/// many dispatches as its pace says, in whole rounds.
+#[test]
+fn the_injector_has_its_turn_among_fresh_fibers() {
+    for (run, most) in [(1_000, 3 * ROUND), (10_000, 20), (1_000_000, 2)] {
+        let mut stage = Stage::new(1);
+        stage.fill(0, CAPACITY as usize / 2);
+        let worker = &stage.worker;
+        // Of 1,000 nanoseconds and this run, by the weight of a new sample.
+        worker.pace.resume(0);
+        worker.pace.round(1, 4 * run - 3_000);
+        // A look in vain, so that the next one is as late as it may be. No run is measured.
+        worker.since_injector.set(0);
+        worker.paced_at.set(0);
+        worker.take_stock();
+        let first = worker.find().expect("one of the ring");
+        assert!(worker.remote().ring.push(first).is_ok());
+        let late = stage.fibers(1)[0];
+        stage.pool.injector.push(0, late);
+        let worker = &stage.worker;
+        let turns = (1..10_000).find(|_| {
+            let found = worker.find().expect("the ring has some");
+            found == late || worker.remote().ring.push(found).is_err()
+        });
+        let turns = turns.expect("it has its turn");
+        assert!(turns <= most, "{turns} turns, of {most}");
+        stage.end([late]);
+    }
+}
+
+/// C14. A spawned fiber is in the slot of its worker, where no thief takes it before it
+/// has aged.
+#[test]
+fn a_fiber_in_the_slot_stays_with_its_worker() {
+    let mut stage = Stage::new(2);
+    let own = stage.fibers(1)[0];
+    stage.queue(own);
+    let remote = stage.worker.remote();
+    assert!(!remote.next.is_empty() && remote.ring.is_empty());
+    // The first worker is the thief at the second.
+    let other = stage.fibers(1)[0];
+    let victim = &stage.pool.remotes[1];
+    assert!(victim.next.put(NextItem::Fresh(other)).is_none());
+    assert!(stage.worker.steal().is_none());
+    victim
+        .aged
+        .store(victim.next.look_fresh(), Ordering::Relaxed);
+    assert_eq!(stage.worker.steal(), Some(other));
+    stage.end([other]);
+}
+
+/// C10. A spin that sees no work ends after ten microseconds of the clock and 383 hints.
+#[test]
+fn a_spin_in_vain_is_bounded() {
+    let stage = Stage::new(2);
+    let (reads, before) = (Cell::new(0), hints());
+    // Each read takes a microsecond.
+    let clock = || {
+        reads.set(reads.get() + 1);
+        reads.get() * 1_000
+    };
+    assert!(!stage.worker.watch_by(clock, SPIN, || ()));
+    assert_eq!(reads.get(), 1 + 10, "reads, one in 16 looks");
+    assert_eq!(hints() - before, HINTS);
+    stage.end([]);
+}
+
+/// C10. Spins in vain end: four in a row at most, none where spinning has not paid, and
+/// none where no other worker could bring work.
+#[test]
+fn spins_in_vain_end() {
+    for (workers, patience, spins) in [(2, 8, 4), (2, 1, 1), (2, 0, 0), (1, 8, 0)] {
+        let stage = Stage::new(workers);
+        stage.worker.patience.set(patience);
+        let before = hints();
+        assert!((0..100).all(|_| !stage.worker.spin()));
+        assert_eq!(hints() - before, spins * HINTS, "{workers}, {patience}");
+        stage.end([]);
+    }
+}
+
+/// C10. However well spinning has paid, a worker spins once before it sleeps.
+#[test]
+fn a_worker_spins_once_before_it_sleeps() {
+    let stage = Stage::new(2);
+    for slept in 1..=20 {
+        stage.worker.patience.set(8);
+        let before = hints();
+        stage.worker.rest_until(Some(shim::now()));
+        assert_eq!(stage.worker.remote().counters.parks.get(), slept);
+        assert_eq!(hints() - before, HINTS);
+    }
+    stage.end([]);
 }
 
 /// Of what its ring has spilled, a worker takes the oldest when that is due, and the newest
