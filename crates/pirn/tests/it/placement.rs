@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use pirn::diag::Counters;
 use pirn::time::now;
 use pirn::{Runtime, channel, park};
 
@@ -226,52 +227,78 @@ fn alone_the_child_of_a_computing_parent_starts_soon() {
     );
 }
 
-/// C14. Two fibers that talk to each other stay on one worker while the others idle: nine of ten of their wakes do not
-/// cross over. The other worker computes until both have started, since any worker may take a fresh fiber.
+/// C14. Two fibers that talk to each other stay on one worker while the other idles, in
+/// every run. Nine of ten of their wakes do not cross over, and half of them run at once,
+/// out of the `next` slot.
 #[test]
 fn two_that_talk_stay_together() {
     let rounds = scaled(20_000) as u64;
-    let crossed: Vec<u64> = (0..7).map(|_| wakes_that_cross(rounds)).collect();
-    let most = *crossed.iter().max().unwrap();
-    assert!(
-        most * 10 <= 2 * rounds,
-        "of {} wakes: {crossed:?}",
-        2 * rounds
-    );
+    for run in 0..7 {
+        let talk = undisturbed_talk(rounds);
+        let wakes = talk.total.fiber_wakes;
+        assert!(
+            talk.total.remote_wakes * 10 <= wakes,
+            "wakes cross over in run {run}: {talk:?}"
+        );
+        assert!(wakes * 10 >= 9 * 2 * rounds, "run {run}: {talk:?}");
+        // Where fibers may migrate, they may have gone together.
+        #[cfg(not(pirn_free))]
+        {
+            assert!(talk.together, "two workers in run {run}: {talk:?}");
+            assert!(
+                talk.total.next_hits * 2 >= wakes,
+                "wakes are not run at once in run {run}: {talk:?}"
+            );
+        }
+    }
 }
 
-fn wakes_that_cross(rounds: u64) -> u64 {
+/// What came of two fibers that have talked.
+#[derive(Debug)]
+struct Talk {
+    /// They have ended on one thread.
+    #[cfg_attr(pirn_free, allow(dead_code, reason = "says nothing there"))]
+    together: bool,
+    total: Counters,
+}
+
+/// Returns a talk during which no fiber was stolen. On a busy machine a worker may lose
+/// its processor with a fresh fiber in its slot, and the other worker takes that fiber.
+fn undisturbed_talk(rounds: u64) -> Talk {
+    let mut talks = (0..8).map(|_| talk(rounds));
+    let talk = talks.find(|talk| talk.total.stolen == 0);
+    talk.expect("none is stolen in one of eight talks")
+}
+
+fn talk(rounds: u64) -> Talk {
     // No third thread, which a busy machine would call for.
     let runtime = Runtime::builder().workers(2).max_threads(2);
     let runtime = runtime.build().unwrap();
-    let (busy, together) = (AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
-    runtime.scope(|s| {
-        s.spawn(|| {
-            busy.store(true, Ordering::SeqCst);
-            let both = || together.load(Ordering::SeqCst);
-            compute_until("both have started", both);
-        });
-        eventually("one computes", || busy.load(Ordering::SeqCst));
-        s.spawn(|| {
-            let (main, started) = (pirn::current(), Arc::clone(&together));
-            let partner = pirn::spawn(move || {
-                started.store(true, Ordering::SeqCst);
-                for _ in 0..rounds {
-                    park();
-                    main.unpark();
-                }
-            });
-            while !together.load(Ordering::SeqCst) {
-                pirn::yield_now();
-            }
+    let together = runtime.run(|| {
+        let main = pirn::current();
+        let started = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&started);
+        let partner = pirn::spawn(move || {
+            flag.store(true, Ordering::SeqCst);
             for _ in 0..rounds {
-                partner.fiber().unpark();
                 park();
+                main.unpark();
             }
-            partner.join().unwrap();
+            std::thread::current().id()
         });
+        while !started.load(Ordering::SeqCst) {
+            pirn::yield_now();
+        }
+        for _ in 0..rounds {
+            partner.fiber().unpark();
+            park();
+        }
+        partner.join().unwrap() == std::thread::current().id()
     });
-    runtime.metrics().total.remote_wakes
+    Talk {
+        together,
+        total: runtime.metrics().total,
+    }
 }
 
 /// B9. What comes from outside is fetched in fair shares: no worker does more than twice its part, or less than half.
