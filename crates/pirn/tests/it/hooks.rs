@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use pirn::Runtime;
 use pirn::runtime::{Handle, Scheduler};
+use pirn::{Runtime, channel};
 
 use crate::rig::{LONG, SCHEDULERS, eventually};
 
@@ -53,49 +53,111 @@ fn a_start_hook_that_panics() {
     }
 }
 
+std::thread_local! {
+    /// How often each hook has run on this thread.
+    static CALLS: Cell<[u32; 2]> = const { Cell::new([0; 2]) };
+}
+
+/// The thread of a hook's call, and its counts by then.
+type Call = (String, [u32; 2]);
+
+/// Counts fibers that run before the start hook of their thread or after its stop hook.
+#[derive(Clone, Default)]
+struct Strays(Arc<AtomicUsize>);
+
+impl Strays {
+    fn look(&self) {
+        let stray = CALLS.get() != [1, 0];
+        self.0.fetch_add(usize::from(stray), Ordering::SeqCst);
+    }
+}
+
+/// Looks at the end of its fiber, which is one of the last of its runtime.
+struct Last {
+    strays: Strays,
+    ended: Arc<AtomicUsize>,
+}
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        self.strays.look();
+        self.ended.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
 /// E16. Both hooks run once on the thread of each worker, before its first fiber and after its last, and find its number
 /// at the end of the thread's name.
 #[test]
 fn each_worker_calls_both_hooks() {
-    std::thread_local! {
-        static STARTED: Cell<bool> = const { Cell::new(false) };
-    }
     const WORKERS: usize = 5;
     let name = || std::thread::current().name().unwrap().to_owned();
     for scheduler in SCHEDULERS {
-        let calls: Arc<Mutex<[Vec<String>; 2]>> = Arc::default();
-        let (starts, stops) = (Arc::clone(&calls), Arc::clone(&calls));
+        let calls: Arc<Mutex<Vec<Call>>> = Arc::default();
+        let hook = |which: usize| {
+            let calls = Arc::clone(&calls);
+            move || {
+                let mut own = CALLS.get();
+                own[which] += 1;
+                CALLS.set(own);
+                calls.lock().unwrap().push((name(), own));
+            }
+        };
         let builder = Runtime::builder().workers(WORKERS).max_threads(WORKERS);
-        let runtime = builder
-            .name("own")
-            .scheduler(scheduler)
-            .on_thread_start(move || {
-                assert!(!STARTED.replace(true));
-                starts.lock().unwrap()[0].push(name());
-            })
-            .on_thread_stop(move || {
-                assert!(STARTED.replace(false));
-                stops.lock().unwrap()[1].push(name());
-            })
-            .build()
-            .unwrap();
-        let arrived = AtomicUsize::new(0);
+        let builder = builder.name("own").scheduler(scheduler);
+        let builder = builder.on_thread_start(hook(0)).on_thread_stop(hook(1));
+        let runtime = builder.build().unwrap();
+        let strays = Strays::default();
+        // Fibers that end with the runtime.
+        let [begun, ended] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+        let arrived = Mutex::new(Vec::new());
+        let all_arrived = || arrived.lock().unwrap().len() == WORKERS;
+        let (tx, rx) = channel::bounded::<()>(0);
+        let (ends, end) = channel::bounded::<()>(0);
         runtime.scope(|s| {
             for _ in 0..WORKERS {
                 s.spawn(|| {
-                    arrived.fetch_add(1, Ordering::SeqCst);
-                    assert!(STARTED.get(), "a fiber before the hook");
-                    let all = || arrived.load(Ordering::SeqCst) == WORKERS;
-                    eventually("one on each", all);
+                    strays.look();
+                    let begun = Arc::clone(&begun);
+                    let (strays, ended) = (strays.clone(), Arc::clone(&ended));
+                    let last = Last { strays, ended };
+                    let end = end.clone();
+                    let until_the_end = move || {
+                        last.strays.look();
+                        begun.fetch_add(1, Ordering::SeqCst);
+                        let _ = end.recv();
+                        drop(last);
+                    };
+                    pirn::spawn(until_the_end).detach();
+                    arrived.lock().unwrap().push((pirn::current().id(), name()));
+                    eventually("one on each", all_arrived);
+                    let _ = rx.recv();
                 });
             }
+            eventually("one on each", all_arrived);
+            // Where fibers may migrate, a parked one is on no worker.
+            #[cfg(not(pirn_free))]
+            {
+                let fibers = runtime.fibers();
+                let worker =
+                    |id| fibers.iter().find(|info| info.id == id).unwrap().worker;
+                let arrived = arrived.lock().unwrap().clone();
+                for (id, name) in arrived {
+                    assert_eq!(name, format!("own-{}", worker(id)), "{scheduler:?}");
+                }
+            }
+            drop(tx);
         });
+        eventually("all have begun", || begun.load(Ordering::SeqCst) == WORKERS);
+        drop(ends);
         drop(runtime);
-        let each: Vec<_> = (0..WORKERS).map(|n| format!("own-{n}")).collect();
-        for mut names in std::mem::take(&mut *calls.lock().unwrap()) {
-            names.sort();
-            assert_eq!(names, each, "{scheduler:?}");
-        }
+        assert_eq!(ended.load(Ordering::SeqCst), WORKERS, "{scheduler:?}");
+        assert_eq!(strays.0.load(Ordering::SeqCst), 0, "{scheduler:?}");
+        let each = |n| [[1, 0], [1, 1]].map(|calls| (format!("own-{n}"), calls));
+        let each: Vec<_> = (0..WORKERS).flat_map(each).collect();
+        let mut calls = std::mem::take(&mut *calls.lock().unwrap());
+        // Stable: the calls of one thread stay in their order.
+        calls.sort_by(|(a, _), (b, _)| a.cmp(b));
+        assert_eq!(calls, each, "{scheduler:?}");
     }
 }
 
