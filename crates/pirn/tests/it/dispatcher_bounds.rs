@@ -1,5 +1,6 @@
 //! The bounds of dispatchers: how many wait, how many are under way, and who is counted how long.
 
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -12,7 +13,7 @@ use pirn::dispatcher::Dispatcher;
 use pirn::spawn::JoinError;
 
 use crate::crew::{prefix, runtime};
-use crate::rig::eventually;
+use crate::rig::{LONG, eventually};
 
 /// L8. A fiber that fills a bounded queue parks. Its worker, the only one, runs others meanwhile. What was submitted runs
 /// once, in order, and none is lost.
@@ -23,7 +24,9 @@ fn a_full_queue_parks_its_submitter() {
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     let order = Arc::new(Mutex::new(Vec::new()));
     let submitted = Arc::new(AtomicUsize::new(0));
-    let runtime = runtime(1);
+    // A drop would wait for a worker that does not go on, so a failure leaves the
+    // runtime.
+    let runtime = ManuallyDrop::new(runtime(1));
     let submitter = {
         let (submitted, order) = (Arc::clone(&submitted), Arc::clone(&order));
         let blocked = Arc::clone(&gate);
@@ -59,14 +62,19 @@ fn a_full_queue_parks_its_submitter() {
     let before = submitted.load(Ordering::SeqCst);
     assert!((2..=3).contains(&before), "{before} were submitted");
     for n in 0..1_000 {
-        assert_eq!(runtime.spawn(move || n).join().unwrap(), n);
+        let other = runtime.spawn(move || n).join_timeout(LONG);
+        let other = other.expect("the worker goes on beside its parked submitter");
+        assert_eq!(other.unwrap(), n);
     }
     assert_eq!(state(), Some(State::Parked));
     assert_eq!(submitted.load(Ordering::SeqCst), before);
     *gate.0.lock().unwrap() = true;
     gate.1.notify_all();
-    submitter.join().unwrap();
+    eventually("each job has run", || order.lock().unwrap().len() == CALLS);
+    let end = submitter.join_timeout(LONG);
+    end.expect("the submitter goes on").unwrap();
     assert_eq!(*order.lock().unwrap(), (0..CALLS).collect::<Vec<_>>());
+    drop(ManuallyDrop::into_inner(runtime));
 }
 
 /// Never more than so many wait in a bounded queue, whoever submits.
