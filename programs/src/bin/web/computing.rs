@@ -40,7 +40,8 @@ impl Computing {
     }
 
     /// Runs `compute` on a fiber of its own as soon as the limit allows. Dropping the future releases
-    /// the place at once and cancels the fiber, which does not start if it has not yet.
+    /// the place at once and cancels the fiber. A fiber that waits keeps its entry in the queue, of some
+    /// 260 bytes, until its turn, and does not start then.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         compute: impl FnOnce() -> T + Send + 'static,

@@ -5,7 +5,7 @@
 //! * `pace`: how long a client may take, and for what; `bodies`, with limits; `service`, which has both.
 //! * `routes`: who answers what. A handler that waits or computes does so on a fiber of its own, in
 //!   plain code.
-//! * `computing`: how many handlers compute at once.
+//! * `computing`: how many requests compute at once, and how many wait.
 //! * `notes`: what is kept.
 
 mod bodies;
