@@ -19,7 +19,7 @@ use crate::rig::{Directory, LONG, eventually, scaled};
 fn waiters(runtime: &Runtime, n: usize) -> channel::Sender<u8> {
     // The frames of sanitizers are larger.
     let sanitized = cfg!(any(pirn_asan, pirn_tsan));
-    waiters_on(runtime, n, if sanitized { 256 << 10 } else { 16 << 10 })
+    waiters_on(runtime, n, if sanitized { 256 << 10 } else { 32 << 10 })
 }
 
 /// The same, on stacks of `size` bytes.
