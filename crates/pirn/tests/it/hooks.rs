@@ -137,10 +137,17 @@ fn each_worker_calls_both_hooks() {
             // Where fibers may migrate, a parked one is on no worker.
             #[cfg(not(pirn_free))]
             {
-                let fibers = runtime.fibers();
+                let arrived = arrived.lock().unwrap().clone();
+                // A list lacks a worker that has no processor for 50 ms.
+                let mut fibers = Vec::new();
+                eventually("all are listed", || {
+                    fibers = runtime.fibers();
+                    let is_listed =
+                        |(id, _): &(_, _)| fibers.iter().any(|info| info.id == *id);
+                    arrived.iter().all(is_listed)
+                });
                 let worker =
                     |id| fibers.iter().find(|info| info.id == id).unwrap().worker;
-                let arrived = arrived.lock().unwrap().clone();
                 for (id, name) in arrived {
                     assert_eq!(name, format!("own-{}", worker(id)), "{scheduler:?}");
                 }
