@@ -8,7 +8,6 @@
 //! Every measurement happens in a child process of the same program, so that no peer's
 //! threads, heap or settings disturb another's. A child knows one case of one peer and
 //! prints plain lines; the parent pins it, collects the lines and does all arithmetic.
-
 //!
 //! What only `compare` needs is behind the feature `peers`, which is on by default: without it,
 //! `guard` builds with pirn and a few crates alone.

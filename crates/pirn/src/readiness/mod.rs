@@ -78,9 +78,7 @@ pub(crate) use common::{ask as ask_common, ring as ring_common};
 pub(crate) use sites::ever;
 pub use source::Interest;
 pub(crate) use source::Source;
-pub(crate) use table::{
-    anybody_waits, common_waiters, evacuate, is_awaited_in, tell_all,
-};
+pub(crate) use table::{anybody_waits, awaits, evacuate, tell_all};
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub(crate) use watching::Watching;
 

@@ -27,7 +27,7 @@ struct Free {
     made: usize,
 }
 
-/// Takes a site that nobody has.
+/// Takes a free site.
 ///
 /// # Errors
 /// There are 16,777,216 sources.

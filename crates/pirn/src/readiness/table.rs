@@ -3,7 +3,9 @@
 use std::ptr;
 
 use super::common;
+use super::site::Site;
 use super::sites::{site, sites};
+use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::sys::poller::{Driver, Events};
 
@@ -26,14 +28,38 @@ pub(crate) fn anybody_waits() -> bool {
     sites().any(|(_, site)| site.is_awaited())
 }
 
-/// Whether a source in `driver` is waited for. Looks at all sources if there is one.
-pub(crate) fn is_awaited_in(driver: &Driver) -> bool {
-    driver.is_used() && sites().any(|(_, site)| site.is_in(driver) && site.is_awaited())
+/// Whether fibers of a worker wait for a source: for one in the worker's `driver`, or for one that others
+/// have taken from there to the common driver. `has_own` tells whether one of these waiters is the worker's.
+/// Looks at all sources if there is one.
+pub(crate) fn awaits(driver: &Driver, has_own: impl FnOnce(&[FiberPtr]) -> bool) -> bool {
+    is_awaited_in(driver) || awaits_in_common(driver, has_own)
+}
+
+/// A source that is being moved counts, since its waiters may be the worker's. The mover notes that in
+/// the worker's driver (`set_shares`) before it unlocks the source's home.
+fn is_awaited_in(driver: &Driver) -> bool {
+    let may_be_in = |site: &Site| {
+        site.is_in(driver)
+            || (site.home.try_lock().is_none() && !mutant!("site_move_overlooked"))
+    };
+    // The only source may just have left it.
+    driver.was_used() && sites().any(|(_, site)| site.is_awaited() && may_be_in(site))
+}
+
+fn awaits_in_common(driver: &Driver, has_own: impl FnOnce(&[FiberPtr]) -> bool) -> bool {
+    if !driver.take_shares() {
+        return false;
+    }
+    let own = has_own(&common_waiters());
+    if own {
+        driver.set_shares();
+    }
+    own
 }
 
 /// Returns the fibers and threads that wait for sources in the common driver. (Tasks are not known.)
 /// Looks at all sources.
-pub(crate) fn common_waiters() -> Vec<FiberPtr> {
+fn common_waiters() -> Vec<FiberPtr> {
     let mut waiters = Vec::new();
     for (_, site) in sites().filter(|(_, site)| site.is_in(common::driver())) {
         site.waits.lock().each_fiber(|fiber| waiters.push(fiber));

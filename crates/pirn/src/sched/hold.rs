@@ -26,7 +26,6 @@ use crate::base::clock;
 use crate::readiness;
 use crate::shim::StaticLock;
 use crate::sys;
-use crate::sys::poller::Driver;
 use crate::wait::Reason;
 
 /// The shortest hold, as a part of the limit: with the default limit a millisecond.
@@ -125,22 +124,11 @@ impl Worker {
 
     /// Whether one of this worker's fibers waits for a descriptor.
     fn awaits_descriptor(&self) -> bool {
-        let driver = self.remote().mailbox.driver();
-        readiness::is_awaited_in(driver) || self.awaits_in_common(driver)
-    }
-
-    /// As [`awaits_descriptor`](Self::awaits_descriptor), for descriptors that others wait for too.
-    fn awaits_in_common(&self, driver: &Driver) -> bool {
-        if !driver.take_shares() {
-            return false;
-        }
-        let waiters = readiness::common_waiters();
-        let mut own = false;
-        self.each_started(|fiber| own |= waiters.contains(&fiber));
-        if own {
-            driver.set_shares();
-        }
-        own
+        readiness::awaits(self.remote().mailbox.driver(), |waiters| {
+            let mut own = false;
+            self.each_started(|fiber| own |= waiters.contains(&fiber));
+            own
+        })
     }
 
     /// Reports the first hold in vain of the process: why a test takes so long, or saw a limit end.

@@ -66,7 +66,7 @@ fn a_full_queue_parks_its_submitter() {
         let other = other.expect("the worker goes on beside its parked submitter");
         assert_eq!(other.unwrap(), n);
     }
-    assert_eq!(state(), Some(State::Parked));
+    eventually("it is still parked", || state() == Some(State::Parked));
     assert_eq!(submitted.load(Ordering::SeqCst), before);
     *gate.0.lock().unwrap() = true;
     gate.1.notify_all();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::rig::{ask_common, fiber, join, socket, source, spawn, worker};
 use crate::base::tests::explore::explore;
-use crate::readiness::{Interest, Source, common_waiters, tell_all};
+use crate::readiness::{Interest, Source, tell_all};
 use crate::sys::poller::Events;
 use crate::wait::{Reason, Spec};
 
@@ -85,8 +85,8 @@ fn model_site_taken_when_it_is_given_back() {
 }
 
 /// A fiber of another worker takes the source to its own driver while a fiber waits for it, or is about
-/// to. The other worker asks nothing after that, so the source may not stay in its driver. If it ends in
-/// the common one, the worker of the waiter knows that it has to look there (`Driver::set_shares`).
+/// to. The other worker asks nothing after that, so the source may not stay in its driver. After the move
+/// the worker of the waiter sees that its fiber waits (`awaits`).
 #[test]
 fn model_site_move_against_a_waiter() {
     explore("site_move", 3, || {
@@ -104,13 +104,36 @@ fn model_site_move_against_a_waiter() {
             })
         };
         join([mover]);
-        if !common_waiters().is_empty() {
-            let shares = worker(0).driver.take_shares();
-            assert!(
-                shares,
-                "the waiter's worker does not look into the common driver"
-            );
-        }
+        worker(0).look_before_a_jump();
+        socket.add(1, 0);
+        ask_common();
+        join([waiter]);
+    });
+}
+
+/// As [`model_site_move_against_a_waiter`]; the worker of the waiter looks at any moment of the move.
+#[test]
+fn model_site_move_against_a_look() {
+    explore("site_move_look", 2, || {
+        let blocks = [fiber(), fiber(), fiber()];
+        let (socket, source) = (socket(0), source());
+        worker(0).play(&blocks[2], || {
+            source.settle(&socket.wire).expect("it can be watched");
+        });
+        let waiter = {
+            let source = Arc::clone(&source);
+            worker(0).start(&blocks[0], move || {
+                socket.operate(&source, Interest::Readable);
+            })
+        };
+        let mover = {
+            let source = Arc::clone(&source);
+            worker(1).start(&blocks[1], move || {
+                source.settle(&socket.wire).expect("it can be watched");
+            })
+        };
+        let look = spawn(|| worker(0).look_before_a_jump());
+        join([mover, look]);
         socket.add(1, 0);
         ask_common();
         join([waiter]);

@@ -13,7 +13,7 @@ use crate::fiber::current::{self, Local};
 use crate::fiber::schedule::Schedule;
 use crate::fiber::tests::stage::Block;
 use crate::readiness::common;
-use crate::readiness::{Interest, Source, tell_all};
+use crate::readiness::{Interest, Source, awaits, tell_all};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{Mutex, lazy_static};
@@ -29,6 +29,7 @@ pub(super) struct Worker {
     pub(super) driver: Driver,
     /// The fiber is to run again.
     woken: AtomicBool,
+    suspended: AtomicBool,
 }
 
 /// Returns worker `number`.
@@ -43,6 +44,16 @@ impl Worker {
         Worker {
             driver,
             woken: AtomicBool::new(false),
+            suspended: AtomicBool::new(false),
+        }
+    }
+
+    /// Looks as the worker does before its virtual time jumps (`sched::hold`). No event comes meanwhile, and
+    /// no other thread looks.
+    pub(super) fn look_before_a_jump(&self) {
+        if self.suspended.load(Ordering::Acquire) {
+            let awaits = awaits(&self.driver, |waiters| !waiters.is_empty());
+            assert!(awaits, "the worker overlooks its waiter");
         }
     }
 
@@ -76,11 +87,13 @@ impl Schedule for Worker {
     }
 
     unsafe fn suspend(&self, _local: &Local, _fiber: FiberPtr) {
+        self.suspended.swap(true, Ordering::AcqRel);
         let mut events = Events::new();
         while !self.woken.swap(false, Ordering::Acquire) {
             self.driver.wait(&mut events, None);
             tell_all(&events);
         }
+        self.suspended.swap(false, Ordering::AcqRel);
     }
 }
 

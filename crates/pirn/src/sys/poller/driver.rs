@@ -38,6 +38,11 @@ impl Driver {
         self.sources.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether it has, or had, a source.
+    pub(crate) fn was_used(&self) -> bool {
+        self.poller().is_some()
+    }
+
     /// Notes that a source that the owner waits for, or is about to, is in the common driver.
     pub(crate) fn set_shares(&self) {
         // ORDERING: SeqCst: after the source has been moved; see `take_shares`.
