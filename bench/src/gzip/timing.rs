@@ -105,6 +105,9 @@ mod tests {
         // The same through pipes, of which only the length is known.
         let mut program = Command::new("sh");
         program.args(["-c", "env | grep -q ^CARGO && exit 1; exit 0"]);
-        assert!(piped(&mut program, b"").is_ok(), "a variable of cargo's is there");
+        assert!(
+            piped(&mut program, b"").is_ok(),
+            "a variable of cargo's is there"
+        );
     }
 }

@@ -12,7 +12,7 @@ use std::process::{self, Command};
 use crate::harness::{Answer, Status};
 use crate::tools::target_directory;
 
-use super::case::{Bench, Whose};
+use super::case::{Bench, Started};
 
 /// Names of system calls, and the series that each counts for; all others are `others`.
 const KINDS: &[(&str, &[&str])] = &[
@@ -110,7 +110,7 @@ fn run(
     traced.args(["-f", "-c", "-U", "calls,name", "-o"]);
     traced.arg(&summary).args(trace);
     traced.arg(server.get_program()).args(server.get_args());
-    let answer = bench.run(traced, Whose::Tracers, load)?;
+    let answer = bench.run(traced, Started::Tracer, load)?;
     if let Status::Skipped(what) | Status::Failed(what) = answer.status {
         return Err(what);
     }

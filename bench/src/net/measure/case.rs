@@ -52,12 +52,12 @@ pub fn measure(
             calls::count(&bench, &server, job.n, &load)
         }
         Net::Echo { connections, depth } => {
-            bench.run(server, Whose::Its, &timed(job, connections, depth))
+            bench.run(server, Started::Server, &timed(job, connections, depth))
         }
         Net::Http { connections } => {
             let mut load = timed(job, connections, 1);
             load.push("--http".to_owned());
-            bench.run(server, Whose::Its, &load)
+            bench.run(server, Started::Server, &load)
         }
         Net::Work {
             connections,
@@ -70,11 +70,11 @@ pub fn measure(
                 "--connections {connections} --requests {} --rate {MIXED_RATE} --every {MIXED_EVERY}",
                 job.n
             ));
-            bench.run(server, Whose::Its, &load)
+            bench.run(server, Started::Server, &load)
         }
         Net::Idle => {
             let load = words(&format!("--idle --connections {}", job.n));
-            bench.run(server, Whose::Its, &load)
+            bench.run(server, Started::Server, &load)
         }
     };
     answer.unwrap_or_else(|what| Answer::empty(Status::Failed(what)))
@@ -91,13 +91,13 @@ pub(super) struct Bench<'a> {
     patience: Duration,
 }
 
-/// Whose process the one is that was started for a server.
+/// The process that was started for a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
-    /// The server's: its processor time and memory can be read.
-    Its,
-    /// A tracer's, whose child the server is.
-    Tracers,
+pub(super) enum Started {
+    /// The server: its processor time and memory can be read.
+    Server,
+    /// A tracer, with the server as its child.
+    Tracer,
 }
 
 impl Bench<'_> {
@@ -108,11 +108,11 @@ impl Bench<'_> {
     pub(super) fn run(
         &self,
         server: Command,
-        whose: Whose,
+        started: Started,
         load: &[String],
     ) -> Result<Answer, String> {
         let server = Server::start(server, self.workers)?;
-        let answer = self.load(&server, whose, load)?;
+        let answer = self.load(&server, started, load)?;
         server.end()?;
         Ok(answer)
     }
@@ -124,12 +124,12 @@ impl Bench<'_> {
     pub(super) fn load(
         &self,
         server: &Server,
-        whose: Whose,
+        started: Started,
         load: &[String],
     ) -> Result<Answer, String> {
         let mut command = Command::new(self.here);
         command.args(["child", "load", "--port", &server.port().to_string()]);
-        if whose == Whose::Its {
+        if started == Started::Server {
             command.args(["--pid", &server.process().to_string()]);
         }
         command.args(load);

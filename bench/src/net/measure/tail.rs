@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::child::Job;
 use crate::harness::{Answer, Status};
 
-use super::case::{Bench, Whose, timed, words};
+use super::case::{Bench, Started, timed, words};
 use super::server::Server;
 
 /// Requests in a second of the mixed load: with 1 % at 20 ms, half of what two processors have.
@@ -26,7 +26,7 @@ pub(super) fn work(
     let connections = connections.min(job.n as usize);
     let each = job.n / connections as u64;
     let load = words(&format!("--connections {connections} --each {each}"));
-    let mut answer = bench.run(server, Whose::Its, &load)?;
+    let mut answer = bench.run(server, Started::Server, &load)?;
     if answer.status == Status::Done {
         let ideal = job.workers as f64 * 1e6 / micros as f64;
         answer
@@ -47,7 +47,7 @@ pub(super) fn open(
     let server = Server::start(server, job.workers)?;
     let mut load = timed(job, connections, 1);
     load.extend(http.split_whitespace().map(str::to_owned));
-    let closed = bench.load(&server, Whose::Its, &load)?;
+    let closed = bench.load(&server, Started::Server, &load)?;
     let highest = rate(&closed)?;
     let mut samples = vec![("rate".to_owned(), highest)];
     for part in PARTS {
@@ -56,7 +56,7 @@ pub(super) fn open(
         let load = words(&format!(
             "--connections {connections} --requests {requests} --rate {rate}{http}"
         ));
-        let answer = bench.load(&server, Whose::Its, &load)?;
+        let answer = bench.load(&server, Started::Server, &load)?;
         let named = |(name, value)| (format!("{name}-{part}"), value);
         samples.extend(answer.samples.into_iter().map(named));
     }

@@ -125,6 +125,12 @@ impl<T> Mutex<T> {
             guard: self.0.lock(),
         }
     }
+
+    /// The mutex, if no other thread holds it.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        let guard = self.0.try_lock()?;
+        Some(MutexGuard { mutex: self, guard })
+    }
 }
 
 impl<T> Deref for MutexGuard<'_, T> {
