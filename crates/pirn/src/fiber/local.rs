@@ -255,8 +255,8 @@ impl Inheritance {
         }
     }
 
-    /// As [`copy`](Inheritance::copy), for the caller; and the thread that the caller goes on on: a
-    /// clone of the user's may suspend.
+    /// As [`copy`](Inheritance::copy), for the caller. Also returns the record of the thread that the
+    /// caller runs on after that: a clone of the user's may suspend.
     ///
     /// # Panics
     /// As [`copy`](Inheritance::copy).
@@ -268,12 +268,12 @@ impl Inheritance {
             Some(fiber) if unsafe { fiber.as_ref() }.locals.get().is_none() => {
                 (Inheritance::none(), local)
             }
-            _ => Inheritance::copy_what_there_is(local),
+            _ => Inheritance::copy_values(local),
         }
     }
 
     #[cold]
-    fn copy_what_there_is(local: &Local) -> (Inheritance, &'static Local) {
+    fn copy_values(local: &Local) -> (Inheritance, &'static Local) {
         let inherited = Inheritance::copy(local);
         (inherited, current::local())
     }
