@@ -68,7 +68,7 @@ pub(super) struct Counted {
 /// What a walk has found.
 #[derive(Debug)]
 pub(crate) struct Walk {
-    /// The workers that have a thread, in the order of their numbers.
+    /// The workers that have a thread or fibers, in the order of their numbers.
     pub(crate) workers: Vec<Walked>,
     /// Counts of fibers by state and reason, including the fibers that were not described.
     pub(crate) tally: Tally,
@@ -175,12 +175,16 @@ impl Pool {
         until: Instant,
         each: &mut dyn FnMut(FiberInfo) -> io::Result<()>,
     ) -> io::Result<Walk> {
+        let mut wants = self.first_wants(most, frames);
+        // Where fibers may migrate, the thread of a worker may end before the fibers that it has started.
+        let is_listed = |&worker: &usize| {
+            wants[worker].is_some()
+                || self.remotes[worker].launched.load(Ordering::Acquire)
+        };
         let mut workers: Vec<Walked> = (0..self.remotes.len())
-            .filter(|&worker| self.remotes[worker].launched.load(Ordering::Acquire))
+            .filter(is_listed)
             .map(Walked::begin)
             .collect();
-        // After `workers`: each worker that is listed there has an entry here.
-        let mut wants = self.first_wants(most, frames);
         let (mut seen, mut tally) = (HashSet::new(), Tally::default());
         let mut missed = BTreeMap::new();
         while wants.iter().any(Option::is_some) {

@@ -268,6 +268,47 @@ fn each_fiber_is_told_once() {
     }
 }
 
+/// P15. Where fibers may migrate, the thread of a worker may end before the fibers that have started on it. They are
+/// listed all the same.
+#[test]
+fn fibers_of_a_worker_without_a_thread_are_listed() {
+    const FIBERS: usize = 600;
+    let directory = Directory::new();
+    let path = directory.at("socket");
+    let builder = Runtime::builder().workers(2).max_threads(2).inspect(&path);
+    // SAFETY: nothing here keeps anything of its thread over a wait.
+    let runtime = Ends(Some(unsafe { builder.free_migration() }.build().unwrap()));
+    let tx = waiters(&runtime, FIBERS);
+    // One on each worker: they run at the same time.
+    let both = Arc::new(AtomicUsize::new(0));
+    let (quiet, never) = channel::bounded::<u8>(0);
+    let pair = [(); 2].map(|()| {
+        let (both, never) = (Arc::clone(&both), never.clone());
+        runtime.spawn(move || {
+            both.fetch_add(1, Ordering::SeqCst);
+            eventually("both run", || both.load(Ordering::SeqCst) == 2);
+            assert!(never.recv().is_err());
+        })
+    });
+    eventually("both wait", || {
+        runtime.metrics().total.fiber_parks >= FIBERS as u64 + 2
+    });
+    runtime.set_workers(std::num::NonZeroUsize::MIN);
+    eventually("a thread has ended", || {
+        let lines = ask_all(&path, "snapshot 0");
+        let workers = of_kind(&lines, "worker");
+        workers
+            .iter()
+            .any(|worker| worker["state"] == "gone" && number(worker, "started") > 0)
+    });
+    let lines = ask_all(&path, "snapshot");
+    assert_eq!(of_kind(&lines, "fiber").len(), FIBERS + 2);
+    assert_eq!(lines.last().unwrap()["complete"], true);
+    assert_eq!(runtime.fibers().len(), FIBERS + 2);
+    drop((tx, quiet));
+    pair.into_iter().for_each(|fiber| fiber.join().unwrap());
+}
+
 /// P15. What a snapshot leaves out is counted and said, with the reason.
 #[test]
 fn what_is_left_out_is_marked() {
