@@ -8,7 +8,9 @@
 //!
 //! Such a file is taken away to that directory first and looked at again there: of two processes
 //! that find it at the same time one takes it. If it turns out that another one's living
-//! socket has been taken, it is put back.
+//! socket has been taken, it is put back. A third process may have linked its own socket
+//! meanwhile: then two listen, and the first one has no place. Runtimes of one process take places in turn,
+//! so among them one wins.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Error, ErrorKind};
@@ -18,6 +20,9 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use crate::shim::StaticLock;
+
+/// Held while a socket is linked to its place.
+static TURN: StaticLock<()> = StaticLock::new(());
 
 /// A socket's file. Dropped, it is removed, unless another one is there by then.
 #[derive(Debug)]
@@ -44,6 +49,7 @@ impl Place {
         let listener = UnixListener::bind(&new)?;
         fs::set_permissions(&new, Permissions::from_mode(0o600))?;
         let file = fs::symlink_metadata(&new)?;
+        let _turn = TURN.lock();
         room.link(&new, file.uid(), &absolute)?;
         let identity = (file.dev(), file.ino());
         let path = absolute;
