@@ -15,8 +15,14 @@ use crate::tally::seconds;
 pub(crate) fn build(builds: &[Build]) {
     let (begun, before) = (Instant::now(), processor::of_children());
     beside(builds, processors(), |build| {
+        let begun = Instant::now();
         // The step says what is wrong.
         let _ = build.binaries();
+        println!(
+            "    {:>8}  {}",
+            seconds(begun.elapsed()),
+            build.lane.as_deref().unwrap_or("tests")
+        );
     });
     println!(
         "    {} lanes built in {}, by processors in {}",
