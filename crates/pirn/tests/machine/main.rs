@@ -14,6 +14,11 @@
 #[path = "../it/crew.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
 mod crew;
+#[cfg(target_os = "linux")]
+#[path = "../it/holds.rs"]
+#[expect(unsafe_code, reason = "signals to threads")]
+#[allow(dead_code, reason = "tests in the library use the rest")]
+mod holds;
 #[path = "../it/rig.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
 mod rig;
@@ -38,6 +43,9 @@ mod driver_ends;
 mod environment;
 /// The frames of fibers that wait.
 mod frames;
+/// No wake is lost though any thread may stop between two instructions.
+#[cfg(target_os = "linux")]
+mod held;
 /// Safe code that is sound under re-entrance goes wrong when fibers interleave in it: what the
 /// documentation warns of.
 mod interleaving;

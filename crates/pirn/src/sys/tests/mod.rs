@@ -9,3 +9,12 @@ mod parker;
 mod poller;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(any(loom, shuttle))))]
 mod thread_end;
+
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[expect(clippy::disallowed_methods, reason = "plain threads")]
+mod held;
+#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[path = "../../../tests/it/holds.rs"]
+#[expect(unsafe_code, reason = "signals to threads")]
+#[expect(clippy::disallowed_methods, reason = "plain threads")]
+mod holds;

@@ -1,0 +1,135 @@
+//! The sleeps in the system, of threads that stop between any two instructions.
+//!
+//! The models of the token have stand-ins for the futex, for epoll and for the descriptor that ends a wait in it.
+//! Here these are the system's.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::holds::{Held, Holder, dice};
+use crate::shim;
+use crate::sys::parker::Parker;
+use crate::sys::poller::{Driver, Events};
+
+const ROUNDS: u32 = if cfg!(pirn_tsan) { 500 } else { 5_000 };
+
+/// A sleep that no wake ends takes this long. A hold takes 60 µs at most.
+const LOST: Duration = Duration::from_secs(20);
+
+/// Where a thread sleeps, as in a mailbox.
+struct Bed {
+    parker: Parker,
+    driver: Driver,
+}
+
+impl Bed {
+    fn in_futex(&self, _: &mut Events) {
+        self.parker.park_until(shim::now() + LOST);
+    }
+
+    /// With a deadline that often passes as the wake comes.
+    fn in_futex_for_a_moment(&self, _: &mut Events) {
+        let moment = Duration::from_nanos(dice() % 100_000);
+        self.parker.park_until(shim::now() + moment);
+    }
+
+    fn in_epoll(&self, events: &mut Events) {
+        let until = shim::now() + LOST;
+        self.parker
+            .sleep_in(|| self.driver.wait(events, Some(until)));
+    }
+
+    /// Now here, now there: a driver has sources at some times.
+    fn in_either(&self, events: &mut Events) {
+        match dice() % 3 {
+            0 => self.in_futex(events),
+            1 => self.in_futex_for_a_moment(events),
+            _ => self.in_epoll(events),
+        }
+    }
+
+    fn wake(&self) {
+        self.parker.unpark_or(|| self.driver.wake());
+    }
+}
+
+/// Wakes a sleeper again and again, while another thread asks its driver in its place. All three are held.
+fn no_wake_is_lost(sleep: fn(&Bed, &mut Events)) {
+    let bed = Bed {
+        parker: Parker::new(),
+        driver: Driver::new(),
+    };
+    bed.driver.made().expect("a poller");
+    // Relaxed: the token orders them.
+    let (begun, seen) = (AtomicU32::new(0), AtomicU32::new(0));
+    let ends = AtomicBool::new(false);
+    let held = Held::default();
+    let holder = Holder::of(&held);
+    let lost = thread::scope(|scope| {
+        scope.spawn(|| {
+            held.while_in(|| {
+                for round in 1..=ROUNDS {
+                    held.allow();
+                    let pause = shim::now() + Duration::from_nanos(dice() % 40_000);
+                    while shim::now() < pause {}
+                    begun.store(round, Ordering::Relaxed);
+                    bed.wake();
+                    while seen.load(Ordering::Relaxed) < round {
+                        if ends.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        thread::yield_now();
+                    }
+                }
+            });
+        });
+        scope.spawn(|| {
+            held.while_in(|| {
+                let mut events = Events::new();
+                while !ends.load(Ordering::Relaxed) {
+                    bed.driver.poll_for_owner(&mut events);
+                    thread::yield_now();
+                }
+            });
+        });
+        let lost = held.while_in(|| {
+            let mut events = Events::new();
+            (1..=ROUNDS).find(|round| {
+                while begun.load(Ordering::Relaxed) < *round {
+                    let start = shim::now();
+                    sleep(&bed, &mut events);
+                    if shim::now() - start >= LOST {
+                        return true;
+                    }
+                }
+                seen.store(*round, Ordering::Relaxed);
+                false
+            })
+        });
+        ends.store(true, Ordering::Relaxed);
+        lost
+    });
+    assert_eq!(lost, None, "the round of which a wake was lost");
+    assert!(holder.count() > u64::from(ROUNDS / 10), "{holder:?}");
+}
+
+#[test]
+fn a_sleeper_in_the_futex_is_woken() {
+    no_wake_is_lost(Bed::in_futex);
+}
+
+#[test]
+fn a_sleeper_with_a_deadline_is_woken() {
+    no_wake_is_lost(Bed::in_futex_for_a_moment);
+}
+
+#[test]
+fn a_sleeper_in_epoll_is_woken() {
+    no_wake_is_lost(Bed::in_epoll);
+}
+
+#[test]
+fn a_sleeper_in_either_is_woken() {
+    no_wake_is_lost(Bed::in_either);
+}

@@ -1,0 +1,160 @@
+//! No wake is lost though any thread may stop between two instructions.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use pirn::{Runtime, channel};
+
+use crate::holds::{Held, Holder, dice};
+use crate::rig::{LONG, scaled};
+use crate::wires::{at_once, echo, listener};
+
+/// Waits for up to 100 µs: a worker falls asleep in this time, or is about to.
+fn pause() {
+    let nanos = dice() % 100_000;
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_nanos(nanos) {
+        std::hint::spin_loop();
+    }
+}
+
+/// Asks and waits for the answer, again and again. Each time one thread is held: a worker, or the calling one.
+fn ask(runtime: &Runtime, held: &Held, mut ask: impl FnMut(usize)) {
+    let holder = Holder::of(held);
+    let rounds = scaled(2_000);
+    held.while_in(|| {
+        for round in 0..rounds {
+            held.allow();
+            pause();
+            ask(round);
+        }
+    });
+    assert!(holder.count() > rounds as u64 / 10, "{holder:?}");
+    assert_eq!(runtime.metrics().total.rescues, 0);
+}
+
+fn on_held_workers(test: impl Fn(&Runtime, &Held)) {
+    for workers in [1, 2, 4] {
+        let held = Held::default();
+        let (starts, stops) = (held.clone(), held.clone());
+        let runtime = Runtime::builder()
+            .workers(workers)
+            .on_thread_start(move || starts.enter())
+            .on_thread_stop(move || stops.leave())
+            .build()
+            .unwrap();
+        test(&runtime, &held);
+    }
+}
+
+/// A fiber answers a plain thread, while its worker sleeps in a futex between the requests.
+#[test]
+fn a_fiber_answers_a_thread() {
+    on_held_workers(|runtime, held| {
+        let (asks, asked) = channel::bounded::<usize>(0);
+        let (answer, answers) = mpsc::channel();
+        runtime.spawn(move || {
+            while let Ok(n) = asked.recv() {
+                answer.send(n).unwrap();
+            }
+        });
+        ask(runtime, held, |round| {
+            asks.send(round).unwrap();
+            assert_eq!(answers.recv_timeout(LONG), Ok(round));
+        });
+    });
+}
+
+/// Fibers that any workers run hand a number on; the last one answers a plain thread.
+#[test]
+fn fibers_answer_a_thread_together() {
+    on_held_workers(|runtime, held| {
+        let (asks, mut asked) = channel::bounded::<usize>(1);
+        let (answer, answers) = mpsc::channel();
+        for _ in 0..4 {
+            let (next, after) = channel::bounded(1);
+            let from = std::mem::replace(&mut asked, after);
+            runtime.spawn(move || from.iter().for_each(|n| next.send(n).unwrap()));
+        }
+        runtime.spawn(move || asked.iter().for_each(|n| answer.send(n).unwrap()));
+        ask(runtime, held, |round| {
+            asks.send(round).unwrap();
+            assert_eq!(answers.recv_timeout(LONG), Ok(round));
+        });
+        drop(asks);
+        runtime.wait_idle().unwrap();
+    });
+}
+
+/// A fiber answers over a socket: its worker sleeps in epoll between the requests.
+#[test]
+fn a_fiber_answers_over_a_socket() {
+    on_held_workers(|runtime, held| {
+        let server = runtime.run(listener);
+        let mut client = TcpStream::connect(server.local_addr().unwrap()).unwrap();
+        client.set_nodelay(true).unwrap();
+        let answers = runtime.spawn(move || {
+            let (stream, _) = server.accept().unwrap();
+            at_once(&stream);
+            echo(&stream).unwrap()
+        });
+        // Not by a timeout of the system's, which a signal would begin anew.
+        ask(runtime, held, |round| {
+            let sent = round.to_ne_bytes();
+            client.write_all(&sent).unwrap();
+            let mut back = [0; size_of::<usize>()];
+            client.read_exact(&mut back).unwrap();
+            assert_eq!(back, sent);
+        });
+        drop(client);
+        answers.join().unwrap();
+    });
+}
+
+/// A fiber answers a plain thread by a channel, while its worker sleeps in epoll, since another fiber waits for a
+/// socket.
+#[test]
+fn a_fiber_answers_a_thread_beside_a_socket() {
+    on_held_workers(|runtime, held| {
+        let (asks, asked) = channel::bounded::<usize>(0);
+        let (answer, answers) = mpsc::channel();
+        let server = runtime.run(listener);
+        let address = server.local_addr().unwrap();
+        // One for each worker, and more.
+        for _ in 0..8 {
+            let asked = asked.clone();
+            let answer = answer.clone();
+            let server = server.try_clone().unwrap();
+            runtime.spawn(move || server.accept().map(drop).unwrap());
+            runtime.spawn(move || asked.iter().for_each(|n| answer.send(n).unwrap()));
+        }
+        ask(runtime, held, |round| {
+            asks.send(round).unwrap();
+            assert_eq!(answers.recv_timeout(LONG), Ok(round));
+        });
+        drop(asks);
+        (0..8).for_each(|_| drop(TcpStream::connect(address).unwrap()));
+        runtime.wait_idle().unwrap();
+    });
+}
+
+/// Sleeps end, though the worker is held as it goes to sleep.
+#[test]
+fn a_sleep_ends() {
+    on_held_workers(|runtime, held| {
+        let (asks, asked) = channel::bounded::<usize>(0);
+        let (answer, answers) = mpsc::channel();
+        runtime.spawn(move || {
+            while let Ok(n) = asked.recv() {
+                pirn::sleep(Duration::from_nanos(dice() % 100_000)).unwrap();
+                answer.send(n).unwrap();
+            }
+        });
+        ask(runtime, held, |round| {
+            asks.send(round).unwrap();
+            assert_eq!(answers.recv_timeout(LONG), Ok(round));
+        });
+    });
+}
