@@ -140,11 +140,12 @@ impl Drive {
         self.started.elapsed().as_nanos() as u64
     }
 
-    /// Puts `depth` requests in flight on each connection, as long as any are left.
+    /// Puts `depth` requests in flight on each connection, as long as any are left. All are due now:
+    /// a server that takes the processor from this loop makes its clients wait.
     fn begin(&mut self, depth: usize) -> Result<(), Failure> {
+        let due = self.now();
         for number in 0..self.connections.len() {
-            let now = self.now();
-            self.ask(number, depth as u64, now)?;
+            self.ask(number, depth as u64, due)?;
         }
         Ok(())
     }
