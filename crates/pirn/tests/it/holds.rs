@@ -11,8 +11,8 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use std::{io, mem, ptr, thread};
+use std::time::{Duration, Instant};
+use std::{hint, io, mem, ptr, thread};
 
 /// A hold takes less than this many nanoseconds.
 const LONGEST: u64 = 60_000;
@@ -132,6 +132,15 @@ impl Drop for Holder {
         if let Some(thread) = self.thread.take() {
             thread.join().expect("it ends");
         }
+    }
+}
+
+/// Computes for a random time: as often 100 ns as 10 µs, 60 µs at most.
+pub(crate) fn pause() {
+    let nanos = dice() % LONGEST >> (dice() % 12);
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_nanos(nanos) {
+        hint::spin_loop();
     }
 }
 
