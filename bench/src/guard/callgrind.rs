@@ -44,7 +44,7 @@ fn count(
     environment: &[(&str, &str)],
     times: u64,
 ) -> Result<u64, String> {
-    let directory = target_directory().join("guard");
+    let directory = target_directory().join("guard").join(operation.name);
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
     let mut valgrind = Command::new("valgrind");

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use super::Operation;
 use super::callgrind::instructions_in;
+use super::{Operation, side_by_side};
 use crate::base::verdict_line;
 
 /// How much more than the bare build each operation may need; of others it is told only. The
@@ -96,20 +96,20 @@ pub fn costs(
     bare: &Path,
 ) -> Result<Vec<Cost>, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut costs = Vec::new();
-    for operation in operations {
+    let costs = side_by_side(operations, |operation| {
         let bare = instructions_in(bare, operation, &[])?;
-        for mode in &MODES {
-            costs.push(Cost {
+        let cost = |mode: &Mode| {
+            Ok(Cost {
                 operation: operation.name,
                 mode: mode.name,
                 judged: mode.judged,
                 full: instructions_in(&own, operation, mode.environment)?,
                 bare,
-            });
-        }
-    }
-    Ok(costs)
+            })
+        };
+        MODES.iter().map(cost).collect::<Result<Vec<_>, String>>()
+    })?;
+    Ok(costs.into_iter().flatten().collect())
 }
 
 #[cfg(test)]

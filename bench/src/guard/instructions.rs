@@ -3,7 +3,7 @@
 use crate::base::{Machine, verdict_line};
 
 use super::baseline::{Baseline, Blessing};
-use super::{Operation, instructions_of};
+use super::{Operation, instructions_of, side_by_side};
 
 /// More than this above the baseline fails.
 const TOLERANCE: f64 = 0.05;
@@ -59,7 +59,7 @@ pub fn check(operations: &[&'static Operation]) -> Result<Vec<Verdict>, String> 
             accepted,
         })
     };
-    operations.iter().map(judge).collect()
+    side_by_side(operations, judge)
 }
 
 /// Accepts what `verdicts` counted, for `reason`.

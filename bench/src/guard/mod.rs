@@ -14,10 +14,12 @@ mod history;
 mod instructions;
 mod operation;
 mod pirn;
+mod side_by_side;
 mod wall;
 
 pub use callgrind::instructions_of;
 pub use cost::{Cost, costs};
 pub use instructions::{Verdict, bless, check};
 pub use operation::{Operation, find, operations};
+use side_by_side::side_by_side;
 pub use wall::{WallLine, inject, wall};
