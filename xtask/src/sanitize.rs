@@ -41,7 +41,12 @@ impl Lane {
     /// Whether the lane, when no tests are named, leaves this one out: the wheel knows of no
     /// threads, and a backtrace in words has no race; half a minute goes on looking for one in either.
     fn skips(self, case: &Case) -> bool {
-        let of_one_thread = ["timer::", "stacks::ordinary_work_fits_a_stack"];
+        let of_one_thread = [
+            "timer::",
+            "stacks::ordinary_work_fits_a_stack",
+            "dumps::a_dump_has_its_shape",
+            "futures_aside::a_poll_is_called_by_its_fiber",
+        ];
         matches!(self, Lane::Thread)
             && of_one_thread
                 .iter()

@@ -207,7 +207,7 @@ fn a_thread_and_a_fiber_pass_values_to_and_fro() {
 /// I24. Batches of any size, from several senders to several receivers: each value once.
 #[test]
 fn batches_arrive_exactly_once() {
-    const EACH: usize = 2_000;
+    const EACH: usize = scaled(2_000);
     for workers in WORKERS {
         for crew in CREWS {
             for capacity in [0, 1, 16] {

@@ -11,6 +11,7 @@ use pirn::channel::{
 };
 
 use crate::crew::{CREWS, Jobs, alone};
+use crate::rig::scaled;
 
 const SHORT: Duration = Duration::from_millis(20);
 
@@ -78,13 +79,15 @@ fn forcing_displaces_the_oldest() {
 
 #[test]
 fn many_are_sent_and_received_together() {
+    const ALL: usize = scaled(10_000);
+    const BATCH: usize = ALL / 10;
     for crew in CREWS {
         for capacity in [0, 1, 3, 100] {
             let (tx, rx) = bounded(capacity);
             let mut jobs = Jobs::new();
             jobs.add(move || {
-                for start in (0..10_000).step_by(1_000) {
-                    let mut values: VecDeque<_> = (start..start + 1_000).collect();
+                for start in (0..ALL).step_by(BATCH) {
+                    let mut values: VecDeque<_> = (start..start + BATCH).collect();
                     tx.send_many(&mut values).unwrap();
                     assert!(values.is_empty());
                 }
@@ -94,7 +97,7 @@ fn many_are_sent_and_received_together() {
                 while let Ok(count) = rx.recv_many(&mut received, 77) {
                     assert!((1..=77).contains(&count));
                 }
-                assert!(received.into_iter().eq(0..10_000));
+                assert!(received.into_iter().eq(0..ALL));
             });
             jobs.run(crew, 2);
         }

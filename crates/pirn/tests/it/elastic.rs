@@ -264,15 +264,16 @@ fn blocking_in_place_hands_on() {
         let threads = Threads::default();
         let runtime = threads.of(workers(n).max_threads(512)).build().unwrap();
         let inside = AtomicUsize::new(0);
+        let fibers = if cfg!(pirn_tsan) { 20 } else { 100 };
         runtime.scope(|s| {
-            for _ in 0..100 {
+            for _ in 0..fibers {
                 s.spawn(|| {
                     block_in_place(|| {
                         inside.fetch_add(1, Ordering::SeqCst);
                         // Spawned in there, started elsewhere.
                         let own = thread::current().id();
                         let child = pirn::spawn(|| thread::current().id());
-                        let all = || inside.load(Ordering::SeqCst) == 100;
+                        let all = || inside.load(Ordering::SeqCst) == fibers;
                         eventually("all block at once", all);
                         eventually("the child has run", || child.is_finished());
                         assert_ne!(child.join().unwrap(), own);

@@ -117,7 +117,7 @@ fn other_executors_poll() {
 /// Both directions of one stream in one task, each with more than the system takes in.
 #[test]
 fn both_directions_are_polled_at_once() {
-    const SIZE: usize = 3_000_000;
+    const SIZE: usize = scaled(3_000_000);
     let fill = |seed: usize| (0..SIZE).map(|i| (i * 7 + seed) as u8).collect::<Vec<_>>();
     let both = |stream: TcpStream, seed: usize| async move {
         let (mut reader, mut writer) = (&stream, &stream);
