@@ -145,19 +145,34 @@ fn only(names: &str, args: &[String]) -> Vec<String> {
 
 /// The guard, built.
 fn guard() -> Result<Command, String> {
-    Ok(command::program(built_guard(None, "")?))
+    Ok(command::program(built_guard()?))
 }
 
 /// The guard, built twice: it is to compare itself with the build that has nothing for reports.
 fn cost() -> Result<Command, String> {
     let mut compare = guard()?;
-    let bare = built_guard(Some("bare"), "-Awarnings --cfg pirn_bare")?;
-    compare.arg("--against").arg(bare);
+    compare.arg("--against").arg(built_bare_guard()?);
     Ok(compare)
 }
 
-/// Builds the guard with these flags for every crate, without the peers; returns where it lies.
-fn built_guard(lane: Option<&str>, rustflags: &str) -> Result<PathBuf, String> {
+/// Builds the guard; returns where it lies.
+///
+/// # Errors
+/// When it does not build.
+pub(crate) fn built_guard() -> Result<PathBuf, String> {
+    guard_of(None, "")
+}
+
+/// The same without anything that is there for reports only.
+///
+/// # Errors
+/// As [`built_guard`].
+pub(crate) fn built_bare_guard() -> Result<PathBuf, String> {
+    guard_of(Some("bare"), "-Awarnings --cfg pirn_bare")
+}
+
+/// Builds the guard with these flags for every crate, without the peers.
+fn guard_of(lane: Option<&str>, rustflags: &str) -> Result<PathBuf, String> {
     let target = repo::target(lane);
     let mut cargo = command::cargo();
     cargo.args(["build", "--quiet", "--release", "--bin", "guard"]);
@@ -180,10 +195,10 @@ pub(crate) fn tests() -> Result<Tally, String> {
     tally.nonzero("tests of the benches")
 }
 
-/// The build that [`tests`] runs.
+/// The build that [`tests`] runs: without the peers, which are three quarters of what there is to build.
 pub(crate) fn tests_build() -> Build {
     let manifest = repo::root().join("bench/Cargo.toml").display().to_string();
-    let build = Build::new(&["--manifest-path", &manifest]);
+    let build = Build::new(&["--manifest-path", &manifest, "--no-default-features"]);
     build.lane("bench", "").debug("none")
 }
 

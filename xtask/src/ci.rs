@@ -5,11 +5,10 @@
 
 use std::time::Instant;
 
-use crate::ahead;
+use crate::ahead::{self, Ahead};
 use crate::bench;
 use crate::command;
 use crate::examples;
-use crate::harness::Build;
 use crate::model;
 use crate::options::Options;
 use crate::processor;
@@ -54,23 +53,22 @@ const STEPS: &[Step] = &[
     ("deny", deny),
 ];
 
-/// Says what a step builds.
-type Ahead = fn() -> Result<Build, String>;
-
 /// What steps run that can be built side by side, the longest builds first.
-const AHEAD: &[(&str, Ahead)] = &[
-    ("test", || Ok(suite::workspace_build())),
-    ("tsan", sanitize::tsan_build),
-    ("fat", || Ok(suite::fat_build())),
-    ("asan", sanitize::asan_build),
-    ("shuttle", || Ok(model::shuttle_build())),
-    ("portable", || Ok(suite::portable_build())),
-    ("free", || Ok(suite::free_build())),
-    ("programs", || Ok(programs::build())),
-    ("model", || Ok(model::loom_build())),
-    ("rows", || Ok(bench::tests_build())),
+const AHEAD: &[Ahead] = &[
+    ("test", || suite::workspace_build().ahead()),
+    ("tsan", || drop(sanitize::tsan_build().map(|b| b.ahead()))),
+    ("programs", || programs::build().ahead()),
+    ("shuttle", || model::shuttle_build().ahead()),
+    ("asan", || drop(sanitize::asan_build().map(|b| b.ahead()))),
+    ("free", || suite::free_build().ahead()),
+    ("model", || model::loom_build().ahead()),
+    ("portable", || suite::portable_build().ahead()),
+    ("fat", || suite::fat_build().ahead()),
+    ("guard", || drop(bench::built_guard())),
+    ("cost", || drop(bench::built_bare_guard())),
+    ("rows", || bench::tests_build().ahead()),
     // In the directory of `test`, whose dependencies it takes.
-    ("checked", || Ok(suite::checked_build())),
+    ("checked", || suite::checked_build().ahead()),
 ];
 
 /// Runs every step, or the ones named.
@@ -93,7 +91,7 @@ pub(crate) fn ci(options: &Options) -> Result<Tally, String> {
     let builds: Vec<_> = AHEAD
         .iter()
         .filter(|(name, _)| is_chosen(name))
-        .filter_map(|(_, build)| build().ok())
+        .copied()
         .collect();
     if builds.len() > 1 {
         println!("== building ahead");

@@ -77,6 +77,11 @@ impl Build {
         self
     }
 
+    /// Builds as far as it builds: [`binaries`](Self::binaries) says what is wrong.
+    pub(crate) fn ahead(&self) {
+        let _ = self.binaries();
+    }
+
     /// Builds; returns the test binaries in a stable order.
     ///
     /// # Errors
