@@ -42,6 +42,12 @@ impl Case {
         self.name.contains("stays_idle")
     }
 
+    /// True when the test has a compiler work for it, half a minute and more: it comes first, or the others
+    /// have ended long before it.
+    pub(crate) fn compiles(&self) -> bool {
+        self.binary.id.ends_with("::ui")
+    }
+
     /// True when the test does so much that a slowed-down build leaves it to full runs.
     pub(crate) fn is_storm(&self) -> bool {
         self.name.contains("storm")

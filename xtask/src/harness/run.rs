@@ -83,8 +83,9 @@ pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), Stri
         .iter()
         .enumerate()
         .partition(|(_, case)| case.is_alone());
-    let (asleep, together): (Vec<_>, Vec<_>) =
+    let (asleep, mut together): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|(_, case)| case.is_asleep());
+    together.sort_by_key(|(_, case)| !case.compiles());
     let (asleep, together) = (work(&asleep), work(&together));
     let mut endings = thread::scope(|s| {
         let sleepers = s.spawn(|| side_by_side(&asleep, how, asleep.len()));
