@@ -13,7 +13,7 @@ use crate::base::{clear_environment, target_directory};
 use super::Operation;
 
 /// Repetitions of the shorter run and of the longer one.
-const REPETITIONS: (u64, u64) = (20_000, 120_000);
+const REPETITIONS: (u64, u64) = (10_000, 60_000);
 
 /// Counts one operation of a child of this program.
 ///
