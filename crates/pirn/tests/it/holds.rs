@@ -137,7 +137,7 @@ impl Drop for Holder {
 
 /// Computes for a random time: as often 100 ns as 10 µs, 60 µs at most.
 pub(crate) fn pause() {
-    let nanos = dice() % LONGEST >> (dice() % 12);
+    let nanos = (dice() % LONGEST) >> (dice() % 12);
     let start = Instant::now();
     while start.elapsed() < Duration::from_nanos(nanos) {
         hint::spin_loop();
