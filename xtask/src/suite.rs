@@ -239,7 +239,7 @@ pub(crate) fn portable_build() -> Build {
     ];
     Build::new(args)
         .lane("portable", "--cfg pirn_condvar --cfg pirn_polling")
-        .debug("line-tables-only")
+        .debug("none")
 }
 
 /// Builds a lane and runs the tests of it that are chosen and not ignored.

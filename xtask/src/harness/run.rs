@@ -24,7 +24,7 @@ use crate::tally::{Tally, seconds};
 pub(crate) struct Run {
     /// A test that takes longer has failed, and is killed.
     pub(crate) timeout: Duration,
-    /// How many side by side; 0 means one for each core.
+    /// How many side by side; 0 means one for each core, and one more: most tests wait for a part of their time.
     pub(crate) jobs: usize,
     /// Prints each test, not only what failed or was slow, with its processor time.
     pub(crate) verbose: bool,
@@ -75,7 +75,7 @@ struct Job {
 /// When a process cannot be started or watched.
 pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), String> {
     let jobs = if how.jobs == 0 {
-        processors()
+        processors() + 1
     } else {
         how.jobs
     };
