@@ -195,10 +195,10 @@ pub(crate) fn tests() -> Result<Tally, String> {
     tally.nonzero("tests of the benches")
 }
 
-/// The build that [`tests`] runs: without the peers, which are three quarters of what there is to build.
+/// The build that [`tests`] runs.
 pub(crate) fn tests_build() -> Build {
     let manifest = repo::root().join("bench/Cargo.toml").display().to_string();
-    let build = Build::new(&["--manifest-path", &manifest, "--no-default-features"]);
+    let build = Build::new(&["--manifest-path", &manifest]);
     build.lane("bench", "").debug("none")
 }
 
