@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::error::RecvError;
 use super::row::{Found, Row};
-use crate::wait::Interrupt;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::prize::Prize;
@@ -31,12 +30,6 @@ impl<'a, T> RecvCase<'a, T> {
             berth: Berth::new(),
             prize: Prize::new(),
         }
-    }
-
-    /// Has the case come to nothing because of an interrupt.
-    #[doc(hidden)]
-    pub fn interrupt(&mut self, interrupt: Interrupt) {
-        self.prize.win(Err(RecvError::Interrupted(interrupt)));
     }
 }
 

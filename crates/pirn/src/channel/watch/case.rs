@@ -6,7 +6,6 @@ use std::fmt;
 use super::board::Board;
 use crate::channel::error::RecvError;
 use crate::fiber::state::Code;
-use crate::wait::Interrupt;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::prize::Prize;
@@ -49,12 +48,6 @@ impl<'a, T> ChangedCase<'a, T> {
 
     fn seen(&self) -> u64 {
         **self.seen.borrow()
-    }
-
-    /// Has the case come to nothing because of an interrupt.
-    #[doc(hidden)]
-    pub fn interrupt(&mut self, interrupt: Interrupt) {
-        self.prize.win(Err(RecvError::Interrupted(interrupt)));
     }
 }
 
