@@ -72,4 +72,4 @@ pub use wait_case::{WaitCase, case};
 pub use waitable::{Waitable, on};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,6 +1,9 @@
 //! When values go by way of the exit, and when they no longer do.
 
+use crate::channel::case::{ReadyCase, SendCase};
 use crate::channel::pipe::Pipe;
+use crate::channel::state::Side;
+use crate::wait::tests::publish::joins;
 
 /// A channel in which threads have met: values have gone to the exit, and have been taken.
 fn crowded(capacity: usize) -> Pipe<usize> {
@@ -57,4 +60,33 @@ fn what_is_at_the_exit_counts() {
     assert_eq!((pipe.exit.len(), pipe.len()), (0, 4));
     let rest: Vec<usize> = (0..4).map(|_| pipe.try_recv().unwrap()).collect();
     assert_eq!(rest, [2, 3, 4, 5]);
+}
+
+#[test]
+fn a_value_that_was_tried_for_counts_no_more() {
+    let pipe = crowded(4);
+    pipe.try_send(1).unwrap();
+    assert!(!pipe.looks_empty());
+    assert_eq!(pipe.try_recv().unwrap(), 1);
+    assert!(pipe.looks_empty());
+}
+
+/// Receivers that take from the exit wake no sender, so what is there goes back to the buffer first.
+#[test]
+fn nothing_is_at_the_exit_of_a_channel_that_is_watched_for_room() {
+    let full = || {
+        let pipe = crowded(2);
+        pipe.try_send(1).unwrap();
+        pipe.try_send(2).unwrap();
+        assert_eq!(pipe.recv(None).unwrap(), 1);
+        pipe.try_send(3).unwrap();
+        assert_eq!((pipe.exit.len(), pipe.len()), (1, 2));
+        pipe
+    };
+    let pipe = full();
+    assert!(joins(&ReadyCase::new(&pipe, Side::Send)));
+    assert_eq!((pipe.exit.len(), pipe.len()), (0, 2));
+    let pipe = full();
+    assert!(joins(&SendCase::new(&pipe, 4)));
+    assert_eq!((pipe.exit.len(), pipe.len()), (0, 2));
 }

@@ -1,16 +1,18 @@
 //! One agenda of a fiber's, and wakers that count.
 
 use std::ops::RangeInclusive;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
+use crate::channel::{Receiver, bounded};
 use crate::fiber::current;
-use crate::run;
 use crate::time::now;
 use crate::wait::agenda::{Agenda, Desk, Key};
 use crate::wait::polling::within_own;
+use crate::{Runtime, run, spawn};
 
 #[derive(Default)]
 struct Wakes(AtomicUsize);
@@ -86,4 +88,44 @@ fn a_desk_is_at_hand_in_its_poll_only() {
         });
         assert!(at_hand().is_none());
     });
+}
+
+/// Waits when it is dropped.
+struct Receives(Receiver<()>);
+
+impl Drop for Receives {
+    fn drop(&mut self) {
+        let _ = self.0.recv();
+    }
+}
+
+/// Whether the caller is in a poll, as far as its thread knows.
+fn is_in_a_poll() -> bool {
+    let local = current::local();
+    local.is_polling() || Desk::at_hand(local).is_some()
+}
+
+/// A fiber that unwinds amid a poll, and is suspended in the end: the others on its thread are in no poll.
+#[test]
+fn a_fiber_that_leaves_amid_a_poll_leaves_no_trace() {
+    let runtime = Runtime::builder().workers(1).max_threads(1).build();
+    let traces = runtime.expect("a runtime starts").run(|| {
+        let (tx, rx) = bounded(1);
+        // On the only worker, so it runs once this fiber is suspended.
+        let other = spawn(move || {
+            let trace = is_in_a_poll();
+            tx.send(()).expect("it waits");
+            trace
+        });
+        let desk = Desk::default();
+        let poll = AssertUnwindSafe(|| {
+            within_own(&desk, || {
+                let _receives = Receives(rx);
+                resume_unwind(Box::new(()));
+            });
+        });
+        assert!(catch_unwind(poll).is_err());
+        [other.join().expect("an answer"), is_in_a_poll()]
+    });
+    assert_eq!(traces, [false, false]);
 }

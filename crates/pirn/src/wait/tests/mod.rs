@@ -12,6 +12,9 @@ mod model_regions;
 mod model_threads;
 
 #[cfg(not(any(loom, shuttle)))]
+#[expect(unsafe_code, reason = "publishes cases by hand")]
+pub(crate) mod publish;
+#[cfg(not(any(loom, shuttle)))]
 mod reason;
 #[cfg(not(any(loom, shuttle)))]
 mod waitable;

@@ -4,8 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use crate::runtime;
+use crate::select::Select;
 use crate::spawn::{JoinHandle, spawn, yield_now};
-use crate::wait::{Ticket, Waitable, on};
+use crate::wait::{Ticket, Waitable, case, on};
 
 /// What `publish` does with the ticket, which it keeps in every case.
 #[derive(Debug, Copy, Clone)]
@@ -69,14 +70,41 @@ fn child_that_uses(ticket: Ticket) -> JoinHandle<u32> {
     })
 }
 
+/// Waits for it alone, or in a select.
+fn wait_for(rogue: &Rogue, selects: bool) {
+    if !selects {
+        return on(rogue).expect("no interrupt comes");
+    }
+    let mut case = case(rogue);
+    let mut select = Select::new();
+    select.add(&mut case);
+    assert_eq!(select.wait(), Ok(0));
+}
+
 fn keeps_its_ticket(deed: Deed) {
-    runtime::test(|_| {
-        let rogue = Rogue::new(deed);
-        let waited = catch_unwind(AssertUnwindSafe(|| on(&rogue)));
-        assert_eq!(waited.is_err(), matches!(deed, Deed::Panics));
-        let ticket = rogue.kept().expect("kept in every case");
-        assert_eq!(child_that_uses(ticket).join().expect("a number"), 5);
-    });
+    for selects in [false, true] {
+        runtime::test(|_| {
+            let rogue = Rogue::new(deed);
+            let wait = AssertUnwindSafe(|| wait_for(&rogue, selects));
+            let waited = catch_unwind(wait);
+            assert_eq!(waited.is_err(), matches!(deed, Deed::Panics));
+            let ticket = rogue.kept().expect("kept in every case");
+            assert_eq!(child_that_uses(ticket).join().expect("a number"), 5);
+        });
+    }
+}
+
+/// A wake that is passed on from one ticket to the next does not stop at a ticket of an ended wait.
+#[test]
+fn a_ticket_kept_through_a_panic_takes_no_wake() {
+    for selects in [false, true] {
+        runtime::test(|_| {
+            let rogue = Rogue::new(Deed::Panics);
+            let wait = AssertUnwindSafe(|| wait_for(&rogue, selects));
+            assert!(catch_unwind(wait).is_err());
+            assert!(!rogue.kept().expect("kept in every case").wake());
+        });
+    }
 }
 
 #[test]
