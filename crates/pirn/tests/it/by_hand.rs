@@ -1,8 +1,10 @@
 //! Runtimes without workers, driven by hand, and the main thread's dispatcher.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -240,4 +242,28 @@ fn the_main_thread_serves() {
     if let Some(ended) = apart("by_hand::the_main_thread_serves", &[], part) {
         assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
     }
+}
+
+/// A waker may drive a runtime: its fibers are in no poll, and wait as ever.
+#[test]
+fn a_waker_that_drives() {
+    struct Drives(Runtime);
+    impl Wake for Drives {
+        fn wake(self: Arc<Self>) {
+            self.0.run_until_idle();
+        }
+    }
+    let drives = Arc::new(Drives(by_hand()));
+    let waits = drives.0.spawn(|| {
+        pirn::yield_now();
+        7
+    });
+    let (tx, rx) = channel::bounded(1);
+    let mut future = pin!(rx.recv_async());
+    let waker = Waker::from(Arc::clone(&drives));
+    let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
+    assert!(polled.is_pending());
+    tx.try_send(1).unwrap();
+    assert!(waits.is_finished());
+    assert_eq!(waits.join().unwrap(), 7);
 }

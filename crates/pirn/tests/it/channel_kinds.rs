@@ -1,13 +1,13 @@
 //! What the kinds of channels promise beyond a bounded one.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pirn::channel::{
-    RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError, after, bounded,
-    broadcast, never, oneshot, ordered, tick, unbounded, watch,
+    Receiver, RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError, after,
+    bounded, broadcast, never, oneshot, ordered, tick, unbounded, watch,
 };
 
 use crate::crew::{CREWS, Jobs, alone};
@@ -254,6 +254,51 @@ fn work_whose_receiver_has_gone_is_refused_and_dropped() {
     drop(work);
     crate::rig::eventually("everything is dropped", || {
         alive.load(Ordering::SeqCst) == 0
+    });
+}
+
+/// Results that no receiver is left for are dropped one after the other, in the order of submission.
+#[test]
+fn results_without_a_receiver_are_dropped_in_order() {
+    /// Logs its drop. The first one waits in it, and logs its end too.
+    struct Logs {
+        number: usize,
+        log: Arc<Mutex<Vec<usize>>>,
+        gate: Option<Receiver<()>>,
+    }
+    impl Drop for Logs {
+        fn drop(&mut self) {
+            self.log.lock().unwrap().push(self.number);
+            if let Some(gate) = &self.gate {
+                let _ = gate.recv();
+                self.log.lock().unwrap().push(self.number);
+            }
+        }
+    }
+    alone(|| {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let logged = || log.lock().unwrap().clone();
+        let (open, gate) = bounded(0);
+        let (work, results) = ordered(2);
+        for (number, gate) in [(1, Some(gate)), (2, None)] {
+            let log = Arc::clone(&log);
+            let job = move || {
+                // The second one ends while the first result is being dropped.
+                while log.lock().unwrap().len() + 1 < number {
+                    pirn::yield_now();
+                }
+                Logs { number, log, gate }
+            };
+            work.spawn(job).unwrap();
+        }
+        drop(results);
+        (0..20).for_each(|_| pirn::yield_now());
+        assert_eq!(logged(), [1]);
+        drop(open);
+        while logged().len() < 3 {
+            pirn::yield_now();
+        }
+        assert_eq!(logged(), [1, 1, 2]);
     });
 }
 

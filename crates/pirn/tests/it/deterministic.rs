@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pirn::cancel::{check, deadline, with_deadline};
+use pirn::cancel::{check, deadline, shield, with_deadline};
 use pirn::channel::{self, RecvTimeoutError, SendTimeoutError};
 use pirn::runtime::{Scheduler, test};
 use pirn::time::{now, sleep, sleep_until, timeout};
@@ -233,6 +233,18 @@ fn the_outer_of_two_equal_deadlines_counts() {
         assert!(outer.is_err());
         let interrupted = RecvTimeoutError::Interrupted(Interrupt::TimedOut);
         assert_eq!(inner, Some(Err(interrupted)));
+    });
+}
+
+/// A deadline has passed at its very moment, though no wait has reported it.
+#[test]
+fn a_deadline_has_passed_at_its_moment() {
+    test(|_| {
+        with_deadline(now() + SECOND, || {
+            assert_eq!(check(), Ok(()));
+            shield(|| sleep(SECOND)).unwrap();
+            assert_eq!(check(), Err(Interrupt::TimedOut));
+        });
     });
 }
 

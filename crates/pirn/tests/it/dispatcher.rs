@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use pirn::channel;
 use pirn::dispatcher::{Dispatcher, spawn_on};
 use pirn::spawn::JoinError;
+use pirn::{Runtime, channel};
 
 use crate::crew::{alone, prefix, runtime};
-use crate::rig::{SLACK, apart, compute_until, eventually, mappings, resident};
+use crate::rig::{LONG, SLACK, apart, compute_until, eventually, mappings, resident};
 
 /// Threads of this process.
 fn threads() -> usize {
@@ -434,6 +434,32 @@ fn a_scope_spans_dispatchers() {
         };
         runtime.run(check);
         check();
+    }
+}
+
+/// The deadline of a scope holds for its fibers on other workers, unless those have another clock.
+#[test]
+fn a_scopes_deadline_holds_where_its_clock_does() {
+    let elsewhere = Dispatcher::single().unwrap();
+    let limited_on = |place: &Dispatcher| {
+        let mut limited = false;
+        let far = pirn::time::now() + LONG;
+        pirn::cancel::with_deadline(far, || {
+            pirn::scope(|s| {
+                _ = s.spawn_on(place, || limited = pirn::cancel::deadline().is_some());
+            });
+        });
+        limited
+    };
+    let seeded = Runtime::builder().deterministic(7).build().unwrap();
+    for (own, expected) in [(runtime(1), true), (seeded, false)] {
+        let places = [
+            own.dispatcher(),
+            Dispatcher::unconfined(),
+            elsewhere.clone(),
+        ];
+        let limited = own.run(|| places.each_ref().map(limited_on));
+        assert_eq!(limited, [true, true, expected]);
     }
 }
 

@@ -278,6 +278,105 @@ fn a_wait_with_a_limit_borrows_nothing() {
     });
 }
 
+/// The end of a scope is not interrupted, so it borrows, though there is a limit or a cancellation around it.
+#[test]
+fn a_scope_in_a_limit_borrows() {
+    on_every_scarce_shape(1, |runtime| {
+        let handle = runtime.handle();
+        let waiter = runtime.spawn(move || {
+            let mut ran = 0;
+            let limit = Duration::from_secs(3_600);
+            pirn::timeout(limit, || pirn::scope(|s| _ = s.spawn(|| ran += 1))).unwrap();
+            assert_eq!(handle.metrics().total.loans, 1);
+            ran
+        });
+        assert_eq!(waiter.join().unwrap(), 1);
+    });
+}
+
+/// A wait that is interrupted before it begins borrows nothing.
+#[test]
+fn an_interrupted_wait_borrows_nothing() {
+    on_every_scarce_shape(1, |runtime| {
+        let handle = runtime.handle();
+        let waiter = runtime.spawn(move || {
+            let group = TaskGroup::new();
+            group.spawn(|| ()).unwrap();
+            // The fiber finds no stack meanwhile.
+            while handle.metrics().waiting_for_stack == 0 {
+                pirn::yield_now();
+            }
+            let token = pirn::cancel::Token::new();
+            token.cancel();
+            let waited = token.enter(|| group.wait());
+            assert_eq!(waited, Err(Interrupt::Cancelled));
+            assert_eq!(handle.metrics().total.loans, 0);
+            group.wait().unwrap();
+            assert_eq!(handle.metrics().total.loans, 1);
+        });
+        waiter.join().unwrap();
+    });
+}
+
+/// A waiter for several fibers has one of them borrow at a time.
+#[test]
+fn borrowers_of_one_waiter_come_one_by_one() {
+    on_every_scarce_shape(1, |runtime| {
+        let (tx, rx) = channel::bounded::<()>(0);
+        let waiter = runtime.spawn(move || {
+            pirn::scope(|s| {
+                for _ in 0..3 {
+                    s.spawn(|| assert!(rx.recv().is_ok()));
+                }
+            });
+        });
+        for loan in 1..=3 {
+            eventually("one borrows", || runtime.metrics().total.loans == loan);
+            std::thread::sleep(Duration::from_millis(3));
+            assert_eq!(runtime.metrics().total.loans, loan);
+            tx.send(()).unwrap();
+        }
+        waiter.join().unwrap();
+    });
+}
+
+/// The end of the last fiber of a group that had a stack has all waiters for the next end borrow.
+#[test]
+fn a_waiter_borrows_when_the_last_one_that_ran_has_ended() {
+    let runtime = scarce(1, Scheduler::WorkStealing, 3);
+    let metrics = || runtime.metrics();
+    let parked = |count| {
+        eventually("as many are parked", || {
+            metrics().total.fiber_parks == count
+        });
+    };
+    let (end, ends) = channel::bounded::<()>(0);
+    let (over, rest) = channel::bounded::<()>(0);
+    let group = Arc::new(TaskGroup::new());
+    runtime.enter(|| group.spawn(move || drop(ends.recv())).unwrap());
+    parked(1);
+    let waiters = [2, 3].map(|count| {
+        let (group, rest) = (Arc::clone(&group), rest.clone());
+        let waiter = runtime.spawn(move || {
+            let ended = group.join_next().unwrap().is_some();
+            drop(rest.recv());
+            ended
+        });
+        parked(count);
+        waiter
+    });
+    // The first one to find no stack is of no group, and gets the one that the group's leaves.
+    let stranger = runtime.spawn(move || drop(rest.recv()));
+    eventually("it finds no stack", || metrics().waiting_for_stack == 1);
+    runtime.enter(|| group.spawn(|| ()).unwrap());
+    eventually("nor does the other", || metrics().waiting_for_stack == 2);
+    drop(end);
+    eventually("one borrows", || metrics().total.loans == 1);
+    drop(over);
+    stranger.join().unwrap();
+    assert_eq!(waiters.map(|waiter| waiter.join().unwrap()), [true, true]);
+}
+
 /// A waiter is interrupted while the borrower lives.
 #[test]
 fn a_waiter_is_cancelled_at_once() {
@@ -320,6 +419,107 @@ fn a_borrower_is_cancelled_with_its_scope() {
         assert!(waiter.join().unwrap());
         drop(tx);
     });
+}
+
+/// Every waiter for a group is asked to borrow, since the first one may not.
+#[test]
+fn the_second_waiter_borrows_if_the_first_may_not() {
+    let runtime = scarce(1, Scheduler::WorkStealing, 3);
+    let group = Arc::new(TaskGroup::new());
+    let (tx, rx) = channel::bounded::<()>(0);
+    let parked = |count| {
+        eventually("as many are parked", || {
+            runtime.metrics().total.fiber_parks == count
+        });
+    };
+    let holds = move || drop(rx.recv());
+    runtime.enter(|| group.spawn(holds).unwrap());
+    parked(1);
+    let first = Arc::clone(&group);
+    let limit = Duration::from_secs(3_600);
+    let first = runtime.spawn(move || first.wait_timeout(limit));
+    parked(2);
+    let second = Arc::clone(&group);
+    let second = runtime.spawn(move || second.wait());
+    parked(3);
+    runtime.enter(|| group.spawn(|| ()).unwrap());
+    eventually("it runs", || runtime.metrics().total.loans == 1);
+    drop(tx);
+    assert_eq!(first.join().unwrap(), Ok(true));
+    assert_eq!(second.join().unwrap(), Ok(()));
+}
+
+/// A waiter for the next one of a group to end borrows nothing while a fiber of the group runs: that one
+/// may end first. The same for a waiter for room in the group.
+#[test]
+fn a_waiter_for_the_next_end_borrows_if_none_runs() {
+    for waits_for_room in [false, true] {
+        for comes_late in [false, true] {
+            let runtime = scarce(1, Scheduler::WorkStealing, 2);
+            let metrics = || runtime.metrics();
+            let (tx, rx) = channel::bounded::<()>(0);
+            let (open, gate) = channel::bounded::<()>(0);
+            let group = Arc::new(TaskGroup::new().limit(2));
+            runtime.enter(|| group.spawn(move || drop(rx.recv())).unwrap());
+            let waiter = Arc::clone(&group);
+            let waiter = runtime.spawn(move || {
+                let _ = gate.recv();
+                match waits_for_room {
+                    true => drop(waiter.spawn(|| ()).unwrap()),
+                    false => drop(waiter.join_next().unwrap()),
+                }
+            });
+            eventually("both wait", || metrics().total.fiber_parks == 2);
+            let mut open = Some(open);
+            if !comes_late && !waits_for_room {
+                open.take();
+                eventually("it waits", || metrics().total.fiber_parks == 3);
+            }
+            runtime.enter(|| group.spawn(|| ()).unwrap());
+            eventually("none is left", || metrics().waiting_for_stack == 1);
+            open.take();
+            eventually("it waits", || metrics().total.fiber_parks == 3);
+            drop(tx);
+            waiter.join().unwrap();
+            runtime.wait_idle().unwrap();
+            assert_eq!(metrics().total.loans, 0, "{waits_for_room}, {comes_late}");
+        }
+    }
+}
+
+/// A waiter that has been asked in vain is asked again. The first fiber without a stack belongs to another
+/// runtime, so only the second one can borrow.
+#[test]
+fn a_waiter_that_was_asked_in_vain_is_asked_again() {
+    let (own, other) = (
+        scarce(1, Scheduler::WorkStealing, 1),
+        scarce(1, Scheduler::WorkStealing, 1),
+    );
+    let third = pirn::dispatcher::Dispatcher::single().unwrap();
+    let (tx, rx) = channel::bounded::<()>(0);
+    let holder = other.spawn(move || drop(rx.recv()));
+    eventually("it holds the stack", || {
+        other.metrics().total.fiber_parks == 1
+    });
+    let elsewhere = other.dispatcher();
+    let (mine, theirs) = (own.handle(), other.handle());
+    let waiter = own.spawn(move || {
+        let metrics = || mine.metrics().total;
+        pirn::scope(|s| {
+            s.spawn_on(&elsewhere, || ());
+            eventually("it finds no stack", || {
+                theirs.metrics().waiting_for_stack == 1
+            });
+            s.spawn_on(&third, || {
+                eventually("the scope waits", || metrics().fiber_parks == 1);
+                s.spawn(|| ());
+                eventually("that one runs", || metrics().loans == 1);
+                drop(tx);
+            });
+        });
+    });
+    waiter.join().unwrap();
+    holder.join().unwrap();
 }
 
 /// A report shows the waiter and the borrower, each on a stack of its own.

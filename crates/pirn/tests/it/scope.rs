@@ -260,6 +260,9 @@ fn waiting_inside_the_body() {
                 assert_eq!(ended.load(Ordering::SeqCst), round * 5);
                 assert!(s.is_empty());
             }
+            let waits = s.spawn(pirn::park);
+            assert!(!s.is_empty());
+            waits.fiber().unpark();
         });
     });
 }

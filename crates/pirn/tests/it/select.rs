@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use pirn::Interrupt;
+use pirn::cancel::Token;
 use pirn::channel::{
-    RecvError, SendError, TryRecvError, after, bounded, never, tick, unbounded,
+    RecvError, SendError, TryRecvError, after, bounded, never, oneshot, tick, unbounded,
 };
 use pirn::select::Select;
 use pirn::wait::{Ticket, Waitable, case};
@@ -224,6 +226,24 @@ fn an_interrupt_goes_to_its_arm_or_to_the_first_channel() {
     is_ready.recv().unwrap();
     fiber.cancel();
     assert!(fiber.join().unwrap());
+}
+
+/// Each kind of arm that an interrupt can go to has it as its error. The value of a send comes back.
+#[test]
+fn an_interrupt_is_an_error_of_every_arm_that_has_one() {
+    let token = Token::new();
+    token.cancel();
+    token.enter(|| {
+        let cancelled = Interrupt::Cancelled;
+        let (tx, rx) = bounded::<u8>(0);
+        let received = pirn::select! { recv(rx) -> value => value };
+        assert_eq!(received, Err(RecvError::Interrupted(cancelled)));
+        let sent = pirn::select! { send(tx, 5) -> sent => sent };
+        assert_eq!(sent, Err(SendError::Interrupted(5, cancelled)));
+        let (_tx, rx) = oneshot::channel::<u8>();
+        let received = pirn::select! { recv(rx) -> value => value };
+        assert_eq!(received, Err(RecvError::Interrupted(cancelled)));
+    });
 }
 
 #[test]

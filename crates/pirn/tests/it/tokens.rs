@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pirn::Interrupt;
 use pirn::cancel::{Token, check, shield};
 use pirn::spawn::JoinError;
-use pirn::time::sleep;
+use pirn::time::{sleep, timeout};
 
 use crate::crew::{alone, for_ever, runtime};
 use crate::rig::{LONG, eventually, on_every_shape, scaled};
@@ -202,6 +202,16 @@ fn the_current_token() {
         });
         let alone = shield(Token::current);
         alone.cancel();
+        assert!(!Token::current().is_cancelled());
         assert_eq!(check(), Ok(()));
     });
+    // With nothing but a deadline around: the runtime's.
+    let runtime = runtime(1);
+    let tokens = runtime.run(|| {
+        let limited = timeout(LONG, Token::current).unwrap();
+        [Token::current(), limited]
+    });
+    assert!(tokens.iter().all(|token| !token.is_cancelled()));
+    runtime.token().cancel();
+    assert!(tokens.iter().all(Token::is_cancelled));
 }

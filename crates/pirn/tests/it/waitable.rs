@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pirn::wait::{Ticket, Waitable, on};
+use pirn::select::Select;
+use pirn::wait::{Ticket, Waitable, case, on};
 use pirn::{Interrupt, channel};
 
 use crate::crew::{CREWS, Jobs, alone, runtime, until};
-use crate::rig::{eventually, on_every_shape, scaled};
+use crate::rig::{LONG, eventually, on_every_shape, scaled};
 
 /// A flag that stays set: the simplest thing to wait for.
 #[derive(Default)]
@@ -390,6 +391,79 @@ fn a_waitable_that_panics_in_unpublish() {
             });
         }
         jobs.run(crew, 2);
+    }
+}
+
+/// A `publish` that returns false has remembered nothing: there is nothing to forget, and both are tried again.
+#[test]
+fn what_was_not_published_is_not_unpublished() {
+    #[derive(Default)]
+    struct Denies {
+        tries: AtomicUsize,
+        published: AtomicUsize,
+    }
+    impl Waitable for Denies {
+        type Output = ();
+        fn try_complete(&self) -> Option<()> {
+            self.tries.fetch_add(1, Ordering::SeqCst);
+            (self.published.load(Ordering::SeqCst) == 3).then_some(())
+        }
+        fn publish(&self, _: Ticket) -> bool {
+            self.published.fetch_add(1, Ordering::SeqCst);
+            false
+        }
+        fn unpublish(&self, _: Ticket) {
+            panic!("nothing was published");
+        }
+    }
+    pirn::runtime::test(|_| {
+        let denies = Denies::default();
+        let waited = pirn::timeout(LONG, || on(&denies));
+        assert_eq!(waited, Ok(Ok(())));
+        assert_eq!(denies.tries.into_inner(), 4);
+    });
+}
+
+/// A loop of waits that need not wait gives way now and then, whichever try completes them.
+#[test]
+fn a_loop_of_complete_waits_gives_way() {
+    struct AtTry(usize, AtomicUsize);
+    impl Waitable for AtTry {
+        type Output = ();
+        fn try_complete(&self) -> Option<()> {
+            let before = self.1.fetch_add(1, Ordering::SeqCst);
+            (before % self.0 == self.0 - 1).then_some(())
+        }
+        fn publish(&self, _: Ticket) -> bool {
+            true
+        }
+        fn unpublish(&self, _: Ticket) {}
+    }
+    for at in [1, 2] {
+        alone(move || {
+            let other = pirn::spawn(|| ());
+            let waitable = AtTry(at, AtomicUsize::new(0));
+            (0..1_000).for_each(|_| on(&waitable).unwrap());
+            assert!(other.is_finished(), "at try {at}");
+        });
+    }
+}
+
+/// If one `unpublish` panics in a select, the others are called all the same.
+#[test]
+fn a_panic_of_one_leaves_nothing_of_the_others() {
+    for _ in 0..20 {
+        let (event, clings) = (Event::default(), Clings::default());
+        alone(|| {
+            let (mut waits, mut panics) = (case(&event), case(&clings));
+            let mut select = Select::new();
+            select.add(&mut waits);
+            select.add(&mut panics);
+            // It does not wait, and publishes both all the same.
+            let wait = AssertUnwindSafe(|| select.try_wait());
+            assert!(catch_unwind(wait).is_err());
+        });
+        assert_eq!(event.waiting(), 0);
     }
 }
 
