@@ -340,43 +340,6 @@ fn borrowers_of_one_waiter_come_one_by_one() {
     });
 }
 
-/// The end of the last fiber of a group that had a stack has all waiters for the next end borrow.
-#[test]
-fn a_waiter_borrows_when_the_last_one_that_ran_has_ended() {
-    let runtime = scarce(1, Scheduler::WorkStealing, 3);
-    let metrics = || runtime.metrics();
-    let parked = |count| {
-        eventually("as many are parked", || {
-            metrics().total.fiber_parks == count
-        });
-    };
-    let (end, ends) = channel::bounded::<()>(0);
-    let (over, rest) = channel::bounded::<()>(0);
-    let group = Arc::new(TaskGroup::new());
-    runtime.enter(|| group.spawn(move || drop(ends.recv())).unwrap());
-    parked(1);
-    let waiters = [2, 3].map(|count| {
-        let (group, rest) = (Arc::clone(&group), rest.clone());
-        let waiter = runtime.spawn(move || {
-            let ended = group.join_next().unwrap().is_some();
-            drop(rest.recv());
-            ended
-        });
-        parked(count);
-        waiter
-    });
-    // The first one to find no stack is of no group, and gets the one that the group's leaves.
-    let stranger = runtime.spawn(move || drop(rest.recv()));
-    eventually("it finds no stack", || metrics().waiting_for_stack == 1);
-    runtime.enter(|| group.spawn(|| ()).unwrap());
-    eventually("nor does the other", || metrics().waiting_for_stack == 2);
-    drop(end);
-    eventually("one borrows", || metrics().total.loans == 1);
-    drop(over);
-    stranger.join().unwrap();
-    assert_eq!(waiters.map(|waiter| waiter.join().unwrap()), [true, true]);
-}
-
 /// A waiter is interrupted while the borrower lives.
 #[test]
 fn a_waiter_is_cancelled_at_once() {
