@@ -1,23 +1,22 @@
 //! The buffer of a channel: first in, first out, in blocks.
 //!
-//! Owns: values that have been sent and not received. A bounded channel fits into one block,
-//! which is a ring. A larger one is a row of blocks, so that growing never moves what is
-//! there: pushing costs at most one allocation of one block, and what a burst has taken is
-//! given back as it drains, but for one block.
+//! Owns: values that have been sent and not received. A bounded channel fits into one block, which
+//! is a ring. A larger one is a row of blocks, so growing never moves values. A push allocates at
+//! most one block. Blocks that a burst filled are freed as they drain, except one.
 
 use std::collections::VecDeque;
 use std::mem;
 
-/// Values in order of arrival: those that were taken back from the exit, then the others.
+/// Values in order of arrival: first those moved back from the exit, then the others.
 pub(super) struct Buffer<T> {
-    /// Values in both.
+    /// The number of values in both rows.
     len: usize,
     early: Row<T>,
     late: Row<T>,
 }
 
 impl<T> Buffer<T> {
-    /// An empty buffer that will hold about `capacity` values; memory as for a row.
+    /// Returns an empty buffer for about `capacity` values, with memory as for a row.
     ///
     /// # Panics
     /// As [`Row::new`].
@@ -40,7 +39,7 @@ impl<T> Buffer<T> {
         self.late.push(value);
     }
 
-    /// Puts in a value that is older than all others.
+    /// Pushes a value that is older than all others.
     pub(super) fn push_front(&mut self, value: T) {
         self.len += 1;
         match self.early.is_empty() {
@@ -71,7 +70,7 @@ impl<T> Buffer<T> {
         self.early.iter().chain(self.late.iter())
     }
 
-    /// Has `take` take the row with the oldest values away, and leave an empty one.
+    /// Lets `take` remove the row with the oldest values; `take` leaves an empty row.
     pub(super) fn part(&mut self, take: impl FnOnce(&mut Row<T>)) {
         let oldest = match self.early.is_empty() {
             true => &mut self.late,
@@ -81,7 +80,7 @@ impl<T> Buffer<T> {
         self.len = self.early.len() + self.late.len();
     }
 
-    /// Has `put` bring values that are older than all others, into an empty row.
+    /// Lets `put` add values that are older than all others, into an empty row.
     pub(super) fn rejoin(&mut self, put: impl FnOnce(&mut Row<T>)) {
         debug_assert!(self.early.is_empty(), "nothing can be older than these");
         put(&mut self.early);
@@ -91,21 +90,21 @@ impl<T> Buffer<T> {
 
 /// Values in order of arrival, in blocks.
 pub(super) struct Row<T> {
-    /// Where values are taken from; empty only if all blocks are.
+    /// The block that values are popped from; empty only if all blocks are.
     front: VecDeque<T>,
-    /// Full blocks, and at the end the one that is being filled. Empty while everything fits
-    /// into `front`.
+    /// Full blocks, followed by the one that is being filled. Empty while all values fit into
+    /// `front`.
     rest: VecDeque<VecDeque<T>>,
-    /// An empty block, so that a row whose fill goes up and down does not allocate.
+    /// An empty block, so that a row with a fluctuating length does not allocate.
     spare: Option<VecDeque<T>>,
-    /// Values in `rest`.
+    /// The number of values in `rest`.
     behind: usize,
     block: usize,
 }
 
 impl<T> Row<T> {
-    /// An empty row that will hold about `capacity` values. Memory for so many, but for
-    /// one block at most, is allocated at once if `capacity` is known.
+    /// Returns an empty row for about `capacity` values. If `capacity` is known, memory for that
+    /// many values, but at most one block, is allocated at once.
     ///
     /// # Panics
     /// If one block does not fit into the address space.
@@ -117,7 +116,7 @@ impl<T> Row<T> {
         row
     }
 
-    /// As [`new`](Row::new), but without memory until something is pushed.
+    /// As [`new`](Row::new), but allocates nothing until the first push.
     pub(super) fn idle(capacity: Option<usize>) -> Self {
         Row {
             front: VecDeque::new(),
@@ -180,7 +179,7 @@ impl<T> Row<T> {
         }
     }
 
-    /// Makes the next block the one that values are taken from.
+    /// Makes the next block the front block.
     #[cold]
     fn advance(&mut self) {
         if let Some(next) = self.rest.pop_front() {
@@ -190,8 +189,8 @@ impl<T> Row<T> {
     }
 }
 
-/// Values in a block. Large enough that the cost of a block is spread thin, small enough
-/// that a channel that has drained keeps little. Arbitrary.
+/// The number of values in a block. Large enough to make the cost of a block small per value, small
+/// enough that a drained channel keeps little memory. Arbitrary.
 const BLOCK: usize = 1024;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Channels that time sends to: once, again and again, or never.
+//! Channels to which a timer sends: once, repeatedly, or never.
 //!
-//! Nothing runs on their account. A value is made when somebody receives after its time has
-//! come, and who waits for it waits with a deadline.
+//! They need no background fiber or thread. A receiver creates the value once it is due, and a
+//! receiver that waits does so with a deadline.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use super::receiver::Receiver;
 use crate::shim::Lock;
 use crate::wait::deadline_in;
 
-/// Opens a channel on which one value arrives after `duration`: the moment it was due at.
+/// Opens a channel on which one value arrives after `duration`: the moment at which it was due.
 ///
-/// One receiver gets it; after that, and at once if the clock cannot express the moment, the
-/// channel stays empty, but is not closed.
+/// One receiver gets it. After that the channel stays empty, but is not closed. If the clock cannot
+/// express the moment, no value ever arrives.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -35,12 +35,12 @@ pub fn after(duration: Duration) -> Receiver<Instant> {
     open(Some(1), Some(Box::new(Once { at })))
 }
 
-/// Opens a channel on which a value arrives every `period`: the moment it was due at.
+/// Opens a channel on which a value arrives every `period`: the moment at which it was due.
 ///
-/// At most one value waits to be received. The next one is due one period after this one was,
-/// or, if it was received later than that, one period after it was received: a slow
-/// receiver misses ticks and is not flooded with them. With a period of zero there is always
-/// one.
+/// At most one value waits to be received. The next one is due one `period` after the last one was
+/// due. If the last one was received after that moment, the next one is due one `period` after it
+/// was received. So a slow receiver misses ticks and is not flooded with them. With a period of
+/// zero there is always a value.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -57,7 +57,7 @@ pub fn tick(period: Duration) -> Receiver<Instant> {
     open(Some(1), Some(Box::new(Beats { at, period })))
 }
 
-/// Opens a channel on which nothing ever arrives: the case of a select that is switched off.
+/// Opens a channel on which no value ever arrives, for example for a disabled case of a select.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -65,14 +65,14 @@ pub fn never<T>() -> Receiver<T> {
     open(Some(0), None)
 }
 
-/// A channel that counts one sender, which never goes.
+/// Opens a channel that counts one sender, which is never dropped.
 fn open<T>(capacity: Option<usize>, clock: Option<Box<dyn Clock<T>>>) -> Receiver<T> {
     Receiver::new(Arc::new(Pipe::new(capacity, clock)))
 }
 
-/// One value, at a time.
+/// One value, at one moment.
 struct Once {
-    /// None once it has been told.
+    /// `None` once the value has been received.
     at: Lock<Option<Instant>>,
 }
 
@@ -86,9 +86,9 @@ impl Clock<Instant> for Once {
     }
 }
 
-/// A value for every period.
+/// One value for each period.
 struct Beats {
-    /// The next one; none if the clock cannot express it.
+    /// When the next value is due; `None` if the clock cannot express it.
     at: Lock<Option<Instant>>,
     period: Duration,
 }

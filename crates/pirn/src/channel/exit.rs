@@ -1,19 +1,19 @@
 //! The exit of a channel: values that receivers take without the channel's lock.
 //!
-//! Between threads the channel's lock and what lies under it go to and fro with every value:
-//! a tenth of a microsecond. So a receiver that had to wait for the lock takes all that is in
-//! the buffer out to here, where a second lock passes among receivers only. While that pays
-//! it goes on so, and waits for a moment each time, so that the next batch is a large one. Where
-//! nobody contends, nothing ever comes here.
+//! Between threads, the channel's lock and the data that it protects move between cores with every
+//! value: a tenth of a microsecond. So a receiver that had to wait for the lock moves the whole
+//! buffer here, where a second lock passes among receivers only. Receivers continue so while it
+//! pays, and pause briefly each time, so that the next batch is large. Without contention the exit
+//! stays empty.
 //!
 //! # Invariants
-//! * X1. `len` is the length of `values`, written while their lock is held. It grows only
-//!   while the channel's lock is held as well: so who holds that, and reads zero, knows that
-//!   there is nothing here, and that there will not be.
-//! * X2. What is here is older than all that is in the buffer.
-//! * X3. There is something here only while nobody waits to send or watches for it: to take a
-//!   value from here changes nothing for anyone but those who find the channel full. Who is
-//!   about to wait for room takes all of it back first, under the channel's lock.
+//! * X1. `len` is the length of `values`, written while their lock is held. It grows only while the
+//!   channel's lock is held as well. So a holder of that lock that reads zero knows that the exit
+//!   is empty and stays so.
+//! * X2. Values here are older than all values in the buffer.
+//! * X3. Values are here only while no party waits to send or watches the send side. So taking one
+//!   affects only parties that find the channel full. A sender that is about to wait for room first
+//!   moves all of them back, under the channel's lock.
 
 use std::fmt;
 use std::mem;
@@ -23,12 +23,12 @@ use crate::shim::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::shim::hint::spin_loop;
 use crate::shim::{self, Lock};
 
-/// Values on their way out. The channel's lock is taken before the one in here.
+/// Values on their way out. Lock order: the channel's lock before the one in here.
 pub(super) struct Exit<T> {
     len: AtomicUsize,
-    /// How many values came the last time; 0 if they no longer do.
+    /// The size of the last batch; 0 if the exit is no longer used.
     batch: AtomicUsize,
-    /// Whether values have ever come.
+    /// Whether values were ever moved here.
     opened: AtomicBool,
     values: Lock<Row<T>>,
 }
@@ -43,11 +43,11 @@ impl<T> Exit<T> {
         }
     }
 
-    /// How many values are here; exact, or too many, if the channel's lock is held.
+    /// Returns the number of values here. It is exact, or too high, if the channel's lock is held.
     #[inline]
     pub(super) fn len(&self) -> usize {
-        // ORDERING: Relaxed: an opinion without the channel's lock; with it, X1: whatever was
-        // brought here happened before.
+        // ORDERING: Relaxed: a hint without the channel's lock. With the lock, X1: the move of the
+        // values to the exit happened before.
         self.len.load(Ordering::Relaxed)
     }
 
@@ -56,21 +56,21 @@ impl<T> Exit<T> {
         self.len() == 0
     }
 
-    /// Whether values have ever come here. Who has seen, by an acquiring load, what the channel
-    /// was after they came, is told so.
+    /// Returns whether values were ever moved here. A caller that has read, with an acquiring load,
+    /// a state of the channel written after such a move sees true.
     pub(super) fn was_opened(&self) -> bool {
         self.opened.load(Ordering::Relaxed)
     }
 
-    /// Whether values come here at present: an opinion.
+    /// Returns whether the exit is in use at present; a hint.
     #[inline]
     pub(super) fn is_used(&self) -> bool {
-        // ORDERING: Relaxed, as all of `batch`: whoever is mistaken finds the exit empty, or
-        // takes the values back under the channel's lock.
+        // ORDERING: Relaxed, as all of `batch`: a caller with a stale value finds the exit empty,
+        // or moves the values back under the channel's lock.
         self.batch.load(Ordering::Relaxed) > 0
     }
 
-    /// Lets values gather in the buffer for a moment, if few came here the last time.
+    /// Pauses so that values accumulate in the buffer, if the last batch was small.
     pub(super) fn gather(&self) {
         if shim::WATCHING_PAYS && self.batch.load(Ordering::Relaxed) < FEW {
             for _ in 0..PAUSES {
@@ -91,13 +91,13 @@ impl<T> Exit<T> {
         value
     }
 
-    /// Notes that values no longer come here. The channel's lock is held, and none is here.
+    /// Records that the exit is no longer used. The channel's lock is held, and the exit is empty.
     pub(super) fn calm(&self) {
         self.batch.store(0, Ordering::Relaxed);
     }
 
-    /// Brings `values` here, and leaves an empty row in their place. The channel's lock is
-    /// held, and there is nothing here.
+    /// Moves `values` here and leaves an empty row in their place. The channel's lock is held, and
+    /// the exit is empty.
     pub(super) fn fill(&self, values: &mut Row<T>) {
         let mut here = self.values.lock();
         mem::swap(&mut *here, values);
@@ -106,7 +106,7 @@ impl<T> Exit<T> {
         self.opened.store(true, Ordering::Relaxed);
     }
 
-    /// Takes all values back, to `row`, which is empty. The channel's lock is held.
+    /// Moves all values back to `row`, which is empty. The channel's lock is held.
     pub(super) fn take_back(&self, row: &mut Row<T>) {
         let mut here = self.values.lock();
         mem::swap(&mut *here, row);
@@ -122,11 +122,11 @@ impl<T> fmt::Debug for Exit<T> {
     }
 }
 
-/// Who brings fewer values here lets them gather before it takes the channel's lock again.
-/// Measured on two cores with the next: `threads-*` of the benchmarks.
+/// Below this batch size a receiver pauses before it takes the channel's lock again. Measured on
+/// two cores, together with `PAUSES`: `threads-*` of the benchmarks.
 const FEW: usize = 200;
 
-/// For so many pauses of the processor: one or two microseconds, in which the sender has the
-/// channel's lock to itself. With 8, two threads at either end of a thousand places took one and
-/// a half times as long for a value.
+/// Length of that pause in spin-loop hints: one or two microseconds, in which the sender has the
+/// channel's lock to itself. With 8, two threads at either end of a thousand places took one and a
+/// half times as long for a value.
 const PAUSES: u32 = 40;

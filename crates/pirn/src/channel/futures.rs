@@ -1,11 +1,11 @@
 //! Sending and receiving as futures.
 //!
-//! Each is a case of a select that waits by an agent (`wait::awaiting`): it stands in the channel's queue
-//! among fibers and threads, and is handed over to like any of them.
+//! Each future is a select case that waits through a future waiter (`wait::awaiting`). It is in the
+//! channel's queue among fibers and threads, and values are handed to it as to any of them.
 //!
-//! Owns: what all futures of channels share ([`Once`]), the futures of a pipe, and how a future waits for
-//! time ([`Arrival`], which streams are made of too). Does not own: the futures of other kinds of channels
-//! (`oneshot`, `watch`, `broadcast`).
+//! Owns: the part that all futures of channels share ([`Once`]), the futures of a pipe, and how a
+//! future waits for time ([`Arrival`], which streams use too). Does not own: the futures of other
+//! kinds of channels (`oneshot`, `watch`, `broadcast`).
 
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
@@ -33,17 +33,17 @@ pub struct RecvFuture<'a, T> {
 #[must_use = "a future does nothing unless it is polled"]
 pub struct SendFuture<'a, T>(Once<SendCase<'a, T>>);
 
-/// A case that is awaited, and yields once.
+/// A case that is awaited and completes once.
 pub(super) struct Once<C: Case> {
     awaiting: Awaiting<C>,
     done: Cell<bool>,
 }
 
-/// The next value of a pipe, held as `P` does; it may be awaited again when it has come. What has come and
-/// has not been collected goes back.
+/// The next value of a pipe, which `P` holds. It may be awaited again after it was ready. A value
+/// that was handed over and not collected returns to the channel.
 pub(super) struct Arrival<P: Borrow<Pipe<T>>, T> {
     awaiting: Awaiting<ValueCase<P, T>>,
-    /// Of a channel that time sends to: who waits for that time.
+    /// For a channel that a clock sends to: the timer of the next value.
     alarm: RefCell<Option<(Instant, Sleep)>>,
 }
 
@@ -62,7 +62,7 @@ impl<T> Future for RecvFuture<'_, T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.into_ref().get_ref();
         assert!(!this.done.get(), "{POLLED_AGAIN}");
-        // SAFETY: AW1: it is a part of what is pinned, and is not moved out of it.
+        // SAFETY: AW1: `arrival` is structurally pinned, and is not moved out of `this`.
         let received = ready!(unsafe { this.arrival.poll(context) });
         this.done.set(true);
         Poll::Ready(received)
@@ -79,7 +79,7 @@ impl<T> Future for SendFuture<'_, T> {
     type Output = Result<(), SendError<T>>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: AW1: it is a part of what is pinned, and is not moved out of it.
+        // SAFETY: AW1: the field is structurally pinned, and is not moved out of `self`.
         let case = ready!(unsafe { self.into_ref().get_ref().0.poll(context) });
         Poll::Ready(case.collect())
     }
@@ -93,10 +93,10 @@ impl<C: Case> Once<C> {
         }
     }
 
-    /// Goes on. Ready: the case, which is complete.
+    /// Polls the wait. Ready: the case, which is complete.
     ///
     /// # Panics
-    /// If it has been ready before.
+    /// If it was ready before.
     ///
     /// # Safety
     /// AW1: pinned from now on.
@@ -108,7 +108,7 @@ impl<C: Case> Once<C> {
         Poll::Ready(self.awaiting.case())
     }
 
-    /// Takes the case back from wherever it waits.
+    /// Withdraws the case from the queue in which it waits.
     pub(super) fn retract(&self) -> &C {
         self.awaiting.retract();
         self.awaiting.case()
@@ -123,7 +123,7 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
         }
     }
 
-    /// Goes on. Ready: this has been received; the next poll waits for the next value.
+    /// Polls the wait. Ready: a value has been received; the next poll waits for the next value.
     ///
     /// # Safety
     /// AW1: pinned from now on.
@@ -134,13 +134,14 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
         // SAFETY: AW1: the caller's promise.
         while unsafe { self.awaiting.poll(context) }.is_pending() {
             ready!(self.poll_clock(context));
-            // Now it is time; so it is tried as if it had never been out.
+            // The clock is due, so the next attempt starts as if the case had never been published.
             self.awaiting.retract();
         }
         Poll::Ready(self.awaiting.case().collect())
     }
 
-    /// Waits for the channel's clock, if it has one and that goes on; ready when it is time to look.
+    /// Waits for the channel's clock, if it has one that still sends. Ready when it is time to
+    /// check again.
     fn poll_clock(&self, context: &mut Context<'_>) -> Poll<()> {
         let Some(due) = self.awaiting.case().due() else {
             return Poll::Pending;
@@ -157,7 +158,7 @@ impl<P: Borrow<Pipe<T>>, T> Arrival<P, T> {
 }
 
 impl<P: Borrow<Pipe<T>>, T> Drop for Arrival<P, T> {
-    /// A value that has been handed over and not been collected goes back.
+    /// A value that was handed over and not collected returns to the channel.
     fn drop(&mut self) {
         self.awaiting.retract();
         let case = self.awaiting.case();

@@ -25,12 +25,12 @@ pub struct Iter<'a, T> {
     interrupted: Option<Interrupt>,
 }
 
-/// Receives while there is something to receive; see [`Receiver::try_iter`].
+/// Receives until a receive would wait; see [`Receiver::try_iter`].
 pub struct TryIter<'a, T> {
     receiver: &'a Receiver<T>,
 }
 
-/// Receives like [`Iter`], and owns its receiver.
+/// Receives as [`Iter`] does, and owns its receiver.
 pub struct IntoIter<T> {
     receiver: Receiver<T>,
     interrupted: Option<Interrupt>,
@@ -44,8 +44,8 @@ impl<'a, T> Iter<'a, T> {
         }
     }
 
-    /// Returns the interrupt that ended the iteration; `None` if it goes on, or ended
-    /// because the channel is closed and drained.
+    /// Returns the interrupt that ended the iteration. `None` if the iteration has not ended, or
+    /// ended because the channel is closed and drained.
     pub fn interrupted(&self) -> Option<Interrupt> {
         self.interrupted
     }
@@ -65,8 +65,8 @@ impl<T> IntoIter<T> {
         }
     }
 
-    /// Returns the interrupt that ended the iteration; `None` if it goes on, or ended
-    /// because the channel is closed and drained.
+    /// Returns the interrupt that ended the iteration. `None` if the iteration has not ended, or
+    /// ended because the channel is closed and drained.
     pub fn interrupted(&self) -> Option<Interrupt> {
         self.interrupted
     }

@@ -4,11 +4,11 @@
 //! hands each value from sender to receiver directly. Both ends can be cloned. Values
 //! arrive in the order in which they were sent, each at exactly one receiver.
 //!
-//! The life of a channel is its own: it ends by [`close`](Sender::close), or when the last
-//! sender or the last receiver goes, never because a scope ends or a fiber is cancelled.
-//!
-//! Owns: buffers, hand-over and the end of a channel (`bounded`), and what users see of it.
-//! Does not own: waiting (`wait`); nothing here knows what a run queue is.
+//! A channel does not depend on scopes or cancellation. It ends by [`close`](Sender::close), or
+//! when the last sender or the last receiver is dropped.
+
+// Owns: buffers, hand-over and the end of a channel (`bounded`), and the public types. Does not
+// own: waiting (`wait`). No code here uses run queues.
 
 pub mod broadcast;
 mod buffer;
@@ -31,7 +31,7 @@ mod state;
 #[cfg(feature = "futures")]
 #[expect(unsafe_code, reason = "polls what is pinned in the stream's box")]
 mod stream;
-// The value lies in a lock of `sync`, which is not there under loom.
+// The value is protected by a lock of `sync`, which does not exist under loom.
 #[cfg(not(loom))]
 pub mod watch;
 

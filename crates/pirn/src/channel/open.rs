@@ -8,12 +8,11 @@ use super::sender::Sender;
 
 /// Opens a channel that holds up to `capacity` values.
 ///
-/// With capacity 0, a send ends when a receiver has taken the value (a rendezvous). Room for
-/// `capacity` values, but for 1024 at most, is allocated at once; a larger buffer grows as it
-/// fills.
+/// With capacity 0, a send ends when a receiver has taken the value (a rendezvous). Memory for
+/// `capacity` values, at most 1024, is allocated at once. A larger buffer grows as it fills.
 ///
 /// # Panics
-/// If 1024 values of `T`, or `capacity` if that is less, do not fit into the address space.
+/// If 1024 values of `T`, or `capacity` values if that is less, do not fit into the address space.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -31,10 +30,10 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     open(Some(capacity))
 }
 
-/// Opens a channel that holds any number of values: a send never waits.
+/// Opens a channel that holds any number of values, so a send never waits.
 ///
-/// Nothing holds a sender back that is faster than the receivers; memory grows by blocks of
-/// 1024 values, and is given back as the channel drains.
+/// Nothing slows a sender that is faster than the receivers. Memory grows in blocks of 1024 values,
+/// and is freed as the channel drains.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.

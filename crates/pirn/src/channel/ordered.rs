@@ -1,14 +1,14 @@
-//! Work that is done in parallel and received in the order in which it was submitted.
+//! Work that runs in parallel, with its results received in the order of submission.
 //!
-//! Owns: the places of results that are not there yet. A submission reserves a place in the
-//! buffer of a channel; whoever ends puts its result behind those that were submitted before,
-//! as soon as all of those are there.
+//! Owns: the places of results that do not exist yet. A submission reserves a place in the buffer
+//! of a channel. A fiber that ends stores its result behind those of earlier submissions. It is
+//! delivered once all of those are present.
 //!
 //! # Invariants
-//! * OR1. `late` holds the places from `first` on, in order of submission; each is filled
-//!   once, by the end of its fiber, whatever that end was.
-//! * OR2. Results leave `late` from its front only, and one party at a time (`delivering`)
-//!   moves them to the channel; so they arrive there in order, and no two locks are held.
+//! * OR1. `late` holds the places from `first` on, in order of submission. Each is filled once, by
+//!   the end of its fiber, however it ends.
+//! * OR2. Results leave `late` from its front only, and one party at a time (`delivering`) moves
+//!   them to the channel. So they arrive in order, and no two locks are held.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,10 +22,10 @@ use super::sender::Sender;
 use crate::shim::Lock;
 use crate::spawn::{JoinError, Payload, spawn};
 
-/// Opens a channel of results: work is submitted at one end, done by fibers, and received at
-/// the other end in the order of submission.
+/// Opens a channel of results: fibers run the work submitted at one end, and results are received
+/// at the other end in the order of submission.
 ///
-/// At most `capacity` results are under way or waiting to be received.
+/// At most `capacity` results are being computed or waiting to be received.
 ///
 /// # Panics
 /// If `capacity` is 0.
@@ -58,9 +58,9 @@ pub fn ordered<T>(capacity: usize) -> (OrderedSender<T>, Receiver<Result<T, Join
     (OrderedSender { line }, receiver)
 }
 
-/// The submitting end of an [`ordered`] channel; clones submit to the same receivers.
+/// The submitting end of an [`ordered`] channel; clones submit to the same channel.
 ///
-/// The channel closes when the last one has been dropped and everything submitted has ended.
+/// The channel closes when the last one has been dropped and all submitted work has ended.
 pub struct OrderedSender<T> {
     line: Arc<Line<T>>,
 }
@@ -78,15 +78,15 @@ struct Late<T> {
 }
 
 impl<T: Send + 'static> OrderedSender<T> {
-    /// Runs `f` in a fiber, whose result is received after those of all that was submitted
-    /// before. Waits while `capacity` results are under way or not received.
+    /// Runs `f` in a fiber; its result is received after those of all earlier submissions. Waits
+    /// while `capacity` results are being computed or waiting to be received.
     ///
-    /// A panic of `f` arrives as [`JoinError::Panicked`], and as [`JoinError::NotRun`] that
-    /// its fiber never started.
+    /// A panic of `f` arrives as [`JoinError::Panicked`]. If its fiber never started,
+    /// [`JoinError::NotRun`] arrives.
     ///
     /// # Errors
-    /// `Disconnected` with `f` if the channel is closed or all receivers are gone,
-    /// `Interrupted` with `f` if the caller is interrupted.
+    /// `Disconnected` if the channel is closed or all receivers are gone, `Interrupted` if the
+    /// caller is interrupted. Both return `f`.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -104,7 +104,8 @@ impl<T: Send + 'static> OrderedSender<T> {
         }
         let place = self.line.place();
         spawn(move || {
-            // UNWIND: what `f` has left broken is `f`'s; the payload goes to the receiver.
+            // UNWIND: `f` is responsible for its own broken state; the payload goes to the
+            // receiver.
             let result = catch_unwind(AssertUnwindSafe(f));
             place.fill(result.map_err(|panic| JoinError::Panicked(Payload::new(panic))));
         })
@@ -114,8 +115,8 @@ impl<T: Send + 'static> OrderedSender<T> {
 }
 
 impl<T> OrderedSender<T> {
-    /// Closes the channel: nothing more can be submitted. What was is still received.
-    /// True for the one call that did it.
+    /// Closes the channel: nothing more can be submitted, and results of earlier submissions are
+    /// still received. Returns true for the one call that closed it.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -123,14 +124,14 @@ impl<T> OrderedSender<T> {
         self.line.sender.close()
     }
 
-    /// True once nothing can be submitted any more.
+    /// Returns true once nothing can be submitted any more.
     pub fn is_closed(&self) -> bool {
         self.line.sender.is_closed()
     }
 }
 
 impl<T> Line<T> {
-    /// The next place in line.
+    /// Reserves the next place.
     fn place(self: &Arc<Self>) -> Place<T> {
         let mut late = self.late.lock();
         late.results.push_back(None);
@@ -157,7 +158,7 @@ impl<T> Line<T> {
         }
     }
 
-    /// Takes the next result in line, or ends the delivery.
+    /// Takes the next result that is present, or ends the delivery.
     fn next(&self) -> Option<Result<T, JoinError>> {
         let mut late = self.late.lock();
         if let Some(Some(_)) = late.results.front() {
@@ -169,7 +170,7 @@ impl<T> Line<T> {
     }
 }
 
-/// A place in line; dropped unfilled, it says that its fiber never ran (OR1).
+/// A place for a result. If dropped unfilled, it reports that its fiber never ran (OR1).
 struct Place<T> {
     line: Option<(Arc<Line<T>>, u64)>,
 }

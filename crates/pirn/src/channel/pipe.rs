@@ -1,9 +1,9 @@
-//! What the two ends of a channel share: the state under one short lock, a glance at it without
-//! the lock, and how a channel ends.
+//! The data that the two ends of a channel share. It has the state under one short lock, and a copy
+//! of its length for reads without the lock. It also ends the channel.
 //!
-//! Owns: what is done when the lock is free: wakes, and telling those who watch. Does not own:
-//! where a value goes (`state`), waiting (`sending`, `receiving`, `case`), handles (`sender`,
-//! `receiver`), or the shape of errors.
+//! Owns: the work after unlocking: wakes, and notifying watchers. Does not own: where a value goes
+//! (`state`), waiting (`sending`, `receiving`, `case`), handles (`sender`, `receiver`), or the
+//! shape of errors.
 
 use std::fmt;
 use std::mem;
@@ -19,27 +19,26 @@ use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::wait::notice::{Subject, closed};
 use crate::wait::{self, wake_all};
 
-/// What both ends share.
+/// The data that both ends share.
 pub(super) struct Pipe<T> {
-    /// Room for values; `usize::MAX` means any number.
+    /// The capacity; `usize::MAX` means no limit.
     pub(super) capacity: usize,
-    /// Twice the length of the buffer, plus one once closed; for looks without the lock. What
-    /// is at the exit comes on top.
-    /// Written under the lock.
+    /// Twice the length of the buffer, plus one once closed, for reads without the lock. Values at
+    /// the exit are not included. Written under the lock.
     glance: AtomicUsize,
-    /// Sends by the time, in place of senders.
+    /// A timer that sends values, in place of senders.
     pub(super) clock: Option<Box<dyn Clock<T>>>,
     pub(super) state: Lock<State<T>>,
     /// Written by receivers.
     pub(super) exit: CachePadded<Exit<T>>,
 }
 
-/// Sends values when their time has come.
+/// Sends values at certain times.
 pub(super) trait Clock<T>: Send + Sync {
-    /// The value that is due at `now`, for one caller.
+    /// Returns the value that is due at `now`; each value is returned to one caller only.
     fn tell(&self, now: Instant) -> Option<T>;
 
-    /// When the next value is due; `None` is never.
+    /// Returns when the next value is due; `None` means never.
     fn due(&self) -> Option<Instant>;
 }
 
@@ -55,16 +54,17 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Writes down for looks without the lock what `state`, whose lock is held, has become.
+    /// Publishes the length and the closed flag of `state` for reads without the lock. The lock is
+    /// held.
     #[inline]
     pub(super) fn note(&self, state: &State<T>) {
         let glance = state.buffer.len() << 1 | usize::from(state.closed);
-        // ORDERING: for opinions; whoever acts on it takes the lock. Release pairs with the
-        // load in `len`.
+        // ORDERING: for hints; a reader that acts on it takes the lock. Release pairs with the load
+        // in `len`.
         self.glance.store(glance, Ordering::Release);
     }
 
-    /// Finds out how many values are at the exit, for `state`, whose lock is held.
+    /// Updates in `state` the number of values at the exit. The lock is held.
     #[inline]
     pub(super) fn look_ahead(&self, state: &mut State<T>) {
         if state.crowded > 0 {
@@ -72,8 +72,8 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Takes back what is at the exit, to `state`, whose lock is held: from here on until the
-    /// lock is free, all values are in one place (X3).
+    /// Moves the values at the exit back to `state`. The lock is held, and until it is released all
+    /// values are in one place (X3).
     #[inline]
     pub(super) fn reunite(&self, state: &mut State<T>) {
         if state.ahead > 0 {
@@ -82,8 +82,8 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Gives `value`, which a receiver has been handed and has not taken, to the next one; it is
-    /// older than all that are in the channel.
+    /// Gives `value`, which was handed to a receiver and not taken, to the next receiver. It is
+    /// older than all values in the channel.
     pub(super) fn put_back(&self, value: T) {
         let mut state = self.state.lock();
         self.reunite(&mut state);
@@ -93,7 +93,8 @@ impl<T> Pipe<T> {
         self.follow(after);
     }
 
-    /// Whether a value is in the channel that is `sought`, which is asked with the lock held.
+    /// Returns whether the channel holds a value for which `sought`, called with the lock held,
+    /// returns true.
     pub(super) fn holds(&self, sought: impl Fn(&T) -> bool) -> bool {
         let mut state = self.state.lock();
         self.reunite(&mut state);
@@ -101,7 +102,7 @@ impl<T> Pipe<T> {
         state.buffer.iter().any(sought)
     }
 
-    /// Does what was left until the lock is free.
+    /// Does the work that was deferred until the lock is released.
     #[inline]
     pub(super) fn follow(&self, after: After) {
         if let Some(wake) = after.wake {
@@ -117,8 +118,8 @@ impl<T> Pipe<T> {
         self.tell_others(side, None);
     }
 
-    /// Tells all that watch `side` now, but for the party with `ticket`: who is about to wait
-    /// makes the channel ready for others only.
+    /// Notifies all present watchers of `side`, except the party of `ticket`: a party that is about
+    /// to wait makes the channel ready for others only.
     #[cold]
     pub(super) fn tell_others(&self, side: Side, ticket: Option<Ticket>) {
         let mut state = self.state.lock();
@@ -126,13 +127,13 @@ impl<T> Pipe<T> {
         let limit = state.told;
         drop(state);
         wake_all(&self.state, |state| {
-            // Who comes after this call has seen `limit`, so it cannot go on for ever.
+            // A watcher that joins after this call has seen `limit`, so the loop ends.
             state.watchers[side as usize]
                 .claim_first_where(|watcher| watcher.is_due(limit, ticket), |_| ())
         });
     }
 
-    /// Ends admission, for `reason`; true for the one call that did it.
+    /// Closes the channel with `reason`. Returns true for the one call that closed it.
     pub(super) fn close(&self, reason: Option<Reason>) -> bool {
         let mut state = self.state.lock();
         if mem::replace(&mut state.closed, true) {
@@ -151,8 +152,8 @@ impl<T> Pipe<T> {
         true
     }
 
-    /// Tells everybody who waits to receive, or for readiness, of the end, unless reserved
-    /// places are still to be filled. Nobody joins them after that (CH3), so this ends.
+    /// Wakes all parties that wait to receive, or for readiness, unless reserved places are still
+    /// to be filled. None joins after that (CH3), so the loop ends.
     pub(super) fn tell_all(&self) {
         wake_all(&self.state, |state| {
             if state.has_ended() {
@@ -169,7 +170,7 @@ impl<T> Pipe<T> {
         self.state.lock().senders += 1;
     }
 
-    /// Adds a sender unless there is none left.
+    /// Adds a sender, unless none is left.
     pub(super) fn revive_sender(&self) -> bool {
         let mut state = self.state.lock();
         let alive = state.senders > 0;
@@ -191,8 +192,8 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// With the last receiver go the values that nobody can receive any more; parked senders
-    /// get theirs back.
+    /// Removes a receiver. The last one drops the values that can no longer be received, and parked
+    /// senders get theirs back.
     pub(super) fn remove_receiver(&self) {
         let mut state = self.state.lock();
         state.receivers -= 1;
@@ -216,7 +217,7 @@ impl<T> Pipe<T> {
         self.state.lock().reason.clone()
     }
 
-    /// Whether somebody waits for a value.
+    /// Returns whether a receiver or a watcher waits for a value.
     pub(super) fn is_awaited(&self) -> bool {
         let state = self.state.lock();
         let watchers = &state.watchers[Side::Receive as usize];
@@ -229,11 +230,12 @@ impl<T> Pipe<T> {
 
     pub(super) fn len(&self) -> usize {
         let told = self.due().is_some_and(|due| due <= wait::now());
-        // ORDERING: pairs with the store in `note`: if that came after values went to the exit,
-        // then the exit says that they did.
+        // ORDERING: pairs with the store in `note`: if that store followed a move to the exit,
+        // `was_opened` returns true here.
         let glance = self.glance.load(Ordering::Acquire);
         let len = if self.exit.was_opened() {
-            // What moves between buffer and exit would be seen twice, or not at all.
+            // Without the lock, values that move between buffer and exit could be counted twice or
+            // not at all.
             let state = self.state.lock();
             state.buffer.len() + self.exit.len()
         } else {
@@ -251,14 +253,14 @@ impl<T> Pipe<T> {
         self.glance() >> 1 == 0 && self.exit.is_empty()
     }
 
-    /// Whether a quarter of the places is free, at least one: what a thread that finds the
-    /// channel full watches for, so that it sends more than one value then.
+    /// Returns whether a quarter of the places is free, and at least one. A thread that finds the
+    /// channel full waits for that, so that it then sends more than one value.
     pub(super) fn looks_roomy(&self) -> bool {
         let used = (self.glance() >> 1) + self.exit.len();
         used < self.capacity - self.capacity / 4
     }
 
-    /// How many values the buffer can hold; `None` means any number.
+    /// Returns how many values the buffer can hold; `None` means no limit.
     pub(super) fn limit(&self) -> Option<usize> {
         (self.capacity != usize::MAX).then_some(self.capacity)
     }

@@ -15,11 +15,10 @@ use super::state::Side;
 use crate::wait::deadline_in;
 use crate::wait::object::Nameable;
 
-/// The receiving end of a channel; each value goes to one of its clones.
+/// The receiving end of a channel; each value is received by one of its clones.
 ///
-/// Every method works on a fiber and on a plain thread. When the last receiver has been
-/// dropped the channel closes, values that are still in it are dropped, and waiting senders
-/// get theirs back.
+/// Every method works on a fiber and on a plain thread. When the last receiver is dropped, the
+/// channel closes. Values in the buffer are dropped, and waiting senders get theirs back.
 pub struct Receiver<T> {
     pub(super) channel: Arc<Pipe<T>>,
 }
@@ -35,11 +34,11 @@ impl<T> Receiver<T> {
         Receiver { channel }
     }
 
-    /// Receives the next value, waiting for one if need be.
+    /// Receives the next value, waiting until there is one.
     ///
     /// # Errors
-    /// `Disconnected` if the channel is closed and everything in it has been received,
-    /// `Interrupted` if the caller is interrupted.
+    /// `Disconnected` if the channel is closed and all its values have been received, `Interrupted`
+    /// if the caller is interrupted.
     ///
     /// # Cancellation
     /// An interruption point; an interrupted receive has taken nothing. Parks a fiber,
@@ -49,10 +48,10 @@ impl<T> Receiver<T> {
         self.channel.recv(None).map_err(RecvTimeoutError::unlimited)
     }
 
-    /// Receives the next value if there is one, or a sender that waits with one.
+    /// Receives the next value if one is buffered, or if a sender is waiting with one.
     ///
     /// # Errors
-    /// `Empty` if there is none, `Disconnected` if there will never be one.
+    /// `Empty` if there is no value now, `Disconnected` if there will never be one.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -60,10 +59,10 @@ impl<T> Receiver<T> {
         self.channel.try_recv()
     }
 
-    /// Receives the next value, waiting no longer than `timeout`.
+    /// Receives the next value, waiting for at most `timeout`.
     ///
     /// # Errors
-    /// As [`recv`](Receiver::recv), and `Timeout` if the time was up first.
+    /// As [`recv`](Receiver::recv), and `Timeout` if the time is up first.
     ///
     /// # Cancellation
     /// As [`recv`](Receiver::recv).
@@ -72,10 +71,10 @@ impl<T> Receiver<T> {
         self.channel.recv(deadline_in(timeout))
     }
 
-    /// Receives the next value, waiting no longer than until `deadline`.
+    /// Receives the next value, waiting until `deadline` at the latest.
     ///
     /// # Errors
-    /// As [`recv`](Receiver::recv), and `Timeout` if the deadline came first.
+    /// As [`recv`](Receiver::recv), and `Timeout` if the deadline passes first.
     ///
     /// # Cancellation
     /// As [`recv`](Receiver::recv).
@@ -84,13 +83,13 @@ impl<T> Receiver<T> {
         self.channel.recv(Some(deadline))
     }
 
-    /// Receives at least one value, waiting for it, and as many more as there are, but no
-    /// more than `max`; appends them to `out`. Returns how many.
+    /// Waits for at least one value, appends the available values to `out`, at most `max`, and
+    /// returns how many it appended.
     ///
-    /// With a `max` of 0 it returns 0 at once.
+    /// If `max` is 0, it returns 0 at once.
     ///
     /// # Errors
-    /// As [`recv`](Receiver::recv); nothing has been received then.
+    /// As [`recv`](Receiver::recv); then nothing has been received.
     ///
     /// # Cancellation
     /// As [`recv`](Receiver::recv).
@@ -99,22 +98,24 @@ impl<T> Receiver<T> {
         self.channel.recv_many(out, max)
     }
 
-    /// Returns a case for a select that receives; see [`RecvCase`].
+    /// Returns a select case that receives; see [`RecvCase`].
     pub fn recv_case(&self) -> RecvCase<'_, T> {
         RecvCase::new(&self.channel)
     }
 
-    /// Returns a future that receives the next value, polled by whatever there is: a fiber in
-    /// [`future::wait`](crate::future::wait()), another library's runtime.
+    /// Returns a future that receives the next value. Any executor may poll it: a fiber in
+    /// [`future::wait`](crate::future::wait()), or another library's runtime.
     ///
-    /// It takes its place among those who wait at the first poll that finds no value, and keeps it from poll
-    /// to poll. Dropped before it has yielded, it has received nothing: a value that has just been handed
-    /// over to it goes to the next receiver, or back to the front of the channel, whose
-    /// [`len`](Receiver::len) may exceed the capacity by it; others may have been told
-    /// `Disconnected` before that. A receiver of what time
-    /// sends ([`after`](super::after), [`tick`](super::tick)) has a fiber wait for that, on the runtime of whoever polls.
+    /// The first poll that finds no value puts the future into the queue of waiting receivers, and
+    /// it keeps its place between polls. If it is dropped before it is ready, it has received
+    /// nothing. A value already handed to it goes to the next receiver, or back to the front of the
+    /// channel. Then [`len`](Receiver::len) may exceed the capacity by that value, and other
+    /// receivers may already have returned `Disconnected`.
     ///
-    /// It yields `Disconnected` as [`recv`](Receiver::recv) does, and is never `Interrupted`.
+    /// For a receiver of [`after`](super::after) or [`tick`](super::tick), the future waits as a
+    /// [`future::sleep`](crate::future::sleep()) does.
+    ///
+    /// It yields `Disconnected` as [`recv`](Receiver::recv) does, and never yields `Interrupted`.
     ///
     /// # Examples
     /// ```
@@ -128,20 +129,20 @@ impl<T> Receiver<T> {
         RecvFuture::new(&self.channel)
     }
 
-    /// Returns a case for a select that wins when a receive would not wait, and receives
-    /// nothing. Somebody else may be faster afterwards.
+    /// Returns a select case that wins when a receive would not wait. It receives nothing, so
+    /// another receiver may take the value first.
     pub fn ready_case(&self) -> ReadyCase<'_> {
         ReadyCase::new(&*self.channel, Side::Receive)
     }
 
-    /// Returns why the channel was closed, if whoever closed it said so.
+    /// Returns the reason given to `close_with`, if the channel was closed with one.
     pub fn close_reason(&self) -> Option<Arc<dyn Error + Send + Sync>> {
         self.channel.close_reason()
     }
 
-    /// Closes the channel as [`close`](Receiver::close) does, and leaves word why, for
-    /// [`close_reason`](crate::channel::Sender::close_reason) on either side. False if the
-    /// channel was closed before; the word that was left then stays.
+    /// Closes the channel as [`close`](Receiver::close) does, and stores `reason` for
+    /// [`close_reason`](crate::channel::Sender::close_reason) on either side. Returns false if the
+    /// channel was closed before; the earlier reason is then kept.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -149,10 +150,10 @@ impl<T> Receiver<T> {
         self.channel.close(Some(Arc::from(reason.into())))
     }
 
-    /// Receives again and again, waiting as [`recv`](Receiver::recv) does.
+    /// Returns an iterator that receives values, waiting as [`recv`](Receiver::recv) does.
     ///
     /// The iteration ends when the channel is closed and drained, *or* when the caller is
-    /// interrupted; [`Iter::interrupted`] tells which.
+    /// interrupted. [`Iter::interrupted`] distinguishes the two.
     ///
     /// # Cancellation
     /// Each step is an interruption point. Parks a fiber, blocks a plain thread.
@@ -160,7 +161,7 @@ impl<T> Receiver<T> {
         Iter::new(self)
     }
 
-    /// Receives again and again while that is possible without waiting.
+    /// Returns an iterator that receives values until a receive would wait.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -168,11 +169,12 @@ impl<T> Receiver<T> {
         TryIter::new(self)
     }
 
-    /// Closes the channel for all senders and receivers; true for the one call that did it.
+    /// Closes the channel for all senders and receivers. Returns true for the one call that closed
+    /// it.
     ///
-    /// Later sends fail. What was sent before is still received, and so are the values of
-    /// senders that are waiting for room, whose sends succeed. On a channel of capacity 0
-    /// waiting senders get their values back. Waiting receivers are told.
+    /// Later sends fail. Values sent before are still received. So are the values of senders that
+    /// are waiting for room; their sends succeed. With capacity 0, waiting senders get their values
+    /// back. Waiting receivers are woken.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -193,35 +195,35 @@ impl<T> Receiver<T> {
         self.channel.close(None)
     }
 
-    /// True once nothing can be sent any more; there may still be values to receive.
+    /// Returns true once nothing can be sent any more; there may still be values to receive.
     pub fn is_closed(&self) -> bool {
         self.channel.is_closed()
     }
 
-    /// Returns how many values are in the buffer.
+    /// Returns the number of values in the buffer.
     ///
-    /// After a close this may exceed the capacity, by the values of senders that were
-    /// waiting; and by values that were [given back](Receiver::recv_async).
+    /// It may exceed the capacity: after a close by the values of senders that were waiting, and by
+    /// values that a dropped future [returned](Receiver::recv_async).
     pub fn len(&self) -> usize {
         self.channel.len()
     }
 
-    /// True if the buffer holds nothing; always, if it can hold nothing.
+    /// Returns true if the buffer is empty; always true with capacity 0.
     pub fn is_empty(&self) -> bool {
         self.channel.len() == 0
     }
 
-    /// True if the buffer has no room; always, if it can hold nothing.
+    /// Returns true if the buffer is full; always true with capacity 0.
     pub fn is_full(&self) -> bool {
         self.channel.is_full()
     }
 
-    /// Returns how many values the buffer can hold; `None` means any number.
+    /// Returns how many values the buffer can hold; `None` means that there is no limit.
     pub fn capacity(&self) -> Option<usize> {
         self.channel.limit()
     }
 
-    /// True if `other` receives from the same channel.
+    /// Returns true if `other` receives from the same channel.
     pub fn same_channel(&self, other: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.channel, &other.channel)
     }

@@ -1,4 +1,4 @@
-//! Taking values out of a pipe: at once, waiting, or many together.
+//! Receiving from a pipe: at once, waiting, or in batches.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -34,7 +34,7 @@ impl<T> Pipe<T> {
         self.try_recv_held(state)
     }
 
-    /// Goes on with an attempt that is not just a pop.
+    /// Continues an attempt that is not a plain pop.
     #[inline(never)]
     fn try_recv_held(&self, state: LockGuard<'_, State<T>>) -> Result<T, TryRecvError> {
         let mut state = state;
@@ -67,8 +67,8 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Takes a value if that is all there is to do; else comes back with the lock. A plain
-    /// thread may let values gather first.
+    /// Takes a value if a plain pop suffices; otherwise returns the lock guard. If `gather` is set,
+    /// a plain thread may let values accumulate first.
     #[inline]
     fn just_take(&self, gather: bool) -> Result<T, LockGuard<'_, State<T>>> {
         if self.exit.is_used() {
@@ -92,7 +92,7 @@ impl<T> Pipe<T> {
         Err(state)
     }
 
-    /// The same where threads meet: what is left goes to the exit.
+    /// As `just_take` where threads contend: the remaining values move to the exit.
     #[cold]
     fn just_take_crowded<'a>(
         &'a self,
@@ -119,8 +119,8 @@ impl<T> Pipe<T> {
         Ok(value)
     }
 
-    /// Notes that a receiver has come to `state`, whose lock is held, and whether it met
-    /// another. There is nothing at the exit.
+    /// Records in `state` that a receiver came, and whether it contended with another. The lock is
+    /// held, and the exit is empty.
     fn count_crowd(&self, state: &mut State<T>, contended: bool) {
         if contended {
             state.crowded = CROWDED;
@@ -132,7 +132,7 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Goes on with a receive that is not just a pop.
+    /// Continues a receive that is not a plain pop.
     #[inline(never)]
     #[track_caller]
     fn recv_held(
@@ -166,14 +166,14 @@ impl<T> Pipe<T> {
     }
 
     /// As [`follow`](Self::follow), for a receiver that has a value and is about to work on it. The
-    /// sender that it has woken may be on the same worker, and have more values for other receivers.
+    /// sender that it wakes may be on the same worker and have more values for other receivers.
     #[inline(always)]
     fn release(&self, after: After) {
         self.follow(after);
         give_way_if_slow();
     }
 
-    /// Receives, from a channel that a clock sends to.
+    /// Receives from a channel that a clock sends to.
     #[cold]
     #[track_caller]
     fn recv_by_clock(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
@@ -195,13 +195,13 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// What the channel's clock sends at `now`, if it has one.
+    /// Returns the value that the channel's clock sends at `now`, if any.
     #[cold]
     fn by_clock(&self, now: Instant) -> Option<T> {
         self.clock.as_ref()?.tell(now)
     }
 
-    /// When the channel's clock will send next, if ever.
+    /// Returns when the channel's clock sends next, if ever.
     pub(super) fn due(&self) -> Option<Instant> {
         self.clock.as_ref()?.due()
     }
@@ -258,7 +258,7 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Receives at least one value, waiting for it, and at most `max`.
+    /// Receives at least one value and at most `max`, waiting for the first.
     #[track_caller]
     pub(super) fn recv_many(
         &self,
@@ -280,7 +280,7 @@ impl<T> Pipe<T> {
         Ok(count)
     }
 
-    /// Takes what is there, up to `max` and up to one batch, in one go.
+    /// Takes buffered values under one lock, up to `max` and up to one batch.
     fn take_ready(&self, out: &mut Vec<T>, max: usize) -> usize {
         let max = max.min(BATCH);
         out.reserve(max);
@@ -305,6 +305,6 @@ impl<T> Pipe<T> {
     }
 }
 
-/// Receivers that come after a meeting of threads and empty the buffer at once. Arbitrary: few
-/// enough that a channel on one thread soon is as it was.
+/// How many receivers after a contended one move the whole buffer to the exit. Arbitrary: small, so
+/// that a channel used by one thread soon returns to the plain path.
 const CROWDED: u8 = 32;

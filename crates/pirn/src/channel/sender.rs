@@ -15,7 +15,7 @@ use super::state::Side;
 use crate::wait::deadline_in;
 use crate::wait::object::Nameable;
 
-/// The sending end of a channel; clones send to the same receivers.
+/// The sending end of a channel; clones send to the same channel.
 ///
 /// Every method works on a fiber and on a plain thread. The channel closes when the last
 /// sender has been dropped.
@@ -50,8 +50,8 @@ impl<T> Sender<T> {
         &self.channel
     }
 
-    /// Tells, whenever it is asked, whether somebody waits to receive; does not keep the
-    /// channel open.
+    /// Returns a closure that reports whether a receiver is waiting. It does not keep the channel
+    /// open.
     pub(crate) fn awaited(&self) -> impl Fn() -> bool + Send + Sync + 'static
     where
         T: Send + 'static,
@@ -60,18 +60,18 @@ impl<T> Sender<T> {
         move || channel.upgrade().is_some_and(|pipe| pipe.is_awaited())
     }
 
-    /// Whether a value that is `sought` has been sent and is with no receiver yet. It is asked with
-    /// a lock held.
+    /// Returns whether the channel holds a value for which `sought` returns true. `sought` is
+    /// called with a lock held.
     pub(crate) fn holds(&self, sought: impl Fn(&T) -> bool) -> bool {
         self.channel.holds(sought)
     }
 
-    /// Sends `value`, waiting while there is no room (on a channel of capacity 0: until a
-    /// receiver takes it).
+    /// Sends `value`, waiting while the channel is full. With capacity 0 it waits until a receiver
+    /// takes the value.
     ///
     /// # Errors
-    /// `Disconnected` if the channel is closed, `Interrupted` if the caller is; both with
-    /// the value.
+    /// `Disconnected` if the channel is closed, `Interrupted` if the caller is interrupted. Both
+    /// return the value.
     ///
     /// # Cancellation
     /// An interruption point; an interrupted send has sent nothing. Parks a fiber, blocks a
@@ -83,11 +83,11 @@ impl<T> Sender<T> {
             .map_err(SendTimeoutError::unlimited)
     }
 
-    /// Sends `value` if that is possible without waiting.
+    /// Sends `value` if this is possible without waiting.
     ///
     /// # Errors
-    /// `Full` if there is neither room nor a waiting receiver, `Disconnected` if the channel
-    /// is closed; both with the value.
+    /// `Full` if the channel is full and no receiver waits, `Disconnected` if the channel is
+    /// closed. Both return the value.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -95,10 +95,10 @@ impl<T> Sender<T> {
         self.channel.try_send(value)
     }
 
-    /// Sends `value`, waiting no longer than `timeout`.
+    /// Sends `value`, waiting for at most `timeout`.
     ///
     /// # Errors
-    /// As [`send`](Sender::send), and `Timeout` if the time was up first.
+    /// As [`send`](Sender::send), and `Timeout` if the time is up first.
     ///
     /// # Cancellation
     /// As [`send`](Sender::send).
@@ -111,10 +111,10 @@ impl<T> Sender<T> {
         self.channel.send(value, deadline_in(timeout))
     }
 
-    /// Sends `value`, waiting no longer than until `deadline`.
+    /// Sends `value`, waiting until `deadline` at the latest.
     ///
     /// # Errors
-    /// As [`send`](Sender::send), and `Timeout` if the deadline came first.
+    /// As [`send`](Sender::send), and `Timeout` if the deadline passes first.
     ///
     /// # Cancellation
     /// As [`send`](Sender::send).
@@ -127,13 +127,12 @@ impl<T> Sender<T> {
         self.channel.send(value, Some(deadline))
     }
 
-    /// Sends `value` without waiting; if there is no room, the oldest value in the channel
-    /// gives way and comes back.
+    /// Sends `value` without waiting; if the channel is full, it evicts and returns the oldest
+    /// value.
     ///
-    /// With [`try_send`](Sender::try_send), which gives the newest value back, and
-    /// [`send`](Sender::send), which waits, these are the three things that one can do when
-    /// a channel is full. On a channel of capacity 0 without a waiting receiver `value` itself
-    /// comes back.
+    /// On a full channel, [`try_send`](Sender::try_send) returns the newest value, and
+    /// [`send`](Sender::send) waits. On a channel of capacity 0 without a waiting receiver,
+    /// `force_send` returns `value` itself.
     ///
     /// # Errors
     /// `Disconnected` with the value if the channel is closed.
@@ -144,11 +143,11 @@ impl<T> Sender<T> {
         self.channel.force_send(value)
     }
 
-    /// Sends all of `values`, from the front, waiting while there is no room. Cheaper than as
-    /// many sends where there is.
+    /// Sends all of `values` in order, from the front, waiting while the channel is full. It is
+    /// cheaper than separate sends when the channel has room.
     ///
     /// # Errors
-    /// As [`send`](Sender::send). What has not been sent is still in `values`.
+    /// As [`send`](Sender::send). Values that have not been sent remain in `values`.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -157,13 +156,14 @@ impl<T> Sender<T> {
         self.channel.send_many(values)
     }
 
-    /// Returns a future that sends `value`, polled by whatever there is: a fiber in
-    /// [`future::wait`](crate::future::wait()), another library's runtime.
+    /// Returns a future that sends `value`. Any executor may poll it: a fiber in
+    /// [`future::wait`](crate::future::wait()), or another library's runtime.
     ///
-    /// It takes its place among those who wait at the first poll that finds no room, and keeps it from
-    /// poll to poll. Dropped before it has yielded, it has either sent the value or drops it.
+    /// The first poll that finds no room puts the future into the queue of waiting senders, and it
+    /// keeps its place between polls. If it is dropped before it is ready, it has either sent the
+    /// value or drops it.
     ///
-    /// It yields `Disconnected` as [`send`](Sender::send) does, and is never `Interrupted`.
+    /// It yields `Disconnected` as [`send`](Sender::send) does, and never yields `Interrupted`.
     ///
     /// # Examples
     /// ```
@@ -177,22 +177,22 @@ impl<T> Sender<T> {
         SendFuture::new(&self.channel, value)
     }
 
-    /// Returns a case for a select that sends `value`.
+    /// Returns a select case that sends `value`.
     ///
-    /// The value stays in the case until the case has won; see [`SendCase`].
+    /// The value stays in the case until the case wins; see [`SendCase`].
     pub fn send_case(&self, value: T) -> SendCase<'_, T> {
         SendCase::new(&self.channel, value)
     }
 
-    /// Returns a case for a select that wins when a send would not wait, and sends nothing.
-    /// Somebody else may be faster afterwards.
+    /// Returns a select case that wins when a send would not wait. It sends nothing, so another
+    /// sender may take the room first.
     pub fn ready_case(&self) -> ReadyCase<'_> {
         ReadyCase::new(&*self.channel, Side::Send)
     }
 
-    /// Closes the channel as [`close`](Sender::close) does, and leaves word why, for
-    /// [`close_reason`](crate::channel::Receiver::close_reason) on either side. False if the
-    /// channel was closed before; the word that was left then stays.
+    /// Closes the channel as [`close`](Sender::close) does, and stores `reason` for
+    /// [`close_reason`](crate::channel::Receiver::close_reason) on either side. Returns false if
+    /// the channel was closed before; the earlier reason is then kept.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -200,7 +200,7 @@ impl<T> Sender<T> {
         self.channel.close(Some(Arc::from(reason.into())))
     }
 
-    /// Returns why the channel was closed, if whoever closed it said so.
+    /// Returns the reason given to `close_with`, if the channel was closed with one.
     pub fn close_reason(&self) -> Option<Arc<dyn Error + Send + Sync>> {
         self.channel.close_reason()
     }
@@ -212,11 +212,12 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Closes the channel for all senders and receivers; true for the one call that did it.
+    /// Closes the channel for all senders and receivers. Returns true for the one call that closed
+    /// it.
     ///
-    /// Later sends fail. What was sent before is still received, and so are the values of
-    /// senders that are waiting for room, whose sends succeed. On a channel of capacity 0
-    /// waiting senders get their values back. Waiting receivers are told.
+    /// Later sends fail. Values sent before are still received. So are the values of senders that
+    /// are waiting for room; their sends succeed. With capacity 0, waiting senders get their values
+    /// back. Waiting receivers are woken.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -224,35 +225,35 @@ impl<T> Sender<T> {
         self.channel.close(None)
     }
 
-    /// True once nothing can be sent any more.
+    /// Returns true once nothing can be sent any more.
     pub fn is_closed(&self) -> bool {
         self.channel.is_closed()
     }
 
-    /// Returns how many values are in the buffer.
+    /// Returns the number of values in the buffer.
     ///
-    /// After a close this may exceed the capacity, by the values of senders that were
-    /// waiting.
+    /// After a close it may exceed the capacity, because the values of waiting senders are
+    /// admitted.
     pub fn len(&self) -> usize {
         self.channel.len()
     }
 
-    /// True if the buffer holds nothing; always, if it can hold nothing.
+    /// Returns true if the buffer is empty; always true with capacity 0.
     pub fn is_empty(&self) -> bool {
         self.channel.len() == 0
     }
 
-    /// True if the buffer has no room; always, if it can hold nothing.
+    /// Returns true if the buffer is full; always true with capacity 0.
     pub fn is_full(&self) -> bool {
         self.channel.is_full()
     }
 
-    /// Returns how many values the buffer can hold; `None` means any number.
+    /// Returns how many values the buffer can hold; `None` means that there is no limit.
     pub fn capacity(&self) -> Option<usize> {
         self.channel.limit()
     }
 
-    /// True if `other` sends to the same channel.
+    /// Returns true if `other` sends to the same channel.
     pub fn same_channel(&self, other: &Sender<T>) -> bool {
         Arc::ptr_eq(&self.channel, &other.channel)
     }
@@ -282,13 +283,13 @@ impl<T> fmt::Debug for Sender<T> {
     }
 }
 
-/// Names a channel without keeping it open; see [`Sender::downgrade`].
+/// A handle to a channel that does not keep it open; see [`Sender::downgrade`].
 pub struct WeakSender<T> {
     channel: Weak<Pipe<T>>,
 }
 
 impl<T> WeakSender<T> {
-    /// Returns a sender, unless the last one has gone.
+    /// Returns a sender, unless the last one has been dropped.
     pub fn upgrade(&self) -> Option<Sender<T>> {
         let channel = self.channel.upgrade()?;
         channel.revive_sender().then(|| Sender { channel })

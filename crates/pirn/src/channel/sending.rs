@@ -1,4 +1,4 @@
-//! Putting values into a pipe: at once, waiting, by force, or many together.
+//! Sending into a pipe: at once, waiting, by force, or in batches.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use crate::wait::{
 };
 
 impl<T> Pipe<T> {
-    /// Offers `value` once.
+    /// Tries once to send `value`.
     #[inline]
     pub(super) fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         let mut state = self.state.lock();
@@ -33,7 +33,7 @@ impl<T> Pipe<T> {
         Ok(())
     }
 
-    /// Sends `value`, waiting for room or for a receiver until `deadline`.
+    /// Sends `value`, waiting until `deadline` for room or for a receiver.
     #[inline]
     #[track_caller]
     pub(super) fn send(
@@ -53,7 +53,7 @@ impl<T> Pipe<T> {
         self.send_held(state, value, deadline)
     }
 
-    /// Goes on with a send that is not just a push.
+    /// Continues a send that is not a plain push.
     #[inline(never)]
     #[track_caller]
     fn send_held(
@@ -87,7 +87,8 @@ impl<T> Pipe<T> {
             Waited::Done(Err(value)) => {
                 return Err(SendTimeoutError::Disconnected(value));
             }
-            // CH2: whoever took the value has claimed the wait, however it looks from here.
+            // CH2: the party that took the value claimed this wait, whichever way the wait appears
+            // to have ended.
             Waited::Ended(_, Brought::Done | Brought::Wish) => {}
             Waited::Ended(how, Brought::Value(value)) => {
                 return Err(match how {
@@ -102,7 +103,7 @@ impl<T> Pipe<T> {
         Ok(())
     }
 
-    /// Reserves a place for a value that [`fulfil`](Self::fulfil) brings later.
+    /// Reserves a place for a value that [`fulfil`](Self::fulfil) stores later.
     pub(super) fn reserve(&self) -> Result<(), SendError<()>> {
         if let Err(interrupt) = begin() {
             return Err(SendError::Interrupted((), interrupt));
@@ -127,14 +128,14 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Brings the value for a place that was reserved.
+    /// Stores the value of a reserved place.
     pub(super) fn fulfil(&self, value: T) {
         let mut state = self.state.lock();
         let placed = state.fulfil(value);
         self.note(&state);
         let ended = state.has_ended();
         drop(state);
-        // What nobody can receive is dropped here.
+        // A value that no receiver can take is dropped here.
         if let Ok(afters) = placed {
             afters.into_iter().for_each(|after| self.follow(after));
         }
@@ -143,8 +144,8 @@ impl<T> Pipe<T> {
         }
     }
 
-    /// Sends `value` without waiting; if there is no room, the oldest value gives way and
-    /// comes back.
+    /// Sends `value` without waiting; if the buffer is full, returns the oldest value, which it
+    /// evicts.
     pub(super) fn force_send(&self, value: T) -> Result<Option<T>, SendError<T>> {
         let mut state = self.state.lock();
         self.reunite(&mut state);
@@ -172,8 +173,8 @@ impl<T> Pipe<T> {
         Ok(displaced)
     }
 
-    /// Sends all of `values`, in order, waiting as often as need be. What has not been sent
-    /// stays.
+    /// Sends all of `values`, in order, waiting as often as necessary. Values that have not been
+    /// sent remain in `values`.
     #[track_caller]
     pub(super) fn send_many(
         &self,
@@ -190,7 +191,7 @@ impl<T> Pipe<T> {
         Ok(())
     }
 
-    /// Sends what there is room for, in one go.
+    /// Sends a batch of values that fit, under one lock.
     fn send_ready(&self, values: &mut VecDeque<T>) {
         let mut wakes: [Option<After>; BATCH] = [const { None }; BATCH];
         let mut state = self.state.lock();
@@ -215,7 +216,7 @@ impl<T> Pipe<T> {
             .for_each(|after| self.follow(after));
     }
 
-    /// Waits among the senders, and tells those who watch for one.
+    /// Waits among the senders, and notifies watchers of the send side.
     #[inline]
     #[track_caller]
     fn wait_to_send<R>(
@@ -251,6 +252,6 @@ impl<T> Pipe<T> {
     }
 }
 
-/// Values that are moved under one lock: at about 10 ns each, well below the microsecond
-/// after which spinners give their processor away. Estimated, not measured.
+/// The most values moved under one lock. At about 10 ns each that is well below the microsecond
+/// after which spinning waiters yield their processor. Estimated, not measured.
 pub(super) const BATCH: usize = 32;

@@ -1,7 +1,7 @@
 //! Where a value goes: the rules of a channel, under its lock.
 //!
-//! Owns: every transition of what the two ends share. Does not own: the lock, and what is to be
-//! done when it is free (`pipe`), or waiting (`sending`, `receiving`, `case`).
+//! Owns: every transition of the state that the two ends share. Does not own: the lock, the work
+//! that remains after unlocking (`pipe`), or waiting (`sending`, `receiving`, `case`).
 //!
 //! | sender finds | does | | receiver finds | does |
 //! |---|---|---|---|---|
@@ -10,24 +10,24 @@
 //! | room | buffers it | | closed | reports it |
 //! | neither | parks with it | | neither | parks |
 //!
-//! A party that has a ticket out, because it is about to park on several channels at once,
-//! only looks (`may_send`, `may_receive`); it completes nobody (`wait::choice`).
+//! A party with a published ticket is about to park on several channels at once. It only checks
+//! (`may_send`, `may_receive`), and completes no other party's wait (`wait::choice`).
 //!
 //! # Invariants
-//! * CH1. A receiver waits only while the buffer is empty and no sender waits; a sender waits
-//!   only while the buffer is full and no receiver waits. (A waiter whose wait has ended but
-//!   who has not left the queue yet does not wait; who waits to send and to receive in one
-//!   choice does not count against itself.) So handing over to a parked receiver overtakes
-//!   nobody, and values keep their order.
-//! * CH2. A value lies in one place: with its sender, in the sender's waiter, in the buffer,
-//!   in a receiver's waiter, or with its receiver. It moves between them under the lock, and
-//!   into or out of a waiter only by the party that claimed it.
-//! * CH3. Once `closed` is set, no sender joins a queue, and the buffer takes in only what
-//!   was parked or reserved before: an admission and a close are ordered by the lock. Once
-//!   nothing is reserved either, no receiver joins.
+//! * CH1. A receiver waits only while the buffer is empty and no sender waits; a sender waits only
+//!   while the buffer is full and no receiver waits. Two kinds of linked waiter are not counted: a
+//!   waiter that was ended and is not unlinked yet, and the caller's own other cases in the same
+//!   choice. So handing a value to a parked receiver overtakes no other value, and values keep
+//!   their order.
+//! * CH2. A value is in exactly one place: with its sender, in the sender's waiter, in the buffer,
+//!   in a receiver's waiter, or with its receiver. It moves between them under the lock. It moves
+//!   into or out of a waiter only by the party that claimed the waiter.
+//! * CH3. Once `closed` is set, no sender joins a queue, and the buffer accepts only values that
+//!   were parked or reserved before. The lock orders an admission and a close. Once no place is
+//!   reserved either, no receiver joins.
 //! * CH4. A value is dropped and a fiber enqueued only while the lock is free.
-//! * CH5. Who waits for readiness only (`watchers`) is told of every event that makes the
-//!   channel ready, and has no claim on what it is told of.
+//! * CH5. A party that waits for readiness only (in `watchers`) is notified of every event that
+//!   makes the channel ready. It has no claim on the value or the room.
 
 use std::error::Error;
 use std::mem;
@@ -39,83 +39,83 @@ use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
 use crate::wait::object::{Describe, ObjectKind};
 
-/// What the lock guards.
+/// The state under the lock.
 pub(super) struct State<T> {
     capacity: usize,
-    /// Beyond the capacity only after a close, by the values of senders parked then, and by values
+    /// Exceeds the capacity only after a close, by the values of senders parked then, and by values
     /// that were put back.
     pub(super) buffer: Buffer<T>,
-    /// At least as many values as are at the exit, and count as buffered.
+    /// An upper bound on the number of values at the exit, which count as buffered.
     pub(super) ahead: usize,
-    /// Receives that are still to empty the buffer, because threads have met here lately. If
-    /// 0, there is nothing at the exit, and `ahead` is 0.
+    /// How many more receives move the whole buffer to the exit, because threads contended here
+    /// lately. If 0, the exit is empty and `ahead` is 0.
     pub(super) crowded: u8,
-    /// Places in the buffer that are promised and not filled yet.
+    /// Reserved places in the buffer that are not filled yet.
     pub(super) reserved: usize,
-    /// Parked senders, each with what it brought.
+    /// Parked senders, each with its value or request.
     pub(super) sending: WaitQueue<Brought<T>>,
     /// Parked receivers, each with the place for a value.
     pub(super) receiving: WaitQueue<Option<T>>,
-    /// Who waits until sending, or receiving, would not wait (CH5).
+    /// Parties that wait until sending, or receiving, would not wait (CH5).
     pub(super) watchers: [WaitQueue<Watcher>; 2],
-    /// How often watchers have been told.
+    /// How often watchers have been notified.
     pub(super) told: u64,
-    /// Nothing is admitted any more.
+    /// No more values are admitted.
     pub(super) closed: bool,
     pub(super) reason: Option<Reason>,
     pub(super) senders: usize,
     pub(super) receivers: usize,
 }
 
-/// Why a channel was closed, in the closer's words.
+/// The reason given when the channel was closed.
 pub(super) type Reason = Arc<dyn Error + Send + Sync>;
 
-/// What a parked sender came with, and what has become of it.
+/// The payload of a parked sender, and its state.
 pub(super) enum Brought<T> {
-    /// A value, not taken yet.
+    /// A value that has not been taken yet.
     Value(T),
-    /// The wish for a place in the buffer.
+    /// A request for a place in the buffer.
     Wish,
-    /// The value has been taken, or the place granted.
+    /// The value has been taken, or the place has been granted.
     Done,
 }
 
-/// The two sides that one can watch.
+/// The two sides that can be watched.
 #[derive(Debug, Copy, Clone)]
 pub(super) enum Side {
     Send,
     Receive,
 }
 
-/// Who watches.
+/// A party that waits for readiness.
 pub(super) struct Watcher {
-    /// The value of `told` when it came.
+    /// The value of `told` when the watcher joined.
     pub(super) seen: u64,
     pub(super) ticket: Ticket,
 }
 
-/// What became of a value that was offered.
+/// The result of an attempt to send a value.
 pub(super) enum Offer<T> {
-    /// A receiver has it, or the buffer.
+    /// A receiver or the buffer has the value.
     Taken(After),
     Full(T),
     Closed(T),
 }
 
-/// What is left to do once the lock is free.
+/// Work that remains after the lock is released.
 #[must_use = "somebody waits for it"]
 #[derive(Default)]
 pub(super) struct After {
     pub(super) wake: Option<Wake>,
-    /// The side whose watchers are to be told.
+    /// The side on which watchers must be notified.
     pub(super) tell: Option<Side>,
 }
 
-/// Why there is nothing to take.
+/// Why there is no value to take.
 pub(super) enum Dry {
-    /// Nothing now.
+    /// There is none now.
     Empty,
-    /// Nothing ever.
+    /// There will never be one.
     Ended,
 }
 
@@ -132,7 +132,7 @@ impl<T> Describe for State<T> {
 }
 
 impl<T> State<T> {
-    /// The state of an open channel with one sender and one receiver.
+    /// Returns the state of an open channel with one sender and one receiver.
     pub(super) fn new(capacity: Option<usize>) -> Self {
         State {
             capacity: capacity.unwrap_or(usize::MAX),
@@ -156,7 +156,7 @@ impl<T> State<T> {
         self.buffer.len() + self.ahead + self.reserved < self.capacity
     }
 
-    /// A value that is sent goes into the buffer, and that is all.
+    /// Returns true if sending a value is a plain push into the buffer.
     #[inline]
     pub(super) fn just_takes(&self) -> bool {
         self.has_room()
@@ -165,20 +165,21 @@ impl<T> State<T> {
             && !self.is_watched(Side::Receive)
     }
 
-    /// A value that is received comes out of the buffer, and that is all.
+    /// Returns true if receiving a value is a plain pop from the buffer.
     #[inline]
     pub(super) fn just_gives(&self) -> bool {
         self.sending.is_empty() && !self.is_watched(Side::Send)
     }
 
-    /// Hands `value` to the first receiver that waits; else it stays, and there is no wake.
+    /// Hands `value` to the first waiting receiver. If there is none, `value` is kept and there is
+    /// no wake.
     #[inline]
     pub(super) fn hand_over(&mut self, value: &mut Option<T>) -> Option<Wake> {
         self.receiving.claim_first(|place| *place = value.take())
     }
 
-    /// Hands `value`, which is older than all others, to a receiver that waits; else it is the
-    /// next to be received, though there be no room.
+    /// Hands `value`, which is older than all others, to a waiting receiver. If there is none, it
+    /// becomes the next value to be received, even beyond the capacity.
     pub(super) fn put_back(&mut self, value: T) -> After {
         let mut value = Some(value);
         let wake = self.hand_over(&mut value);
@@ -191,18 +192,18 @@ impl<T> State<T> {
         }
     }
 
-    /// There is nothing to receive, and there may be something later.
+    /// Returns true if there is nothing to receive now, but there may be later.
     #[inline]
     pub(super) fn is_dry(&self) -> bool {
         self.buffer.len() == 0 && self.sending.is_empty() && !self.closed
     }
 
-    /// What is sent goes into the buffer, now or when there is room.
+    /// Returns true if a value that is sent goes into the buffer, now or when there is room.
     pub(super) fn may_fill(&self) -> bool {
         self.capacity > 0 && !self.closed && self.receiving.is_empty()
     }
 
-    /// Nothing will ever be added to what is in the buffer or parked.
+    /// Returns true if no value will ever be added to those in the buffer or parked.
     pub(super) fn has_ended(&self) -> bool {
         self.closed && self.reserved == 0
     }
@@ -224,8 +225,8 @@ impl<T> State<T> {
         }
     }
 
-    /// Puts `value` into a place that was reserved, or hands it to a receiver that waits, and
-    /// lets the first parked sender have the place then. Comes back if nobody can receive it.
+    /// Stores `value` in a reserved place. If a receiver waits, hands it the value instead, and
+    /// grants the place to the first parked sender. Returns the value if no receiver exists.
     pub(super) fn fulfil(&mut self, value: T) -> Result<[After; 2], T> {
         self.reserved -= 1;
         if self.receivers == 0 {
@@ -242,8 +243,8 @@ impl<T> State<T> {
         }
     }
 
-    /// There is one value less: lets the first parked sender have its room, or tells of it. If a
-    /// value has been put back there may be none.
+    /// Called after a value left: admits the first parked sender, or returns the watchers to
+    /// notify. If a value has been put back, there may be no room.
     fn make_room(&mut self) -> After {
         let wake = if self.sending.is_empty() || !self.has_room() {
             None
@@ -279,7 +280,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Lets the first parked sender have the room that has come up.
+    /// Admits the first parked sender into the free place.
     fn admit(&mut self) -> Option<Wake> {
         let (mut value, mut granted) = (None, 0);
         let wake = self.sending.claim_first(|brought| match brought.take() {
@@ -293,9 +294,8 @@ impl<T> State<T> {
         wake
     }
 
-    /// Ends one parked send after a close. On a channel with a buffer the value counts as
-    /// admitted and will be received; on a rendezvous channel its sender gets it back, as
-    /// does who has wished for a place.
+    /// Ends one parked send after a close. With a buffer the value counts as admitted and will be
+    /// received. On a rendezvous channel its sender gets it back. A request for a place is refused.
     pub(super) fn admit_parked(&mut self) -> Option<Wake> {
         let admits = self.capacity > 0 && self.receivers > 0;
         let mut value = None;
@@ -310,7 +310,8 @@ impl<T> State<T> {
         wake
     }
 
-    /// What is owed to those who watch `side`, which something has just become possible on.
+    /// Returns the notification owed to watchers of `side`, on which an operation has just become
+    /// possible.
     #[inline]
     pub(super) fn changed(&self, side: Side) -> After {
         After {
@@ -324,17 +325,17 @@ impl<T> State<T> {
         !self.watchers[side as usize].is_empty()
     }
 
-    /// Whether anybody but the party with `ticket` watches `side`.
+    /// Returns whether another party than that of `ticket` watches `side`.
     pub(super) fn is_watched_by_other(&self, side: Side, ticket: Ticket) -> bool {
         self.watchers[side as usize].has_other(Some(ticket), |_| true)
     }
 
-    /// Whether a send would not wait, as far as the party with `ticket` is concerned.
+    /// Returns whether a send by the party of `ticket` would not wait.
     pub(super) fn may_send(&self, ticket: Option<Ticket>) -> bool {
         self.closed || self.has_room() || self.receiving.has_other(ticket, |_| true)
     }
 
-    /// Whether a receive would not wait, as far as the party with `ticket` is concerned.
+    /// Returns whether a receive by the party of `ticket` would not wait.
     pub(super) fn may_receive(&self, ticket: Option<Ticket>) -> bool {
         self.buffer.len() + self.ahead > 0
             || self.has_ended()
@@ -343,8 +344,8 @@ impl<T> State<T> {
 }
 
 impl Watcher {
-    /// Whether it is to be told by the call that has counted `told` up to `limit`; not, if it
-    /// is the party with `ticket`.
+    /// Returns whether this watcher must be notified by the call that counted `told` up to `limit`.
+    /// The party of `ticket` itself is excluded.
     pub(super) fn is_due(&self, limit: u64, ticket: Option<Ticket>) -> bool {
         let own = ticket.is_some_and(|own| own.fiber() == self.ticket.fiber());
         self.seen < limit && !own
@@ -360,7 +361,7 @@ impl<T> Brought<T> {
         self.take()
     }
 
-    /// The value, if it was one; what was brought is done with.
+    /// Takes the value if there is one, and marks the request as done.
     pub(super) fn take(&mut self) -> Option<T> {
         match mem::replace(self, Brought::Done) {
             Brought::Value(value) => Some(value),

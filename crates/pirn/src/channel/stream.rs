@@ -1,7 +1,7 @@
-//! Receiving as a stream: what an iterator is to fibers, to code of other runtimes.
+//! Receiving as a `Stream`: the asynchronous counterpart of the iterator.
 //!
-//! Owns: the step from one value to the next. Does not own: the wait for it (`futures`), which lies in an
-//! allocation of the stream's own, so that streams can be moved.
+//! Owns: the step from one value to the next. Does not own: the wait for it (`futures`). The wait
+//! is in an allocation of the stream, so that streams can be moved.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -15,18 +15,18 @@ use super::futures::Arrival;
 use super::pipe::Pipe;
 use super::receiver::Receiver;
 
-/// Receives value by value until the channel is closed and drained; made by
+/// A stream that receives values until the channel is closed and drained; made by
 /// [`into_stream`](Receiver::into_stream).
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct RecvStream<T> {
-    /// None when it has ended.
+    /// `None` once the stream has ended.
     arrival: Option<Pinned<T>>,
 }
 
-/// The next value. Where it lies it stays, as who waits must.
+/// The pending receive. It stays at its address, as a waiter must.
 type Pinned<T> = Pin<Box<Arrival<Owned<T>, T>>>;
 
-/// A channel that is held by a receiver.
+/// A channel borrowed through an owned receiver.
 struct Owned<T>(Receiver<T>);
 
 impl<T> Borrow<Pipe<T>> for Owned<T> {
@@ -36,14 +36,15 @@ impl<T> Borrow<Pipe<T>> for Owned<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Returns a stream of what is received, for code that is polled: it ends when the channel is closed and
-    /// drained.
+    /// Returns a stream of the received values for asynchronous code. It ends when the channel is
+    /// closed and drained.
     ///
-    /// While the stream has been polled and has nothing to yield, it stands among those who wait, as
-    /// [`recv_async`](Receiver::recv_async) does: what is handed over to it is kept until its next poll, and
-    /// goes to the next receiver if the stream is dropped. Between two polls that yield it stands nowhere.
+    /// While a poll has found no value, the stream is in the queue of waiting receivers, as with
+    /// [`recv_async`](Receiver::recv_async). A value handed to it is kept until its next poll, and
+    /// goes to the next receiver if the stream is dropped. After a poll that yielded a value, the
+    /// stream is in no queue until the next poll.
     ///
-    /// The stream may be moved. It costs one allocation, however many values come.
+    /// The stream may be moved. It costs one allocation, regardless of the number of values.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

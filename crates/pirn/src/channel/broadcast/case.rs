@@ -10,13 +10,13 @@ use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::prize::Prize;
 
-/// Receives from a broadcast channel as a case of a select; made by
+/// A select case that receives from a broadcast channel; made by
 /// [`recv_case`](super::Receiver::recv_case).
 ///
-/// What has been won and not taken is dropped with the case.
+/// A value that was won and not taken is dropped with the case.
 pub struct RecvCase<'a, T> {
     row: &'a Row<T>,
-    /// Where the receiver has it; a cell around the reference, so that the case can be sent.
+    /// The receiver's position; in a cell, so that the case is `Send`.
     at: RefCell<&'a mut u64>,
     berth: Berth<u64>,
     prize: Prize<Result<Arc<T>, RecvError>>,
@@ -34,18 +34,18 @@ impl<'a, T> RecvCase<'a, T> {
 }
 
 impl<T: Clone> RecvCase<'_, T> {
-    /// Returns what the case has won.
+    /// Returns the result with which the case has won.
     ///
     /// # Errors
     /// `Disconnected` or `Lagged`, as with [`recv`](super::Receiver::recv).
     ///
     /// # Panics
-    /// If the case has not won since it was last asked, or the value's `clone` panics.
+    /// If the case has not won since the last call, or the value's `clone` panics.
     pub fn take(&mut self) -> Result<T, RecvError> {
         self.collect()
     }
 
-    /// As [`take`](RecvCase::take), of a case that is shared.
+    /// As [`take`](RecvCase::take), through a shared reference.
     pub(super) fn collect(&self) -> Result<T, RecvError> {
         self.prize.take().map(Arc::unwrap_or_clone)
     }
@@ -67,7 +67,7 @@ impl<T> Case for RecvCase<'_, T> {
         let ready = state.closed || state.next != **self.at.borrow();
         if !ready {
             let (queue, at) = (&mut state.waiting, **self.at.borrow());
-            // A waker hands nothing over: whoever was woken looks again.
+            // A waker hands nothing over: a woken case checks again.
             let code = crate::fiber::state::Code::RETRY;
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
             unsafe { self.berth.join(queue, call.ticket, code, at) };

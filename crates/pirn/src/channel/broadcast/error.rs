@@ -8,10 +8,10 @@ use crate::wait::Interrupt;
 /// Why [`recv`](super::Receiver::recv) failed.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum RecvError {
-    /// All senders have gone, or the channel is closed, and everything has been received.
+    /// All senders have been dropped, or the channel is closed, and all values have been received.
     Disconnected,
-    /// So many values made room for later ones before this receiver came to them. The next
-    /// receive gets the oldest that is still there.
+    /// This receiver missed the given number of values, which were evicted by later ones. The next
+    /// receive returns the oldest value that is still kept.
     Lagged(u64),
     /// The caller was interrupted; nothing was received.
     Interrupted(Interrupt),
@@ -22,7 +22,7 @@ pub enum RecvError {
 pub enum TryRecvError {
     /// There is nothing to receive.
     Empty,
-    /// All senders have gone, or the channel is closed, and everything has been received.
+    /// All senders have been dropped, or the channel is closed, and all values have been received.
     Disconnected,
     /// As [`RecvError::Lagged`].
     Lagged(u64),
@@ -33,7 +33,7 @@ pub enum TryRecvError {
 pub enum RecvTimeoutError {
     /// The time was up first.
     Timeout,
-    /// All senders have gone, or the channel is closed, and everything has been received.
+    /// All senders have been dropped, or the channel is closed, and all values have been received.
     Disconnected,
     /// As [`RecvError::Lagged`].
     Lagged(u64),
@@ -42,7 +42,7 @@ pub enum RecvTimeoutError {
 }
 
 impl RecvTimeoutError {
-    /// The error of a receive that has no time limit.
+    /// Converts to the error of a receive without a time limit.
     pub(super) fn unlimited(self) -> RecvError {
         match self {
             RecvTimeoutError::Disconnected => RecvError::Disconnected,

@@ -1,7 +1,7 @@
 //! Receiving from a broadcast channel as a future.
 //!
-//! A waker hands nothing over: the value is taken by the poll that yields it (BR3), so a future that is
-//! dropped has nothing to give back. Does not own: the wait (`wait::awaiting`).
+//! A waker hands nothing over: the poll that yields takes the value (BR3), so a dropped future has
+//! nothing to give back. Does not own: the wait (`wait::awaiting`).
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,7 +12,8 @@ use super::error::RecvError;
 use super::row::Row;
 use crate::channel::futures::Once;
 
-/// Receives from a broadcast channel; made by [`recv_async`](super::Receiver::recv_async).
+/// A future that receives from a broadcast channel; made by
+/// [`recv_async`](super::Receiver::recv_async).
 #[must_use = "a future does nothing unless it is polled"]
 pub struct RecvFuture<'a, T>(Once<RecvCase<'a, T>>);
 
@@ -26,7 +27,7 @@ impl<T: Clone> Future for RecvFuture<'_, T> {
     type Output = Result<T, RecvError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: AW1: it is a part of what is pinned, and is not moved out of it.
+        // SAFETY: AW1: the field is structurally pinned, and is not moved out of `self`.
         let case = ready!(unsafe { self.into_ref().get_ref().0.poll(context) });
         Poll::Ready(case.collect())
     }

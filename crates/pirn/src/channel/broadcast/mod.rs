@@ -1,9 +1,9 @@
 //! A channel on which every receiver gets every value.
 //!
-//! The channel keeps the last few values for receivers that lag. A sender never waits for
-//! them: what a receiver has missed for good it is told by number, and goes on with the
-//! oldest value that is still there. A value is dropped when every receiver that was there
-//! when it was sent has received it, or when it has to make room.
+//! The channel keeps the last values, up to its capacity, for receivers that lag. A sender never
+//! waits for receivers. A receiver that has missed values gets their number as an error, and
+//! continues with the oldest value that is still kept. A value is dropped when all receivers that
+//! existed when it was sent have received it, or when it is evicted.
 //!
 //! ```
 //! use pirn::channel::broadcast::{self, RecvError};

@@ -13,9 +13,9 @@ use crate::wait::{
     Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
 };
 
-/// Receives every value that is sent while it is there.
+/// Receives every value that is sent while the receiver exists.
 ///
-/// A clone stands where its original stands: both get what comes.
+/// A clone starts at the position of the original; both receive all later values.
 pub struct Receiver<T> {
     row: Arc<Row<T>>,
     /// BR2.
@@ -33,25 +33,25 @@ impl<T> Receiver<T> {
         Receiver { row, at }
     }
 
-    /// Returns how many values are there to be received.
+    /// Returns the number of values that can be received now.
     pub fn len(&self) -> usize {
         self.row.state.lock().ahead_of(self.at)
     }
 
-    /// True if there is none.
+    /// Returns true if no value can be received now.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl<T: Clone> Receiver<T> {
-    /// Receives the next value, waiting for one if need be.
+    /// Receives the next value, waiting until there is one.
     ///
     /// # Errors
     /// [`RecvError`] says why there is none.
     ///
     /// # Panics
-    /// If the value's `clone` does; the value counts as received.
+    /// If the value's `clone` panics; the value counts as received.
     ///
     /// # Cancellation
     /// An interruption point; an interrupted receive has taken nothing. Parks a fiber, blocks
@@ -61,7 +61,7 @@ impl<T: Clone> Receiver<T> {
         self.wait(None).map_err(RecvTimeoutError::unlimited)
     }
 
-    /// Receives the next value if it is there.
+    /// Receives the next value if there is one.
     ///
     /// # Errors
     /// [`TryRecvError`] says why there is none.
@@ -80,7 +80,7 @@ impl<T: Clone> Receiver<T> {
         }
     }
 
-    /// Receives the next value, waiting no longer than `timeout`.
+    /// Receives the next value, waiting for at most `timeout`.
     ///
     /// # Errors
     /// [`RecvTimeoutError`] says why there is none.
@@ -95,19 +95,21 @@ impl<T: Clone> Receiver<T> {
         self.wait(deadline_in(timeout))
     }
 
-    /// Returns a case for a select that receives the next value.
+    /// Returns a select case that receives the next value.
     pub fn recv_case(&mut self) -> RecvCase<'_, T> {
         RecvCase::new(&self.row, &mut self.at)
     }
 
-    /// Returns a future that receives the next value, polled by whatever there is.
+    /// Returns a future that receives the next value. Any executor may poll it.
     ///
-    /// Dropped before it has yielded, it has received nothing: the next receive gets what has come meanwhile.
+    /// If it is dropped before it is ready, it has received nothing: the next receive returns the
+    /// value.
     ///
-    /// It yields [`RecvError`] as [`recv`](Self::recv) does, and is never `Interrupted`.
+    /// It yields [`RecvError`] as [`recv`](Self::recv) does, and never yields `Interrupted`.
     ///
     /// # Panics
-    /// The polls: if the value's `clone` does, which counts as received; and after it has yielded.
+    /// A poll panics if the value's `clone` panics, and the value then counts as received. It also
+    /// panics after the future was ready.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

@@ -1,16 +1,16 @@
-//! What the ends of a broadcast channel share: the last values, each with the number of those
-//! who are still to receive it.
+//! The data that the ends of a broadcast channel share: the last values, each with the number of
+//! receivers that have not received it yet.
 //!
 //! # Invariants
-//! * BR1. Values are numbered in the order in which they were sent; `slots` holds the numbers
-//!   from `next - slots.len()` up to `next`. There are never more than `capacity`.
-//! * BR2. A receiver stands at the number of the value it will receive next. `left` of a slot
-//!   is the number of receivers that stand at its number or before it, of those that were
-//!   there when it was sent. A slot with none left goes as soon as it is the first.
-//! * BR3. A receiver waits only at `next`, while the channel is open. Whoever sends or closes
-//!   wakes all that stand there.
-//! * BR4. Values are cloned and dropped only while the lock is free, for which reason each lies
-//!   in an allocation of its own.
+//! * BR1. Values are numbered in the order in which they were sent; `slots` holds the numbers from
+//!   `next - slots.len()` up to `next`. There are never more than `capacity`.
+//! * BR2. A receiver's position is the number of the value that it receives next. `left` of a slot
+//!   is the number of receivers at or before its number, among those that existed when it was sent.
+//!   A slot with none left is removed as soon as it is the first.
+//! * BR3. A receiver waits only at `next`, while the channel is open. A sender that sends or closes
+//!   wakes all receivers that wait there.
+//! * BR4. Values are cloned and dropped only while the lock is free, so each has an allocation of
+//!   its own.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ use crate::wait::notice::{Subject, closed};
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::wake_all;
 
-/// The last values, and who waits for the next one.
+/// The last values, and the receivers that wait for the next one.
 pub(super) struct Row<T> {
     pub(super) state: Lock<State<T>>,
 }
 
-/// What the lock guards.
+/// The state under the lock.
 pub(super) struct State<T> {
     slots: VecDeque<Slot<T>>,
     capacity: usize,
     pub(super) next: u64,
-    /// Each with its number (BR3).
+    /// Waiting receivers, each with its position (BR3).
     pub(super) waiting: WaitQueue<u64>,
     pub(super) closed: bool,
     pub(super) senders: usize,
@@ -43,10 +43,10 @@ struct Slot<T> {
     left: usize,
 }
 
-/// What a receiver finds at its number.
+/// The result of a look at a receiver's position.
 pub(super) enum Found<T> {
     Value(Arc<T>),
-    /// So many values have gone.
+    /// The given number of values was evicted.
     Lagged(u64),
     Empty,
     Ended,
@@ -76,7 +76,7 @@ impl<T> Row<T> {
         }
     }
 
-    /// Appends `value`; returns for how many receivers, or the value if there is none.
+    /// Appends `value`. Returns for how many receivers, or the value if there is no receiver.
     pub(super) fn send(&self, value: T) -> Result<usize, T> {
         let value = Arc::new(value);
         let mut state = self.state.lock();
@@ -97,7 +97,7 @@ impl<T> Row<T> {
         drop(state);
         drop(displaced);
         if waited_for {
-            // Who stands at `next` has received this value by then.
+            // A receiver that waits at `next` has received this value by then.
             wake_all(&self.state, |state| {
                 state.waiting.claim_first_if(|at| *at < next, |_| ())
             });
@@ -105,7 +105,7 @@ impl<T> Row<T> {
         Ok(receivers)
     }
 
-    /// Ends sending; true for the one call that did it.
+    /// Ends sending. Returns true for the one call that did it.
     pub(super) fn close(&self) -> bool {
         let mut state = self.state.lock();
         let open = !std::mem::replace(&mut state.closed, true);
@@ -117,11 +117,11 @@ impl<T> Row<T> {
         open
     }
 
-    /// Takes what is there for the receiver at `at`, and moves it on.
+    /// Takes the value for the receiver at `at`, and advances the position.
     pub(super) fn take(&self, at: &mut u64) -> Found<T> {
         let mut state = self.state.lock();
         let found = state.take(at);
-        // Nearly always the very value that was found, and nothing else.
+        // Nearly always this pops exactly the value that was found.
         let over = state.slots.pop_front_if(|slot| slot.left == 0);
         let more = state.slots.front().is_some_and(|slot| slot.left == 0);
         drop(state);
@@ -132,7 +132,7 @@ impl<T> Row<T> {
         found
     }
 
-    /// Lets go of values that nobody is to receive any more.
+    /// Removes values that no receiver is still to receive.
     pub(super) fn trim(&self) {
         loop {
             let mut state = self.state.lock();
@@ -144,7 +144,7 @@ impl<T> Row<T> {
         }
     }
 
-    /// Adds a receiver at `at`, or where the next value will be. Returns its number.
+    /// Adds a receiver at `at`, or at the number of the next value. Returns its position.
     pub(super) fn subscribe(&self, at: Option<u64>) -> u64 {
         let mut state = self.state.lock();
         state.receivers += 1;
@@ -186,7 +186,7 @@ impl<T> State<T> {
         Found::Value(value)
     }
 
-    /// How many values there are for a receiver at `at`.
+    /// Returns the number of values available to a receiver at `at`.
     pub(super) fn ahead_of(&self, at: u64) -> usize {
         self.slots.len() - self.index_of(at)
     }
@@ -195,7 +195,7 @@ impl<T> State<T> {
         self.next - self.slots.len() as u64
     }
 
-    /// The place of the first value that a receiver at `at` can still receive.
+    /// Returns the index of the first value that a receiver at `at` can still receive.
     fn index_of(&self, at: u64) -> usize {
         at.saturating_sub(self.first()) as usize
     }

@@ -28,7 +28,7 @@ pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 
 /// Sends values to all receivers; clones send to the same ones.
 ///
-/// The channel ends when the last sender has been dropped.
+/// The channel ends when the last sender is dropped.
 pub struct Sender<T> {
     row: Arc<Row<T>>,
 }
@@ -40,12 +40,11 @@ impl<T> Nameable for Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends `value` to all receivers there are, and returns how many. Never waits: if the
-    /// channel is full, the oldest value makes room.
+    /// Sends `value` to all present receivers and returns their number. It never waits: if the
+    /// channel is full, it evicts the oldest value.
     ///
     /// # Errors
-    /// `Disconnected` with the value if there is no receiver at present, or the channel is
-    /// closed.
+    /// `Disconnected` with the value if there is no receiver at present, or the channel is closed.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -53,19 +52,19 @@ impl<T> Sender<T> {
         self.row.send(value).map_err(SendError::Disconnected)
     }
 
-    /// Returns a receiver that gets what is sent from now on.
+    /// Returns a receiver of all values sent from now on.
     pub fn subscribe(&self) -> Receiver<T> {
         let at = self.row.subscribe(None);
         Receiver::new(Arc::clone(&self.row), at)
     }
 
-    /// Returns how many receivers there are at present.
+    /// Returns the present number of receivers.
     pub fn receiver_count(&self) -> usize {
         self.row.receivers()
     }
 
-    /// Closes the channel for all; true for the one call that did it. What has been sent is
-    /// still received.
+    /// Closes the channel for all senders. Returns true for the one call that closed it. Values
+    /// sent before are still received.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

@@ -8,12 +8,11 @@ use crate::channel::state::{Side, Watcher};
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 
-/// Wins when an operation on a channel would not wait, and does nothing; made by
-/// [`Sender::ready_case`](crate::channel::Sender::ready_case) and
+/// A select case that wins when an operation on a channel would not wait, and performs no
+/// operation; made by [`Sender::ready_case`](crate::channel::Sender::ready_case) and
 /// [`Receiver::ready_case`](crate::channel::Receiver::ready_case).
 ///
-/// A channel that is closed is ready. What is ready may have been taken by somebody else
-/// before the caller comes to it.
+/// A closed channel is ready. Another party may take the value or the room before the caller does.
 pub struct ReadyCase<'a> {
     watched: &'a dyn Watched,
     side: Side,
@@ -29,7 +28,7 @@ impl<'a> ReadyCase<'a> {
         }
     }
 
-    /// Returns at once: there is nothing to take.
+    /// Does nothing: readiness has no value to take.
     pub fn take(&mut self) {}
 }
 
@@ -48,7 +47,7 @@ impl Case for ReadyCase<'_> {
     }
 
     unsafe fn withdraw(&self, _: Call, _: Outcome) {
-        // SAFETY: the caller has published before.
+        // SAFETY: the caller has published the case before.
         unsafe { self.watched.unwatch(self.side, &self.berth) };
     }
 }

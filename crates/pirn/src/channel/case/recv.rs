@@ -13,12 +13,12 @@ use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::notice::Subject;
 use crate::wait::prize::Prize;
 
-/// Receives from a channel as a case of a select; made by
+/// A select case that receives from a channel; made by
 /// [`recv_case`](crate::channel::Receiver::recv_case).
 ///
-/// It wins with a value, or because the channel is closed and drained.
-/// [`take`](RecvCase::take) says which. What has been won and not taken is not lost: the case
-/// wins again, with that, the next time.
+/// It wins with a value, or because the channel is closed and drained; [`take`](RecvCase::take)
+/// returns which. A result that was won and not taken is kept: the case wins again with it in the
+/// next select.
 ///
 /// # Examples
 /// ```
@@ -35,7 +35,8 @@ use crate::wait::prize::Prize;
 /// ```
 pub struct RecvCase<'a, T>(ValueCase<&'a Pipe<T>, T>);
 
-/// Wins with a value, or because the channel is closed and drained, and holds the channel as `P` does.
+/// A case that wins with a value, or because the channel is closed and drained. `P` holds the
+/// channel.
 pub(in crate::channel) struct ValueCase<P, T> {
     pipe: P,
     berth: Berth<Option<T>>,
@@ -47,18 +48,18 @@ impl<'a, T> RecvCase<'a, T> {
         RecvCase(ValueCase::new(pipe))
     }
 
-    /// Returns what the case has won: a value, or `Disconnected`.
+    /// Returns the result with which the case has won: a value, or `Disconnected`.
     ///
     /// # Errors
     /// `Disconnected` if the channel is closed and drained.
     ///
     /// # Panics
-    /// If the case has not won since it was last asked.
+    /// If the case has not won since the last call.
     pub fn take(&mut self) -> Result<T, RecvError> {
         self.0.collect()
     }
 
-    /// Has the case come to nothing because of an interrupt.
+    /// Withdraws the case because of an interrupt.
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
         self.0.prize.win(Err(RecvError::Interrupted(interrupt)));
@@ -102,12 +103,12 @@ impl<P: Borrow<Pipe<T>>, T> ValueCase<P, T> {
         self.pipe.borrow()
     }
 
-    /// Takes what has been won.
+    /// Takes the result that was won.
     pub(in crate::channel) fn collect(&self) -> Result<T, RecvError> {
         self.prize.take()
     }
 
-    /// The value that has been won and not been taken, if there is one.
+    /// Takes the value that was won and not collected, if there is one.
     pub(in crate::channel) fn give_up(&self) -> Option<T> {
         self.prize.claim()?.ok()
     }
@@ -158,7 +159,8 @@ impl<P: Borrow<Pipe<T>>, T> Case for ValueCase<P, T> {
             unsafe { self.berth.leave(&mut state.receiving) }
         };
         match value {
-            // CH2: whoever put it here has claimed the wait, however it looks from here.
+            // CH2: the party that stored the value claimed this wait, whichever way the wait
+            // appears to have ended.
             Some(value) => self.prize.win(Ok(value)),
             None if outcome == Outcome::Lost => {}
             None => self.prize.win(Err(RecvError::Disconnected)),

@@ -12,12 +12,11 @@ use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::notice::Subject;
 use crate::wait::prize::Prize;
 
-/// Sends to a channel as a case of a select; made by
-/// [`send_case`](crate::channel::Sender::send_case).
+/// A select case that sends to a channel; made by [`send_case`](crate::channel::Sender::send_case).
 ///
-/// The case holds its value until it wins, through any number of selects. It wins when the
-/// value has been sent, or because the channel is closed; [`take`](SendCase::take) says which.
-/// A case without a value never wins; [`rearm`](SendCase::rearm) gives it another one.
+/// The case holds its value until it wins, through any number of selects. It wins when the value
+/// has been sent, or because the channel is closed; [`take`](SendCase::take) returns which. A case
+/// without a value never wins; [`rearm`](SendCase::rearm) gives it another value.
 ///
 /// # Examples
 /// ```
@@ -49,23 +48,23 @@ impl<'a, T> SendCase<'a, T> {
         }
     }
 
-    /// Returns what has become of the value.
+    /// Returns the result with which the case has won.
     ///
     /// # Errors
     /// `Disconnected` with the value if the channel is closed.
     ///
     /// # Panics
-    /// If the case has not won since it was last asked.
+    /// If the case has not won since the last call.
     pub fn take(&mut self) -> Result<(), SendError<T>> {
         self.prize.take()
     }
 
-    /// As [`take`](SendCase::take), of a case that is shared.
+    /// As [`take`](SendCase::take), through a shared reference.
     pub(in crate::channel) fn collect(&self) -> Result<(), SendError<T>> {
         self.prize.take()
     }
 
-    /// Takes the value back if it has not been sent.
+    /// Returns the value if it has not been sent.
     pub fn reclaim(self) -> Option<T> {
         match self.prize.into_inner() {
             Some(Err(error)) => Some(error.into_inner()),
@@ -73,13 +72,13 @@ impl<'a, T> SendCase<'a, T> {
         }
     }
 
-    /// Gives the case a value to send; one that it still holds is dropped.
+    /// Gives the case a value to send. A value that it still holds is dropped.
     pub fn rearm(&mut self, value: T) {
         self.prize = Prize::new();
         self.value.set(Some(value));
     }
 
-    /// Has the case come to nothing because of an interrupt.
+    /// Withdraws the case because of an interrupt.
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
         if let Some(value) = self.value.take() {
@@ -112,7 +111,7 @@ impl<T> Case for SendCase<'_, T> {
 
     unsafe fn publish(&self, call: Call) -> bool {
         let Some(value) = self.value.take() else {
-            // Without a value there is nothing to be claimed for.
+            // A case without a value cannot be claimed.
             return true;
         };
         let mut state = self.pipe.state.lock();
@@ -146,7 +145,8 @@ impl<T> Case for SendCase<'_, T> {
             unsafe { self.berth.leave(&mut state.sending) }
         };
         match brought.into_value() {
-            // CH2: whoever took it has claimed the wait, however it looks from here.
+            // CH2: the party that took the value claimed this wait, whichever way the wait appears
+            // to have ended.
             None => self.prize.win(Ok(())),
             Some(value) if outcome == Outcome::Lost => self.value.set(Some(value)),
             Some(value) => self.prize.win(Err(SendError::Disconnected(value))),

@@ -1,4 +1,4 @@
-//! What a pipe shows to those who watch it: whether an operation would not wait.
+//! The interface of a pipe for readiness cases: whether an operation would not wait.
 
 use std::time::Instant;
 
@@ -8,24 +8,24 @@ use crate::wait;
 use crate::wait::berth::Berth;
 use crate::wait::choice::Call;
 
-/// A pipe of any type of values.
+/// A pipe with any type of values.
 pub(in crate::channel) trait Watched {
-    /// Whether the operation of `side` would not wait now.
+    /// Returns whether the operation of `side` would not wait now.
     fn is_ready(&self, side: Side) -> bool;
 
-    /// When that becomes so by itself.
+    /// Returns when the side becomes ready without another party, if ever.
     fn due(&self, side: Side) -> Option<Instant>;
 
-    /// Joins those who are told when it becomes so; false if it is so by now.
+    /// Links the watcher in the queue of `side`. Returns false if the side is ready already.
     ///
     /// # Safety
-    /// The berth is empty, and stays alive and where it is until `unwatch`.
+    /// The berth is empty, and stays alive and at its address until `unwatch`.
     unsafe fn watch(&self, side: Side, call: Call, berth: &Berth<Watcher>) -> bool;
 
-    /// Leaves them.
+    /// Unlinks the watcher.
     ///
     /// # Safety
-    /// After a `watch` of the same side that returned true.
+    /// Called after a `watch` of the same side that returned true.
     unsafe fn unwatch(&self, side: Side, berth: &Berth<Watcher>);
 }
 

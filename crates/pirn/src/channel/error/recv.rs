@@ -8,7 +8,7 @@ use crate::wait::Interrupt;
 /// Why [`recv`](crate::channel::Receiver::recv) failed.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum RecvError {
-    /// The channel is closed, and everything that was sent has been received.
+    /// The channel is closed, and all its values have been received.
     Disconnected,
     /// The caller was interrupted; nothing was received.
     Interrupted(Interrupt),
@@ -17,9 +17,9 @@ pub enum RecvError {
 /// Why [`try_recv`](crate::channel::Receiver::try_recv) failed.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum TryRecvError {
-    /// There is nothing to receive, and no sender waits.
+    /// There is no value to receive, and no sender waits.
     Empty,
-    /// The channel is closed, and everything that was sent has been received.
+    /// The channel is closed, and all its values have been received.
     Disconnected,
 }
 
@@ -28,26 +28,26 @@ pub enum TryRecvError {
 pub enum RecvTimeoutError {
     /// The time was up first.
     Timeout,
-    /// The channel is closed, and everything that was sent has been received.
+    /// The channel is closed, and all its values have been received.
     Disconnected,
     /// The caller was interrupted; nothing was received.
     Interrupted(Interrupt),
 }
 
 impl TryRecvError {
-    /// True if a later attempt may succeed.
+    /// Returns true if a later attempt may succeed.
     pub fn is_empty(&self) -> bool {
         *self == TryRecvError::Empty
     }
 
-    /// True if the channel is closed and drained.
+    /// Returns true if the channel is closed and drained.
     pub fn is_disconnected(&self) -> bool {
         *self == TryRecvError::Disconnected
     }
 }
 
 impl RecvTimeoutError {
-    /// The error of a receive that has no time limit.
+    /// Converts to the error of a receive without a time limit.
     pub(in crate::channel) fn unlimited(self) -> RecvError {
         match self {
             RecvTimeoutError::Disconnected => RecvError::Disconnected,
@@ -56,12 +56,12 @@ impl RecvTimeoutError {
         }
     }
 
-    /// True if the time was up first.
+    /// Returns true if the time was up first.
     pub fn is_timeout(&self) -> bool {
         *self == RecvTimeoutError::Timeout
     }
 
-    /// True if the channel is closed and drained.
+    /// Returns true if the channel is closed and drained.
     pub fn is_disconnected(&self) -> bool {
         *self == RecvTimeoutError::Disconnected
     }

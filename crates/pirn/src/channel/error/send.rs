@@ -1,11 +1,11 @@
-//! Why a send failed: with the value, which comes back.
+//! Why a send failed, with the value that was not sent.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::wait::Interrupt;
 
-/// Why [`send`](crate::channel::Sender::send) failed; with the value.
+/// Why [`send`](crate::channel::Sender::send) failed, with the value.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum SendError<T> {
     /// The channel is closed.
@@ -14,16 +14,16 @@ pub enum SendError<T> {
     Interrupted(T, Interrupt),
 }
 
-/// Why [`try_send`](crate::channel::Sender::try_send) failed; with the value.
+/// Why [`try_send`](crate::channel::Sender::try_send) failed, with the value.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// There is no room, and no receiver waits.
+    /// The channel is full, and no receiver waits.
     Full(T),
     /// The channel is closed.
     Disconnected(T),
 }
 
-/// Why a send with a time limit failed; with the value.
+/// Why a send with a time limit failed, with the value.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
     /// The time was up first.
@@ -35,7 +35,7 @@ pub enum SendTimeoutError<T> {
 }
 
 impl<T> SendError<T> {
-    /// Takes the value back.
+    /// Returns the value that was not sent.
     pub fn into_inner(self) -> T {
         match self {
             SendError::Disconnected(value) | SendError::Interrupted(value, _) => value,
@@ -52,7 +52,7 @@ impl<T> SendError<T> {
 }
 
 impl<T> TrySendError<T> {
-    /// Takes the value back.
+    /// Returns the value that was not sent.
     pub fn into_inner(self) -> T {
         match self {
             TrySendError::Full(value) | TrySendError::Disconnected(value) => value,
@@ -67,19 +67,19 @@ impl<T> TrySendError<T> {
         }
     }
 
-    /// True if a later attempt may succeed.
+    /// Returns true if a later attempt may succeed.
     pub fn is_full(&self) -> bool {
         matches!(self, TrySendError::Full(_))
     }
 
-    /// True if the channel is closed.
+    /// Returns true if the channel is closed.
     pub fn is_disconnected(&self) -> bool {
         matches!(self, TrySendError::Disconnected(_))
     }
 }
 
 impl<T> SendTimeoutError<T> {
-    /// The error of a send that has no time limit.
+    /// Converts to the error of a send without a time limit.
     pub(in crate::channel) fn unlimited(self) -> SendError<T> {
         match self {
             SendTimeoutError::Disconnected(value) => SendError::Disconnected(value),
@@ -90,7 +90,7 @@ impl<T> SendTimeoutError<T> {
         }
     }
 
-    /// Takes the value back.
+    /// Returns the value that was not sent.
     pub fn into_inner(self) -> T {
         match self {
             SendTimeoutError::Timeout(value)
@@ -110,12 +110,12 @@ impl<T> SendTimeoutError<T> {
         }
     }
 
-    /// True if the time was up first.
+    /// Returns true if the time was up first.
     pub fn is_timeout(&self) -> bool {
         matches!(self, SendTimeoutError::Timeout(_))
     }
 
-    /// True if the channel is closed.
+    /// Returns true if the channel is closed.
     pub fn is_disconnected(&self) -> bool {
         matches!(self, SendTimeoutError::Disconnected(_))
     }

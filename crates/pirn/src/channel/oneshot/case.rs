@@ -9,10 +9,10 @@ use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::prize::Prize;
 
-/// Receives from a oneshot channel as a case of a select; made by
+/// A select case that receives from a oneshot channel; made by
 /// [`recv_case`](super::Receiver::recv_case).
 ///
-/// What has been won and not taken is dropped with the case.
+/// A value that was won and not taken is dropped with the case.
 pub struct RecvCase<'a, T> {
     slot: &'a Slot<T>,
     berth: Berth<Option<T>>,
@@ -28,28 +28,28 @@ impl<'a, T> RecvCase<'a, T> {
         }
     }
 
-    /// Returns what the case has won: the value, or `Disconnected`.
+    /// Returns the result with which the case has won: the value, or `Disconnected`.
     ///
     /// # Errors
-    /// `Disconnected` if the sender has gone without sending.
+    /// `Disconnected` if the sender was dropped without sending.
     ///
     /// # Panics
-    /// If the case has not won since it was last asked.
+    /// If the case has not won since the last call.
     pub fn take(&mut self) -> Result<T, RecvError> {
         self.collect()
     }
 
-    /// As [`take`](RecvCase::take), of a case that is shared.
+    /// As [`take`](RecvCase::take), through a shared reference.
     pub(super) fn collect(&self) -> Result<T, RecvError> {
         self.prize.take()
     }
 
-    /// The value that has been won and not been taken, if there is one.
+    /// Takes the value that was won and not collected, if there is one.
     pub(super) fn give_up(&self) -> Option<T> {
         self.prize.claim()?.ok()
     }
 
-    /// Has the case come to nothing because of an interrupt.
+    /// Withdraws the case because of an interrupt.
     #[doc(hidden)]
     pub fn interrupt(&mut self, interrupt: Interrupt) {
         self.prize.win(Err(RecvError::Interrupted(interrupt)));
@@ -86,7 +86,8 @@ impl<T> Case for RecvCase<'_, T> {
             unsafe { self.berth.leave(&mut state.waiting) }
         };
         match value {
-            // OS1: whoever put it here has claimed the wait, however it looks from here.
+            // OS1: the party that stored the value claimed this wait, whichever way the wait
+            // appears to have ended.
             Some(value) => self.prize.win(Ok(value)),
             None if outcome == Outcome::Lost => {}
             None => self.prize.win(Err(RecvError::Disconnected)),

@@ -1,7 +1,7 @@
 //! Receiving the one value as a future.
 //!
-//! Owns: what becomes of a value that was handed over and not collected: it goes back to the slot (OS1), where
-//! the receiver finds it. Does not own: the wait (`wait::awaiting`).
+//! Owns: a value that was handed over and not collected: it returns to the slot (OS1), where the
+//! receiver finds it. Does not own: the wait (`wait::awaiting`).
 
 use std::fmt;
 use std::pin::Pin;
@@ -13,7 +13,8 @@ use crate::base::mutant::mutant;
 use crate::channel::error::RecvError;
 use crate::channel::futures::Once;
 
-/// Receives the value of a oneshot channel; made by [`recv_async`](super::Receiver::recv_async).
+/// A future that receives the value of a oneshot channel; made by
+/// [`recv_async`](super::Receiver::recv_async).
 #[must_use = "a future does nothing unless it is polled"]
 pub struct RecvFuture<'a, T> {
     slot: &'a Slot<T>,
@@ -33,7 +34,7 @@ impl<T> Future for RecvFuture<'_, T> {
     type Output = Result<T, RecvError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: AW1: it is a part of what is pinned, and is not moved out of it.
+        // SAFETY: AW1: `once` is structurally pinned, and is not moved out of `self`.
         let case = ready!(unsafe { self.into_ref().get_ref().once.poll(context) });
         Poll::Ready(case.collect())
     }

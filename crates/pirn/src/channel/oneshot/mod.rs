@@ -1,7 +1,7 @@
-//! A channel for one value: an answer to a question, the result of something started elsewhere.
+//! A channel for one value, such as a reply or the result of work that runs elsewhere.
 //!
-//! Cheaper than a bounded channel of capacity 1: one allocation, and the ends say in their
-//! types that there is one sender, one receiver and one value.
+//! It is cheaper than a bounded channel of capacity 1: one allocation. The types ensure that there
+//! is one sender, one receiver and one value.
 //!
 //! ```
 //! use pirn::channel::{RecvError, oneshot};

@@ -15,7 +15,7 @@ use crate::wait::{
     Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
 };
 
-/// Receives one value. Dropped without, it gives the sender its value back.
+/// Receives one value. If it is dropped without receiving, a later send returns its value.
 pub struct Receiver<T> {
     slot: Arc<Slot<T>>,
 }
@@ -31,12 +31,12 @@ impl<T> Receiver<T> {
         Receiver { slot }
     }
 
-    /// Waits for the value.
+    /// Waits for the value and returns it.
     ///
     /// # Errors
-    /// `Disconnected` if the sender has gone without sending, `Interrupted` if the caller is
-    /// interrupted. The receiver is gone then, and a sender that comes later gets its value
-    /// back; [`recv_timeout`](Self::recv_timeout) keeps the receiver.
+    /// `Disconnected` if the sender was dropped without sending, `Interrupted` if the caller is
+    /// interrupted. The receiver is consumed in either case, so a later send returns its value.
+    /// [`recv_timeout`](Self::recv_timeout) keeps the receiver.
     ///
     /// # Cancellation
     /// An interruption point; an interrupted receive has taken nothing. Parks a fiber, blocks
@@ -46,11 +46,11 @@ impl<T> Receiver<T> {
         self.wait(None).map_err(RecvTimeoutError::unlimited)
     }
 
-    /// Takes the value if it is there.
+    /// Takes the value if it has been sent.
     ///
     /// # Errors
-    /// `Empty` if it is not there yet, `Disconnected` if it never will be, or has been taken
-    /// and the sender has gone.
+    /// `Empty` if it has not been sent yet. `Disconnected` if it will never be sent, or has been
+    /// taken and the sender was dropped.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -62,11 +62,11 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Waits for the value, no longer than `timeout`.
+    /// Waits for the value, for at most `timeout`.
     ///
     /// # Errors
-    /// `Timeout` if the time was up first, `Disconnected` as with
-    /// [`try_recv`](Self::try_recv), `Interrupted` if the caller is interrupted.
+    /// `Timeout` if the time is up first, `Disconnected` as with [`try_recv`](Self::try_recv),
+    /// `Interrupted` if the caller is interrupted.
     ///
     /// # Cancellation
     /// As [`recv`](Self::recv).
@@ -75,7 +75,7 @@ impl<T> Receiver<T> {
         self.wait(deadline_in(timeout))
     }
 
-    /// Waits for the value, no longer than until `deadline`.
+    /// Waits for the value, until `deadline` at the latest.
     ///
     /// # Errors
     /// As [`recv_timeout`](Self::recv_timeout).
@@ -87,7 +87,8 @@ impl<T> Receiver<T> {
         self.wait(Some(deadline))
     }
 
-    /// Refuses a value that has not been sent yet; one that has can still be taken.
+    /// Closes the channel: a later send fails, and a value that was sent before can still be
+    /// received.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -98,21 +99,21 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Returns a case for a select that receives the value.
+    /// Returns a select case that receives the value.
     pub fn recv_case(&self) -> RecvCase<'_, T> {
         RecvCase::new(&self.slot)
     }
 
-    /// Returns a future that receives the value, polled by whatever there is, and keeps the receiver.
+    /// Returns a future that receives the value and keeps the receiver. Any executor may poll it.
     ///
-    /// Dropped before it has yielded, it has received nothing: a value that was handed over to it is there
-    /// for the next receive.
+    /// If it is dropped before it is ready, it has received nothing: a value already handed to it
+    /// is available to the next receive.
     ///
-    /// It yields `Disconnected` if the sender has gone without sending, or the value has been taken; it is
-    /// never `Interrupted`.
+    /// It yields `Disconnected` if the sender was dropped without sending, or if the value has been
+    /// taken. It never yields `Interrupted`.
     ///
     /// # Panics
-    /// The polls, after it has yielded.
+    /// A poll panics after the future was ready.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -155,7 +156,8 @@ impl<T> Receiver<T> {
             },
         );
         match waited {
-            // OS1: whoever put it here has claimed the wait, however it looks from here.
+            // OS1: the party that stored the value claimed this wait, whichever way the wait
+            // appears to have ended.
             Waited::Done(Some(value)) | Waited::Ended(_, Some(value)) => Ok(value),
             Waited::Done(None) => Err(RecvTimeoutError::Disconnected),
             Waited::Ended(how, None) => Err(match how {
@@ -169,7 +171,7 @@ impl<T> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        // With the lock free: the value's destructor is the user's.
+        // After unlocking: the value's destructor is user code.
         drop(self.slot.end_receiving());
     }
 }

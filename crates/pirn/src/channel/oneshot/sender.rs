@@ -21,7 +21,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     )
 }
 
-/// Sends one value. Dropped without, it tells the receiver.
+/// Sends one value. If it is dropped without sending, the receiver returns `Disconnected`.
 pub struct Sender<T> {
     slot: Arc<Slot<T>>,
 }
@@ -36,7 +36,7 @@ impl<T> Sender<T> {
     /// Sends `value`; never waits.
     ///
     /// # Errors
-    /// The value, if the receiver has gone or has been closed.
+    /// The value, if the receiver was dropped or closed.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -44,7 +44,7 @@ impl<T> Sender<T> {
         self.slot.put(value)
     }
 
-    /// True if nobody will receive any more, so that there is no use in going on.
+    /// Returns true if no receiver will take a value, so that the work for it can stop.
     pub fn is_closed(&self) -> bool {
         self.slot.state.lock().receiver_gone
     }

@@ -1,12 +1,12 @@
-//! What the two ends of a oneshot channel share.
+//! The data that the two ends of a oneshot channel share.
 //!
 //! # Invariants
-//! * OS1. The value lies in one place: with the sender, in the slot, in the waiter of the
-//!   receiver, or with the receiver. It moves under the lock, and into the waiter only by the
-//!   sender that has claimed it. A future that is dropped with it puts it back into the slot.
-//! * OS2. The receiver waits only while the slot is empty and the sender is there; who fills
-//!   the slot claims the waiter in the same critical section, and when the sender has gone
-//!   nobody joins.
+//! * OS1. The value is in exactly one place: with the sender, in the slot, in the receiver's
+//!   waiter, or with the receiver. It moves under the lock, and into the waiter only by the sender
+//!   that claimed it. A future that is dropped with the value puts it back into the slot.
+//! * OS2. The receiver waits only while the slot is empty and the sender exists. A sender that
+//!   fills the slot claims the waiter in the same critical section. After the sender is gone no
+//!   waiter joins.
 
 use crate::fiber::ticket::Wake;
 use crate::fiber::waiter::WaitQueue;
@@ -19,21 +19,21 @@ pub(super) struct Slot<T> {
     pub(super) state: Lock<State<T>>,
 }
 
-/// What the lock guards.
+/// The state under the lock.
 pub(super) struct State<T> {
     pub(super) value: Option<T>,
-    /// Who receives and waits, with the place for the value.
+    /// The waiting receiver, with the place for the value.
     pub(super) waiting: WaitQueue<Option<T>>,
     pub(super) sender_gone: bool,
     pub(super) receiver_gone: bool,
 }
 
-/// What a receiver finds.
+/// The result of a look into the slot.
 pub(super) enum Found<T> {
     Value(T),
-    /// Nothing yet.
+    /// No value yet.
     Empty,
-    /// Nothing, for ever.
+    /// There will never be a value.
     Ended,
 }
 
@@ -57,7 +57,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Hands `value` to the receiver that waits, or leaves it in the slot.
+    /// Hands `value` to the waiting receiver, or stores it in the slot.
     pub(super) fn put(&self, value: T) -> Result<(), T> {
         let mut state = self.state.lock();
         if state.receiver_gone {
@@ -73,19 +73,19 @@ impl<T> Slot<T> {
         Ok(())
     }
 
-    /// Leaves `value`, which the receiver has been handed and has not taken, in the slot.
+    /// Stores `value`, which was handed to the receiver and not taken, in the slot.
     pub(super) fn put_back(&self, value: T) {
-        // OS2: nobody waits: the receiver's is the only wait, and that is over.
+        // OS2: no waiter is linked: the receiver's wait is the only one, and it is over.
         self.state.lock().value = Some(value);
     }
 
-    /// Tells the receiver that no value will come but what is in the slot.
+    /// Ends sending: wakes the receiver, for which at most the value in the slot remains.
     pub(super) fn end_sending(&self) {
         self.state.lock().sender_gone = true;
         wake_all(&self.state, |state| state.waiting.claim_first(|_| ()));
     }
 
-    /// Refuses a later value; returns the one that is there.
+    /// Ends receiving: a later send fails. Returns the value in the slot.
     pub(super) fn end_receiving(&self) -> Option<T> {
         let mut state = self.state.lock();
         state.receiver_gone = true;

@@ -1,4 +1,4 @@
-//! What channels and their errors answer when they are asked.
+//! Return values of queries on channels and their errors.
 
 use crate::Interrupt;
 use crate::channel::{

@@ -1,11 +1,12 @@
-//! When values go by way of the exit, and when they no longer do.
+//! When values pass through the exit, and when they no longer do.
 
 use crate::channel::case::{ReadyCase, SendCase};
 use crate::channel::pipe::Pipe;
 use crate::channel::state::Side;
 use crate::wait::tests::publish::joins;
 
-/// A channel in which threads have met: values have gone to the exit, and have been taken.
+/// Returns a channel on which threads have contended: values were moved to the exit and have been
+/// taken.
 fn crowded(capacity: usize) -> Pipe<usize> {
     let pipe = Pipe::new(Some(capacity), None);
     pipe.state.lock().crowded = u8::MAX;

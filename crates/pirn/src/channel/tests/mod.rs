@@ -1,4 +1,4 @@
-//! Tests that see the inside of channels.
+//! Tests that access the inside of channels.
 
 #[cfg(not(any(loom, shuttle)))]
 mod answers;

@@ -1,5 +1,5 @@
-//! Models of the shipped oneshot channel. The receiver outlives the threads: loom does not see
-//! what the count of an `Arc` orders.
+//! Models of the shipped oneshot channel. The receiver outlives the threads: loom does not model
+//! the ordering that an `Arc`'s count provides.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn model_oneshot_sender_goes() {
     });
 }
 
-/// The receiver gives up and goes: the value is with one of them.
+/// The receiver gives up and is dropped: the value is with one of the two ends.
 #[test]
 fn model_oneshot_deadline_against_send() {
     explore("oneshot_deadline", 3, || {
@@ -44,7 +44,7 @@ fn model_oneshot_deadline_against_send() {
         let received = cast.play(|| rx.recv_timeout(Duration::from_secs(1)));
         if received.is_err() {
             rx.close();
-            // What was sent before the close is still there.
+            // A value sent before the close is still there.
             assert!(matches!(rx.try_recv(), Ok(7) | Err(_)));
         }
         cast.end();

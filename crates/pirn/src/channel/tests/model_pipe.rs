@@ -1,5 +1,5 @@
-//! Models of the shipped pipe: hand-over, close and deadlines against each other. Whatever
-//! comes first, a value is received or comes back, once, and nobody waits for ever.
+//! Models of the shipped pipe: hand-over, close and deadlines against each other. In every order, a
+//! value is received or returned exactly once, and no party waits indefinitely.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,8 +35,8 @@ fn model_pipe_two_senders_one_place() {
     });
 }
 
-/// A sender that finds the channel full because of what is at the exit, against the receiver
-/// that takes it from there: the send ends once there is room.
+/// A sender that finds the channel full because of values at the exit, against the receiver that
+/// takes them. The send ends once there is room.
 #[test]
 fn model_pipe_exit_against_sender_that_waits() {
     explore("pipe_exit_sender", 3, || {
@@ -54,7 +54,7 @@ fn model_pipe_exit_against_sender_that_waits() {
     });
 }
 
-/// What one receiver brings to the exit, against another one that is about to wait.
+/// A receiver that moves values to the exit, against another that is about to wait.
 #[test]
 fn model_pipe_exit_against_receiver_that_waits() {
     explore("pipe_exit_receiver", 3, || {
@@ -95,7 +95,7 @@ fn model_pipe_exit_between_receivers() {
     });
 }
 
-/// The same against a close: what was admitted is received, also by way of the exit.
+/// The same against a close: admitted values are received, also through the exit.
 #[test]
 fn model_pipe_exit_against_close() {
     explore("pipe_exit_close", 2, || {
@@ -113,7 +113,7 @@ fn model_pipe_exit_against_close() {
     });
 }
 
-/// The last sender goes while the receiver waits or is about to.
+/// The last sender is dropped while the receiver waits or is about to.
 #[test]
 fn model_pipe_last_sender_against_receiver() {
     explore("pipe_last_sender", 3, || {
@@ -164,7 +164,7 @@ fn model_pipe_deadline_against_receiver() {
         cast.start(move || match tx.send_timeout(7, Duration::from_secs(1)) {
             Ok(()) => {}
             Err(SendTimeoutError::Timeout(7)) => {
-                // The receiver is still to be served.
+                // The value is still to be received.
                 tx.send(7).unwrap();
             }
             Err(error) => panic!("{error:?}"),

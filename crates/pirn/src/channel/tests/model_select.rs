@@ -1,11 +1,11 @@
-//! Models of the shipped choice over shipped pipes. Exactly one case is completed by a select,
-//! nothing that was not chosen has happened, and nobody waits for ever.
+//! Models of the shipped choice over shipped pipes. A select completes exactly one case, the other
+//! cases have no effect, and no party waits indefinitely.
 
 use super::stage::Cast;
 use crate::base::tests::explore::explore;
 use crate::channel::{Receiver, Sender, bounded};
 
-/// Receives from whichever is first.
+/// Receives from the channel that is ready first.
 fn either(a: &Receiver<u32>, b: &Receiver<u32>) -> u32 {
     crate::select! {
         recv(a) -> value => value.unwrap(),
@@ -13,7 +13,7 @@ fn either(a: &Receiver<u32>, b: &Receiver<u32>) -> u32 {
     }
 }
 
-/// Receives from one or sends to the other; true if it has sent.
+/// Receives from one or sends to the other. Returns true if it has sent.
 fn exchange(from: &Receiver<u32>, to: &Sender<u32>) -> bool {
     crate::select! {
         recv(from) -> value => { value.unwrap(); false }
@@ -21,7 +21,7 @@ fn exchange(from: &Receiver<u32>, to: &Sender<u32>) -> bool {
     }
 }
 
-/// One sender at one of two rendezvous channels.
+/// One sender on one of two rendezvous channels.
 #[test]
 fn model_select_against_a_sender() {
     explore("select_sender", 2, || {
@@ -105,7 +105,7 @@ fn model_select_in_opposite_directions() {
     });
 }
 
-/// The last sender goes while the select publishes.
+/// The last sender is dropped while the select publishes.
 #[test]
 fn model_select_against_a_disconnect() {
     explore("select_disconnect", 2, || {

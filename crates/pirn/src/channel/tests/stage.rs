@@ -1,11 +1,11 @@
-//! What the models of channels share: fibers that modelled threads play.
+//! Shared parts of the channel models: fibers that run on modelled threads.
 
 use std::sync::Arc;
 
 use crate::fiber::tests::stage::Block;
 use crate::shim::thread::JoinHandle;
 
-/// The fibers of one model. They stay alive until all have ended, as headers do: wakers may
+/// The fibers of one model. As headers do, they stay alive until all have ended, because wakers may
 /// come late.
 pub(super) struct Cast {
     blocks: Vec<Arc<Block>>,
@@ -20,18 +20,18 @@ impl Cast {
         }
     }
 
-    /// Has a thread of its own play a fiber.
+    /// Starts a thread that runs a fiber.
     pub(super) fn start(&mut self, body: impl FnOnce() + Send + 'static) {
         let block = self.block();
         self.threads.push(block.start(body));
     }
 
-    /// Plays a fiber on this thread.
+    /// Runs a fiber on this thread.
     pub(super) fn play<R>(&mut self, body: impl FnOnce() -> R) -> R {
         self.block().play(body)
     }
 
-    /// Waits for the threads.
+    /// Joins the threads.
     pub(super) fn end(self) {
         for thread in self.threads {
             thread.join().expect("the thread passes");

@@ -1,10 +1,10 @@
-//! What the ends of a watch channel share: the value, and how often it has changed.
+//! The data that the ends of a watch channel share: the value, and its version.
 //!
 //! # Invariants
-//! * WB1. `version` grows with every change, after the change: who sees a version and then
-//!   looks at the value sees that change or a later one.
-//! * WB2. A receiver waits only with the present version, while there are senders. Whoever
-//!   raises the version, or is the last sender to go, wakes all that wait.
+//! * WB1. `version` grows with every change, after the change. A party that sees a version and then
+//!   reads the value sees that change or a later one.
+//! * WB2. A receiver waits only with the present version, while there are senders. A sender that
+//!   raises the version, or that is the last to be dropped, wakes all waiting receivers.
 
 use crate::fiber::current;
 use crate::fiber::waiter::WaitQueue;
@@ -15,20 +15,20 @@ use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::polling::forbids_waiting;
 use crate::wait::wake_all;
 
-/// How often a look is tried in the middle of a poll, with other threads let run in between: for a
-/// millisecond or more. Arbitrary.
+/// How often a read is tried in the middle of a poll, with a yield of the thread between attempts:
+/// for a millisecond or more. Arbitrary.
 const TRIES: u32 = 4_000;
 
-/// A value for all to see.
+/// A value that all receivers can read.
 pub(super) struct Board<T> {
     pub(super) value: RwLock<T>,
     pub(super) state: Lock<State>,
 }
 
-/// What the short lock guards.
+/// The state under the short lock.
 pub(super) struct State {
     pub(super) version: u64,
-    /// Each with the version that it has seen (WB2).
+    /// Waiting receivers, each with the version that it has seen (WB2).
     pub(super) waiting: WaitQueue<u64>,
     pub(super) senders: usize,
     pub(super) receivers: usize,
@@ -56,8 +56,8 @@ impl<T> Board<T> {
         }
     }
 
-    /// Access to the value for reading. In the middle of a poll, where nothing may wait, it is tried for a
-    /// while: a sender that changes the value has it for a moment only, unless that is by code of the user's.
+    /// Returns a read guard of the value. In the middle of a poll, where waiting is not allowed, it
+    /// tries for a while. A sender holds the value only for a moment, unless user code changes it.
     #[track_caller]
     pub(super) fn look(&self) -> RwLockReadGuard<'_, T> {
         if forbids_waiting(current::local()) {
@@ -71,7 +71,7 @@ impl<T> Board<T> {
         self.value.read()
     }
 
-    /// Tells everybody that the value has changed.
+    /// Raises the version and wakes all waiting receivers.
     pub(super) fn publish(&self) {
         let mut state = self.state.lock();
         state.version += 1;

@@ -10,11 +10,11 @@ use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::prize::Prize;
 
-/// Wins when the value of a watch channel has changed; made by
+/// A select case that wins when the value of a watch channel has changed; made by
 /// [`changed_case`](super::Receiver::changed_case).
 pub struct ChangedCase<'a, T> {
     board: &'a Board<T>,
-    /// Where the receiver has it; a cell around the reference, so that the case can be sent.
+    /// The receiver's seen version; in a cell, so that the case is `Send`.
     seen: RefCell<&'a mut u64>,
     berth: Berth<u64>,
     prize: Prize<Result<(), RecvError>>,
@@ -30,18 +30,18 @@ impl<'a, T> ChangedCase<'a, T> {
         }
     }
 
-    /// Returns what the case has won: that the value has changed.
+    /// Returns the result with which the case has won: the value has changed.
     ///
     /// # Errors
-    /// `Disconnected` if all senders have gone and the last value has been seen.
+    /// `Disconnected` if all senders have been dropped and the last value has been seen.
     ///
     /// # Panics
-    /// If the case has not won since it was last asked.
+    /// If the case has not won since the last call.
     pub fn take(&mut self) -> Result<(), RecvError> {
         self.collect()
     }
 
-    /// As [`take`](ChangedCase::take), of a case that is shared.
+    /// As [`take`](ChangedCase::take), through a shared reference.
     pub(super) fn collect(&self) -> Result<(), RecvError> {
         self.prize.take()
     }
@@ -71,7 +71,7 @@ impl<T> Case for ChangedCase<'_, T> {
         let ready = state.senders == 0 || state.version != self.seen();
         if !ready {
             let (queue, seen) = (&mut state.waiting, self.seen());
-            // A waker hands nothing over: whoever was woken looks again.
+            // A waker hands nothing over: a woken case checks again.
             let code = Code::RETRY;
             // SAFETY: the lock is held; the caller keeps the case until it is withdrawn.
             unsafe { self.berth.join(queue, call.ticket, code, seen) };

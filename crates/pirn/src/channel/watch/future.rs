@@ -1,7 +1,7 @@
 //! A change of the value as a future.
 //!
-//! A change is counted as seen by the poll that yields, and by nothing before it; so a future that is
-//! dropped has nothing to give back. Does not own: the wait (`wait::awaiting`).
+//! A change counts as seen only by the poll that yields, so a dropped future has nothing to give
+//! back. Does not own: the wait (`wait::awaiting`).
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use super::case::ChangedCase;
 use crate::channel::error::RecvError;
 use crate::channel::futures::Once;
 
-/// Waits for the value of a watch channel to change; made by
+/// A future that waits for the value of a watch channel to change; made by
 /// [`changed_async`](super::Receiver::changed_async).
 #[must_use = "a future does nothing unless it is polled"]
 pub struct ChangedFuture<'a, T>(Once<ChangedCase<'a, T>>);
@@ -27,7 +27,7 @@ impl<T> Future for ChangedFuture<'_, T> {
     type Output = Result<(), RecvError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: AW1: it is a part of what is pinned, and is not moved out of it.
+        // SAFETY: AW1: the field is structurally pinned, and is not moved out of `self`.
         let case = ready!(unsafe { self.into_ref().get_ref().0.poll(context) });
         Poll::Ready(case.collect())
     }

@@ -1,7 +1,7 @@
-//! A value that changes, and those who want to know when.
+//! A channel that holds one value and notifies receivers when it changes.
 //!
-//! The channel holds one value, the latest. A receiver looks at it whenever it likes, and
-//! waits for it to change; what changed while nobody looked is not kept.
+//! The channel holds only the latest value. A receiver reads it at any time, and can wait for it to
+//! change. Earlier values are not kept.
 //!
 //! ```
 //! use pirn::channel::watch;

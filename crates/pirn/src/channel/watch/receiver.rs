@@ -1,4 +1,4 @@
-//! The end of a watch channel that looks at the value.
+//! The receiving end of a watch channel.
 
 use std::fmt;
 use std::ops::Deref;
@@ -12,20 +12,20 @@ use crate::sync::RwLockReadGuard;
 use crate::wait::object::Nameable;
 use crate::wait::{Attempt, Reason, Spec, Waited, begin, wait_in};
 
-/// Looks at the value, and waits for it to change.
+/// Reads the value, and waits for it to change.
 ///
-/// A clone has seen what its original has seen.
+/// A clone has seen the same version as the original.
 pub struct Receiver<T> {
     pub(super) board: Arc<Board<T>>,
     /// The version that counts as seen.
     seen: u64,
 }
 
-/// The value, which nobody changes meanwhile.
+/// Read access to the value, which does not change meanwhile.
 ///
-/// To hold it while waiting for something else holds up all senders. To look a second time
-/// while holding one may wait for ever: a sender that has come in between is served first, and
-/// waits for the first look to end.
+/// All senders wait while a `Ref` exists. Reading again while holding a `Ref` may block
+/// indefinitely: a sender that arrived in between is served first, and waits for the first `Ref` to
+/// be dropped.
 #[must_use = "the value is only looked at through this"]
 pub struct Ref<'a, T>(RwLockReadGuard<'a, T>);
 
@@ -40,39 +40,40 @@ impl<T> Receiver<T> {
         Receiver { board, seen }
     }
 
-    /// Looks at the value; not while the caller holds a [`Ref`] of it. What is seen stays unseen as far as [`changed`](Self::changed) is
-    /// concerned; [`borrow_and_update`](Self::borrow_and_update) marks it.
+    /// Returns read access to the value, without marking it as seen. The caller must not hold
+    /// another [`Ref`] of the channel. See [`changed`](Self::changed), and
+    /// [`borrow_and_update`](Self::borrow_and_update), which marks it as seen.
     ///
     /// # Cancellation
-    /// Not an interruption point. Parks a fiber, blocks a plain thread, while the value is
-    /// being changed. In the middle of a poll it blocks the thread for a moment; it panics if the value is not
-    /// free then, as when code in [`Sender::modify`](super::Sender::modify) waits.
+    /// Not an interruption point. Parks a fiber, blocks a plain thread, while the value is being
+    /// changed. In the middle of a poll it blocks the thread briefly. It panics if the value is not
+    /// available then, for example because code in [`Sender::modify`](super::Sender::modify) waits.
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
         Ref(self.board.look())
     }
 
-    /// Looks at the value and counts it as seen.
+    /// Returns read access to the value, and marks it as seen.
     ///
     /// # Cancellation
     /// As [`borrow`](Self::borrow).
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
-        // WB1: in this order; a change in between will be told of once more.
+        // WB1: in this order; a change in between is reported once more.
         self.seen = self.board.state.lock().version;
         Ref(self.board.look())
     }
 
-    /// Whether the value has changed since it was last seen.
+    /// Returns whether the value has changed since it was last seen.
     pub fn has_changed(&self) -> bool {
         self.board.state.lock().version != self.seen
     }
 
-    /// Waits until the value has changed since it was last seen, and counts it as seen.
-    /// Several changes are one.
+    /// Waits until the value has changed since it was last seen, and marks it as seen. Several
+    /// changes count as one.
     ///
     /// # Errors
-    /// `Disconnected` if all senders have gone and the last value has been seen,
+    /// `Disconnected` if all senders have been dropped and the last value has been seen,
     /// `Interrupted` if the caller is interrupted.
     ///
     /// # Cancellation
@@ -111,20 +112,21 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Returns a case for a select that wins as [`changed`](Self::changed) returns.
+    /// Returns a select case that wins when [`changed`](Self::changed) would return.
     pub fn changed_case(&mut self) -> ChangedCase<'_, T> {
         ChangedCase::new(&self.board, &mut self.seen)
     }
 
-    /// Returns a future that yields as [`changed`](Self::changed) returns, polled by whatever there is.
+    /// Returns a future that is ready when [`changed`](Self::changed) would return. Any executor
+    /// may poll it.
     ///
-    /// Dropped before it has yielded, it has counted nothing as seen: the next one yields at once if there
-    /// was a change meanwhile.
+    /// If it is dropped before it is ready, nothing counts as seen: the next future is ready at
+    /// once if there was a change meanwhile.
     ///
-    /// It yields `Disconnected` as [`changed`](Self::changed) does, and is never `Interrupted`.
+    /// It yields `Disconnected` as [`changed`](Self::changed) does, and never yields `Interrupted`.
     ///
     /// # Panics
-    /// The polls, after it has yielded.
+    /// A poll panics after the future was ready.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

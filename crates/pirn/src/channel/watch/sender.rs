@@ -1,4 +1,4 @@
-//! The end of a watch channel that changes the value.
+//! The sending end of a watch channel.
 
 use std::fmt;
 use std::mem;
@@ -9,7 +9,7 @@ use super::receiver::{Receiver, Ref};
 use crate::channel::error::SendError;
 use crate::wait::object::Nameable;
 
-/// Opens a channel whose value is `value` at first.
+/// Opens a watch channel with the initial value `value`.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -25,7 +25,7 @@ pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
 
 /// Changes the value; clones change the same one.
 ///
-/// When the last sender has been dropped, receivers are told that nothing changes any more.
+/// When the last sender is dropped, waiting receivers return `Disconnected`.
 pub struct Sender<T> {
     board: Arc<Board<T>>,
 }
@@ -37,15 +37,15 @@ impl<T> Nameable for Sender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Puts `value` in the place of the one that is there, which is dropped, and tells all
-    /// receivers. Waits while somebody looks at the value.
+    /// Replaces the value with `value`, drops the old one, and wakes all receivers. Waits while a
+    /// [`Ref`] exists.
     ///
     /// # Errors
-    /// `Disconnected` with the value if there is no receiver; nothing has changed then.
+    /// `Disconnected` with the value if there is no receiver; the old value is then kept.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread. A caller that holds a
-    /// [`Ref`] of the same channel waits for itself, for ever.
+    /// [`Ref`] of the same channel deadlocks with itself.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         if self.board.state.lock().receivers == 0 {
@@ -57,10 +57,11 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Changes the value by `f`, and tells all receivers, also if there is none.
+    /// Changes the value with `f` and wakes all receivers. It changes the value even if there is no
+    /// receiver.
     ///
     /// # Panics
-    /// If `f` does; the value is as `f` has left it, and receivers are not told.
+    /// If `f` panics. The value is as `f` left it, and receivers are not woken.
     ///
     /// # Cancellation
     /// As [`send`](Self::send).
@@ -71,7 +72,7 @@ impl<T> Sender<T> {
         result
     }
 
-    /// Looks at the value.
+    /// Returns read access to the value.
     ///
     /// # Cancellation
     /// As [`Receiver::borrow`].
@@ -89,7 +90,7 @@ impl<T> Sender<T> {
         Receiver::new(Arc::clone(&self.board), version)
     }
 
-    /// Returns how many receivers there are at present.
+    /// Returns the present number of receivers.
     pub fn receiver_count(&self) -> usize {
         self.board.state.lock().receivers
     }
