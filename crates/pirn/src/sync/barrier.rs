@@ -1,11 +1,11 @@
 //! The barrier: a number of parties wait for each other, round after round.
 //!
-//! Owns: who has arrived.
+//! Owns: the count of arrivals and the waiters.
 //!
 //! # Invariants
-//! * BR1. `arrived` is the number of parties of this round that wait, less than `parties`.
-//! * BR2. Who completes a round ends it under the lock, and then wakes the waiters of that
-//!   round. A waiter remembers its round, so the next one can begin while they are being
+//! * BR1. `arrived` is the number of waiting parties of this round, less than `parties`.
+//! * BR2. The party that completes a round ends it under the lock, and then wakes the waiters of
+//!   that round. A waiter remembers its round, so the next one can begin while they are being
 //!   woken.
 
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Attempt, Reason, Spec, Waited, spend, wait_in, wake_all};
 
-/// A point where a number of fibers or threads wait for each other.
+/// A point where a fixed number of fibers or threads wait for each other.
 ///
 /// # Examples
 /// ```
@@ -41,18 +41,18 @@ pub struct Barrier {
 
 struct State {
     arrived: usize,
-    /// How many rounds are over.
+    /// The number of completed rounds.
     rounds: u64,
-    /// Each with the number of its round.
+    /// Waiters, each with the number of its round.
     waiters: WaitQueue<u64>,
 }
 
-/// What a party learns from a round that is over.
+/// The result of a completed round for one party.
 #[derive(Debug)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// True for exactly one party of each round.
+    /// Returns true for exactly one party of each round.
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.0
@@ -74,7 +74,7 @@ impl Describe for State {
 }
 
 impl Barrier {
-    /// Returns a barrier for `n` parties; 0 is taken for 1.
+    /// Returns a barrier for `n` parties; 0 is treated as 1.
     #[must_use]
     pub const fn new(n: usize) -> Self {
         Barrier {
@@ -87,15 +87,15 @@ impl Barrier {
         }
     }
 
-    /// Waits until all parties have come; the last to come is the leader. The barrier can
-    /// be used again at once, for another round.
+    /// Waits until all parties have arrived. The last one to arrive is the leader. The barrier can
+    /// be used at once for another round.
     ///
     /// # Cancellation
-    /// Not an interruption point: the others count on this party. Parks a fiber, blocks a
-    /// plain thread.
+    /// Not an interruption point, because the other parties depend on this one. Parks a fiber,
+    /// blocks a plain thread.
     ///
     /// # Blocking
-    /// For ever, if a party never comes, because it has panicked for instance.
+    /// Indefinitely, if a party never arrives, for example because it has panicked.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         refuse_in_poll();

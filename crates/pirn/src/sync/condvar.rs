@@ -1,19 +1,19 @@
-//! The condition variable: wait, with a mutex freed meanwhile, until somebody notifies.
+//! The condition variable: releases a mutex and waits for a notification.
 //!
-//! Owns: who waits for a notification. Does not own: the mutex or the condition.
+//! Owns: the waiters. Does not own: the mutex or the condition.
 //!
-//! A waiter notes `missed`, frees the mutex, and joins the queue unless `missed` has changed.
-//! A notifier that finds nobody in the queue changes `missed`.
+//! A waiter reads `missed`, releases the mutex, and joins the queue unless `missed` has changed. A
+//! notifier that finds the queue empty changes `missed`.
 //!
 //! LIVENESS: no notification is lost. The waiter reads `missed` while it holds the mutex. A
-//! notifier that should wake it has changed the condition under the mutex after that, and
-//! notifies later still. If it takes the queue's lock after the waiter has joined, it finds
-//! the waiter there. If it takes the lock before, it changes `missed` (unless it wakes
-//! somebody who waited longer, which is what one notification is for), and the waiter, who
-//! looks under the same lock, does not wait.
+//! notifier that should wake it changes the condition under the mutex after that, and notifies
+//! later still. If the notifier takes the queue's lock after the waiter has joined, it finds the
+//! waiter in the queue. If it takes the lock before, it changes `missed`, and the waiter, which
+//! checks under the same lock, does not wait. (Or it wakes a party that has waited longer, which is
+//! what one notification is for.)
 //!
-//! Rejected: freeing the mutex while the queue's lock is held. It would save a look at
-//! `missed`, but nest two locks and enqueue a fiber under one of them.
+//! Rejected: releasing the mutex while the queue's lock is held. It would save a check of `missed`,
+//! but nest two locks and enqueue a fiber under one of them.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ use crate::wait::{
 
 /// A condition variable; waiting parks a fiber and blocks a plain thread.
 ///
-/// As with `std`, a wait may end for no reason, so conditions are checked in a loop:
+/// As with `std`, a wait may end spuriously, so conditions are checked in a loop:
 /// [`wait_while`](Condvar::wait_while) is that loop.
 ///
 /// # Examples
@@ -48,10 +48,10 @@ use crate::wait::{
 /// });
 /// ```
 pub struct Condvar {
-    /// Waiters, each with the `missed` that it has seen.
+    /// Waiters, each with the value of `missed` that it has read.
     queue: Lock<WaitQueue<u64>>,
-    /// Notifications that found nobody to wake, and all `notify_all`. Written under the
-    /// lock of `queue`.
+    /// Counts notifications that found no waiter, and every `notify_all`. Written under the lock of
+    /// `queue`.
     missed: AtomicU64,
 }
 
@@ -60,14 +60,14 @@ pub struct Condvar {
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// True if the time was up before a notification came.
+    /// Returns true if the time was up before a notification came.
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
 impl Condvar {
-    /// Returns a condition variable that nobody waits for.
+    /// Returns a condition variable without waiters.
     pub const fn new() -> Self {
         Condvar {
             queue: Lock::new(WaitQueue::new()),
@@ -75,7 +75,7 @@ impl Condvar {
         }
     }
 
-    /// Frees the mutex, waits for a notification, and locks again.
+    /// Releases the mutex, waits for a notification, and locks the mutex again.
     ///
     /// # Cancellation
     /// Not an interruption point; see [`wait_interruptible`](Condvar::wait_interruptible).
@@ -85,10 +85,10 @@ impl Condvar {
         self.wait_as(guard, &Spec::of(Reason::Condvar)).0
     }
 
-    /// Waits as long as `condition` is true of the value.
+    /// Waits while `condition` returns true for the value.
     ///
     /// # Panics
-    /// If `condition` does; the mutex is freed then.
+    /// If `condition` panics; the mutex is released then.
     ///
     /// # Cancellation
     /// As [`wait`](Condvar::wait).
@@ -105,8 +105,8 @@ impl Condvar {
         guard
     }
 
-    /// Waits as [`wait`](Condvar::wait) does, but no longer than `timeout`, not counting
-    /// what it takes to lock the mutex again.
+    /// Waits as [`wait`](Condvar::wait) does, for at most `timeout`. The time to lock the mutex
+    /// again is not included.
     ///
     /// # Cancellation
     /// As [`wait`](Condvar::wait).
@@ -119,11 +119,11 @@ impl Condvar {
         self.wait_until(guard, deadline_in(timeout))
     }
 
-    /// Waits as long as `condition` is true of the value, but no longer than `timeout`. The
-    /// result says that the time was up only if `condition` still holds.
+    /// Waits while `condition` returns true for the value, for at most `timeout`. The result
+    /// reports a timeout only if `condition` still holds.
     ///
     /// # Panics
-    /// If `condition` does; the mutex is freed then.
+    /// If `condition` panics; the mutex is released then.
     ///
     /// # Cancellation
     /// As [`wait`](Condvar::wait).
@@ -146,14 +146,14 @@ impl Condvar {
         (guard, WaitTimeoutResult(false))
     }
 
-    /// Waits as [`wait`](Condvar::wait) does, or until an interrupt.
+    /// Waits as [`wait`](Condvar::wait) does, until a notification or an interrupt.
     ///
     /// # Errors
-    /// The interrupt that the caller is under, with the mutex locked.
+    /// The interrupt of the caller; the mutex is locked again.
     ///
     /// # Cancellation
-    /// An interruption point. Parks a fiber, blocks a plain thread. Locking again after an
-    /// interrupt is not interrupted.
+    /// An interruption point. Parks a fiber, blocks a plain thread. Locking the mutex again after
+    /// an interrupt is not interruptible.
     #[track_caller]
     pub fn wait_interruptible<'a, T: ?Sized>(
         &self,
@@ -184,7 +184,7 @@ impl Condvar {
         }
     }
 
-    /// Wakes all that wait now.
+    /// Wakes all present waiters.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -192,7 +192,7 @@ impl Condvar {
         let queue = self.queue.lock();
         let limit = self.miss();
         drop(queue);
-        // Who has seen `limit` has come after this call, so it cannot go on for ever.
+        // A waiter that joins after this call has read `limit`, so the loop ends.
         wake_all(&self.queue, |queue| {
             queue.claim_first_if(|seen| *seen < limit, |_| ())
         });
@@ -209,7 +209,7 @@ impl Condvar {
         (guard, WaitTimeoutResult(how == Some(How::TimedOut)))
     }
 
-    /// Waits, and says how that ended; `None` if a notification came before the wait.
+    /// Waits and returns how the wait ended; `None` if a notification came before the wait.
     #[track_caller]
     fn wait_as<'a, T: ?Sized>(
         &self,
@@ -217,7 +217,8 @@ impl Condvar {
         spec: &Spec,
     ) -> (MutexGuard<'a, T>, Option<How>) {
         let mutex = MutexGuard::mutex(&guard);
-        // ORDERING: Relaxed: the mutex orders this before every notification that counts.
+        // ORDERING: Relaxed: the mutex orders this read before every notification that must wake
+        // this waiter.
         let seen = self.missed.load(Ordering::Relaxed);
         drop(guard);
         let waited = wait_in(
@@ -240,8 +241,8 @@ impl Condvar {
         (mutex.lock(), how)
     }
 
-    /// Counts a notification that waiters on their way to the queue must see; returns the
-    /// new count. The caller holds the lock of `queue`.
+    /// Counts a notification that waiters on their way to the queue must see. Returns the new
+    /// count. The caller holds the lock of `queue`.
     fn miss(&self) -> u64 {
         // ORDERING: Relaxed: see `wait_as`; only holders of the lock write.
         let count = self.missed.load(Ordering::Relaxed) + 1;

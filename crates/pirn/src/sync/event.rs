@@ -1,12 +1,12 @@
-//! The event: something that has happened, for all who wait or for one of them.
+//! The event: a state that is set, for all waiters or for one of them.
 //!
-//! Owns: whether it is set.
+//! Owns: the state and the waiters.
 //!
 //! # Invariants
-//! * EV1. While an event is set nobody joins the queue. Setting an automatic event that
-//!   somebody waits for gives it to the first of them, and does not set it.
-//! * EV2. A waiter remembers how often the event had been set when it came, so those who
-//!   come after a reset are left alone while the ones before it are being woken.
+//! * EV1. While an event is set no waiter joins the queue. Setting an automatic event that has
+//!   waiters wakes the first of them, and does not set it.
+//! * EV2. A waiter remembers how often the event had been set when it joined. So waiters that join
+//!   after a reset stay parked while earlier ones are being woken.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use crate::wait::{
     wait_in, wake_all,
 };
 
-/// Something that fibers and threads wait for until it is set.
+/// An event that fibers and threads wait for until it is set.
 ///
-/// A [manual](Event::manual) event lets everybody go on from `set` to `reset`, like a gate;
-/// an [automatic](Event::auto) one lets one waiter go on for each `set`, like a turnstile.
+/// A [manual](Event::manual) event lets all waiters pass from `set` to `reset`, like a gate. An
+/// [automatic](Event::auto) event lets one waiter pass for each `set`, like a turnstile.
 ///
 /// # Examples
 /// ```
@@ -43,9 +43,9 @@ pub struct Event {
 
 struct State {
     set: bool,
-    /// How often the event was set.
+    /// The number of times the event was set.
     times: u64,
-    /// Each with the `times` that it found.
+    /// Waiters, each with the value of `times` that it found.
     waiters: WaitQueue<u64>,
 }
 
@@ -65,14 +65,14 @@ impl Describe for State {
 }
 
 impl Event {
-    /// Returns an event that stays set until it is [`reset`](Event::reset). Not set.
+    /// Returns an event, initially not set, that stays set until it is [`reset`](Event::reset).
     #[must_use]
     pub const fn manual() -> Self {
         Event::new(false)
     }
 
-    /// Returns an event that each [`set`](Event::set) makes good for one wait: of the one
-    /// who has waited longest, or else of the next to come. Not set.
+    /// Returns an event, initially not set, where each [`set`](Event::set) ends one wait: the
+    /// oldest one, or else the next to begin.
     #[must_use]
     pub const fn auto() -> Self {
         Event::new(true)
@@ -89,8 +89,8 @@ impl Event {
         }
     }
 
-    /// Sets the event. All who wait go on, also if it is reset at once; of an automatic
-    /// event, one. Setting one that is set does nothing.
+    /// Sets the event. All waiters return, even if it is reset at once; of an automatic event, one
+    /// waiter. Setting an event that is set has no effect.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -114,7 +114,7 @@ impl Event {
         });
     }
 
-    /// Makes the event one that has not been set. Who was let go on goes on.
+    /// Clears the event. Waiters that a `set` has already released still return.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -122,11 +122,10 @@ impl Event {
         self.state.lock().set = false;
     }
 
-    /// Waits until the event is set. If it is automatic, it is not set any more then.
+    /// Waits until the event is set. An automatic event is cleared by that.
     ///
     /// # Errors
-    /// The interrupt that the caller is under, also if the event is set; an automatic event
-    /// has been left as it was.
+    /// The interrupt of the caller, even if the event is set. An automatic event is left unchanged.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -135,8 +134,7 @@ impl Event {
         self.wait_as(&Spec::interruptible(Reason::Event)).map(drop)
     }
 
-    /// As [`wait`](Event::wait), but no longer than `timeout`; `Ok(false)` if the time was
-    /// up first.
+    /// As [`wait`](Event::wait), for at most `timeout`; `Ok(false)` if the time is up first.
     ///
     /// # Errors
     /// As [`wait`](Event::wait).
@@ -149,7 +147,7 @@ impl Event {
         self.wait_as(&spec)
     }
 
-    /// Waits; false if the time was up first.
+    /// Waits; returns false if the time is up first.
     #[track_caller]
     fn wait_as(&self, spec: &Spec) -> Result<bool, Interrupt> {
         spend();

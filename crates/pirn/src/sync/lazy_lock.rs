@@ -1,6 +1,7 @@
-//! A value that is made when it is first asked for.
+//! A value that is initialized on first use.
 //!
-//! Owns: the closure that makes it. Does not own: the value and who makes it (`once_lock`).
+//! Owns: the closure that returns the value. Does not own: the value and the choice of the
+//! initializing caller (`once_lock`).
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,11 +9,11 @@ use std::ops::Deref;
 use super::once_lock::OnceLock;
 use crate::shim::Lock;
 
-/// A value that its first user makes; others wait meanwhile, which parks a fiber and blocks a
-/// plain thread.
+/// A value that its first user initializes. Other users wait meanwhile, which parks a fiber and
+/// blocks a plain thread.
 ///
-/// If the closure panics, its caller gets the panic, and everybody who asks later panics
-/// too: there is nothing left to make the value with.
+/// If the closure panics, its caller gets the panic, and every later access panics too, because the
+/// closure has been consumed.
 ///
 /// # Examples
 /// ```
@@ -23,12 +24,12 @@ use crate::shim::Lock;
 /// ```
 pub struct LazyLock<T, F = fn() -> T> {
     value: OnceLock<T>,
-    /// Taken by the one that makes the value.
+    /// Taken by the caller that initializes the value.
     make: Lock<Option<F>>,
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// Returns a value that `make` will make.
+    /// Returns a lazy value that `make` initializes.
     pub const fn new(make: F) -> Self {
         LazyLock {
             value: OnceLock::new(),
@@ -36,16 +37,17 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         }
     }
 
-    /// Returns the value, making it or waiting for whoever makes it. The same as `*this`.
+    /// Returns the value. Initializes it, or waits for another caller that is initializing it. The
+    /// same as `*this`.
     ///
     /// # Panics
-    /// If the closure does, now or when it was called first.
+    /// If the closure panics, now or in the first call.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
     ///
     /// # Blocking
-    /// For ever, if the closure asks for the value.
+    /// Indefinitely, if the closure accesses the value.
     #[inline]
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {

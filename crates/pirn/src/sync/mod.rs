@@ -1,13 +1,13 @@
-//! Locks and meeting points, in the shapes of `std::sync`, for fibers and threads alike:
-//! [`Mutex`], [`RwLock`], [`Condvar`], [`Semaphore`], [`Barrier`], [`WaitGroup`], [`Event`],
-//! [`Once`], [`OnceLock`], [`LazyLock`]; and a [`Pool`] of things to lend.
+//! Synchronization primitives in the shapes of `std::sync`, for fibers and threads: [`Mutex`],
+//! [`RwLock`], [`Condvar`], [`Semaphore`], [`Barrier`], [`WaitGroup`], [`Event`], [`Once`],
+//! [`OnceLock`], [`LazyLock`]; and [`Pool`], a pool of reusable objects.
 //!
-//! They differ from `std` where fibers are better served: there is no poisoning (a fiber's
-//! panic is reported where it is joined), so nothing returns a `Result` for it. Guards must
-//! be dropped on the fiber that took them and are not `Send`; holding one across a
-//! suspension is fine, and only those who want the same lock wait for it.
-//!
-//! Owns: who may go on, and in which order. Does not own: waiting (`wait`).
+//! They differ from `std` where this suits fibers better. There is no poisoning, because a fiber's
+//! panic is reported where it is joined; so no function returns a `Result` for it. Guards must be
+//! dropped on the fiber that acquired them and are not `Send`. A guard may be held across a
+//! suspension: only parties that want the same lock wait for it.
+
+// Owns: the order in which waiters proceed. Does not own: waiting (`wait`).
 
 mod barrier;
 mod condvar;

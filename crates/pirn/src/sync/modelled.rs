@@ -1,5 +1,5 @@
-//! What is left of this room under loom: the parts that decide who goes on, which take a
-//! lock from outside and so need no constant constructor. Owns nothing else.
+//! The part of this module that exists under loom: the files that decide the order of waiters. They
+//! take a lock from outside and so need no constant constructor. Owns nothing else.
 
 mod holder;
 mod permits;

@@ -1,10 +1,10 @@
-//! The mutex: a value that one fiber or thread at a time may touch.
+//! The mutex: a value that one fiber or thread at a time can access.
 //!
-//! Owns: the value and the guard. Does not own: whose turn it is (`turns`).
+//! Owns: the value and the guard. Does not own: the order of turns (`turns`).
 //!
 //! # Invariants
-//! * X1. A guard exists iff its owner has the turn, so at most one exists, and the value is
-//!   reached only through it (or through `&mut Mutex`).
+//! * X1. A guard exists iff its owner has the turn, so at most one exists. The value is reached
+//!   only through the guard (or through `&mut Mutex`).
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -19,12 +19,12 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 
 /// A mutual exclusion lock; waiting for it parks a fiber and blocks a plain thread.
 ///
-/// There is no poisoning: if a holder panics, the lock is freed and the next holder finds
-/// the value as the panic left it.
+/// There is no poisoning: if a holder panics, the lock is released and the next holder finds the
+/// value as the panic left it.
 ///
-/// Waiters are served in order of arrival, but a newcomer that finds the lock free takes it
-/// before a waiter that has yet to run again; a waiter that has lost to newcomers for half a
-/// millisecond gets the lock directly.
+/// Waiters are served in order of arrival, but a newcomer that finds the lock free takes it before
+/// a woken waiter that has not run yet. A waiter that has lost to newcomers for half a millisecond
+/// is handed the lock directly.
 ///
 /// # Examples
 /// ```
@@ -41,17 +41,17 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 /// ```
 pub struct Mutex<T: ?Sized> {
     turns: Turns,
-    // Not the shim's cell: that one holds no unsized values.
+    // Not the shim's cell, which cannot hold unsized values.
     value: UnsafeCell<T>,
 }
 
-// SAFETY: X1: the value is reached by one thread at a time, so sharing the mutex only ever
-// hands it from one thread to another.
+// SAFETY: X1: one thread at a time reaches the value, so sharing the mutex only ever moves the
+// value from one thread to another.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
-/// Access to the value of a locked [`Mutex`]; dropping it frees the lock.
+/// Access to the value of a locked [`Mutex`]; dropping it releases the lock.
 ///
-/// Freeing never suspends. The guard stays with the fiber that locked: it is not `Send`.
+/// Releasing never suspends. The guard stays on the fiber that locked the mutex: it is not `Send`.
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
@@ -71,16 +71,16 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Returns the value.
+    /// Consumes the mutex and returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Locks, waiting for the lock to become free.
+    /// Acquires the lock, waiting until it becomes free.
     ///
-    /// A fiber that locks a mutex it already holds waits for ever.
+    /// A fiber that locks a mutex that it already holds deadlocks.
     ///
     /// # Cancellation
     /// Not an interruption point; see [`lock_interruptible`](Mutex::lock_interruptible).
@@ -95,7 +95,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Locks if the lock is free.
+    /// Acquires the lock if it is free.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -104,7 +104,7 @@ impl<T: ?Sized> Mutex<T> {
         self.turns.try_take().then(|| self.guard())
     }
 
-    /// Locks, waiting no longer than `timeout`; `None` if the time was up first.
+    /// Acquires the lock, waiting for at most `timeout`; `None` if the time is up first.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
@@ -127,11 +127,10 @@ impl<T: ?Sized> Mutex<T> {
         taken.ok().map(|()| self.guard())
     }
 
-    /// Locks, waiting for the lock to become free or for an interrupt.
+    /// Acquires the lock, waiting until it becomes free or until an interrupt.
     ///
     /// # Errors
-    /// The interrupt that the caller is under, also if the lock is free; it has not been
-    /// locked then.
+    /// The interrupt of the caller, even if the lock is free. The lock has not been acquired.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -148,12 +147,12 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Returns the value; that nobody has locked it is known from the borrow.
+    /// Returns the value; the exclusive borrow proves that the mutex is not locked.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
 
-    /// The proof that the caller has the turn (X1).
+    /// Returns the guard that proves that the caller has the turn (X1).
     #[inline]
     fn guard(&self) -> MutexGuard<'_, T> {
         MutexGuard {

@@ -1,18 +1,18 @@
-//! Something that is done once, by whoever comes first.
+//! A closure that runs once, in the first caller.
 //!
-//! Owns: whether it is done, who does it, and who waits for that. Does not own: what comes of
-//! it (`once_lock`).
+//! Owns: the completion flag, the running caller, and the waiters. Does not own: a result
+//! (`once_lock`).
 //!
 //! # Invariants
-//! * ON1. `running` is set iff one caller runs its closure; only that one sets `done`, and
-//!   after `done` nobody runs anything.
-//! * ON2. A caller whose closure panics hands the attempt to the caller that has waited
+//! * ON1. `running` is set iff one caller runs its closure. Only that caller sets `done`, and after
+//!   `done` no closure runs.
+//! * ON2. A caller with a closure that panics hands the attempt to the caller that has waited
 //!   longest (`running` stays set then), or gives it up.
-//! * ON3. Nobody joins a queue once `done` is set.
+//! * ON3. No party joins a queue once `done` is set.
 //!
-//! LIVENESS: everybody waits for the one that runs. That one ends: well, and wakes all; or
-//! badly, and the next caller runs; or badly with no caller waiting, and `running` is unset
-//! for the next that comes.
+//! LIVENESS: all parties wait for the running caller, which ends. If its closure returns, it wakes
+//! all. If the closure panics, the next caller runs. If no caller waits then, `running` is cleared
+//! for the next to come.
 
 use std::fmt;
 
@@ -23,11 +23,11 @@ use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::{Attempt, Reason, Spec, Waited, wait_in, wake_all};
 
-/// Runs a closure once, whoever calls, however often; callers wait until it has been done.
+/// Runs one closure once, regardless of how many callers there are. The others wait until it has
+/// completed.
 ///
-/// There is no poisoning: if the closure panics, it counts as not done, and the caller that
-/// has waited longest, or the next to come, runs its own. To see that it is done takes one
-/// load.
+/// There is no poisoning. A closure that panics does not count as completed: the caller that has
+/// waited longest, or the next to come, runs its own. A check for completion takes one load.
 ///
 /// # Examples
 /// ```
@@ -42,20 +42,20 @@ use crate::wait::{Attempt, Reason, Spec, Waited, wait_in, wake_all};
 /// assert!(GREETED.is_completed());
 /// ```
 pub struct Once {
-    /// Written under the lock of `attempts`; read by everybody.
+    /// Written under the lock of `attempts`; read without it.
     done: AtomicBool,
     attempts: Lock<Attempts>,
 }
 
 struct Attempts {
     running: bool,
-    /// Those with a closure of their own; true for the one that is to run it now.
+    /// Waiters with a closure of their own; true for the one that must run it now.
     callers: WaitQueue<bool>,
-    /// Those who only wait.
+    /// Waiters without a closure.
     watchers: WaitQueue<bool>,
 }
 
-/// The duty of the one that runs; dropped by a panic, it passes the attempt on.
+/// The obligation of the running caller. If a panic drops it, it passes the attempt on.
 struct Running<'a> {
     once: &'a Once,
     done: bool,
@@ -76,7 +76,7 @@ impl Describe for Attempts {
 }
 
 impl Once {
-    /// Returns one that has not been done.
+    /// Returns a `Once` that has not been completed.
     #[must_use]
     pub const fn new() -> Self {
         Once {
@@ -89,18 +89,18 @@ impl Once {
         }
     }
 
-    /// Runs `f` if nobody has; waits for whoever is at it. When this returns, it has been
-    /// done, and the caller sees everything that was done.
+    /// Runs `f` unless a closure has completed, and waits for a closure that is running. After it
+    /// returns, the closure has completed, and the caller sees all its effects.
     ///
     /// # Panics
-    /// If `f` runs and panics: with its panic. Somebody else's panic is not seen: then `f`
-    /// runs.
+    /// If `f` runs and panics, with its panic. The panic of another caller's closure is not
+    /// propagated: `f` runs then.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
     ///
     /// # Blocking
-    /// For ever, if `f` calls this again.
+    /// Indefinitely, if `f` calls this again.
     #[inline]
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
@@ -109,7 +109,7 @@ impl Once {
         }
     }
 
-    /// Returns true if it has been done; the caller sees everything that was done then.
+    /// Returns true if the closure has completed; the caller then sees all its effects.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -119,7 +119,7 @@ impl Once {
         self.done.load(Ordering::Acquire)
     }
 
-    /// Waits until it has been done, by somebody else.
+    /// Waits until another caller has completed it.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.

@@ -1,11 +1,11 @@
-//! A value that is written once and read by everybody after that.
+//! A value that is written once and can be read by all parties after that.
 //!
-//! Owns: the value. Does not own: who writes it (`once`).
+//! Owns: the value. Does not own: the choice of the writer (`once`).
 //!
 //! # Invariants
-//! * OL1. The value is written by the one that runs the closure of `once` (ON1), or through
-//!   `&mut OnceLock`; it is there as soon as `once` is done, and is not written again while
-//!   the lock is shared.
+//! * OL1. The value is written by the caller that runs the closure of `once` (ON1), or through
+//!   `&mut OnceLock`. It is present as soon as `once` is done, and is not written again while the
+//!   cell is shared.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -13,11 +13,11 @@ use std::mem;
 
 use super::once::Once;
 
-/// A cell that is written once; who wants the value while it is being made waits for it,
+/// A cell that is written once. Readers that need the value wait while it is being initialized,
 /// which parks a fiber and blocks a plain thread.
 ///
-/// There is no poisoning: if the closure that makes the value panics, the cell stays empty,
-/// and the caller that has waited longest, or the next to come, makes the value.
+/// There is no poisoning: if the initializing closure panics, the cell stays empty. The caller that
+/// has waited longest, or the next to come, then initializes the value.
 ///
 /// # Examples
 /// ```
@@ -36,8 +36,8 @@ pub struct OnceLock<T> {
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: OL1: sharing the cell moves a value in from one thread, to be read by others and
-// dropped by another, which is what `T: Send + Sync` allows.
+// SAFETY: OL1: sharing the cell moves a value in from one thread, to be read by others and dropped
+// by another, which `T: Send + Sync` allows.
 unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
@@ -50,7 +50,7 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// Returns the value, if it is there: one load.
+    /// Returns the value if it is initialized. It takes one load.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -59,16 +59,17 @@ impl<T> OnceLock<T> {
         if !self.once.is_completed() {
             return None;
         }
-        // SAFETY: OL1: done, so nobody writes while the cell is borrowed.
+        // SAFETY: OL1: done, so no party writes while the cell is borrowed.
         unsafe { &*self.value.get() }.as_ref()
     }
 
-    /// Returns the value, if it is there; that nobody makes one is known from the borrow.
+    /// Returns the value if it is initialized; the exclusive borrow proves that no party
+    /// initializes it now.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut().as_mut()
     }
 
-    /// Waits until somebody else has written the value.
+    /// Waits until another caller has written the value.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
@@ -78,10 +79,10 @@ impl<T> OnceLock<T> {
         self.written()
     }
 
-    /// Writes `value` if there is none; waits for whoever is making one.
+    /// Writes `value` if the cell is empty; waits for another caller that is initializing it.
     ///
     /// # Errors
-    /// `value`, if there is one already.
+    /// `value`, if the cell has a value already.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
@@ -95,38 +96,39 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// Returns the value, made by `f` if there is none; waits for whoever is making it.
+    /// Returns the value, initialized by `f` if the cell is empty; waits for another caller that is
+    /// initializing it.
     ///
     /// # Panics
-    /// If `f` runs and panics: with its panic; the cell stays empty.
+    /// If `f` runs and panics, with its panic; the cell stays empty.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
     ///
     /// # Blocking
-    /// For ever, if `f` asks for the value of the same cell.
+    /// Indefinitely, if `f` accesses the value of the same cell.
     #[inline]
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
         self.once.call_once(|| {
             let value = f();
-            // SAFETY: OL1, ON1: this closure is the only one that runs, and nobody reads yet.
+            // SAFETY: OL1, ON1: this closure is the only one that runs, and no party reads yet.
             unsafe { *self.value.get() = Some(value) };
         });
         self.written()
     }
 
-    /// Returns the value and drops the cell.
+    /// Consumes the cell and returns the value.
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
 
-    /// Returns the value and leaves the cell empty.
+    /// Takes the value and leaves the cell empty.
     pub fn take(&mut self) -> Option<T> {
         mem::take(self).into_inner()
     }
 
-    /// The value, once `once` is done.
+    /// Returns the value; `once` is done.
     #[inline]
     fn written(&self) -> &T {
         self.get().expect("OL1: done, so written")
@@ -140,10 +142,10 @@ impl<T> Default for OnceLock<T> {
 }
 
 impl<T> From<T> for OnceLock<T> {
-    /// Returns a cell with this value.
+    /// Returns a cell that holds `value`.
     fn from(value: T) -> Self {
         let cell = OnceLock::new();
-        // A new cell takes it.
+        // A new cell is empty, so this succeeds.
         let _ = cell.set(value);
         cell
     }

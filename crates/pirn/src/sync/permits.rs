@@ -1,20 +1,18 @@
-//! How many permits are left and who waits for some: the part of a semaphore that models
-//! look at.
+//! The permits of a semaphore and the queue of waiters: the part that models check.
 //!
-//! Permits are given strictly in order of arrival: who stands first waits until there is
-//! enough for it, and nobody behind it, nor a newcomer, takes what it is saving up. So many
+//! Permits are granted strictly in order of arrival. The first waiter waits until there are enough
+//! for it, and neither a later waiter nor a newcomer takes the permits that it accumulates. So many
 //! small requests do not starve a large one.
 //!
 //! # Invariants
-//! * PM1. `total` is the number of permits that exist, `free` those that nobody has.
-//!   `free <= total <= MOST`.
+//! * PM1. `total` is the number of permits that exist, `free` the number of those that are not
+//!   taken. `free <= total <= MOST`.
 //! * PM2. A newcomer takes permits without waiting only if the queue is empty.
-//! * PM3. Once `closed`, nobody joins the queue and nobody in it is given permits.
+//! * PM3. Once `closed`, no waiter joins the queue, and no waiter in it is granted permits.
 //!
-//! LIVENESS: who stands first, and for whom there is enough, is given its permits. That can
-//! come about by three events only: permits become free, somebody takes its place in front
-//! because the one before it was served, or because that one gave up. After each of them
-//! whoever caused it calls `next` until that finds nobody.
+//! LIVENESS: the first waiter is granted its permits if there are enough. Only three events can
+//! make that possible: permits are released, the previous first waiter is served, or it gives up.
+//! After each of them the party that caused it calls `next` until no waiter can be served.
 
 use crate::base::mutant::mutant;
 use crate::fiber::ticket::Wake;
@@ -23,7 +21,7 @@ use crate::shim::Lock;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
-/// Permits, and those who wait for them.
+/// Permits, and the waiters for them.
 pub(super) struct Permits {
     free: usize,
     total: usize,
@@ -31,11 +29,11 @@ pub(super) struct Permits {
     queue: WaitQueue<Ask>,
 }
 
-/// What a waiter and whoever serves it tell each other.
+/// The record that a waiter shares with the party that serves it.
 struct Ask {
     /// Set by the waiter.
     want: usize,
-    /// Set by whoever ends the wait: there are no permits to be had any more.
+    /// Set by the party that ends the wait: no more permits will be granted.
     refused: bool,
 }
 
@@ -44,7 +42,7 @@ struct Ask {
 pub(super) enum Denied {
     /// The semaphore is closed.
     Closed,
-    /// The wait ended otherwise: `TimedOut` or `Interrupted`.
+    /// The wait ended in another way: `TimedOut` or `Interrupted`.
     Ended(How),
 }
 
@@ -67,7 +65,7 @@ impl Permits {
         self.closed
     }
 
-    /// Takes `want` permits if that needs no waiting; true if so.
+    /// Takes `want` permits if that is possible without waiting; returns true if so.
     #[inline]
     pub(super) fn try_take(&mut self, want: usize) -> bool {
         let there = !self.closed && self.queue.is_empty() && want <= self.free;
@@ -78,7 +76,7 @@ impl Permits {
     /// Takes `want` permits, waiting as `spec` says.
     ///
     /// # Errors
-    /// That the permits are closed, or how the wait ended otherwise.
+    /// That the permits are closed, or how else the wait ended.
     #[inline]
     #[track_caller]
     pub(super) fn take(
@@ -101,7 +99,7 @@ impl Permits {
             Waited::Ended(How::Woken(_), ask) if ask.refused => Err(Denied::Closed),
             Waited::Ended(How::Woken(_), _) => Ok(()),
             Waited::Ended(how, _) => {
-                // There may be enough for those who stood behind.
+                // There may be enough permits for later waiters.
                 if !mutant!("semaphore_leaver_tells_nobody") {
                     wake_all(permits, Permits::next);
                 }
@@ -110,7 +108,7 @@ impl Permits {
         }
     }
 
-    /// Gives `n` permits back. Never suspends.
+    /// Returns `n` permits to the semaphore. Never suspends.
     #[inline]
     pub(super) fn give(permits: &Lock<Self>, n: usize) {
         let mut state = permits.lock();
@@ -123,8 +121,7 @@ impl Permits {
         }
     }
 
-    /// Makes `n` more permits; false, and nothing has changed, if there would be more than
-    /// [`MOST`].
+    /// Adds `n` permits. If there would be more than [`MOST`], returns false and changes nothing.
     pub(super) fn add(permits: &Lock<Self>, n: usize) -> bool {
         let mut state = permits.lock();
         let fits = n <= MOST - state.total;
@@ -136,21 +133,21 @@ impl Permits {
         fits
     }
 
-    /// Makes `n` permits, which the caller has, exist no more.
+    /// Removes `n` permits, which the caller has taken.
     pub(super) fn forget(&mut self, n: usize) {
         self.total -= n;
     }
 
-    /// Refuses all that wait, and all that come.
+    /// Refuses all present and future waiters.
     pub(super) fn close(permits: &Lock<Self>) {
         permits.lock().closed = true;
-        // PM3: nobody joins any more, so this ends.
+        // PM3: no waiter joins any more, so the loop ends.
         wake_all(permits, |permits| {
             permits.queue.claim_first(|ask| ask.refused = true)
         });
     }
 
-    /// Serves the first that waits, if there is enough; the caller enqueues the wake and
+    /// Grants the first waiter its permits, if there are enough. The caller enqueues the wake and
     /// calls again, until there is none.
     fn next(&mut self) -> Option<Wake> {
         if self.closed {
@@ -174,5 +171,5 @@ impl Describe for Permits {
     }
 }
 
-/// The most permits there can be: half of what fits, as for wait groups.
+/// The most permits that can exist: half of the range, as for wait groups.
 pub(super) const MOST: usize = isize::MAX as usize;

@@ -1,8 +1,8 @@
-//! The object pool: a bounded number of things that are expensive to make, lent and returned.
+//! The object pool: a bounded number of objects that are expensive to create, lent and returned.
 //!
-//! Owns: the things that nobody has at present. Does not own: how many there may be
-//! (`semaphore`); every thing that is lent, and every one that is being made, holds a permit.
-//! So a maker that panics, or a thing that is thrown away, leaves room for another one.
+//! Owns: the idle objects. Does not own: the limit (`semaphore`). Every object that is lent or
+//! being created holds a permit. So after a panic in `make`, or a discarded object, the pool can
+//! create another one.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -11,11 +11,11 @@ use super::semaphore::{AcquireError, Permit, Semaphore};
 use crate::shim::Lock;
 use crate::wait::Interrupt;
 
-/// Lends up to a fixed number of things, each to one user at a time: connections, buffers,
+/// Lends up to a fixed number of objects, each to one user at a time: connections, buffers,
 /// compressors.
 ///
-/// Things are made when they are first needed, kept when they come back, and dropped with the
-/// pool.
+/// Objects are created when they are first needed, kept when they are returned, and dropped with
+/// the pool.
 ///
 /// # Examples
 /// ```
@@ -43,17 +43,17 @@ pub struct Pool<T> {
 
 type Reset<T> = Box<dyn Fn(&mut T) + Send + Sync>;
 
-/// A thing out of a [`Pool`]; dropping it gives it back.
+/// An object from a [`Pool`]; dropping it returns it.
 pub struct Pooled<'a, T> {
     pool: &'a Pool<T>,
-    /// Gone only in `drop` and `discard`.
+    /// `None` only in `drop` and `discard`.
     thing: Option<T>,
-    /// After `thing`: who is let in by it finds the thing.
+    /// Dropped after `thing`, so that the next user that gets the permit finds the object.
     _permit: Permit<'a>,
 }
 
 impl<T> Pool<T> {
-    /// Returns a pool of up to `capacity` things, each made by `make` when it is first needed.
+    /// Returns a pool of up to `capacity` objects, each created by `make` when it is first needed.
     pub fn new(capacity: usize, make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Pool {
             places: Semaphore::new(capacity),
@@ -63,22 +63,23 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Has `reset` called on everything that comes back, by whoever gives it back.
+    /// Sets a function that is called on every returned object, by the party that returns it.
     ///
-    /// If it panics, the thing is dropped and makes room for a new one; the panic goes on.
+    /// If it panics, the object is dropped, a new one can be created in its place, and the panic
+    /// propagates.
     #[must_use]
     pub fn reset(mut self, reset: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
         self.reset = Some(Box::new(reset));
         self
     }
 
-    /// Returns a thing that nobody else has, made now if need be; waits while all are lent.
+    /// Returns an object, creating it if none is idle; waits while all are lent.
     ///
     /// # Errors
-    /// The interrupt that the caller is under.
+    /// The interrupt of the caller.
     ///
     /// # Panics
-    /// If the maker does; the pool is as before then.
+    /// If `make` panics; the pool is then unchanged.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -91,25 +92,25 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Returns a thing if that is possible without waiting; it is made now if need be.
+    /// Returns an object if that is possible without waiting, creating it if none is idle.
     ///
     /// # Panics
     /// As [`get`](Self::get).
     ///
     /// # Cancellation
-    /// Not an interruption point; never suspends, unless the maker does.
+    /// Not an interruption point; never suspends, unless `make` does.
     pub fn try_get(&self) -> Option<Pooled<'_, T>> {
         self.places.try_acquire(1).map(|permit| self.lend(permit))
     }
 
-    /// Returns how many things have been made and are not lent.
+    /// Returns the number of objects that have been created and are not lent.
     pub fn idle(&self) -> usize {
         self.idle.lock().len()
     }
 
     fn lend<'a>(&'a self, permit: Permit<'a>) -> Pooled<'a, T> {
         let idle = self.idle.lock().pop();
-        // UNWIND: the permit goes back, and nothing else has changed.
+        // UNWIND: the permit is returned, and nothing else has changed.
         let thing = idle.unwrap_or_else(|| (self.make)());
         Pooled {
             pool: self,
@@ -120,7 +121,7 @@ impl<T> Pool<T> {
 }
 
 impl<T> Pooled<'_, T> {
-    /// Takes the thing out of the pool for good; there is room for a new one then.
+    /// Removes the object from the pool and returns it; the pool can then create a new one.
     pub fn discard(mut self) -> T {
         self.thing.take().expect("gone only at the end")
     }
@@ -146,7 +147,7 @@ impl<T> Drop for Pooled<'_, T> {
             return;
         };
         if let Some(reset) = &self.pool.reset {
-            // UNWIND: the thing is dropped on the way, and the permit goes back.
+            // UNWIND: unwinding drops the object and returns the permit.
             reset(&mut thing);
         }
         self.pool.idle.lock().push(thing);

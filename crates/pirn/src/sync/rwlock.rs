@@ -1,11 +1,11 @@
-//! The reader-writer lock: a value that many may read at a time, or one may write.
+//! The reader-writer lock: a value that many parties may read at a time, or one may write.
 //!
-//! Owns: the value and the guards. Does not own: whose turn it is (`shared_turns`).
+//! Owns: the value and the guards. Does not own: the order of turns (`shared_turns`).
 //!
 //! # Invariants
-//! * RW1. A write guard exists iff its owner has the turn to write, a read guard iff its
-//!   owner has a turn to read; by RT1 a write guard is alone. The value is reached only
-//!   through a guard (or through `&mut RwLock`), and written only through a write guard.
+//! * RW1. A write guard exists iff its owner has the turn to write, a read guard iff its owner has
+//!   a turn to read. By RT1 a write guard is alone. The value is reached only through a guard (or
+//!   through `&mut RwLock`), and written only through a write guard.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -22,19 +22,19 @@ use crate::wait::object::Nameable;
 use crate::wait::park::spend_here;
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 
-/// A lock that many readers share or one writer has; waiting for it parks a fiber and blocks
-/// a plain thread.
+/// A lock that many readers share or one writer holds; waiting for it parks a fiber and blocks a
+/// plain thread.
 ///
-/// The lock is given strictly in order of arrival: readers that arrive while a writer waits
-/// go on after it, so no later reader overtakes a waiting writer, and readers that stand next
-/// to each other go on together. A writer that gives up waiting (by its time limit or an
-/// interrupt) lets the readers behind it go on.
+/// The lock is granted strictly in order of arrival. Readers that arrive while a writer waits are
+/// served after it, so no later reader overtakes a waiting writer. Adjacent readers are served
+/// together. When a writer stops waiting, by its time limit or an interrupt, the readers behind it
+/// are served.
 ///
-/// So a fiber that reads already and wants to read once more may wait for a writer that
-/// waits for it: for ever. Nor does a reader become a writer by calling `write`.
+/// So a fiber that holds a read guard and locks for reading again can deadlock with a writer that
+/// waits for the first guard. Nor can a reader become a writer by calling `write`.
 ///
-/// There is no poisoning: if a holder panics, the lock is freed and the next holder finds
-/// the value as the panic left it.
+/// There is no poisoning: if a holder panics, the lock is released and the next holder finds the
+/// value as the panic left it.
 ///
 /// # Examples
 /// ```
@@ -49,7 +49,7 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 /// ```
 pub struct RwLock<T: ?Sized> {
     turns: Lock<SharedTurns>,
-    // Not the shim's cell: that one holds no unsized values.
+    // Not the shim's cell, which cannot hold unsized values.
     value: UnsafeCell<T>,
 }
 
@@ -57,9 +57,9 @@ pub struct RwLock<T: ?Sized> {
 // read by several, which `T: Sync` allows.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
-/// Access to the value for reading; dropping it frees the lock if it is the last.
+/// Read access to the value; dropping the last read guard releases the lock.
 ///
-/// Freeing never suspends. The guard stays with the fiber that locked: it is not `Send`.
+/// Releasing never suspends. The guard stays on the fiber that acquired it: it is not `Send`.
 ///
 /// ```compile_fail,E0277
 /// let lock = pirn::sync::RwLock::new(1);
@@ -73,9 +73,9 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
     stays: PhantomData<*const ()>,
 }
 
-/// Access to the value for writing; dropping it frees the lock.
+/// Write access to the value; dropping it releases the lock.
 ///
-/// Freeing never suspends. The guard stays with the fiber that locked: it is not `Send`.
+/// Releasing never suspends. The guard stays on the fiber that acquired it: it is not `Send`.
 ///
 /// ```compile_fail,E0277
 /// let lock = pirn::sync::RwLock::new(1);
@@ -103,15 +103,15 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// Returns the value.
+    /// Consumes the lock and returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Locks for reading, waiting for writers: the one that has the lock, and those that
-    /// wait for it already.
+    /// Locks for reading, waiting for the writer that holds the lock and for writers that wait
+    /// already.
     ///
     /// # Cancellation
     /// Not an interruption point; see [`read_interruptible`](RwLock::read_interruptible).
@@ -123,7 +123,7 @@ impl<T: ?Sized> RwLock<T> {
         self.reader()
     }
 
-    /// Locks for writing, waiting for whoever has the lock or waits for it already.
+    /// Locks for writing, waiting for present holders and for earlier waiters.
     ///
     /// # Cancellation
     /// Not an interruption point; see [`write_interruptible`](RwLock::write_interruptible).
@@ -135,7 +135,7 @@ impl<T: ?Sized> RwLock<T> {
         self.writer()
     }
 
-    /// Locks for reading if no writer has the lock or waits for it.
+    /// Locks for reading if no writer holds the lock or waits for it.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -145,7 +145,7 @@ impl<T: ?Sized> RwLock<T> {
         taken.then(|| self.reader())
     }
 
-    /// Locks for writing if nobody has the lock.
+    /// Locks for writing if the lock is free.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -156,7 +156,7 @@ impl<T: ?Sized> RwLock<T> {
         taken.then(|| self.writer())
     }
 
-    /// Locks for reading, waiting no longer than `timeout`; `None` if the time was up first.
+    /// Locks for reading, waiting for at most `timeout`; `None` if the time is up first.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
@@ -166,7 +166,7 @@ impl<T: ?Sized> RwLock<T> {
             .then(|| self.reader())
     }
 
-    /// Locks for writing, waiting no longer than `timeout`; `None` if the time was up first.
+    /// Locks for writing, waiting for at most `timeout`; `None` if the time is up first.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
@@ -188,11 +188,10 @@ impl<T: ?Sized> RwLock<T> {
             .then(|| self.writer())
     }
 
-    /// Locks for reading, waiting for writers or for an interrupt.
+    /// Locks for reading, waiting for the lock or for an interrupt.
     ///
     /// # Errors
-    /// The interrupt that the caller is under, also if the lock is free; it has not been
-    /// locked then.
+    /// The interrupt of the caller, even if the lock is free. The lock has not been acquired.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -205,8 +204,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Locks for writing, waiting for the lock or for an interrupt.
     ///
     /// # Errors
-    /// The interrupt that the caller is under, also if the lock is free; it has not been
-    /// locked then.
+    /// The interrupt of the caller, even if the lock is free. The lock has not been acquired.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -216,7 +214,7 @@ impl<T: ?Sized> RwLock<T> {
         Ok(self.writer())
     }
 
-    /// Returns the value; that nobody has locked it is known from the borrow.
+    /// Returns the value; the exclusive borrow proves that the lock is free.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -232,7 +230,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// True if the turn was there in time.
+    /// Takes a turn; returns true if that succeeded in time.
     #[track_caller]
     fn take_in_time(&self, kind: Kind, timeout: Duration) -> bool {
         let local = spend_here();
@@ -254,7 +252,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// The proof that the caller has a turn to read (RW1).
+    /// Returns the guard that proves that the caller has a turn to read (RW1).
     #[inline]
     fn reader(&self) -> RwLockReadGuard<'_, T> {
         RwLockReadGuard {
@@ -263,7 +261,7 @@ impl<T: ?Sized> RwLock<T> {
         }
     }
 
-    /// The proof that the caller has the turn to write (RW1).
+    /// Returns the guard that proves that the caller has the turn to write (RW1).
     #[inline]
     fn writer(&self) -> RwLockWriteGuard<'_, T> {
         RwLockWriteGuard {
@@ -274,8 +272,8 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// Makes a guard for writing one for reading, without freeing the lock in between: no
-    /// other writer comes first. Readers that wait in front of all writers go on.
+    /// Converts a write guard to a read guard without releasing the lock in between, so no other
+    /// writer comes first. Readers that wait in front of all writers are served.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -291,7 +289,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// assert_eq!(*value + *lock.read(), 4);
     /// ```
     pub fn downgrade(guard: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
-        // Its turn goes over to the new guard.
+        // The turn passes to the new guard.
         let lock = ManuallyDrop::new(guard).lock;
         SharedTurns::downgrade(&lock.turns);
         lock.reader()
@@ -303,7 +301,7 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: RW1: while this guard exists nobody writes.
+        // SAFETY: RW1: no party writes while this guard exists.
         unsafe { &*self.lock.value.get() }
     }
 }

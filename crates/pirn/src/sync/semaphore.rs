@@ -1,7 +1,7 @@
-//! The semaphore: a number of permits, taken and given back, by whoever.
+//! The semaphore: a number of permits that any fiber or thread can take and give back.
 //!
-//! Owns: what users see: permits that give themselves back, and the errors. Does not own: the
-//! count and the queue (`permits`).
+//! Owns: the public types: permits that return themselves on drop, and the errors. Does not own:
+//! the count and the queue (`permits`).
 
 use std::error::Error;
 use std::fmt;
@@ -13,15 +13,13 @@ use crate::shim::Lock;
 use crate::wait::object::Nameable;
 use crate::wait::{Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
-/// A number of permits; who wants more than are left waits, which parks a fiber and blocks a
-/// plain thread.
+/// A number of permits. A caller that wants more than are left waits, which parks a fiber and
+/// blocks a plain thread.
 ///
-/// Permits are given strictly in order of arrival, however many somebody wants: a large
-/// request that stands first is not starved by small ones behind it, and one that gives up
-/// lets those behind it go on.
+/// Permits are granted strictly in order of arrival, whatever the size of a request. Small requests
+/// do not starve a large one at the front. When a request gives up, those behind it are served.
 ///
-/// A [`Permit`] may be dropped by any fiber or thread; a panic of its holder gives it back
-/// like any other drop.
+/// Any fiber or thread may drop a [`Permit`]. A panic of its holder returns it like any other drop.
 ///
 /// # Examples
 /// At most two at a time:
@@ -43,14 +41,14 @@ pub struct Semaphore {
     permits: Lock<Permits>,
 }
 
-/// Permits of a [`Semaphore`]; dropping it gives them back.
+/// Permits of a [`Semaphore`]; dropping it returns them.
 #[must_use = "the permits are given back as soon as this is dropped"]
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
     count: usize,
 }
 
-/// Permits of a shared [`Semaphore`], which it keeps alive; dropping it gives them back.
+/// Permits of a shared [`Semaphore`], which it keeps alive; dropping it returns them.
 #[must_use = "the permits are given back as soon as this is dropped"]
 pub struct OwnedPermit {
     semaphore: Arc<Semaphore>,
@@ -84,15 +82,14 @@ impl Semaphore {
         }
     }
 
-    /// Takes `k` permits, waiting until there are so many and everybody who asked before has
-    /// been served.
+    /// Takes `k` permits, waiting until there are enough and all earlier requests have been served.
     ///
-    /// Who asks for more permits than exist waits until they have been
-    /// [added](Semaphore::add), and all later callers wait behind.
+    /// A request for more permits than exist waits until they have been [added](Semaphore::add),
+    /// and all later requests wait behind it.
     ///
     /// # Errors
-    /// The interrupt that the caller is under, also if there are permits, or that the
-    /// semaphore is closed. No permit has been taken then.
+    /// The interrupt of the caller, even if there are permits; or that the semaphore is closed. No
+    /// permit has been taken.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -102,8 +99,8 @@ impl Semaphore {
         Ok(self.permit(k))
     }
 
-    /// As [`acquire`](Semaphore::acquire), but the permits keep the semaphore alive instead
-    /// of borrowing it.
+    /// As [`acquire`](Semaphore::acquire), but the permits keep the semaphore alive instead of
+    /// borrowing it.
     ///
     /// # Errors
     /// As [`acquire`](Semaphore::acquire).
@@ -117,7 +114,7 @@ impl Semaphore {
     ///
     /// let doors = Arc::new(pirn::sync::Semaphore::new(2));
     /// let permit = doors.acquire_owned(1).unwrap();
-    /// // Handed over to whoever does the work.
+    /// // Handed over to the fiber that does the work.
     /// let fiber = pirn::spawn(move || drop(permit));
     /// fiber.join().unwrap();
     /// assert_eq!(doors.available(), 2);
@@ -134,8 +131,8 @@ impl Semaphore {
         })
     }
 
-    /// Takes `k` permits if there are so many and nobody waits; `None` otherwise, and when
-    /// the semaphore is closed.
+    /// Takes `k` permits if there are enough and no other request waits. Otherwise, or if the
+    /// semaphore is closed, returns `None`.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -144,8 +141,8 @@ impl Semaphore {
         taken.then(|| self.permit(k))
     }
 
-    /// As [`acquire`](Semaphore::acquire), waiting no longer than `timeout`; `Ok(None)` if
-    /// the time was up first.
+    /// As [`acquire`](Semaphore::acquire), waiting for at most `timeout`; `Ok(None)` if the time is
+    /// up first.
     ///
     /// # Errors
     /// As [`acquire`](Semaphore::acquire).
@@ -175,10 +172,10 @@ impl Semaphore {
         Ok(in_time.then(|| self.permit(k)))
     }
 
-    /// Makes `k` more permits, for those who wait or for later.
+    /// Adds `k` permits, for waiting requests or for later ones.
     ///
     /// # Panics
-    /// If there would be more than `isize::MAX`, those that are taken included; nothing has
+    /// If there would be more than `isize::MAX`, including those that are taken; nothing has
     /// changed then.
     ///
     /// # Cancellation
@@ -188,8 +185,8 @@ impl Semaphore {
         assert!(added, "more than `isize::MAX` permits");
     }
 
-    /// Ends all waits, and all later ones, with [`AcquireError::Closed`]. Permits that are
-    /// out stay valid. Closing again does nothing.
+    /// Ends all present and later requests with [`AcquireError::Closed`]. Permits that are taken
+    /// stay valid. Closing again has no effect.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -202,13 +199,13 @@ impl Semaphore {
         self.permits.lock().is_closed()
     }
 
-    /// Returns the number of permits that nobody has. They may be what the first of those
-    /// that wait is waiting to have more of.
+    /// Returns the number of permits that are not taken. The first waiting request may be
+    /// accumulating them.
     pub fn available(&self) -> usize {
         self.permits.lock().free()
     }
 
-    /// Takes `k` permits; false if the time was up first.
+    /// Takes `k` permits; returns false if the time is up first.
     #[track_caller]
     fn take(&self, k: usize, spec: &Spec) -> Result<bool, AcquireError> {
         spend();
@@ -232,19 +229,19 @@ impl Semaphore {
         }
     }
 
-    /// What a permit's drop does.
+    /// Returns permits when a guard is dropped.
     fn give(&self, count: usize) {
         Permits::give(&self.permits, count);
     }
 
-    /// What is left to do for permits that will not be given back.
+    /// Removes permits that will not be returned.
     fn write_off(&self, count: usize) {
         self.permits.lock().forget(count);
     }
 }
 
 impl Permit<'_> {
-    /// Drops the permits without giving them back: the semaphore has so many fewer.
+    /// Drops the guard without returning the permits, which reduces the semaphore's total.
     pub fn forget(mut self) {
         self.semaphore.write_off(self.count);
         self.count = 0;
@@ -252,7 +249,7 @@ impl Permit<'_> {
 }
 
 impl OwnedPermit {
-    /// Drops the permits without giving them back: the semaphore has so many fewer.
+    /// Drops the guard without returning the permits, which reduces the semaphore's total.
     pub fn forget(mut self) {
         self.semaphore.write_off(self.count);
         self.count = 0;

@@ -1,27 +1,27 @@
-//! Whose turn it is when readers may share it: the part of a reader-writer lock that knows
-//! nothing of the value.
+//! The order of turns when readers may share: the part of a reader-writer lock that does not depend
+//! on the value.
 //!
-//! Turns are given in order of arrival and handed over: who frees a turn gives what has
-//! become free to whoever stands first, in the same critical section. Nobody overtakes a
-//! waiting writer. Neighboring readers go on together.
+//! Turns are granted in order of arrival and handed over. The party that ends a turn grants the
+//! next ones from the front of the queue, in the same critical section. No party overtakes a
+//! waiting writer. Adjacent readers are served together.
 //!
-//! Rejected: barging, as `turns` has it. It keeps a busy lock moving, but with two kinds of
-//! waiters it lets a stream of readers pass a writer, and what bounds that stream costs more
-//! than the switch that is saved.
+//! Rejected: barging, as in `turns`. It keeps a busy lock moving. But with two kinds of waiters it
+//! lets a stream of readers pass a writer, and bounding that stream costs more than the switch that
+//! it saves.
 //!
 //! # Invariants
-//! * RT1. `writing` is set iff one turn to write is out; `readers` is the number of turns to
-//!   read that are out. A set `writing` means no `readers`.
-//! * RT2. `writers` counts the writers that joined the queue and have neither been given a
-//!   turn nor said that they gave up. A reader joins other readers without waiting only if
-//!   it is 0.
-//! * RT3. While no turn is out nobody waits: who is still linked has ended its wait by itself.
+//! * RT1. `writing` is set iff one turn to write is out; `readers` is the number of turns to read
+//!   that are out. A set `writing` means no `readers`.
+//! * RT2. `writers` counts the writers that joined the queue and have neither been granted a turn
+//!   nor reported that they gave up. A reader joins other readers without waiting only if it is 0.
+//! * RT3. While no turn is out no party waits: a waiter that is still linked has ended its wait by
+//!   itself.
 //!
-//! LIVENESS: who waits first, and could go on, is given a turn. That comes about by three
-//! events only: a turn is freed, a turn to write becomes one to read, a writer gives up.
-//! After each of them whoever caused it calls `next` until that finds nobody. A reader that
-//! gives up holds nobody up: it stood in front either because of a turn to write, during
-//! which nobody is due, or because of a writer that has given up and is about to call `next`.
+//! LIVENESS: the first waiter is granted a turn when that is possible. Only three events make it
+//! possible: a turn ends, a turn to write becomes a turn to read, or a writer gives up. After each
+//! of them the party that caused it calls `next` until no waiter can be served. A reader that gives
+//! up blocks no other waiter. Either a turn to write was out, during which no waiter can be served.
+//! Or a writer in front has given up and is about to call `next`.
 
 use super::holder::{FREE, number};
 use crate::base::mutant::mutant;
@@ -34,23 +34,23 @@ use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::polling::{forbids_waiting, refuse};
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
-/// Who has turns and who waits for one.
+/// The turns that are out, and the waiters.
 pub(super) struct SharedTurns {
-    /// [`FREE`], or who writes (`holder`).
+    /// [`FREE`], or the number of the writer (`holder`).
     writer: u64,
     readers: usize,
     writers: usize,
     queue: WaitQueue<Ask>,
 }
 
-/// What a waiter says of itself.
+/// The record of a waiter.
 #[derive(Debug, Copy, Clone)]
 struct Ask {
     kind: Kind,
     number: u64,
 }
 
-/// What somebody wants to do in their turn.
+/// The kind of a turn.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     Read,
@@ -67,12 +67,13 @@ impl SharedTurns {
         }
     }
 
-    /// Takes a turn if that needs no waiting; true if so. `caller` is who writes then.
+    /// Takes a turn if that is possible without waiting; returns true if so. `caller` is the number
+    /// of the writer.
     #[inline]
     pub(super) fn try_take(&mut self, kind: Kind, caller: u64) -> bool {
         match kind {
             Kind::Read => {
-                // RT3: without a turn out, those that `writers` counts have given up.
+                // RT3: if no turn is out, the writers that `writers` counts have given up.
                 let free =
                     self.writer == FREE && (self.writers == 0 || self.readers == 0);
                 self.readers += usize::from(free);
@@ -91,7 +92,7 @@ impl SharedTurns {
     /// Takes a turn, waiting as `spec` says.
     ///
     /// # Errors
-    /// How the wait ended otherwise: `TimedOut` or `Interrupted`.
+    /// How else the wait ended: `TimedOut` or `Interrupted`.
     #[inline]
     #[track_caller]
     pub(super) fn take(
@@ -102,7 +103,7 @@ impl SharedTurns {
     ) -> Result<(), How> {
         let number = number(local);
         if forbids_waiting(local) {
-            // A writer that asks and does not wait would keep readers out for ever.
+            // A writer that asks and does not wait would block readers indefinitely.
             let taken = turns.lock().try_take(kind, number);
             return if taken { Ok(()) } else { refuse() };
         }
@@ -122,8 +123,8 @@ impl SharedTurns {
         }
     }
 
-    /// What a waiter owes that has left the queue without a turn: if it was a writer,
-    /// readers may have stood behind it who need not wait for anybody else.
+    /// Called for a waiter that left the queue without a turn. If it was a writer, readers behind
+    /// it may now be served.
     #[cold]
     fn give_up(turns: &Lock<Self>, kind: Kind) {
         if kind == Kind::Write {
@@ -134,7 +135,7 @@ impl SharedTurns {
         }
     }
 
-    /// Ends a turn and gives what is free to whoever stands first. Never suspends.
+    /// Ends a turn and grants the next one from the front of the queue. Never suspends.
     #[inline]
     pub(super) fn free(turns: &Lock<Self>, kind: Kind) {
         let mut state = turns.lock();
@@ -154,7 +155,8 @@ impl SharedTurns {
         }
     }
 
-    /// Makes the caller's turn to write one to read, which others may share. Never suspends.
+    /// Converts the caller's turn to write into a turn to read, which others may share. Never
+    /// suspends.
     pub(super) fn downgrade(turns: &Lock<Self>) {
         let mut state = turns.lock();
         state.writer = FREE;
@@ -163,8 +165,8 @@ impl SharedTurns {
         wake_all(turns, SharedTurns::next);
     }
 
-    /// Gives a turn to the first that waits, if that can be; the caller enqueues the wake
-    /// and calls again, until there is none.
+    /// Grants a turn to the first waiter, if possible. The caller enqueues the wake and calls
+    /// again, until there is none.
     fn next(&mut self) -> Option<Wake> {
         if self.writer != FREE {
             return None;

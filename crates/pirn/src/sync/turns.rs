@@ -1,23 +1,22 @@
-//! Whose turn it is: the part of a mutex that knows nothing of the value.
+//! The order of turns: the part of a mutex that does not depend on the value.
 //!
-//! Freeing wakes the first waiter but keeps nothing for it: whoever comes first takes the
-//! turn, a newcomer included (barging). That keeps a busy lock moving, where a strict
-//! hand-over would cost a switch for each turn. So that nobody starves, a waiter that has
-//! been woken, has lost, and is older than [`PATIENCE`] is handed the turn directly.
+//! Releasing wakes the first waiter but reserves nothing for it: the first party to come takes the
+//! turn, newcomers included (barging). That keeps a busy lock moving, where a strict hand-over
+//! would cost a switch for each turn. To prevent starvation, a woken waiter that has been losing
+//! for longer than [`PATIENCE`] is handed the turn directly.
 //!
 //! # Invariants
-//! * TN1. `held` is not `FREE` iff somebody has the turn; whoever sets it has it. Freeing by hand-over
-//!   leaves it set and gives the turn to the claimed waiter.
-//! * TN2. At most one waiter is on its way: woken without the turn, and yet to try. `on_the_way`
-//!   is set from its claim until it has the turn or waits again. Meanwhile freeing wakes
-//!   nobody.
-//! * TN3. A waiter that lost waits in `losers`, which is served before `arrivals`, so the
-//!   order of arrival survives a lost race.
+//! * TN1. `held` is not `FREE` iff a party has the turn; the party that sets it has it. Releasing
+//!   by hand-over leaves it set and gives the turn to the claimed waiter.
+//! * TN2. At most one waiter is on its way: woken without the turn, and yet to try. `on_the_way` is
+//!   set from its claim until it has the turn or waits again. Meanwhile a release wakes no waiter.
+//! * TN3. A waiter that lost waits in `losers`, which is served before `arrivals`, so the order of
+//!   arrival survives a lost race.
 //!
-//! LIVENESS: the turn is never free with waiters that nobody will wake. Freeing claims a
-//! waiter unless one is on its way (TN2); a waiter on its way was claimed as woken, so it
-//! cannot time out instead: it tries, and either frees later itself or finds the turn taken
-//! by somebody who will free it after `on_the_way` has been cleared.
+//! LIVENESS: the turn is never free while waiters exist that no party will wake. A release claims a
+//! waiter unless one is on its way (TN2). A waiter on its way was claimed as woken, so it cannot
+//! time out instead. It tries; then it either releases later itself, or finds the turn taken by a
+//! party that will release it after `on_the_way` has been cleared.
 
 use std::time::{Duration, Instant};
 
@@ -31,26 +30,26 @@ use crate::wait::notice::Subject;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{self, Attempt, How, Spec, Waited, wait_held, wait_in};
 
-/// One turn at a time, in order of arrival but for barging.
+/// One turn at a time, in order of arrival except for barging.
 pub(super) struct Turns {
     state: Lock<State>,
 }
 
 struct State {
-    /// [`FREE`], or who has the turn (`holder`).
+    /// [`FREE`], or the number of the party that has the turn (`holder`).
     held: u64,
     on_the_way: bool,
     losers: WaitQueue<Place>,
     arrivals: WaitQueue<Place>,
 }
 
-/// What a waiter and whoever frees the turn tell each other.
+/// The record that a waiter shares with the party that releases the turn.
 struct Place {
-    /// Who waits, as `held` will say. Set by the waiter.
+    /// The waiter's number, as in `held`. Set by the waiter.
     number: u64,
     /// Set by the waiter: it has waited too long to lose again.
     starving: bool,
-    /// Set by whoever frees: the turn is the waiter's.
+    /// Set by the releasing party: the turn is the waiter's.
     granted: bool,
 }
 
@@ -67,12 +66,12 @@ impl Turns {
         }
     }
 
-    /// Where reports find it.
+    /// Returns the address by which reports find the mutex.
     pub(super) fn address(&self) -> usize {
         (&raw const self.state).addr()
     }
 
-    /// Takes the turn if it is free; true if so.
+    /// Takes the turn if it is free; returns true if so.
     #[inline]
     pub(super) fn try_take(&self) -> bool {
         let caller = number(current::local());
@@ -82,7 +81,7 @@ impl Turns {
     /// Takes the turn, waiting as `spec` says.
     ///
     /// # Errors
-    /// How the wait ended otherwise: `TimedOut` or `Interrupted`.
+    /// How else the wait ended: `TimedOut` or `Interrupted`.
     #[inline]
     #[track_caller]
     pub(super) fn take(&self, local: &Local, spec: &Spec) -> Result<(), How> {
@@ -95,7 +94,7 @@ impl Turns {
         }
     }
 
-    /// Goes on with a turn that somebody has.
+    /// Continues `take` if another party has the turn.
     #[inline(never)]
     #[track_caller]
     fn take_held(
@@ -119,7 +118,7 @@ impl Turns {
         }
     }
 
-    /// Goes on from the end of a first wait.
+    /// Continues after the end of a first wait.
     #[cold]
     #[track_caller]
     fn take_after(&self, how: How, place: Place, spec: &Spec) -> Result<(), How> {
@@ -146,7 +145,7 @@ impl Turns {
         }
     }
 
-    /// The try of a woken waiter; if it fails the waiter is still on its way.
+    /// Tries to take the turn for a woken waiter; if that fails the waiter is still on its way.
     fn arrive(&self, caller: u64) -> bool {
         let mut state = self.state.lock();
         let free = state.take(caller);
@@ -168,7 +167,7 @@ impl Turns {
         }
     }
 
-    /// Goes on with a turn that somebody waits for.
+    /// Continues `free` if there are waiters.
     #[inline(never)]
     fn free_held(state: LockGuard<'_, State>) {
         let mut state = state;
@@ -181,7 +180,7 @@ impl Turns {
 }
 
 impl State {
-    /// Takes the turn for the caller if it is free; true if so.
+    /// Takes the turn for the caller if it is free; returns true if so.
     #[inline]
     fn take(&mut self, caller: u64) -> bool {
         let free = self.held == FREE;
@@ -235,7 +234,7 @@ impl Describe for State {
     }
 }
 
-/// How long a waiter may lose against newcomers. A turn handed over costs a switch, or a
-/// wake of another core (tens of microseconds); at one such turn per half millisecond that
-/// is small. Set by the design, not measured.
+/// How long a waiter may lose against newcomers. Handing over a turn costs a switch, or a wake of
+/// another core (tens of microseconds); at one such turn per half millisecond that is small. Set by
+/// the design, not measured.
 const PATIENCE: Duration = Duration::from_micros(500);

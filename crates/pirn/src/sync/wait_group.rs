@@ -1,12 +1,12 @@
-//! The wait group: wait until everything that was announced is done.
+//! The wait group: waits until all announced work is done.
 //!
-//! Owns: the count. Two ways of counting meet in it: `add` and `done`, as in Go, and clones
-//! that count by existing, as in crossbeam.
+//! Owns: the count. It combines two ways of counting: `add` and `done`, as in Go, and clones that
+//! count while they exist, as in crossbeam.
 //!
 //! # Invariants
-//! * WG1. `members` is the number of handles whose `member` is set; both change together
-//!   under the lock.
-//! * WG2. Whoever brings `announced + members` to zero ends the round under the lock, and
+//! * WG1. `members` is the number of handles with `member` set; both change together under the
+//!   lock.
+//! * WG2. The party that brings `announced + members` to zero ends the round under the lock, and
 //!   then wakes the waiters of that round. A waiter joins only with a count above zero and
 //!   remembers its round, so the group can be used again while they are being woken.
 
@@ -22,11 +22,11 @@ use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
 };
 
-/// Waits for a number of fibers or threads to be done.
+/// Waits for a number of fibers or threads to finish.
 ///
-/// What is waited for: everything [`add`](WaitGroup::add)ed that is not
-/// [`done`](WaitGroup::done) yet, and every other handle of the group. A handle counts from
-/// its making until it is dropped or [`wait`](WaitGroup::wait) has been called on it.
+/// It waits for everything [`add`](WaitGroup::add)ed that is not [`done`](WaitGroup::done) yet, and
+/// for every other handle of the group. A handle counts from its creation until it is dropped or
+/// [`wait`](WaitGroup::wait) has been called on it.
 ///
 /// # Examples
 /// With clones:
@@ -54,16 +54,16 @@ use crate::wait::{
 /// ```
 pub struct WaitGroup {
     group: Arc<Lock<Group>>,
-    /// This handle counts. Written under the lock of `group`.
+    /// Whether this handle counts. Written under the lock of `group`.
     member: AtomicBool,
 }
 
 struct Group {
     announced: usize,
     members: usize,
-    /// How often the count has reached zero.
+    /// The number of times the count has reached zero.
     rounds: u64,
-    /// Each with the number of its round.
+    /// Waiters, each with the number of its round.
     waiters: WaitQueue<u64>,
 }
 
@@ -97,7 +97,7 @@ impl WaitGroup {
         }
     }
 
-    /// Announces `n` things to wait for; each ends with a [`done`](WaitGroup::done).
+    /// Announces `n` units of work to wait for; each ends with a call of [`done`](WaitGroup::done).
     ///
     /// # Panics
     /// If more than `isize::MAX` would be announced; nothing has changed then.
@@ -113,10 +113,10 @@ impl WaitGroup {
         assert!(announced.is_some(), "more than `isize::MAX` announced");
     }
 
-    /// Ends one of the announced things.
+    /// Marks one announced unit of work as done.
     ///
     /// # Panics
-    /// If there is none left.
+    /// If no announced unit is left.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -132,11 +132,11 @@ impl WaitGroup {
         }
     }
 
-    /// Waits until everything announced is done and every other handle is dropped or waits
-    /// too. From this call on this handle does not count.
+    /// Waits until all announced work is done and every other handle has been dropped or waits too.
+    /// From this call on this handle does not count.
     ///
     /// # Errors
-    /// The interrupt that the caller is under; the handle counts again then.
+    /// The interrupt of the caller; the handle counts again then.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -179,7 +179,7 @@ impl WaitGroup {
         }
     }
 
-    /// Makes this handle count no more; true if it did.
+    /// Stops this handle from counting; returns true if it did count.
     fn resign(&self, group: &mut Group) -> bool {
         // ORDERING: Relaxed: WG1: written under the lock that is held here.
         let member = self.member.swap(false, Ordering::Relaxed);
@@ -212,7 +212,7 @@ impl Group {
         self.announced + self.members == 0
     }
 
-    /// Ends the round if the count, which the caller has just lowered, is zero.
+    /// Ends the round if the count, which the caller has just lowered, is zero; returns true if so.
     fn ends_round(&mut self) -> bool {
         let over = self.is_over();
         if over {
@@ -223,7 +223,7 @@ impl Group {
 }
 
 impl Clone for WaitGroup {
-    /// Returns another handle, which counts.
+    /// Returns another handle, which also counts.
     fn clone(&self) -> Self {
         self.group.lock().members += 1;
         WaitGroup {
@@ -260,6 +260,6 @@ impl fmt::Debug for WaitGroup {
     }
 }
 
-/// The most that can be announced: half of what fits, so that the handles, each of which is
-/// memory of its own, can always be added.
+/// The most that can be announced: half of the range. So the handles, each of which uses memory of
+/// its own, can always be added.
 const MOST: usize = isize::MAX as usize;

@@ -1,5 +1,5 @@
-//! Models: permits that are taken, given back, waited for and closed. No more are out than
-//! there are, and whoever can go on does.
+//! Models: permits that are taken, given back, waited for and closed. No more are out than exist,
+//! and every waiter that can be served is served.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Room {
         })
     }
 
-    /// Inside with `want` permits, alone.
+    /// Takes `want` permits, writes the value, and returns the permits.
     fn visit(&self, want: usize) {
         assert_eq!(Permits::take(&self.permits, want, &patient()), Ok(()));
         self.value.write();
@@ -43,8 +43,8 @@ fn model_permits_go_round() {
     });
 }
 
-/// One permit is free; who wants two waits, for a while; who stands behind and wants one gets
-/// it when the other has left.
+/// One permit is free. A request for two waits, for a while. A request for one behind it is served
+/// when the first has left.
 #[test]
 fn model_permits_behind_one_that_gives_up() {
     explore("permits_behind_one_that_gives_up", 2, || {
@@ -62,7 +62,7 @@ fn model_permits_behind_one_that_gives_up() {
     });
 }
 
-/// A permit comes when the one that waits for it gives up: it goes to the next.
+/// A permit is released while its waiter gives up: it goes to the next waiter.
 #[test]
 fn model_permits_given_to_one_that_gives_up() {
     explore("permits_given_to_one_that_gives_up", 2, || {
@@ -85,7 +85,7 @@ fn model_permits_given_to_one_that_gives_up() {
     });
 }
 
-/// A permit comes while the semaphore is closed: it is taken, or still there.
+/// A permit is added while the semaphore is closed: it is taken, or still free.
 #[test]
 fn model_permits_closed_against_added() {
     explore("permits_closed_against_added", 2, || {

@@ -1,5 +1,5 @@
-//! Models: readers and writers at one lock. Nobody reads while somebody writes, and whoever
-//! can go on does.
+//! Models: readers and writers at one lock. No party reads while another writes, and every waiter
+//! that can be served is served.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Room {
         })
     }
 
-    /// One turn to do so; false if there was none in time.
+    /// Takes one turn and ends it; returns false if there was none in time.
     fn visit(&self, kind: Kind, spec: &Spec) -> bool {
         let taken = SharedTurns::take(current::local(), &self.turns, kind, spec).is_ok();
         if taken {
@@ -38,7 +38,7 @@ impl Room {
         taken
     }
 
-    /// A visit by another thread's fiber.
+    /// Takes a turn in another thread's fiber.
     fn visitor(
         self: &Arc<Self>,
         fiber: &Arc<Block>,
@@ -51,7 +51,7 @@ impl Room {
         })
     }
 
-    /// After all threads: nobody is left, and nobody is counted.
+    /// Checks after all threads have ended that no waiter and no turn is left.
     fn close(&self) {
         assert!(self.turns.lock().try_take(Kind::Write, 1), "a turn is out");
         SharedTurns::free(&self.turns, Kind::Write);
@@ -88,8 +88,8 @@ fn model_turns_of_a_writer_between_readers() {
     });
 }
 
-/// There is a reader inside all the time. A writer waits, for a while; a reader behind it
-/// gets in when the writer has left.
+/// A reader holds the lock all the time. A writer waits, for a while. A reader behind it is served
+/// when the writer has left.
 #[test]
 fn model_turns_behind_a_writer_that_gives_up() {
     explore("turns_behind_a_writer_that_gives_up", 2, || {
@@ -103,7 +103,7 @@ fn model_turns_behind_a_writer_that_gives_up() {
     });
 }
 
-/// A writer that may give up, while the reader in front of it leaves.
+/// A writer that may give up, while the reader in front of it ends its turn.
 #[test]
 fn model_turns_given_to_one_that_gives_up() {
     explore("turns_given_to_one_that_gives_up", 2, || {
@@ -118,7 +118,7 @@ fn model_turns_given_to_one_that_gives_up() {
     });
 }
 
-/// A writer goes on as a reader, and those who wait to read come in.
+/// A writer becomes a reader, and waiting readers are served.
 #[test]
 fn model_turns_downgraded() {
     explore("turns_downgraded", 2, || {
@@ -128,7 +128,7 @@ fn model_turns_downgraded() {
         room.value.write();
         SharedTurns::downgrade(&room.turns);
         room.value.read();
-        // Still inside.
+        // The reader still holds its turn.
         join([reader]);
         SharedTurns::free(&room.turns, Kind::Read);
         room.close();

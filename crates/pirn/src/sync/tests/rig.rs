@@ -1,4 +1,4 @@
-//! Played fibers and modelled threads, and a value that loom watches.
+//! Fibers on modelled threads, and a value that loom checks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{self, UnsafeCell};
 use crate::wait::{Reason, Spec};
 
-/// A value that is to be written by one and read by nobody else meanwhile; loom reports who
-/// does otherwise.
+/// A value that must not be accessed by another party while one writes it; loom reports a
+/// violation.
 pub(super) struct Watched(UnsafeCell<u32>);
 
-// SAFETY: none: that nobody meets is what the models find out.
+// SAFETY: none: the models check that no two accesses overlap.
 unsafe impl Sync for Watched {}
 
 impl Watched {
@@ -29,7 +29,7 @@ impl Watched {
     }
 }
 
-/// Fibers for threads of the model to play. Whoever wakes one touches it to the end, so they
+/// Fibers that threads of the model run. A waker accesses its fiber until it is finished, so they
 /// are dropped after all threads have ended.
 pub(super) fn fibers<const N: usize>() -> [Arc<Block>; N] {
     [(); N].map(|()| {
@@ -39,7 +39,7 @@ pub(super) fn fibers<const N: usize>() -> [Arc<Block>; N] {
     })
 }
 
-/// A thread of the model that is no fiber.
+/// Starts a thread of the model that is not a fiber.
 pub(super) fn thread(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
     thread::spawn(String::new(), body).expect("a modelled thread")
 }
@@ -50,12 +50,12 @@ pub(super) fn join(threads: impl IntoIterator<Item = JoinHandle<()>>) {
         .for_each(|thread| thread.join().expect("the thread passes"));
 }
 
-/// A wait that only a turn ends.
+/// Returns the spec of a wait that only a turn ends.
 pub(super) fn patient() -> Spec {
     Spec::of(Reason::Park)
 }
 
-/// A wait with a limit.
+/// Returns the spec of a wait with a time limit.
 pub(super) fn hasty() -> Spec {
     patient().until(Some(shim::now() + Duration::from_secs(1)))
 }
