@@ -1,14 +1,13 @@
-//! What users may name of a case.
+//! The public trait of cases.
 
 use crate::wait::choice;
 
-/// Something that can be waited for together with others; see [`Select`](super::Select).
+/// An event that a select can wait for together with others; see [`Select`](super::Select).
 ///
-/// Implemented by the cases that channels, fibers, timers and so on make; a type of your own
-/// becomes one through [`Waitable`](crate::wait::Waitable) and
-/// [`wait::case`](crate::wait::case).
+/// It is implemented by the cases of channels, fibers, timers and so on. Other types become cases
+/// through [`Waitable`](crate::wait::Waitable) and [`wait::case`](crate::wait::case).
 pub trait Case: choice::Case {
-    /// The case as the engine sees it.
+    /// Returns the case as the engine's trait object.
     #[doc(hidden)]
     fn shared(&self) -> &dyn choice::Case;
 }

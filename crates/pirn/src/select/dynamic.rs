@@ -1,4 +1,4 @@
-//! A choice over cases that are collected at run time.
+//! A select over cases that are collected at run time.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use crate::wait::Interrupt;
 use crate::wait::choice::{self, Choice, MOST, Order};
 use crate::wait::deadline_in;
 
-/// Waits for whichever of its cases is possible first.
+/// Waits until one of its cases is ready, and completes that case.
 ///
-/// A case is made by the thing it is about ([`recv_case`](crate::channel::Receiver::recv_case)
-/// and so on), lent to the select by [`add`](Select::add), and asked for its result, by its
-/// `take`, when it has won and the select is not used any more.
+/// A case is created by its source ([`recv_case`](crate::channel::Receiver::recv_case) and so on)
+/// and lent to the select by [`add`](Select::add). When the case has won and the select is no
+/// longer used, the case's `take` returns the result.
 ///
 /// # Examples
 /// The first value from any of many channels:
@@ -37,7 +37,7 @@ pub struct Select<'a> {
 }
 
 impl<'a> Select<'a> {
-    /// Returns a select without cases that chooses at random among those that are possible.
+    /// Returns a select without cases that chooses at random among the ready ones.
     pub fn new() -> Self {
         Select {
             cases: Vec::new(),
@@ -45,7 +45,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Returns a select without cases that chooses the first one that is possible.
+    /// Returns a select without cases that chooses the first ready one.
     pub fn biased() -> Self {
         Select {
             cases: Vec::new(),
@@ -58,7 +58,7 @@ impl<'a> Select<'a> {
     /// # Panics
     /// If there are 4080 cases already.
     pub fn add(&mut self, case: &'a mut dyn Case) -> usize {
-        // Shared from here on: wakers reach into the case while it is published.
+        // Shared from here on: wakers access the case while it is published.
         assert!(
             self.cases.len() < MOST,
             "more than {MOST} cases in one select"
@@ -67,11 +67,11 @@ impl<'a> Select<'a> {
         self.cases.len() - 1
     }
 
-    /// Waits until a case is possible, completes it and returns its index. Without any case
-    /// it waits until it is interrupted.
+    /// Waits until a case is ready, completes it and returns its index. Without cases it waits
+    /// until it is interrupted.
     ///
     /// # Errors
-    /// The interrupt that the caller is under; no case has been completed.
+    /// The interrupt of the caller; no case has been completed.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -83,7 +83,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Completes a case if one is possible now, and returns its index.
+    /// Completes a case if one is ready now, and returns its index.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -91,8 +91,7 @@ impl<'a> Select<'a> {
         choice::choose_now(&self.cases, self.order)
     }
 
-    /// Waits as [`wait`](Select::wait) does, but no longer than `timeout`; `None` if the time
-    /// was up first.
+    /// Waits as [`wait`](Select::wait) does, for at most `timeout`; `None` if the time is up first.
     ///
     /// # Errors
     /// As [`wait`](Select::wait).

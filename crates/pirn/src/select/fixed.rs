@@ -1,20 +1,21 @@
-//! The choice between arms that stand in the code: the macro, and what its expansion calls.
+//! The select over arms that are written in the code: the macro, and the functions that its
+//! expansion calls.
 
 use std::ptr;
 
 use crate::wait::Interrupt;
 use crate::wait::choice::{self, Choice, Order};
 
-/// What a select has come to.
+/// The result of a select.
 #[derive(Debug)]
 pub enum Out<A, B> {
-    /// What stands for no case: an interrupt, or that nothing was possible.
+    /// The result without a case: an interrupt, or that no case was ready.
     This(A),
-    /// What the cases have come to.
+    /// The result of the cases.
     Next(B),
 }
 
-/// Completes whichever case is possible first.
+/// Waits until a case is ready, and completes it.
 #[track_caller]
 pub fn choose(cases: &[&dyn choice::Case], biased: bool) -> Result<usize, Interrupt> {
     match choice::choose(cases, order(biased), None)? {
@@ -23,18 +24,18 @@ pub fn choose(cases: &[&dyn choice::Case], biased: bool) -> Result<usize, Interr
     }
 }
 
-/// Completes a case if one is possible now.
+/// Completes a case if one is ready now.
 pub fn choose_now(cases: &[&dyn choice::Case], biased: bool) -> Option<usize> {
     choice::choose_now(cases, order(biased))
 }
 
-/// Which of `cases` is `case`.
+/// Returns the index of `case` in `cases`.
 pub fn index_of(case: &dyn choice::Case, cases: &[&dyn choice::Case]) -> usize {
     let place = cases.iter().position(|other| ptr::addr_eq(*other, case));
     place.expect("one of the arms")
 }
 
-/// There is no arm with this index.
+/// Panics: no arm has this index.
 #[cold]
 pub fn no_arm() -> ! {
     unreachable!("a case that was not there has won")
@@ -44,31 +45,31 @@ fn order(biased: bool) -> Order {
     if biased { Order::First } else { Order::Random }
 }
 
-/// Waits for whichever of its arms is possible first, and runs that arm.
+/// Waits until one of its arms is ready, and runs that arm.
 ///
-/// | arm | possible when | binds |
+/// | arm | ready when | binds |
 /// |---|---|---|
-/// | `recv(rx) -> r => …` | a value is there, or `rx` is closed and drained | `Result<T, RecvError>` |
+/// | `recv(rx) -> r => …` | there is a value, or `rx` is closed and drained | `Result<T, RecvError>` |
 /// | `send(tx, value) -> r => …` | there is room or a receiver, or `tx` is closed | `Result<(), SendError<T>>` |
 /// | `join(handle) => …` | the fiber has ended; then `handle.join()` does not wait | |
-/// | `after(duration) => …` | so much time has passed | |
-/// | `at(instant) => …` | the moment has come | |
-/// | `parked() => …` | somebody has unparked the caller | |
-/// | `case(c) -> r => …` | the case `c` says so | what its `take` returns |
+/// | `after(duration) => …` | `duration` has passed | |
+/// | `at(instant) => …` | `instant` has passed | |
+/// | `parked() => …` | the caller has been unparked | |
+/// | `case(c) -> r => …` | the case `c` is ready | the result of its `take` |
 /// | `cancelled(i) => …` | the caller is interrupted | [`Interrupt`] |
-/// | `default => …` | nothing else is possible now | |
+/// | `default => …` | no other arm is ready now | |
 ///
-/// If several arms are possible, one is chosen at random, each with the same probability;
-/// with `biased;` before the first arm, the first one. The arms that are not chosen have done
-/// nothing. Channels, values and durations are evaluated once, all of them, from top to
-/// bottom, before anything is waited for; the value of a `send` that is not chosen is dropped.
+/// If several arms are ready, one is chosen at random, each with the same probability. With
+/// `biased;` before the first arm, the first ready one is chosen. The arms that are not chosen have
+/// no effect. Channels, values and durations are all evaluated once, from top to bottom, before the
+/// select waits. The value of a `send` that is not chosen is dropped.
 ///
 /// An arm ends with a comma, or with its block. The arms are those of a `match`: `break`,
-/// `continue`, `return` and `?` mean what they mean around the select.
+/// `continue`, `return` and `?` have the meaning that they have around the select.
 ///
-/// Without `default`, a select is an interruption point. An interrupt goes to `cancelled`; if
-/// there is no such arm, to the first `recv` or `send` arm, as its error; with neither, the
-/// select does not compile. With `default` it never waits and is never interrupted.
+/// Without `default`, a select is an interruption point. An interrupt goes to the `cancelled` arm.
+/// If there is none, the first `recv` or `send` arm gets it as its error. With neither, the select
+/// does not compile. With `default` it never waits and is never interrupted.
 ///
 /// # Examples
 /// ```
@@ -102,8 +103,8 @@ fn order(biased: bool) -> Order {
 /// ```
 #[macro_export]
 macro_rules! select {
-    // A head, then the arm's body. State: bias, cases so far, who hears of an interrupt,
-    // the arm `cancelled`, the arm `default`.
+    // A head, then the arm's body. State: bias, cases so far, the arm that gets an interrupt, the
+    // arm `cancelled`, the arm `default`.
     (@head $bias:tt $cases:tt [] $can:tt $def:tt recv($rx:expr) -> $p:pat => $($rest:tt)+) => {
         $crate::select!(@body $bias $cases [case] $can $def
             { case ($p) { let rx = &$rx; let case = &mut rx.recv_case(); } } $($rest)+)
@@ -156,7 +157,7 @@ macro_rules! select {
         ))
     };
 
-    // The body, and on to the next arm.
+    // The body; then continues with the next arm.
     (@body $bias:tt $cases:tt $first:tt $def:tt cancelled $i:tt $body:block $(, $($rest:tt)*)?) => {
         $crate::select!(@head $bias $cases $first [$i $body] $def $($($rest)*)?)
     };
@@ -250,7 +251,7 @@ macro_rules! select {
         )
     };
 
-    // What the case that has won yields, in its place among the others, which yield nothing.
+    // The result of the winning case, in its place among the others, which have none.
     (@take $won:ident) => { () };
     (@take $won:ident $case:ident $($others:ident)*) => {
         (
@@ -267,7 +268,7 @@ macro_rules! select {
         )
     };
 
-    // The arm that goes with it.
+    // The arm of the winning case.
     (@run $out:ident) => {{
         let () = $out;
         $crate::select::no_arm()

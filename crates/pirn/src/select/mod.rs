@@ -1,17 +1,16 @@
-//! Waiting for whichever of several things comes first.
+//! Waiting for the first of several events.
 //!
-//! [`select!`](crate::select!) is for a fixed set of arms in the code, [`Select`] for a set
-//! that is made at run time. Both work on fibers and on plain threads, over channels of any
-//! kind and type, ends of fibers, moments in time, the caller's park token, and everything
-//! that is [`Waitable`](crate::wait::Waitable).
+//! [`select!`](crate::select!) is for a fixed set of arms in the code, [`Select`] for a set that is
+//! built at run time. Both work on fibers and on plain threads. Cases exist for channels of any
+//! kind and type, ends of fibers, moments in time, the caller's park token, and every
+//! [`Waitable`](crate::wait::Waitable).
 //!
-//! If several cases are possible, one of them is chosen at random, each with the same
-//! probability; *biased*, the first one. Exactly one case is completed. What the others would
-//! have done has not been done: no value is received and lost, and the value of a send that
-//! did not win comes back.
-//!
-//! Owns: what users see of a choice. Does not own: how it waits (`wait::choice`), or what a
-//! case does (`channel`, `spawn`, `time`).
+//! If several cases are ready, one is chosen at random, each with the same probability; a *biased*
+//! select chooses the first. Exactly one case is completed. The others have no effect: no value is
+//! received and lost, and the value of a send that did not win is returned.
+
+// Owns: the public interface of a select. Does not own: the waiting (`wait::choice`), or what a
+// case does (`channel`, `spawn`, `time`).
 
 mod case;
 mod dynamic;

@@ -5,15 +5,15 @@ use std::fmt;
 use crate::wait::choice::{Call, Case, Needs, Outcome};
 use crate::wait::park::take_token;
 
-/// Wins when somebody has called [`unpark`](crate::spawn::Fiber::unpark) on the caller, and
-/// consumes the token; made by [`parked`].
+/// A select case that wins when [`unpark`](crate::spawn::Fiber::unpark) has been called on the
+/// caller, and consumes the token; made by [`parked`].
 pub struct ParkCase {
-    /// Cases have addresses of their own.
+    /// Not zero-sized, so that cases have distinct addresses.
     _place: u8,
 }
 
-/// Returns a case for a select that ends as [`park`](crate::park()) does: when the caller is
-/// unparked, or has been before.
+/// Returns a select case that wins when [`park`](crate::park()) would return: when the caller is
+/// unparked, or was unparked before.
 ///
 /// # Examples
 /// ```
@@ -31,7 +31,7 @@ pub fn parked() -> ParkCase {
 }
 
 impl ParkCase {
-    /// Returns at once: there is nothing to take.
+    /// Does nothing: an unpark has no value to take.
     pub fn take(&mut self) {}
 }
 
