@@ -1,5 +1,5 @@
-//! How many fibers of a scope or a group are alive, how many of them are fresh and find no stack
-//! (`fiber::hunger`), and who waits until none is alive.
+//! The counts of a scope or a group: fibers that are alive, and fresh fibers that find no stack
+//! (`fiber::hunger`). It also has the waiters for the last end.
 
 use std::ptr;
 
@@ -12,17 +12,18 @@ use crate::wait::notice::Subject;
 use crate::wait::object::Describe;
 use crate::wait::{Attempt, How, Spec, Waited, lend, wait_for};
 
-/// A part of what a scope's or a group's lock guards.
+/// A part of the state under a scope's or a group's lock.
 pub(super) struct Census {
     pub(super) alive: usize,
     hungry: usize,
-    /// How often one has come to be hungry; names an asking.
+    /// The number of times that a fiber has become stackless; identifies a request to borrow a
+    /// stack.
     asks: usize,
-    /// Those who wait until none is alive, each with whether it has been asked.
+    /// Waiters until no fiber is alive, each with a flag that requests it to borrow a stack.
     pub(super) waiters: WaitQueue<bool>,
 }
 
-/// What has a census.
+/// A state that contains a census.
 pub(super) trait Counts: Describe {
     fn census(&mut self) -> &mut Census;
 }
@@ -37,7 +38,8 @@ impl Census {
         }
     }
 
-    /// One more is hungry, and the waiters for all are asked to borrow a stack; or one less.
+    /// Counts a fiber that has become stackless, and requests the waiters for all to borrow a
+    /// stack; or counts one that no longer is.
     pub(super) fn note_hunger(&mut self, hungry: bool, wakes: &mut Vec<Wake>) {
         if !hungry {
             self.hungry -= 1;
@@ -50,13 +52,14 @@ impl Census {
         }
     }
 
-    /// Which asking a waiter is to answer that has answered the `refused` one in vain.
+    /// Returns the request that a waiter must serve; `refused` is the one that it has served in
+    /// vain.
     fn asks(&self, refused: Option<usize>) -> Option<usize> {
         (self.hungry > 0 && refused != Some(self.asks)).then_some(self.asks)
     }
 
-    /// As [`asks`](Self::asks), for one that waits for any of the fibers to end: only if all are
-    /// hungry, since otherwise another one may end first.
+    /// As [`asks`](Self::asks), for a party that waits for any one of the fibers to end. It returns
+    /// a request only if all fibers are stackless, since otherwise another one may end first.
     pub(super) fn asks_all(&self, refused: Option<usize>) -> Option<usize> {
         match self.all_are_hungry() {
             true => self.asks(refused),
@@ -69,8 +72,8 @@ impl Census {
     }
 }
 
-/// Waits until none is alive of the fibers that are counted under `lock`, a part of `whole`, to
-/// which their end hooks point; or until `spec` says otherwise.
+/// Waits until no fiber counted under `lock` is alive, or until the wait ends as `spec` says.
+/// `lock` is a part of `whole`, to which the fibers' end hooks point.
 #[track_caller]
 pub(super) fn wait_for_none<S: Counts, T>(whole: &T, lock: &Lock<S>, spec: &Spec) -> How {
     let subject = Subject::of(lock).part_of(whole);
@@ -99,7 +102,8 @@ pub(super) fn wait_for_none<S: Counts, T>(whole: &T, lock: &Lock<S>, spec: &Spec
     }
 }
 
-/// Answers an asking for the fibers whose end hooks point to `whole`; returns it if in vain.
+/// Serves a request for the fibers with end hooks that point to `whole`; returns the request if
+/// that was in vain.
 #[cold]
 #[track_caller]
 pub(super) fn answer<T>(whole: &T, spec: &Spec, asks: Option<usize>) -> Option<usize> {

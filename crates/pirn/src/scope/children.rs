@@ -1,15 +1,15 @@
-//! The children of one scope: how many are alive, who waits for the last one, the panics
-//! that nobody has joined, and the token that all of them are under.
+//! The children of one scope: their number, the waiters for the last one, the panics that have not
+//! been joined, and the common token.
 //!
 //! Does not own: the lifetimes that make all this safe to use (`open`).
 //!
-//! A panic that nobody will join cancels the scope: at the child's end if its handle is gone by
-//! then, else when the handle is dropped.
+//! A panic that can no longer be joined cancels the scope. It does so at the child's end if the
+//! handle is gone by then, else when the handle is dropped.
 //!
 //! Invariants:
-//! * SC2. A child touches nothing of the scope after it has freed the lock in [`child_ended`]:
-//!   the parent may be gone by then. The duty to wake the parent is taken along, and needs
-//!   only the parent's header. So it cancels, if it has to, before it is counted off.
+//! * SC2. A child accesses nothing of the scope after it has released the lock in [`child_ended`]:
+//!   the parent may be gone by then. The wake of the parent is taken along, and needs only the
+//!   parent's header. So the child cancels, if it must, before it is counted off.
 
 use std::ptr;
 
@@ -25,19 +25,18 @@ use crate::shim::{Lock, LockGuard};
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{How, Spec};
 
-/// What a scope's children and its owner share.
+/// The state that a scope's children and its owner share.
 pub(super) struct Children {
     state: Lock<State>,
-    /// What the body and all children are under.
+    /// The region of the body and all children.
     pub(super) region: Region,
-    /// Panics are the scope's, unless they are joined; else they stay in the handles.
+    /// Whether the scope raises panics that are not joined; otherwise they stay in the handles.
     raises: bool,
 }
 
 struct State {
     census: Census,
-    /// Children that have panicked, oldest first; the payload is still in the header unless
-    /// somebody has joined them.
+    /// Children that have panicked, oldest first. The payload is in the header until it is joined.
     panicked: Vec<FiberRef>,
 }
 
@@ -59,7 +58,7 @@ impl Children {
         self.region.token().cancel();
     }
 
-    /// How many have not ended.
+    /// Returns how many children have not ended.
     pub(super) fn alive(&self) -> usize {
         self.state.lock().census.alive
     }
@@ -70,23 +69,23 @@ impl Children {
         self.state.lock().census.alive += 1;
     }
 
-    /// Counts off a child that was not spawned after all.
+    /// Counts off a child that was not spawned in the end.
     pub(super) fn uncount(&self) {
         self.end_one();
     }
 
-    /// Has `fiber`, which has been counted and not published, counted off when it ends.
+    /// Registers `fiber`, which has been counted and not published, to be counted off when it ends.
     ///
     /// # Safety
-    /// These children stay where they are until [`wait`](Children::wait) has found all of
-    /// them ended.
+    /// This value stays at its address until [`wait`](Children::wait) has found that all children
+    /// have ended.
     pub(super) unsafe fn adopt(&self, fiber: FiberPtr) {
         // SAFETY: H1; not published yet.
         let header = unsafe { fiber.as_ref() };
         if self.raises {
             header.marks.set_keeps_panic();
         }
-        // SAFETY: RG1: the region lies in here, and the child ends before `wait` does.
+        // SAFETY: RG1: the region is part of `self`, and the child ends before `wait` does.
         let region = unsafe { RegionRef::new(&self.region) };
         header.region.set(InForce::of(region));
         let data = ptr::from_ref(self).cast();
@@ -96,14 +95,14 @@ impl Children {
         }));
     }
 
-    /// Waits until none is alive, or `spec` says otherwise.
+    /// Waits until no child is alive, or until the wait ends as `spec` says.
     #[track_caller]
     pub(super) fn wait(&self, spec: &Spec) -> How {
         wait_for_none(self, &self.state, spec)
     }
 
-    /// Takes the oldest panic that nobody has joined; the others are dropped. Once none is
-    /// alive and no handle is left in use.
+    /// Takes the oldest panic that was not joined; the others are dropped. Called when no child is
+    /// alive and no handle is in use.
     pub(super) fn take_panic(&self) -> Option<Panic> {
         let panicked = std::mem::take(&mut self.state.lock().panicked);
         let mut first = None;
@@ -123,7 +122,8 @@ impl Children {
         first
     }
 
-    /// Keeps the panic of a child that is about to be counted off; cancels if its handle is gone.
+    /// Keeps the panic of a child that is about to be counted off. Cancels the scope if the child's
+    /// handle is gone.
     #[cold]
     fn raise(&self, fiber: FiberPtr, detached: bool) {
         if detached {

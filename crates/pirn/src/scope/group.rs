@@ -1,4 +1,4 @@
-//! [`TaskGroup`]: fibers that belong to a value instead of a frame.
+//! [`TaskGroup`]: fibers that belong to a value instead of a stack frame.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,14 +16,14 @@ use crate::sched::place;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
 use crate::wait::{How, Interrupt, Reason, Spec, begin, deadline_in, spend};
 
-/// Fibers that end with a value, and not with a frame as those of a [`scope`](crate::scope()):
-/// what a struct keeps in a field. They borrow nothing.
+/// A group of fibers that belongs to a value, and not to a stack frame as in a
+/// [`scope`](crate::scope()). A struct can keep it in a field. The fibers cannot borrow.
 ///
-/// Results are taken with [`join_next`](TaskGroup::join_next) in the order in which the fibers
-/// end, and kept until then; of `()` only the number is kept. A panic cancels nothing and
-/// comes as the result of its fiber.
+/// [`join_next`](TaskGroup::join_next) returns results in the order in which the fibers end. They
+/// are kept until then; for `()` only their number is kept. A panic cancels nothing and is returned
+/// as the result of its fiber.
 ///
-/// Dropping the group cancels its fibers and waits for nothing.
+/// Dropping the group cancels its fibers and does not wait.
 ///
 /// # Examples
 /// ```
@@ -47,14 +47,14 @@ pub struct TaskGroup<T = ()> {
 }
 
 impl<T: Send + 'static> TaskGroup<T> {
-    /// An empty group, under nobody's token but its own. Its fibers are also under that of
-    /// the runtime which runs them.
+    /// Returns an empty group with a root token. Its fibers also run under the token of their
+    /// runtime.
     #[must_use]
     pub fn new() -> Self {
         TaskGroup::with_token(Token::new())
     }
 
-    /// An empty group that is cancelled with `parent`.
+    /// Returns an empty group that is cancelled with `parent`.
     #[must_use]
     pub fn under(parent: &Token) -> Self {
         TaskGroup::with_token(parent.child())
@@ -69,7 +69,8 @@ impl<T: Send + 'static> TaskGroup<T> {
         }
     }
 
-    /// Has [`spawn`](TaskGroup::spawn) wait while `n` fibers of the group are alive.
+    /// Limits the group to `n` fibers alive at a time: [`spawn`](TaskGroup::spawn) waits at the
+    /// limit.
     ///
     /// # Panics
     /// If `n` is 0.
@@ -83,11 +84,11 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// Spawns a fiber in this group, on the [current](Handle::current) runtime.
     ///
     /// # Errors
-    /// Gives `f` back if the group has been cancelled, the runtime shut down, or the caller
-    /// interrupted before there was room ([`limit`](TaskGroup::limit)).
+    /// Returns `f` if the group has been cancelled, the runtime shut down, or the caller
+    /// interrupted while it waited at the [`limit`](TaskGroup::limit).
     ///
     /// # Panics
-    /// If there is no runtime yet and the default one cannot be made.
+    /// If there is no runtime and the default one cannot be created.
     ///
     /// # Cancellation
     /// An interruption point if the group has a limit, and may wait then; otherwise not.
@@ -100,7 +101,8 @@ impl<T: Send + 'static> TaskGroup<T> {
         unsafe { self.spawn_unchecked(f) }
     }
 
-    /// As [`spawn`](TaskGroup::spawn), without asking how long what `f` borrows lives.
+    /// As [`spawn`](TaskGroup::spawn), but `f` may borrow; the compiler does not check the
+    /// lifetimes.
     ///
     /// # Errors
     /// As [`spawn`](TaskGroup::spawn).
@@ -112,8 +114,8 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// As [`spawn`](TaskGroup::spawn).
     ///
     /// # Safety
-    /// Whatever `f` borrows outlives the fiber: the caller waits for it before, also when
-    /// unwinding.
+    /// All that `f` borrows must outlive the fiber: the caller must wait for the fiber first, also
+    /// when unwinding.
     #[track_caller]
     pub unsafe fn spawn_unchecked<F>(&self, f: F) -> Result<Fiber, SpawnError<F>>
     where
@@ -123,15 +125,15 @@ impl<T: Send + 'static> TaskGroup<T> {
             return Err(SpawnError::new(f, Rejected::Cancelled));
         }
         let counted = Counted(&self.members);
-        // Panics if no runtime can be made.
+        // Panics if no runtime can be created.
         let handle = Handle::current();
         let local = current::local();
         // SAFETY: the caller's promise.
         let fiber = unsafe { Builder::new().fresh(local, Location::caller(), f) };
-        // From here on the fiber counts itself off.
+        // From here on the end of the fiber counts it off.
         let _counted = ManuallyDrop::new(counted);
         self.members.adopt(fiber);
-        // For the caller, made before the fiber can end.
+        // For the caller; created before the fiber can end.
         let name = Fiber::from_ref(FiberRef::of(fiber));
         match place::spawn(handle.pool(), local, fiber) {
             Ok(()) => Ok(name),
@@ -139,14 +141,14 @@ impl<T: Send + 'static> TaskGroup<T> {
                 drop(name);
                 self.members.disown(fiber);
                 self.members.uncount();
-                // SAFETY: refused, so it is in no queue and still holds an `F`.
+                // SAFETY: rejected, so it is in no queue and still holds an `F`.
                 let f = unsafe { take_back(fiber) };
                 Err(SpawnError::new(f, Rejected::ShutDown))
             }
         }
     }
 
-    /// Counts one more fiber, once there is room; false if the caller was interrupted.
+    /// Counts one more fiber, waiting at the limit; returns false if the caller was interrupted.
     #[track_caller]
     fn has_room(&self) -> bool {
         let spec = match self.limit {
@@ -157,15 +159,15 @@ impl<T: Send + 'static> TaskGroup<T> {
         !matches!(self.members.count(self.limit, &spec), How::Interrupted(_))
     }
 
-    /// Waits for the next fiber to end, in the order in which they do, and returns its
-    /// result; none if no fiber is left.
+    /// Waits for the next fiber to end, in the order in which they end, and returns its result.
+    /// `None` if no fiber is left.
     ///
     /// # Errors
-    /// The interrupt that the caller is under, if no fiber has ended yet.
+    /// The interrupt of the caller, if no fiber has ended yet.
     ///
     /// # Cancellation
-    /// An interruption point, but not if a result is there or no fiber is left. Parks a
-    /// fiber, blocks a plain thread.
+    /// An interruption point, but not if a result is available or no fiber is left. Parks a fiber,
+    /// blocks a plain thread.
     #[track_caller]
     pub fn join_next(&self) -> Result<Option<Result<T, JoinError>>, Interrupt> {
         let next = self.members.take_next(&Spec::interruptible(Reason::Group));
@@ -175,21 +177,21 @@ impl<T: Send + 'static> TaskGroup<T> {
             Ok(Next::None) => Ok(None),
             Ok(Next::Ended(fiber)) => {
                 let ended = ManuallyDrop::new(fiber);
-                // SAFETY: J1, GR2: the reference of the one handle to a fiber of result type
-                // `T`, handed over.
+                // SAFETY: J1, GR2: the reference of the only handle to a fiber of result type `T`,
+                // handed over.
                 let joined = unsafe { Joined::<T>::new(ended.ptr()) };
                 Ok(Some(joined.take()))
             }
-            // SAFETY: only counted if `T` has one value, which takes no room and no drop.
+            // SAFETY: only counted if `T` has one value, which has no size and no destructor.
             Ok(Next::Counted) => Ok(Some(Ok(unsafe { mem::zeroed::<T>() }))),
         }
     }
 
-    /// Waits until no fiber of the group is alive. Results stay for
+    /// Waits until no fiber of the group is alive. Results stay available to
     /// [`join_next`](TaskGroup::join_next), and more fibers may be spawned.
     ///
     /// # Errors
-    /// The interrupt that the caller is under. `Ok` all the same if no fiber is alive.
+    /// The interrupt of the caller. It returns `Ok` even then if no fiber is alive.
     ///
     /// # Cancellation
     /// An interruption point, but not if no fiber is alive. Parks a fiber, blocks a plain
@@ -200,8 +202,8 @@ impl<T: Send + 'static> TaskGroup<T> {
         self.members.wait(&spec).ended().map(drop)
     }
 
-    /// As [`wait`](TaskGroup::wait), for at most `limit`; false if fibers are left then. To
-    /// drain and then cancel: `if !group.wait_timeout(d)? { group.cancel() }`.
+    /// As [`wait`](TaskGroup::wait), for at most `limit`; false if fibers are left then. To drain
+    /// and then cancel: `if !group.wait_timeout(d)? { group.cancel() }`.
     ///
     /// # Errors
     /// As [`wait`](TaskGroup::wait).
@@ -214,8 +216,8 @@ impl<T: Send + 'static> TaskGroup<T> {
         self.members.wait(&spec).ended()
     }
 
-    /// Cancels the group for good: its fibers are interrupted, those that have not started
-    /// do not start, and it takes no more.
+    /// Cancels the group permanently. Its fibers are interrupted, those that have not started never
+    /// start, and later spawns fail.
     ///
     /// # Cancellation
     /// As [`Token::cancel`].
@@ -223,26 +225,26 @@ impl<T: Send + 'static> TaskGroup<T> {
         self.members.node().cancel();
     }
 
-    /// The token that the group's fibers are under.
+    /// Returns the token under which the group's fibers run.
     #[must_use]
     pub fn token(&self) -> &Token {
         Token::of_ref(self.members.node())
     }
 
-    /// How many fibers have not ended. May lag behind a fiber's last statement.
+    /// Returns how many fibers have not ended. It may lag behind a fiber's last statement.
     #[must_use]
     pub fn len(&self) -> usize {
         self.members.alive()
     }
 
-    /// Whether all fibers have ended.
+    /// Returns true if all fibers have ended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A fiber that is counted and not made yet.
+/// A fiber that is counted and not created yet.
 struct Counted<'a>(&'a Members);
 
 impl Drop for Counted<'_> {

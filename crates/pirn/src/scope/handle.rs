@@ -1,4 +1,4 @@
-//! The right to join a fiber of a scope.
+//! The join handle of a scope's fiber.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,10 +8,10 @@ use crate::fiber::FiberPtr;
 use crate::join::{Fiber, JoinCase, JoinError, Joined};
 use crate::wait::Interrupt;
 
-/// Owns the right to join a fiber of a scope.
+/// An owned permission to join a fiber of a scope.
 ///
-/// Dropping it lets the fiber go on; the scope waits for it all the same. If the fiber panics, or
-/// has panicked, that cancels the scope then, since nobody is left to join it.
+/// If it is dropped, the fiber continues, and the scope still waits for it. If the fiber panics, or
+/// has panicked, that then cancels the scope, because the panic can no longer be joined.
 pub struct ScopedJoinHandle<'scope, T> {
     joined: Joined<T>,
     scope: PhantomData<&'scope ()>,
@@ -32,8 +32,8 @@ impl<T> ScopedJoinHandle<'_, T> {
         }
     }
 
-    /// Waits for the fiber to end and returns its result. A panic that is returned here is
-    /// not raised again by the scope.
+    /// Waits for the fiber to end and returns its result. The scope does not raise a panic that is
+    /// returned here.
     ///
     /// # Errors
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
@@ -48,7 +48,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Waits for the fiber to end and keeps the handle.
     ///
     /// # Errors
-    /// The interrupt that the caller is under. A finished fiber is `Ok` all the same.
+    /// The interrupt of the caller. For a finished fiber it returns `Ok` even then.
     ///
     /// # Cancellation
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
@@ -57,7 +57,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.joined.wait_for_end()
     }
 
-    /// Waits for at most `limit`, and gives the handle back if the fiber still runs then.
+    /// Waits for at most `limit`, and returns the handle if the fiber has not ended then.
     ///
     /// # Errors
     /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
@@ -70,7 +70,7 @@ impl<T> ScopedJoinHandle<'_, T> {
         ended.map_err(ScopedJoinHandle::of)
     }
 
-    /// Whether the fiber has ended, so that joining it does not wait.
+    /// Returns true if the fiber has ended, so that joining it does not wait.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -79,12 +79,12 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.joined.is_finished()
     }
 
-    /// Whether the fiber, which has ended, has done so by a panic that nobody has taken.
+    /// Returns true if the fiber, which has ended, has panicked and the panic has not been taken.
     pub(super) fn has_panicked(&self) -> bool {
         self.joined.has_panicked()
     }
 
-    /// Asks the fiber to stop, as [`JoinHandle::cancel`](crate::JoinHandle::cancel).
+    /// Requests the fiber to stop, as [`JoinHandle::cancel`](crate::JoinHandle::cancel) does.
     ///
     /// # Cancellation
     /// Not an interruption point itself; never suspends, and does not wait for the fiber.
@@ -92,12 +92,12 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.joined.fiber().cancel();
     }
 
-    /// Returns a case for a select, as [`JoinHandle::join_case`](crate::JoinHandle::join_case).
+    /// Returns a select case, as [`JoinHandle::join_case`](crate::JoinHandle::join_case) does.
     pub fn join_case(&self) -> JoinCase<'_> {
         JoinCase::new(self.joined.fiber())
     }
 
-    /// The fiber, for its name, its identity and [`unpark`](Fiber::unpark).
+    /// Returns the fiber, for its name, its identity and [`unpark`](Fiber::unpark).
     #[must_use]
     pub fn fiber(&self) -> &Fiber {
         self.joined.fiber()

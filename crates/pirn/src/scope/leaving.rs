@@ -1,4 +1,4 @@
-//! What is called when a scope is left.
+//! The calls at the end of a scope.
 
 use std::mem::{self, ManuallyDrop};
 
@@ -6,9 +6,8 @@ use crate::shim::Lock;
 
 type Call<'scope> = Box<dyn FnOnce() + Send + 'scope>;
 
-/// Calls that are due when a scope's last child has ended. A call that nobody has taken is
-/// forgotten with this, not dropped: a scope is borrowed to its very end, and what has a
-/// destructor could not be.
+/// The calls to make when a scope's last child has ended. A call that was not taken is leaked, not
+/// dropped: a scope is borrowed to its very end, so no part of it can have a destructor.
 pub(super) struct Leaving<'scope>(Lock<ManuallyDrop<Vec<Call<'scope>>>>);
 
 impl<'scope> Leaving<'scope> {
@@ -25,7 +24,7 @@ impl<'scope> Leaving<'scope> {
         self.0.lock().is_empty()
     }
 
-    /// The calls that are due, in the order in which they were added.
+    /// Takes the pending calls, in the order in which they were added.
     pub(super) fn take(&self) -> Vec<Call<'scope>> {
         mem::take(&mut **self.0.lock())
     }

@@ -1,13 +1,13 @@
-//! The fibers of one group: how many are alive, which have ended, and who waits for what.
+//! The fibers of one group: the number that are alive, those that have ended, and the waiters.
 //!
-//! Owns: the count, the results that nobody has taken, and the three queues. Shared by the
-//! group's handle and by each of its fibers, so a fiber may outlive the handle.
+//! Owns: the count, the results that were not taken, and the three queues. The group's handle and
+//! each of its fibers share it, so a fiber may outlive the handle.
 //!
 //! Invariants:
-//! * GR1. A fiber of the group holds one reference to this, from before it is published to
-//!   the end of its end hook; it stands in the hook's data.
-//! * GR2. A fiber in `ended` is finished, and its outcome belongs to the group: no handle
-//!   was ever made for it.
+//! * GR1. A fiber of the group holds one reference to this, from before it is published to the end
+//!   of its end hook. It is stored in the hook's data.
+//! * GR2. A fiber in `ended` is finished, and its outcome belongs to the group: no handle was ever
+//!   created for it.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -26,12 +26,12 @@ use crate::shim::Lock;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
-/// What a group and its fibers share.
+/// The state that a group and its fibers share.
 pub(super) struct Members {
     state: Lock<State>,
-    /// What all of them are under.
+    /// The region of all fibers.
     region: Region,
-    /// Results need not be kept, only counted: they are all the same.
+    /// Whether results are only counted: all values of the type are the same.
     counts: bool,
 }
 
@@ -39,26 +39,26 @@ struct State {
     census: Census,
     /// Oldest first.
     ended: VecDeque<FiberRef>,
-    /// Results that are only counted.
+    /// The number of results that are only counted.
     counted: usize,
-    /// Those who wait for one more end.
+    /// Waiters for the next end.
     next: WaitQueue<()>,
-    /// Those who wait for room.
+    /// Waiters for a place below the limit.
     room: WaitQueue<()>,
 }
 
-/// What [`Members::take_next`] has found.
+/// The result of [`Members::take_next`].
 pub(super) enum Next {
-    /// A finished fiber, whose outcome is the caller's.
+    /// A finished fiber; its outcome belongs to the caller.
     Ended(FiberRef),
-    /// One whose result was counted only.
+    /// A fiber with a result that was only counted.
     Counted,
     /// No fiber is left.
     None,
 }
 
 impl State {
-    /// Claims the waiters for any of the fibers, if they are to borrow a stack.
+    /// Claims the waiters for any of the fibers, if they must borrow a stack.
     fn claim_borrowers(&mut self, wakes: &mut Vec<Wake>) {
         if self.census.all_are_hungry() {
             while let Some(wake) = self.next.claim_first(|()| {}) {
@@ -112,8 +112,7 @@ impl Members {
         self.region.token()
     }
 
-    /// Counts one more fiber when fewer than `limit` are alive, which is waited for as `spec`
-    /// says.
+    /// Counts one more fiber. While `limit` fibers are alive, it waits first, as `spec` says.
     #[track_caller]
     pub(super) fn count(&self, limit: usize, spec: &Spec) -> How {
         let mut refused = None;
@@ -131,23 +130,24 @@ impl Members {
             match wait_in(&self.state, |state| &mut state.room, spec, admit) {
                 Waited::Done(None) => return How::Woken(Code::case(0)),
                 Waited::Done(asks) => refused = self.borrow(spec, asks),
-                // There was room for a moment; somebody else may have taken it.
+                // There was a place for a moment; another party may have taken it.
                 Waited::Ended(How::Woken(_), ()) => {}
                 Waited::Ended(how, ()) => return how,
             }
         }
     }
 
-    /// Counts off a fiber that was not spawned after all.
+    /// Counts off a fiber that was not spawned in the end.
     pub(super) fn uncount(&self) {
         self.end_one(None, false);
     }
 
-    /// Has `fiber`, which has been counted and not published, be one of the group.
+    /// Adds `fiber`, which has been counted and not published, to the group.
     pub(super) fn adopt(self: &Arc<Self>, fiber: FiberPtr) {
         // SAFETY: H1, H2: not published yet.
         let header = unsafe { fiber.as_ref() };
-        // SAFETY: RG1, GR1: the region lies in what the fiber keeps until it has ended.
+        // SAFETY: RG1, GR1: the region is in the value that the fiber keeps alive until it has
+        // ended.
         let region = unsafe { RegionRef::new(&self.region) };
         header.region.set(InForce::of(region));
         header.on_end.set(Some(EndHook {
@@ -156,7 +156,7 @@ impl Members {
         }));
     }
 
-    /// Takes back what [`adopt`](Members::adopt) gave to a fiber that is not to be published.
+    /// Undoes [`adopt`](Members::adopt) for a fiber that will not be published.
     pub(super) fn disown(self: &Arc<Self>, fiber: FiberPtr) {
         // SAFETY: H1, H2: never published.
         let header = unsafe { fiber.as_ref() };
@@ -166,7 +166,7 @@ impl Members {
         }
     }
 
-    /// Waits for one more end.
+    /// Waits for the next end.
     #[track_caller]
     pub(super) fn take_next(&self, spec: &Spec) -> Result<Next, How> {
         let mut refused = None;
@@ -200,14 +200,14 @@ impl Members {
         wait_for_none(self, &self.state, spec)
     }
 
-    /// Answers an asking; returns it if in vain.
+    /// Serves a request to borrow a stack; returns it if that was in vain.
     #[cold]
     #[track_caller]
     fn borrow(&self, spec: &Spec, asks: Option<usize>) -> Option<usize> {
         answer(self, spec, asks)
     }
 
-    /// Counts one fiber off, and tells whoever waits for that.
+    /// Counts one fiber off, and wakes the waiters for that.
     fn end_one(&self, ended: Option<FiberRef>, counted: bool) {
         let mut state = self.state.lock();
         state.census.alive -= 1;
@@ -228,8 +228,8 @@ impl Members {
             wake.enqueue();
         }
         if is_last {
-            // Of the one that waits for all, and of the ones that wait for an end that will
-            // not come. Who comes later looks for himself.
+            // The waiters for all, and those for an end that will not come. A party that comes
+            // later checks by itself.
             wake_all(&self.state, |state| {
                 state.census.waiters.claim_first(|_| {})
             });
@@ -274,7 +274,7 @@ unsafe fn member_ended(data: *const (), fiber: FiberPtr, ending: Ending) {
     let counted =
         members.counts && !ending.panicked && outcome == crate::fiber::Outcome::Value;
     // GR2: the reference that a handle would have had.
-    // SAFETY: made with the fiber, and given to nobody else.
+    // SAFETY: created with the fiber, and not handed out before.
     let fiber = unsafe { FiberRef::from_owned(fiber) };
     match counted {
         true => members.end_one(None, true),

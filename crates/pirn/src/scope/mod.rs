@@ -1,4 +1,4 @@
-//! Structure: scopes, which end when all of their fibers have ended, and groups
+//! Structured concurrency: scopes, which end when all of their fibers have ended, and groups
 //! ([`TaskGroup`]), which are values. See [the guide](crate::guide::structure).
 
 mod census;

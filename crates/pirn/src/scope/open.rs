@@ -1,11 +1,11 @@
-//! [`scope`]: fibers that may borrow from the frame that spawns them.
+//! [`scope`]: fibers that may borrow from the stack frame that spawns them.
 //!
 //! Owns: the lifetimes, and when a scope may end. Does not own: the count of its children
-//! (`children`), nor spawning in it (`scoped`).
+//! (`children`), or spawning in it (`scoped`).
 //!
 //! Invariants:
-//! * SC1. `scope` does not return, nor unwind, before every child has been counted off at its
-//!   end. So what children borrow from `'env`, and the scope itself, outlive them.
+//! * SC1. `scope` does not return or unwind before every child has been counted off at its end. So
+//!   the data that children borrow from `'env`, and the scope itself, outlive them.
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -21,25 +21,24 @@ use crate::sched::pool::Pool;
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Reason, Spec, limit};
 
-/// Runs `f` with a scope in which it may spawn fibers that borrow local variables, waits
-/// for all of them, and returns what `f` returned.
+/// Runs `f` with a scope in which it may spawn fibers that borrow local variables, waits for all of
+/// them, and returns the result of `f`.
 ///
-/// As [`std::thread::scope`], with fibers. The scope ends when all of its fibers have
-/// ended, in every case: also when `f` panics or the caller is interrupted.
+/// It is [`std::thread::scope`] with fibers. The scope ends when all of its fibers have ended, in
+/// every case: also when `f` panics or the caller is interrupted.
 ///
-/// `f` and the fibers run under a token of the scope's own, which is below the caller's: what
-/// cancels the caller cancels them. A panic of `f`, or of a fiber that nobody will join,
-/// cancels it, so that the others end early. When the scope is left its token does not
-/// hold for the caller any more.
+/// `f` and the fibers run under a token of the scope, a child of the caller's: cancelling the
+/// caller cancels them. A panic of `f`, or of a fiber that can no longer be joined, cancels that
+/// token, so that the others end early. The token no longer applies to the caller after the scope.
 ///
 /// # Panics
-/// With the payload of the first child that panicked and was not joined; else with the
-/// panic of `f`. And if there is no runtime yet and the default one cannot be made; or in
-/// that runtime's [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
+/// With the payload of the first child that panicked and was not joined; else with the panic of
+/// `f`. Also if there is no runtime and the default one cannot be created; or in that runtime's
+/// [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
 ///
 /// # Cancellation
-/// Waiting for the children is not an interruption point: it ends with the last of them.
-/// Parks a fiber, blocks a plain thread.
+/// Waiting for the children is not an interruption point: it ends with the last of them. Parks a
+/// fiber, blocks a plain thread.
 ///
 /// ```
 /// let mut parts = [1, 2, 3, 4];
@@ -59,12 +58,13 @@ where
     conduct(&scope, || f(&scope))
 }
 
-/// As [`scope`], for fibers that do not depend on each other, such as those of a server: the
-/// panic of one stays in its handle, cancels nothing and is not raised again. Of a handle
-/// that was dropped the panic is dropped too.
+/// As [`scope`], for fibers that do not depend on each other, such as those of a server. A panic of
+/// one stays in its handle, cancels nothing and is not raised again. If the handle was dropped, the
+/// panic is dropped too.
 ///
 /// # Panics
-/// With the panic of `f`; and as [`scope`] for the want of a runtime.
+/// With the panic of `f`; or if no runtime exists and the default one cannot be created (see
+/// [`scope`]).
 ///
 /// # Cancellation
 /// As [`scope`].
@@ -86,14 +86,15 @@ where
     conduct(&scope, || f(&scope))
 }
 
-/// A scope in `pool`, of the caller's. Panics are the scope's if it `raises` them.
+/// Returns a scope in `pool` for the caller. If `raises` is set, the scope raises panics that are
+/// not joined.
 #[track_caller]
 pub(super) fn prepare<'scope, 'env>(
     pool: Arc<Pool>,
     raises: bool,
 ) -> Scope<'scope, 'env> {
     pool.refuse_in_start_hook();
-    // SC1: a scope is not begun that could not wait for its children.
+    // SC1: a scope must not begin where it could not wait for its children.
     refuse_in_poll();
     let local = current::local();
     let fiber = current::identity(local);
@@ -116,8 +117,8 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
         }
         wait_for_all(children, &end);
         if !scope.leaving.is_empty() {
-            // Now, while the region is entered: what is made now is also taken out of the
-            // owner's header again when it is left (RG4).
+            // Created now, while the region is entered: then it is also removed from the owner's
+            // header when the region is left (RG4).
             children.region.token();
         }
         result
@@ -129,7 +130,7 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
             break;
         }
         for call in calls.into_iter().rev() {
-            // UNWIND: the first panic is raised when everything has been called.
+            // UNWIND: the first panic is raised after all calls.
             if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
                 match &result {
                     Ok(_) => drop_caught(std::mem::replace(&mut result, Err(panic))),
@@ -143,7 +144,7 @@ pub(super) fn conduct<T>(scope: &Scope<'_, '_>, body: impl FnOnce() -> T) -> T {
         (None, Ok(value)) => value,
         (None, Err(panic)) => resume_unwind(panic),
         (Some(panic), rest) => {
-            // UNWIND: what the body left must not unwind into the child's panic.
+            // UNWIND: a drop of the body's result must not unwind into the child's panic.
             drop_caught(rest);
             resume_unwind(panic)
         }
@@ -158,8 +159,8 @@ fn wait_for_all(children: &Children, end: &Spec) {
 }
 
 impl Handle {
-    /// A scope whose fibers run on this runtime, as [`scope`](crate::scope()). `f` itself
-    /// runs where it is called.
+    /// Runs a scope with fibers on this runtime, as [`scope`](crate::scope()) does. `f` itself runs
+    /// in the caller.
     ///
     /// # Panics
     /// With the payload of the first child that panicked and was not joined; else with the

@@ -1,7 +1,7 @@
-//! Spawning in a scope, and waiting for what has been spawned.
+//! Spawning in a scope, and waiting for the spawned fibers.
 //!
-//! Owns: [`Scope`] as users see it. Does not own: when a scope ends (`open`), nor the count
-//! of its children (`children`).
+//! Owns: the public type [`Scope`]. Does not own: when a scope ends (`open`), or the count of its
+//! children (`children`).
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ use crate::sched::pool::Pool;
 use crate::spawn::{Builder, Rejected, SpawnError, take_back};
 use crate::wait::{Interrupt, Reason, Spec, deadline_in};
 
-/// A scope to spawn fibers in; see [`scope`](crate::scope()).
+/// A scope in which fibers are spawned; see [`scope`](crate::scope()).
 pub struct Scope<'scope, 'env: 'scope> {
     pub(super) children: Children,
     pub(super) leaving: Leaving<'scope>,
@@ -41,13 +41,13 @@ impl<'scope> Scope<'scope, '_> {
         }
     }
 
-    /// Spawns a fiber in this scope. It is under the scope's token and deadline.
+    /// Spawns a fiber in this scope. It runs under the scope's token and deadline.
     ///
-    /// If the scope has been cancelled before the fiber starts, or its runtime shut down, `f`
-    /// is dropped and the handle joins as [`NotRun`](crate::spawn::JoinError::NotRun).
+    /// If the scope has been cancelled before the fiber starts, or its runtime shut down, `f` is
+    /// dropped and joining returns [`NotRun`](crate::spawn::JoinError::NotRun).
     ///
     /// # Panics
-    /// With the panic of the `clone` of a fiber-local value that is inherited
+    /// With the panic of the `clone` of an inherited fiber-local value
     /// ([`fiber_local!`](crate::fiber_local!)); `f` is dropped then.
     ///
     /// # Cancellation
@@ -58,7 +58,7 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        // First: a clone of the user's may suspend.
+        // First, because a user's `clone` may suspend.
         let (inherited, local) = Inheritance::copy_here();
         let fiber = self.fresh(local, inherited, Builder::new(), f);
         if let Err(fiber) = place::spawn(&self.pool, local, fiber) {
@@ -68,11 +68,10 @@ impl<'scope> Scope<'scope, '_> {
         unsafe { ScopedJoinHandle::new(fiber) }
     }
 
-    /// Spawns a fiber in this scope, unless the scope has been cancelled or its runtime shut
-    /// down.
+    /// Spawns a fiber in this scope, unless the scope has been cancelled or its runtime shut down.
     ///
     /// # Errors
-    /// Gives `f` back.
+    /// Returns `f` in that case.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -88,7 +87,7 @@ impl<'scope> Scope<'scope, '_> {
         Builder::new().spawn_scoped(self, f)
     }
 
-    /// As [`try_spawn`](Self::try_spawn), of the closure that `wrap` makes of `f`.
+    /// As [`try_spawn`](Self::try_spawn), for the closure that `wrap` builds from `f`.
     #[track_caller]
     pub(super) fn spawn_if_admitted<F, W, T>(
         &'scope self,
@@ -102,7 +101,7 @@ impl<'scope> Scope<'scope, '_> {
         if self.children.region.is_cancelled() {
             return Err(SpawnError::new(f, Rejected::Cancelled));
         }
-        // First: a clone of the user's may panic.
+        // First, because a user's `clone` may panic.
         let (inherited, local) = Inheritance::copy_here();
         if !place::admit(&self.pool, local) {
             return Err(SpawnError::new(f, Rejected::ShutDown));
@@ -113,11 +112,11 @@ impl<'scope> Scope<'scope, '_> {
         Ok(unsafe { ScopedJoinHandle::new(fiber) })
     }
 
-    /// Waits for all children that have been spawned so far, and those they spawn.
-    /// Called by one of them it ends only by an interrupt.
+    /// Waits for all children that have been spawned so far, and for those that they spawn. If a
+    /// child calls it, only an interrupt ends it.
     ///
     /// # Errors
-    /// The interrupt that the caller is under. `Ok` all the same if no child is left.
+    /// The interrupt of the caller. It returns `Ok` even then if no child is left.
     ///
     /// # Cancellation
     /// An interruption point, but not if no child is left. Parks a fiber, blocks a plain
@@ -128,8 +127,8 @@ impl<'scope> Scope<'scope, '_> {
         self.children.wait(&spec).ended().map(drop)
     }
 
-    /// As [`wait`](Self::wait), for at most `limit`; false if children are left then. A limit
-    /// that the clock cannot express is none.
+    /// As [`wait`](Self::wait), for at most `limit`; false if children are left then. If the clock
+    /// cannot express `limit`, there is no limit.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).
@@ -142,9 +141,9 @@ impl<'scope> Scope<'scope, '_> {
         self.children.wait(&spec).ended()
     }
 
-    /// Cancels the scope: every interruptible wait of its body and of its children, and of
-    /// theirs, reports [`Interrupt::Cancelled`] from now on, and children that have not
-    /// started do not start. Waits for nothing.
+    /// Cancels the scope permanently. Every interruptible wait of its body, of its children and of
+    /// theirs reports [`Interrupt::Cancelled`]. Children that have not started never start. It does
+    /// not wait.
     ///
     /// # Cancellation
     /// Not an interruption point itself; never suspends, unless a callback of
@@ -153,19 +152,19 @@ impl<'scope> Scope<'scope, '_> {
         self.children.cancel();
     }
 
-    /// The token that the scope's body and its children are under.
+    /// Returns the token under which the scope's body and its children run.
     #[must_use]
     pub fn token(&self) -> &Token {
         Token::of_ref(self.children.region.token())
     }
 
-    /// Has `f` called on the scope's owner when all children have ended, also those that
-    /// children spawn, and before [`scope`](crate::scope()) returns; the last one that was
-    /// registered comes first. The scope's token and deadline do not hold for it any more.
+    /// Registers `f` to be called on the scope's owner before [`scope`](crate::scope()) returns.
+    /// That is when all children have ended, including those that children spawn. The last
+    /// registered call runs first. The scope's token and deadline no longer apply to it.
     ///
-    /// If `f` panics the others are called all the same; then `scope` panics with the first
-    /// of these panics, if it has no other one to raise. What `f` spawns in the scope is
-    /// waited for.
+    /// If `f` panics, the other calls still run. Then `scope` panics with the first of these
+    /// panics, unless it has another one to raise. Fibers that `f` spawns in the scope are waited
+    /// for.
     ///
     /// # Examples
     /// ```
@@ -180,13 +179,13 @@ impl<'scope> Scope<'scope, '_> {
         self.leaving.add(f);
     }
 
-    /// How many children have not ended. May lag behind a child's last statement.
+    /// Returns how many children have not ended. It may lag behind a child's last statement.
     #[must_use]
     pub fn len(&self) -> usize {
         self.children.alive()
     }
 
-    /// Whether all children have ended.
+    /// Returns true if all children have ended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -219,7 +218,7 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        // SAFETY: SC1: what `F` and `T` borrow lives for `'scope`, which is longer than the
+        // SAFETY: SC1: all that `F` and `T` borrow lives for `'scope`, which is longer than the
         // child.
         let fiber = unsafe { builder.fresh(local, location, f) };
         // SAFETY: H2: not published yet.
@@ -232,11 +231,11 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Spawns a fiber in this scope that nobody joins, for what was said at `location`. It
-    /// starts even if the scope has been cancelled, where `builder` says.
+    /// Spawns a fiber in this scope that is never joined, with `location` as its spawn line. It
+    /// starts even if the scope has been cancelled, at the place that `builder` says.
     ///
     /// # Errors
-    /// Gives `f` back if the runtime has been shut down.
+    /// Returns `f` if the runtime has been shut down.
     pub(crate) fn spawn_obliged<F>(
         &'scope self,
         location: &'static Location<'static>,
@@ -258,7 +257,7 @@ impl<'scope> Scope<'scope, '_> {
                 Ok(())
             }
             Err(fiber) => {
-                // SAFETY: refused, so it is in no queue and still holds an `F`.
+                // SAFETY: rejected, so it is in no queue and still holds an `F`.
                 let f = unsafe { take_back(fiber) };
                 self.children.uncount();
                 Err(f)
@@ -282,10 +281,10 @@ impl Scope<'_, '_> {
 }
 
 impl Builder {
-    /// Spawns the fiber in a scope, as [`Scope::try_spawn`].
+    /// Spawns the fiber in a scope, as [`Scope::try_spawn`] does.
     ///
     /// # Errors
-    /// Gives `f` back if the scope has been cancelled, its runtime shut down, or the system has no
+    /// Returns `f` if the scope has been cancelled, its runtime shut down, or the system has no
     /// memory for a stack of the requested size.
     ///
     /// # Cancellation
@@ -313,7 +312,7 @@ impl Builder {
             // SAFETY: J1, as in `spawn`.
             Ok(()) => Ok(unsafe { ScopedJoinHandle::new(fiber) }),
             Err(fiber) => {
-                // SAFETY: refused, so it is in no queue and still holds an `F`.
+                // SAFETY: rejected, so it is in no queue and still holds an `F`.
                 let f = unsafe { take_back(fiber) };
                 scope.children.uncount();
                 Err(SpawnError::new(f, Rejected::ShutDown))

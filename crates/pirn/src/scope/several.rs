@@ -1,4 +1,4 @@
-//! Several closures at once: all of them, the first to succeed, the first to end.
+//! Several closures at once: all results, the first success, or the first end.
 
 use std::panic::resume_unwind;
 
@@ -9,8 +9,8 @@ use crate::join::JoinError;
 use crate::shim::Lock;
 use crate::wait::Interrupt;
 
-/// Runs all of `jobs` at once, each on a fiber, and returns what they return, in their order. The
-/// first error cancels the others, and is returned when they have ended.
+/// Runs all of `jobs` concurrently, each on a fiber, and returns their results in order. The first
+/// error cancels the others, and is returned when they have ended.
 ///
 /// # Errors
 /// As [`try_scope`](crate::try_scope()).
@@ -37,19 +37,18 @@ where
         let handles: Vec<_> = jobs.into_iter().map(|job| s.spawn(job)).collect();
         let results = handles.into_iter().map(|handle| handle.join());
         let results: Option<Vec<T>> = results.collect();
-        // None: somebody has failed, and the scope has the error; or the caller was
+        // A missing result: a job has failed and the scope has the error, or the caller was
         // interrupted.
         results.ok_or_else(|| E::from(reason().unwrap_or(Interrupt::Cancelled)))
     })
 }
 
-/// Runs all of `jobs` at once, each on a fiber, and returns the value of the first one that
-/// succeeds; that cancels the others, and is returned when they have ended.
+/// Runs all of `jobs` concurrently, each on a fiber, and returns the value of the first one that
+/// succeeds. That cancels the others, and the value is returned when they have ended.
 ///
 /// # Errors
-/// The errors of all of them, in their order, if none has succeeded;
-/// `E::from(Interrupt::Cancelled)` for one that was not started, since the caller has been
-/// cancelled.
+/// The errors of all jobs, in order, if none has succeeded. A job that was not started because the
+/// caller was cancelled has the error `E::from(Interrupt::Cancelled)`.
 ///
 /// # Panics
 /// As [`scope`](crate::scope()).
@@ -92,7 +91,7 @@ where
         };
         let handles: Vec<_> = jobs.into_iter().map(attempt).collect();
         let errors = handles.into_iter().map(|handle| {
-            // To the end, though the caller is interrupted: the errors are wanted.
+            // Waits for the end even if the caller is interrupted, because the errors are needed.
             match shield(|| handle.join()) {
                 Ok(error) => error,
                 Err(JoinError::Panicked(payload)) => resume_unwind(payload.into_inner()),
@@ -107,9 +106,9 @@ where
     }
 }
 
-/// Runs all of `jobs` at once, each on a fiber, and returns the value of the first one that
-/// ends; that cancels the others, and is returned when they have ended. None if there are
-/// no jobs, or none was started, since the caller has been cancelled.
+/// Runs all of `jobs` concurrently, each on a fiber, and returns the value of the first one that
+/// ends. That cancels the others, and the value is returned when they have ended. `None` if there
+/// are no jobs, or if none was started because the caller was cancelled.
 ///
 /// # Panics
 /// As [`scope`](crate::scope()).
@@ -135,7 +134,7 @@ where
     first.take()
 }
 
-/// The first value that is offered.
+/// The first value that is stored.
 struct First<T>(Lock<Option<T>>);
 
 impl<T> First<T> {
@@ -149,7 +148,7 @@ impl<T> First<T> {
             *first = Some(value);
             return;
         }
-        // Dropped outside the lock: it is the user's.
+        // Dropped outside the lock, because it is user code.
         drop(first);
         drop(value);
     }

@@ -1,5 +1,5 @@
-//! Children of a scope on workers of another dispatcher. What ends a scope is its children's
-//! count, which any thread may change, so nothing else is different about them.
+//! Children of a scope on workers of another dispatcher. A scope ends by its children's count,
+//! which any thread may change, so they need no other special handling.
 
 use super::handle::ScopedJoinHandle;
 use super::scoped::Scope;
@@ -11,10 +11,10 @@ use crate::spawn::Builder;
 impl<'scope> Scope<'scope, '_> {
     /// Spawns a fiber in this scope that runs on `dispatcher`.
     ///
-    /// If the scope has been cancelled, or the dispatcher takes no fibers any more, `f` is dropped and the handle joins as
-    /// [`NotRun`](crate::spawn::JoinError::NotRun).
-    /// The scope's deadline does not hold for it if the dispatcher goes by another clock
-    /// than the scope's runtime (a deterministic one).
+    /// If the scope has been cancelled, or the dispatcher accepts no more fibers, `f` is dropped
+    /// and joining returns [`NotRun`](crate::spawn::JoinError::NotRun). The scope's deadline does
+    /// not apply to the fiber if the dispatcher uses another clock than the scope's runtime (a
+    /// deterministic one).
     ///
     /// # Panics
     /// As [`Dispatcher::spawn`].
@@ -31,7 +31,7 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        // First: it may panic, and what `wrap` makes has to be submitted.
+        // First, because it may panic, and the closure that `wrap` builds must be submitted.
         let inherited = Inheritance::copy(current::local());
         let wrapped = dispatcher.wrap(f);
         let fiber = self.fresh(current::local(), inherited, Builder::new(), wrapped);

@@ -1,4 +1,4 @@
-//! [`try_scope`]: a scope whose fibers may fail, and which fails with the first that does.
+//! [`try_scope`]: a scope for fibers that may fail; it returns the first error.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,24 +22,23 @@ pub struct TryScope<'scope, 'env: 'scope, E> {
     tally: Lock<Tally<E>>,
 }
 
-/// How the fibers have fared.
+/// The results of the fibers so far.
 struct Tally<E> {
     /// The first error, if it came before the scope was cancelled.
     first: Option<E>,
-    /// Fibers that have not succeeded: so far, or at all.
+    /// The number of fibers that have not succeeded, so far or at all.
     wanting: usize,
 }
 
-/// Owns the right to join a fiber of a [`TryScope`].
+/// An owned permission to join a fiber of a [`TryScope`].
 pub struct TryJoinHandle<'scope, T>(ScopedJoinHandle<'scope, Option<T>>);
 
-/// As [`scope`](crate::scope()), for fibers that return results: the first error, of a fiber or
-/// of `f`, cancels all the others and is what the scope returns once they have ended.
+/// As [`scope`](crate::scope()), for fibers that return results. The first error, of a fiber or of
+/// `f`, cancels all others. The scope returns it once they have ended.
 ///
-/// An error that comes when the scope has been cancelled is taken for a consequence of
-/// that, and dropped. If the scope was cancelled by somebody else, and a fiber did not
-/// start or failed on that account, the result is `E::from(Interrupt::Cancelled)`, or the
-/// error that `f` returned.
+/// An error after the scope's cancellation counts as a consequence of it, and is dropped. If
+/// another party cancelled the scope, and a fiber did not start or failed because of that, the
+/// result is `E::from(Interrupt::Cancelled)`, or the error that `f` returned.
 ///
 /// # Errors
 /// The first error before the scope was cancelled; else as above.
@@ -66,7 +65,7 @@ pub struct TryJoinHandle<'scope, T>(ScopedJoinHandle<'scope, Option<T>>);
 ///
 /// let (_tx, rx) = channel::bounded::<()>(0);
 /// let failed = pirn::try_scope(|s| {
-///     // Would wait for ever.
+///     // Would wait indefinitely.
 ///     s.spawn(|| rx.recv().map_err(|_| Failed::Interrupt(Interrupt::Cancelled)));
 ///     s.spawn(|| "seven".parse::<u32>().map_err(Failed::Number));
 ///     Ok(())
@@ -114,8 +113,8 @@ where
 }
 
 impl Handle {
-    /// As [`try_scope`](crate::try_scope()), with fibers that run on this runtime. `f` itself
-    /// runs where it is called.
+    /// Runs a scope with fibers on this runtime, as [`try_scope`](crate::try_scope()) does. `f`
+    /// itself runs in the caller.
     ///
     /// # Errors
     /// As [`try_scope`](crate::try_scope()).
@@ -136,8 +135,8 @@ impl Handle {
 }
 
 impl<E: Send> TryScope<'_, '_, E> {
-    /// Notes that somebody has failed, and gives the error back if that is a consequence of
-    /// an earlier failure, or of the scope's cancellation.
+    /// Records a failure. Returns the error if it is a consequence of an earlier failure, or of the
+    /// scope's cancellation.
     fn fail(&self, error: E) -> Option<E> {
         let mut tally = self.tally.lock();
         if tally.first.is_some() || self.scope.children.region.is_cancelled() {
@@ -151,7 +150,7 @@ impl<E: Send> TryScope<'_, '_, E> {
 }
 
 impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
-    /// Spawns a fiber in this scope, as [`Scope::spawn`]. If it fails, that cancels the scope.
+    /// Spawns a fiber in this scope, as [`Scope::spawn`] does. If it fails, that cancels the scope.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -167,7 +166,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     /// As [`spawn`](Self::spawn), unless the scope has been cancelled or its runtime shut down.
     ///
     /// # Errors
-    /// Gives `f` back.
+    /// Returns `f` in that case.
     ///
     /// # Panics
     /// As [`Scope::spawn`].
@@ -187,7 +186,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         handle.map(TryJoinHandle)
     }
 
-    /// As [`spawn`](Self::spawn), on `dispatcher`; as [`Scope::spawn_on`].
+    /// As [`spawn`](Self::spawn), on `dispatcher`, as [`Scope::spawn_on`] does.
     ///
     /// # Panics
     /// As [`Scope::spawn_on`].
@@ -207,8 +206,8 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         TryJoinHandle(self.scope.spawn_on(dispatcher, self.tallied(f)))
     }
 
-    /// What the fiber of `f` runs: `f`, with its success or failure noted. Counts as a failure
-    /// until then.
+    /// Returns the closure that the fiber runs: `f`, with its success or failure recorded. It
+    /// counts as a failure until it succeeds.
     fn tallied<F, T>(
         &'scope self,
         f: F,
@@ -278,7 +277,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         self.scope.len()
     }
 
-    /// Whether all children have ended.
+    /// Returns true if all children have ended.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.scope.is_empty()
@@ -286,9 +285,8 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
 }
 
 impl<T> TryJoinHandle<'_, T> {
-    /// Waits for the fiber to end and returns its value. None if it has failed or
-    /// panicked or not been started, or if the caller was interrupted: the error, or the panic,
-    /// is the scope's.
+    /// Waits for the fiber to end and returns its value. `None` if it has failed or panicked or not
+    /// been started, or if the caller was interrupted. The scope has the error, or the panic.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -330,7 +328,7 @@ impl<T> TryJoinHandle<'_, T> {
         self.0.cancel();
     }
 
-    /// The fiber, for its name, its identity and [`unpark`](Fiber::unpark).
+    /// Returns the fiber, for its name, its identity and [`unpark`](Fiber::unpark).
     #[must_use]
     pub fn fiber(&self) -> &Fiber {
         self.0.fiber()

@@ -1,6 +1,6 @@
-//! Models: a scope's end against the ends of its children. The parent goes on when all have
-//! ended and not before; from then on nobody touches the scope; a panic is raised once,
-//! unless somebody has joined it.
+//! Models: a scope's end against the ends of its children. The parent resumes when all have ended
+//! and not before. From then on no child accesses the scope. A panic is raised once, unless it has
+//! been joined.
 
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
@@ -18,8 +18,8 @@ use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::shim::thread::JoinHandle;
 use crate::wait::{How, Reason, Spec};
 
-/// The frame of a parent. Its memory stays, so that who touches the scope after its end is
-/// found by loom, and does not crash.
+/// The frame of a parent. Its memory stays allocated, so that loom detects an access to the scope
+/// after its end instead of a crash.
 struct Frame(UnsafeCell<ManuallyDrop<Children>>);
 
 // SAFETY: the children in it have a lock.
@@ -32,7 +32,7 @@ struct Rig {
     frame: Arc<Frame>,
     parent: Arc<Block>,
     blocks: [Arc<Block>; 2],
-    /// Children whose closures have run; relaxed: only the scope's end orders it.
+    /// The number of children with closures that have run. Relaxed: only the scope's end orders it.
     ran: Arc<AtomicU32>,
 }
 
@@ -56,7 +56,7 @@ impl Rig {
         unsafe { &*self.frame.0.get() }
     }
 
-    /// A child; its closure counts, and panics if told to.
+    /// Starts a child; its closure counts itself, and panics if `panics` is set.
     fn spawn(&self, i: usize, panics: bool) -> (FiberPtr, JoinHandle<()>) {
         self.blocks[i].stock();
         self.children().count();
@@ -76,7 +76,7 @@ impl Rig {
         let frame = Arc::clone(&self.frame);
         let thread = self.blocks[i].start(move || {
             let Actor(fiber) = { actor };
-            // SAFETY: once, by the thread that plays the fiber.
+            // SAFETY: once, by the thread that runs the fiber.
             unsafe { entry::live(fiber) };
             // SAFETY: H1.
             unsafe { fiber.as_ref() }.state.finish();
@@ -87,14 +87,14 @@ impl Rig {
         (fiber, thread)
     }
 
-    /// The parent waits for the end of the scope, raises what there is to raise, and leaves.
+    /// Waits for the end of the scope, takes its panic if there is one, and leaves the frame.
     fn end(&self) -> Option<usize> {
         self.parent.play(|| {
             let how = self.children().wait(&Spec::of(Reason::Scope));
             assert!(matches!(how, How::Woken(_)));
         });
         let panic = self.children().take_panic();
-        // SAFETY: all children have ended, and the parent is here.
+        // SAFETY: all children have ended, and the parent is the caller.
         unsafe { ManuallyDrop::drop(&mut *self.frame.0.get()) };
         panic.map(|panic| *panic.downcast().expect("a child's number"))
     }
@@ -130,8 +130,8 @@ fn model_children_last_one_ends_the_scope() {
     });
 }
 
-/// A panic that nobody joined is raised by the scope; the handle is dropped before or after
-/// the child's end.
+/// The scope raises a panic that was not joined; the handle is dropped before or after the child's
+/// end.
 #[test]
 fn model_children_panic_is_raised() {
     explore("children_panic_is_raised", 3, || {
