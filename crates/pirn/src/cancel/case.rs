@@ -6,7 +6,7 @@ use super::token::Token;
 use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 
-/// Wins when a token has been cancelled; made by [`Token::case`].
+/// A select case that wins when a token has been cancelled; made by [`Token::case`].
 pub struct CancelCase<'a> {
     token: &'a Token,
     berth: Berth<()>,
@@ -20,7 +20,7 @@ impl<'a> CancelCase<'a> {
         }
     }
 
-    /// Returns at once: there is nothing to take.
+    /// Does nothing: a cancellation has no value to take.
     pub fn take(&mut self) {}
 }
 

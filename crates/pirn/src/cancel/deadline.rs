@@ -1,13 +1,13 @@
-//! Interrupts asked for without waiting, and code with a deadline.
+//! Checks for an interrupt that do not wait, and code with a deadline.
 
 use std::time::Instant;
 
 use crate::wait::{Interrupt, interrupted, limit};
 
-/// Says whether the caller is under an interrupt. For code that computes between waits.
+/// Returns an error if the caller is interrupted. For code that computes between waits.
 ///
 /// # Errors
-/// The interrupt that the caller is under.
+/// The interrupt of the caller.
 ///
 /// # Cancellation
 /// An interruption point; never suspends.
@@ -16,8 +16,9 @@ pub fn check() -> Result<(), Interrupt> {
     interrupted().map_or(Ok(()), Err)
 }
 
-/// The interrupt that the next interruption point would report. Unlike [`check`] it is
-/// none itself: a [`timeout`](crate::timeout) around it does not count as met.
+/// Returns the interrupt that the next interruption point would report. Unlike [`check`] it is not
+/// an interruption point: a [`timeout`](crate::timeout) around it does not count its deadline as
+/// reported.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -26,7 +27,7 @@ pub fn reason() -> Option<Interrupt> {
     limit::pending()
 }
 
-/// The nearest deadline that the caller is under, passed or not.
+/// Returns the nearest deadline of the caller, passed or not.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -35,13 +36,13 @@ pub fn deadline() -> Option<Instant> {
     limit::nearest().map(|limit| limit.get().at())
 }
 
-/// Runs `f` under the deadline `at`, a moment of [`time::now`](crate::time::now), and returns
-/// what it returns. When the deadline passes, the wait that `f` is in, if it is an
-/// interruption point, and every later one in `f`, reports [`Interrupt::TimedOut`].
+/// Runs `f` under the deadline `at`, a moment of [`time::now`](crate::time::now), and returns its
+/// result. When the deadline passes, the present wait of `f`, if it is an interruption point,
+/// reports [`Interrupt::TimedOut`]. So does every later one in `f`.
 ///
-/// As [`time::timeout`](crate::time::timeout), but nothing is dropped: the results of `f` tell
-/// what was interrupted. Deadlines nest, and the nearest holds. When `f` is left the
-/// deadline is gone, met or not.
+/// As [`time::timeout`](crate::time::timeout), but the result of `f` is kept, and reports what was
+/// interrupted. Deadlines nest, and the nearest applies. The deadline ends with `f`, whether it has
+/// passed or not.
 ///
 /// # Panics
 /// With the panic of `f`.

@@ -1,14 +1,14 @@
-//! Cancellation: being interrupted, by whom, and by when.
+//! Cancellation: tokens, deadlines, and code that neither interrupts.
 //!
-//! A [`Token`] is what cancels, and tokens form a tree: cancelling one cancels all that are
-//! below it. A fiber's code is under the token of the scope that it was spawned in, or of the
-//! innermost [`Token::enter`]; and everything that runs is under its runtime's
+//! A [`Token`] is a node of a tree: cancelling it cancels all its descendants. The code of a fiber
+//! runs under the token of the scope in which it was spawned, or of the innermost [`Token::enter`].
+//! All code on a runtime also runs under the runtime's token
 //! ([`Handle::token`](crate::runtime::Handle::token)). Deadlines ([`with_deadline`],
-//! [`timeout`](crate::timeout)) hold beside it, and [`shield()`] keeps both away from a piece of
-//! code that has to come to its end.
+//! [`timeout`](crate::timeout)) apply in addition. [`shield()`] suspends both for code that must
+//! finish.
 //!
-//! To be interrupted is to have a waiting call return [`Interrupt`] in its error; nothing is
-//! ever unwound or stopped in the middle.
+//! An interrupt makes a waiting call return [`Interrupt`] in its error. No code is ever unwound or
+//! stopped in the middle.
 
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod case;

@@ -4,18 +4,18 @@ use crate::fiber::current;
 use crate::fiber::region::Region;
 use crate::wait::limit;
 
-/// Runs `f` without the interrupts that the caller is under: of its token, of its deadlines,
-/// and of a [`cancel`](crate::JoinHandle::cancel) of the fiber itself. They are reported again
-/// when `f` has been left. Tokens and deadlines that are entered inside `f` hold in there.
+/// Runs `f` without the interrupts of the caller: from its token, from its deadlines, and from
+/// [`cancel`](crate::JoinHandle::cancel) of the fiber itself. They are reported again after `f` has
+/// returned. Tokens and deadlines that are entered inside `f` apply in it.
 ///
-/// For what has to be completed though the fiber is to end: a commit, a farewell. A
-/// runtime that has been shut down takes no new fibers, here neither.
+/// For work that must be completed even though the fiber must end, such as a commit or a closing
+/// message. A runtime that has been shut down accepts no new fibers, even inside a shield.
 ///
 /// # Panics
 /// With the panic of `f`.
 ///
 /// # Cancellation
-/// Not an interruption point itself; what `f` waits for can be endless.
+/// Not an interruption point itself; the waits of `f` may be unbounded.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Tokens as users hold them.
+//! The public type of tokens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,34 +12,34 @@ use crate::wait::{Attempt, Reason, Spec, limit, spend, wait_in};
 
 use super::case::CancelCase;
 
-/// What cancels: a node in a tree. A clone is the same token.
+/// A cancellation token: a node in a tree. A clone is the same token.
 ///
-/// A token that is dropped cancels nothing.
+/// Dropping a token cancels nothing.
 #[derive(Clone)]
 #[repr(transparent)]
 pub struct Token(Arc<Node>);
 
-/// Keeps a callback of [`Token::on_cancel`]; dropping it forgets the callback, unless it has
-/// been called, or is being called now.
+/// Keeps a callback of [`Token::on_cancel`] registered. Dropping it deregisters the callback,
+/// unless it has been called or is being called.
 #[must_use = "a registration that is dropped forgets its callback"]
 pub struct Registration(Option<(Arc<Node>, usize)>);
 
 impl Token {
-    /// A token below no other.
+    /// Returns a token without a parent.
     #[must_use]
     pub fn new() -> Token {
         Token(Node::below([None, None]))
     }
 
-    /// A token that is cancelled when this one is, or before.
+    /// Returns a child token, which is cancelled at the latest when this one is.
     #[must_use]
     pub fn child(&self) -> Token {
         Token(Node::below([Some(Arc::clone(&self.0)), None]))
     }
 
-    /// The token that the caller's code is under: of the innermost [`enter`](Token::enter) or
-    /// scope, else of its runtime. On a plain thread with neither, and directly in a
-    /// [`shield`](super::shield()), one that nobody else has.
+    /// Returns the token under which the caller's code runs: that of the innermost
+    /// [`enter`](Token::enter) or scope, else that of its runtime. On a plain thread with neither,
+    /// and directly in a [`shield`](super::shield()), it returns a new token.
     #[must_use]
     pub fn current() -> Token {
         let local = current::local();
@@ -60,9 +60,9 @@ impl Token {
         }
     }
 
-    /// Cancels this token and all below it: every interruptible wait under it ends with
-    /// [`Interrupt::Cancelled`](crate::Interrupt), and all later ones too. For ever, and the
-    /// same if it is done twice. Calls the callbacks, on the caller's stack.
+    /// Cancels this token and all its descendants. Every interruptible wait under it returns
+    /// [`Interrupt::Cancelled`](crate::Interrupt). Later waits fail too; cancellation is permanent
+    /// and idempotent. Calls the callbacks on the caller's stack.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless a callback does. Waits for nothing.
@@ -70,14 +70,14 @@ impl Token {
         self.0.cancel();
     }
 
-    /// Whether this token has been cancelled, itself or from above.
+    /// Returns true if this token or an ancestor has been cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    /// Runs `f` under this token and under the one that the caller is under: whichever is
-    /// cancelled first interrupts it. When `f` is left, this token holds no more.
+    /// Runs `f` under this token in addition to the caller's: the first of them to be cancelled
+    /// interrupts it. This token's effect ends with `f`.
     ///
     /// # Panics
     /// With the panic of `f`.
@@ -91,11 +91,11 @@ impl Token {
         limit::within(fiber, &Region::entered(fiber, both), f)
     }
 
-    /// Waits until this token is cancelled, whatever the caller itself is under.
+    /// Waits until this token is cancelled, regardless of the caller's own interrupts.
     ///
     /// # Cancellation
-    /// Not an interruption point: for ever, if nobody cancels. Parks a fiber, blocks a plain
-    /// thread.
+    /// Not an interruption point: it waits indefinitely if the token is never cancelled. Parks a
+    /// fiber, blocks a plain thread.
     #[track_caller]
     pub fn wait(&self) {
         let spec = Spec::of(Reason::Token);
@@ -113,15 +113,15 @@ impl Token {
         spend();
     }
 
-    /// Returns a case for a select that wins when this token is cancelled.
+    /// Returns a select case that wins when this token is cancelled.
     pub fn case(&self) -> CancelCase<'_> {
         CancelCase::new(self)
     }
 
-    /// Has `f` called once when this token is cancelled, on the stack of whoever cancels it;
-    /// now, if that has come already. A panic of `f` ends there.
+    /// Registers `f` to be called once when this token is cancelled, on the stack of the party that
+    /// cancels it. If it has been cancelled already, calls `f` now. A panic of `f` is caught.
     ///
-    /// `f` holds up the cancellation of what is below, so it should be short.
+    /// The cancellation of descendants waits for `f`, so it should be short.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless `f` is called now and does.
@@ -136,7 +136,7 @@ impl Token {
     }
 
     pub(crate) fn of_ref(node: &Arc<Node>) -> &Token {
-        // SAFETY: a token is nothing but the reference that it wraps.
+        // SAFETY: a token is only a wrapper around the reference.
         unsafe { &*std::ptr::from_ref(node).cast::<Token>() }
     }
 
@@ -146,8 +146,8 @@ impl Token {
 }
 
 impl Handle {
-    /// The token that everything in this runtime is under. To cancel it is the first step of
-    /// a shutdown: no fiber is taken any more, and all are interrupted.
+    /// Returns the token under which all code in this runtime runs. Cancelling it is the first step
+    /// of a shutdown: the runtime accepts no more fibers, and all are interrupted.
     #[must_use]
     pub fn token(&self) -> Token {
         Token(Arc::clone(self.pool().root()))
@@ -163,7 +163,7 @@ impl Default for Token {
 impl Drop for Registration {
     fn drop(&mut self) {
         if let Some((node, key)) = self.0.take() {
-            // Dropped outside the lock: it is the user's.
+            // Dropped outside the lock, because it is user code.
             drop(node.forget_call(key));
         }
     }
