@@ -9,8 +9,9 @@ use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::notice::Subject;
 
-/// Wins when a fiber has ended; made by [`JoinHandle::join_case`](crate::JoinHandle::join_case)
-/// and its kin. Joining the fiber does not wait then.
+/// A select case that wins when a fiber has ended; made by
+/// [`JoinHandle::join_case`](crate::JoinHandle::join_case) and the same methods of other handles.
+/// Joining the fiber then does not wait.
 pub struct JoinCase<'a>(EndCase<&'a Fiber>);
 
 /// Wins when the fiber has ended.
@@ -24,7 +25,7 @@ impl<'a> JoinCase<'a> {
         JoinCase(EndCase::new(fiber))
     }
 
-    /// Returns at once: the outcome is the handle's to take.
+    /// Does nothing: the handle takes the outcome.
     pub fn take(&mut self) {}
 }
 

@@ -1,4 +1,4 @@
-//! What a join can come to but a result.
+//! Why a join returns no result.
 
 use std::any::Any;
 use std::error::Error;
@@ -8,8 +8,8 @@ use crate::fiber::unwound::Panic;
 use crate::shim::Lock;
 use crate::wait::Interrupt;
 
-/// The payload of a fiber's panic: what `std::thread::JoinHandle::join` would return, in a
-/// wrapper that can be shared between threads, so that errors which carry it can be too.
+/// The payload of a fiber's panic, as `std::thread::JoinHandle::join` returns it. This wrapper can
+/// be shared between threads, so that errors that carry it can be too.
 pub struct Payload(Lock<Panic>);
 
 impl Payload {
@@ -17,13 +17,13 @@ impl Payload {
         Payload(Lock::new(panic))
     }
 
-    /// The payload itself, as `std::panic::resume_unwind` takes it.
+    /// Returns the payload, as `std::panic::resume_unwind` takes it.
     #[must_use]
     pub fn into_inner(self) -> Box<dyn Any + Send> {
         self.0.into_inner()
     }
 
-    /// The panic's message, if it was raised with one.
+    /// Returns the panic's message, if it was raised with one.
     #[must_use]
     pub fn message(&self) -> Option<String> {
         let panic = self.0.lock();
@@ -40,7 +40,7 @@ impl fmt::Debug for Payload {
     }
 }
 
-/// Why a join has no result to give.
+/// Why a join returns no result.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JoinError {
@@ -48,23 +48,23 @@ pub enum JoinError {
     Panicked(Payload),
     /// The fiber was cancelled, or its runtime shut down, before it started.
     NotRun,
-    /// The outcome has been taken before: the handle was polled, as a future, until it yielded.
+    /// The outcome has been taken before: the handle was polled, as a future, until it was ready.
     Taken,
-    /// The joining fiber was interrupted; the other one goes on.
+    /// The joining fiber was interrupted; the other one continues.
     Interrupted(Interrupt),
 }
 
 impl JoinError {
-    /// Whether the fiber panicked.
+    /// Returns true if the fiber panicked.
     #[must_use]
     pub fn is_panic(&self) -> bool {
         matches!(self, JoinError::Panicked(_))
     }
 
-    /// The payload of the panic.
+    /// Returns the payload of the panic.
     ///
     /// # Errors
-    /// Gives the error back if it is not a panic.
+    /// Returns this error if it is not a panic.
     pub fn into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self {
             JoinError::Panicked(payload) => Ok(payload.into_inner()),
@@ -72,7 +72,7 @@ impl JoinError {
         }
     }
 
-    /// Goes on with the panic of the joined fiber in this one.
+    /// Resumes the panic of the joined fiber in the caller.
     ///
     /// # Panics
     /// Always: with the fiber's own payload, or with this error's text if it did not panic.

@@ -1,10 +1,10 @@
-//! Handles that name a fiber.
+//! Handles that identify a fiber.
 
 use std::fmt;
 
 use crate::fiber::{FiberId, FiberPtr, FiberRef, Header};
 
-/// Names a fiber, as `std::thread::Thread` names a thread. Keeps nothing alive but the name.
+/// Identifies a fiber, as `std::thread::Thread` identifies a thread. It keeps only the name alive.
 #[derive(Clone)]
 pub struct Fiber(FiberRef);
 
@@ -25,22 +25,23 @@ impl Fiber {
         self.0.cancel();
     }
 
-    /// The fiber's identity.
+    /// Returns the fiber's identity.
     #[must_use]
     pub fn id(&self) -> FiberId {
         FiberId::from_number(self.header().id()).expect("generations start at one")
     }
 
-    /// The name given to [`Builder::name`](crate::spawn::Builder::name).
+    /// Returns the name given to [`Builder::name`](crate::spawn::Builder::name).
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.header().name()
     }
 
-    /// Gives the fiber the token that [`park`](crate::park()) waits for, as `std::thread::Thread::unpark`.
+    /// Gives the fiber the token that [`park`](crate::park()) waits for, as
+    /// `std::thread::Thread::unpark` does.
     ///
-    /// From any thread; never blocks. What happened before it is visible after the `park`
-    /// that it ends. On a finished fiber it does nothing.
+    /// It can be called from any thread and never blocks. Effects before it are visible after the
+    /// `park` that it ends. On a finished fiber it has no effect.
     pub fn unpark(&self) {
         self.0.unpark();
     }

@@ -1,7 +1,7 @@
 //! Waiting for a fiber's end and taking its outcome.
 //!
-//! The common part of all join handles. The agreement with the fiber's end, who drops what,
-//! is in `fiber::entry`.
+//! The common part of all join handles. The protocol with the fiber's end about which of them drops
+//! the outcome is in `fiber::entry`.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -28,9 +28,9 @@ pub(crate) struct Joined<T> {
     result: PhantomData<T>,
 }
 
-// SAFETY: J1: what the handle gives out of the other thread is a `T`, once.
+// SAFETY: J1: the only value that the handle takes from the other thread is a `T`, once.
 unsafe impl<T: Send> Send for Joined<T> {}
-// SAFETY: through a shared handle nothing of type `T` can be reached.
+// SAFETY: a shared handle gives no access to a value of type `T`.
 unsafe impl<T: Send> Sync for Joined<T> {}
 
 impl<T> Joined<T> {
@@ -50,18 +50,18 @@ impl<T> Joined<T> {
         &self.fiber
     }
 
-    /// Waits until the outcome is there, or `spec` says otherwise.
+    /// Waits until the outcome is available, or until the wait ends as `spec` says.
     ///
     /// # Panics
-    /// In a start hook, if it would wait: nobody but that hook's own worker may be there to
-    /// run the fiber.
+    /// In a start hook, if it would wait: the hook's own worker may be the only one that could run
+    /// the fiber.
     #[inline]
     #[track_caller]
     pub(crate) fn wait(&self, spec: &Spec) -> How {
         wait(&self.fiber, spec)
     }
 
-    /// As [`wait`](Self::wait), in a start hook too.
+    /// As [`wait`](Self::wait), but also allowed in a start hook.
     #[inline]
     #[track_caller]
     pub(crate) fn wait_anywhere(&self, spec: &Spec) -> How {
@@ -121,13 +121,13 @@ impl<T> Joined<T> {
         self.fiber.header().join.lock().done
     }
 
-    /// Whether the outcome of a fiber that has finished is a panic.
+    /// Returns true if the outcome of a finished fiber is a panic.
     pub(crate) fn has_panicked(&self) -> bool {
         // H5: done, so the outcome is the handle's.
         self.is_finished() && self.fiber.header().outcome.get() == Outcome::Panicked
     }
 
-    /// Whether the outcome has been taken by [`take_outcome`](Self::take_outcome).
+    /// Returns true if the outcome has been taken by [`take_outcome`](Self::take_outcome).
     pub(crate) fn has_yielded(&self) -> bool {
         // H5: done, so the outcome is the handle's.
         self.is_finished() && self.fiber.header().outcome.get() == Outcome::Taken
@@ -136,7 +136,7 @@ impl<T> Joined<T> {
     /// Takes the outcome of a fiber that has finished.
     #[inline]
     pub(crate) fn take(self) -> Result<T, JoinError> {
-        // The outcome is taken here, so there is nothing left for `drop` to settle.
+        // The outcome is taken here, so `drop` has nothing to do.
         let mut this = ManuallyDrop::new(self);
         let result = this.take_outcome();
         // SAFETY: `this` is not used again, and its own drop does not run.
@@ -144,7 +144,7 @@ impl<T> Joined<T> {
         result
     }
 
-    /// As [`take`](Self::take), of a handle that stays; what it says then is `Taken`.
+    /// As [`take`](Self::take), but keeps the handle; its outcome is `Taken` afterwards.
     #[inline(always)]
     pub(crate) fn take_outcome(&mut self) -> Result<T, JoinError> {
         let header = self.fiber.header();
@@ -155,7 +155,7 @@ impl<T> Joined<T> {
         let outcome = header.outcome.replace(Outcome::Taken);
         let fiber = self.fiber.ptr();
         match outcome {
-            // SAFETY: J1, H5: done, and the outcome says that a `T` lies there.
+            // SAFETY: J1, H5: done, and the outcome says that a `T` is stored there.
             Outcome::Value => Ok(unsafe { entry::take::<T>(fiber) }),
             // SAFETY: H5, as above.
             Outcome::Panicked => Err(JoinError::Panicked(Payload::new(unsafe {
@@ -188,8 +188,8 @@ impl<T> Drop for Joined<T> {
     }
 }
 
-/// What waits for a fiber does not depend on its result, and is compiled once for all of them:
-/// [`Joined::wait`].
+/// [`Joined::wait`]. Waiting for a fiber does not depend on its result type, so it is compiled once
+/// for all types.
 #[inline]
 #[track_caller]
 fn wait(fiber: &Fiber, spec: &Spec) -> How {
@@ -209,7 +209,7 @@ fn wait_anywhere(fiber: &Fiber, spec: &Spec) -> How {
     wait_unless(fiber, spec, || false, || borrow_for(fiber, spec))
 }
 
-/// Does not wait if the outcome is there, or if `refuse` says so.
+/// Does not wait if the outcome is available, or if `refuse` returns true.
 #[inline(always)]
 #[track_caller]
 fn wait_unless(
@@ -250,7 +250,7 @@ fn wait_unless(
     }
 }
 
-/// Borrows a stack for the fiber, which finds none, if that can be, and waits for its end.
+/// Runs the fiber, which finds no stack, on a borrowed one if possible, and waits for its end.
 #[cold]
 #[track_caller]
 fn borrow_for(fiber: &Fiber, spec: &Spec) {

@@ -1,5 +1,5 @@
-//! Models: a fiber's end against those who wait for it, take its outcome, or want nothing of
-//! it. The outcome is dropped or taken once, whole, and the header goes back once.
+//! Models: a fiber's end against parties that wait for it, take its outcome, or drop the handle.
+//! The outcome is dropped or taken once, whole, and the header is released once.
 
 use std::panic::{Location, resume_unwind};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::shim::thread::{self, JoinHandle};
 use crate::shim::{self, UnsafeCell};
 use crate::wait::{How, Reason, Spec};
 
-/// What a fiber returns: memory that loom watches, and a count of its drops.
+/// The result of a fiber: memory that loom checks, and a count of its drops.
 struct Token(Arc<Tally>);
 
 struct Tally {
@@ -22,7 +22,7 @@ struct Tally {
     dropped: AtomicUsize,
 }
 
-// SAFETY: that accesses to the note are ordered is what the models check.
+// SAFETY: the models check that accesses to the note are ordered.
 unsafe impl Send for Tally {}
 // SAFETY: as above.
 unsafe impl Sync for Tally {}
@@ -48,7 +48,7 @@ impl Drop for Token {
     }
 }
 
-/// A fiber that is about to run on a thread of its own, and whoever wants to join it.
+/// A fiber that is about to run on a thread of its own, and the parties that join it.
 struct Rig {
     tally: Arc<Tally>,
     child: Arc<Block>,
@@ -87,7 +87,7 @@ impl Rig {
         let actor = Actor(fiber);
         let thread = self.child.start(move || {
             let Actor(fiber) = { actor };
-            // SAFETY: once, by the thread that plays the fiber.
+            // SAFETY: once, by the thread that runs the fiber.
             unsafe { entry::live(fiber) };
             // SAFETY: H1.
             unsafe { fiber.as_ref() }.state.finish();
@@ -145,7 +145,7 @@ fn model_joined_panic_is_taken() {
     });
 }
 
-/// Nobody wants the outcome: the fiber or the handle drops it, whoever is last.
+/// The outcome is not taken: the fiber or the handle drops it, whichever ends last.
 #[test]
 fn model_joined_detached() {
     for panics in [false, true] {
@@ -159,7 +159,7 @@ fn model_joined_detached() {
     }
 }
 
-/// Two wait, one of them takes.
+/// Two parties wait; one of them takes.
 #[test]
 fn model_joined_by_two() {
     explore("joined_by_two", 2, || {
@@ -200,7 +200,7 @@ fn model_joined_against_a_deadline() {
     });
 }
 
-/// Somebody sees that the fiber has finished, without waiting.
+/// Another party sees that the fiber has finished, without waiting.
 #[test]
 fn model_joined_seen_finished() {
     explore("joined_seen_finished", 3, || {
@@ -216,7 +216,8 @@ fn model_joined_seen_finished() {
     });
 }
 
-/// Cancelled while it starts: the closure runs or is dropped, and the joiner is told which.
+/// Cancelled while it starts: the closure runs or is dropped, and the joiner's result reports
+/// which.
 #[test]
 fn model_joined_cancelled_at_the_start() {
     explore("joined_cancelled_at_the_start", 3, || {
