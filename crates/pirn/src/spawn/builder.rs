@@ -14,20 +14,21 @@ use crate::runtime::Handle;
 use crate::sched::place;
 use crate::sched::pool::Pool;
 
-/// Spawns a fiber that runs `f`, on the runtime of the calling fiber, or on the runtime
-/// that the thread has [entered](Handle::enter), or on the default one.
+/// Spawns a fiber that runs `f` on the runtime of the calling fiber. On a plain thread it uses the
+/// runtime that the thread has [entered](Handle::enter), else the default one.
 ///
-/// The new fiber starts on any of the runtime's workers and stays on the one that started
-/// it (unless they may [migrate](crate::guide::migration)). It inherits nothing from the caller. If the runtime has been shut down, `f` is
-/// dropped and the handle joins as [`NotRun`](super::JoinError::NotRun).
+/// The new fiber starts on any of the runtime's workers and stays on the one that started it
+/// (unless fibers may [migrate](crate::guide::migration)). It inherits nothing from the caller. If
+/// the runtime has been shut down, `f` is dropped and joining returns
+/// [`NotRun`](super::JoinError::NotRun).
 ///
-/// The line of code that calls `spawn` is the fiber's spawn line. Reports name it, and the history of its fibers
-/// decides where later ones start ([`LineClass`](crate::diag::LineClass)). A function that wraps `spawn` carries
-/// `#[track_caller]`; without it, all fibers that it spawns are of one line: short ones then start behind
-/// those that compute.
+/// The line of code that calls `spawn` is the fiber's spawn line. Reports name it, and the history
+/// of its fibers decides where later ones start ([`LineClass`](crate::diag::LineClass)). A function
+/// that wraps `spawn` should have the attribute `#[track_caller]`. Without it, all fibers that the
+/// function spawns share one line, and short ones start behind those that compute.
 ///
 /// # Panics
-/// If there is no runtime yet and the default one cannot be made (see
+/// If there is no runtime and the default one cannot be created (see
 /// [`Runtime::new`](crate::Runtime::new)).
 ///
 /// # Cancellation
@@ -47,7 +48,7 @@ where
     spawn_at(Location::caller(), f)
 }
 
-/// As [`spawn`], for what was said at `location`.
+/// As [`spawn`], with `location` as the spawn line.
 #[inline(always)]
 pub(crate) fn spawn_at<F, T>(location: &'static Location<'static>, f: F) -> JoinHandle<T>
 where
@@ -57,16 +58,15 @@ where
     let local = current::local();
     // SAFETY: `F` and `T` are `Send` and borrow nothing.
     let fiber = unsafe { entry::fresh(local, location, f) };
-    // SAFETY: J1: the reference for the handle, made just above, of result type `T`.
+    // SAFETY: J1: the handle's reference, created above, of result type `T`.
     let handle = unsafe { JoinHandle::new(fiber) };
     publish(local, fiber);
     handle
 }
 
 impl Handle {
-    /// Spawns a fiber on this runtime, as [`spawn`](crate::spawn()). If this runtime has been
-    /// shut down, `f` is dropped and the handle joins as
-    /// [`NotRun`](super::JoinError::NotRun).
+    /// Spawns a fiber on this runtime, as [`spawn`](crate::spawn()) does. If this runtime has been
+    /// shut down, `f` is dropped and joining returns [`NotRun`](super::JoinError::NotRun).
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -87,7 +87,7 @@ impl Handle {
     }
 }
 
-/// The largest stack that can be asked for: a process has address space for a hundred.
+/// The largest stack that can be requested: a process has address space for a hundred.
 const MOST_STACK: usize = 1 << 40;
 
 /// Configures a fiber before it is spawned.
@@ -95,34 +95,37 @@ const MOST_STACK: usize = 1 << 40;
 #[must_use]
 pub struct Builder {
     label: Label,
-    /// Starts apart, or on the worker that finds it first; `None`: by the history of its spawn line.
+    /// Whether to start on a thread apart from the workers. `None`: the history of the spawn line
+    /// decides.
     apart: Option<bool>,
 }
 
 impl Builder {
-    /// A builder with nothing set.
+    /// Returns a builder with default settings.
     pub fn new() -> Builder {
         Builder::default()
     }
 
-    /// Names the fiber in reports: of a stack overflow, of a shutdown that had to leave it.
+    /// Sets the fiber's name in reports, such as those of a stack overflow or of a shutdown that
+    /// had to leave the fiber.
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Builder {
         self.label.name = Some(name.into());
         self
     }
 
-    /// Gives the fiber a stack of at least `bytes`, instead of its runtime's default. At most
-    /// a tebibyte. If the runtime has no stack of that size and the system refuses the memory, the
-    /// spawn fails; if there are others, the fiber waits for the end of one that has such a stack.
+    /// Sets the least size of the fiber's stack, in `bytes`, in place of its runtime's default; at
+    /// most 1 TiB. If the runtime has no stack of that size and the system refuses the memory, the
+    /// spawn fails. If the runtime has such stacks in use, the fiber waits until one becomes
+    /// available.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.label.stack_size = Some(bytes);
         self
     }
 
-    /// Sets whether the fiber starts on a thread apart from the runtime's workers. Only fibers that
-    /// compute for long start there, so no fiber of the workers waits behind it. There are normally
-    /// at most as many such threads as workers; a fiber stays on its thread. If the runtime has
-    /// [no threads to add](crate::runtime::Builder::max_threads), it starts on a worker.
+    /// Sets whether the fiber starts on a thread apart from the runtime's workers. Only long
+    /// computations start there, so no fiber of the workers waits behind it. There are normally at
+    /// most as many such threads as workers; a fiber stays on its thread. If the runtime has [no
+    /// threads to add](crate::runtime::Builder::max_threads), it starts on a worker.
     ///
     /// With `false` it starts on the worker that finds it first. Without this call, the history of
     /// its spawn line decides ([`LineClass`](crate::diag::LineClass)).
@@ -134,7 +137,7 @@ impl Builder {
         self
     }
 
-    /// The requested place of start, if there is one.
+    /// Returns the requested place of start, if there is one.
     pub(crate) fn placement(&self) -> Option<bool> {
         self.apart
     }
@@ -142,11 +145,11 @@ impl Builder {
     /// Spawns the fiber, as [`spawn`] does.
     ///
     /// # Errors
-    /// Gives `f` back if the runtime has been shut down, or the system has no memory for a stack
-    /// of the requested [size](Self::stack_size).
+    /// Returns `f` if the runtime has been shut down, or the system has no memory for a stack of
+    /// the requested [size](Self::stack_size).
     ///
     /// # Panics
-    /// If there is no runtime yet and the default one cannot be made.
+    /// If there is no runtime and the default one cannot be created.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -160,11 +163,11 @@ impl Builder {
         unsafe { self.spawn_unchecked(f) }
     }
 
-    /// Spawns the fiber without asking how long what it borrows lives.
+    /// Spawns the fiber; `f` may borrow, and the compiler does not check the lifetimes.
     ///
     /// # Errors
-    /// Gives `f` back if the runtime has been shut down, or the system has no memory for a stack
-    /// of the requested size.
+    /// Returns `f` if the runtime has been shut down, or the system has no memory for a stack of
+    /// the requested size.
     ///
     /// # Panics
     /// As [`spawn`](Builder::spawn).
@@ -173,7 +176,7 @@ impl Builder {
     /// As [`spawn`](Builder::spawn).
     ///
     /// # Safety
-    /// Whatever `f` and its result borrow outlives the fiber: the caller joins it before,
+    /// All that `f` and its result borrow must outlive the fiber: the caller must join it first,
     /// also when unwinding.
     #[track_caller]
     pub unsafe fn spawn_unchecked<F, T>(
@@ -185,7 +188,7 @@ impl Builder {
         T: Send,
     {
         let local = current::local();
-        // First: it panics if no runtime can be made, and `f` is dropped.
+        // First, because it panics if no runtime can be created, and `f` is dropped then.
         let outside = place::pool_of(local).is_none().then(Handle::current);
         let pool = outside.as_ref().map(Handle::pool);
         let pool = pool.or_else(|| place::pool_of(local));
@@ -206,7 +209,7 @@ impl Builder {
         match queued {
             // SAFETY: J1, as in `spawn`.
             Ok(()) => Ok(unsafe { JoinHandle::new(fiber) }),
-            // SAFETY: refused, so it is in no queue and still holds an `F`.
+            // SAFETY: rejected, so it is in no queue and still holds an `F`.
             Err(fiber) => Err(SpawnError::new(
                 unsafe { take_back(fiber) },
                 Rejected::ShutDown,
@@ -214,7 +217,7 @@ impl Builder {
         }
     }
 
-    /// Whether `pool` has no stack of that size and the system gives it none.
+    /// Returns true if `pool` has no stack of that size and the system provides none.
     pub(crate) fn asks_too_much(&self, pool: &Pool) -> bool {
         self.label
             .stack_size
@@ -239,7 +242,7 @@ impl Builder {
     }
 }
 
-/// Queues a fresh fiber where the caller's fibers go; a refused one is dropped unrun.
+/// Queues a fresh fiber in the caller's queue; a rejected one is dropped unrun.
 #[inline]
 fn publish(local: &Local, fiber: FiberPtr) {
     if let Err(fiber) = place::spawn_here(local, fiber) {
@@ -250,7 +253,7 @@ fn publish(local: &Local, fiber: FiberPtr) {
 #[cold]
 fn publish_from_outside(local: &Local, fiber: FiberPtr) {
     let unqueued = Unqueued::new(fiber);
-    // Panics if there is no runtime and none can be made.
+    // Panics if there is no runtime and none can be created.
     let handle = Handle::current();
     let fiber = unqueued.take();
     if let Err(fiber) = place::spawn(handle.pool(), local, fiber) {
@@ -258,7 +261,7 @@ fn publish_from_outside(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// A fiber that is in no queue yet; dropping this refuses it.
+/// A fiber that is in no queue yet; dropping this rejects it.
 pub(crate) struct Unqueued(FiberPtr);
 
 impl Unqueued {
@@ -277,17 +280,17 @@ impl Drop for Unqueued {
     }
 }
 
-/// Undoes `fresh` for a fiber that was refused: both references and the closure come back.
+/// Undoes `fresh` for a rejected fiber: releases both references and returns the closure.
 ///
 /// # Safety
-/// The fiber was made from an `F` and is in no queue.
+/// The fiber was created from an `F` and is in no queue.
 pub(crate) unsafe fn take_back<F>(fiber: FiberPtr) -> F {
     // SAFETY: the caller's promise.
     let f = unsafe { entry::take::<F>(fiber) };
     // SAFETY: H1, H2: in no queue.
     local::destroy(unsafe { fiber.as_ref() });
     for _ in 0..2 {
-        // SAFETY: the runtime's reference and the handle's; nobody else has one.
+        // SAFETY: the runtime's reference and the handle's; there is no other one.
         unsafe { Header::release(fiber) };
     }
     f

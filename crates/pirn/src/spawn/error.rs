@@ -1,9 +1,9 @@
-//! What can go wrong with spawning.
+//! Errors of spawning.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why a fiber was not spawned; gives the closure back.
+/// Why a fiber was not spawned; contains the closure.
 pub struct SpawnError<F> {
     closure: F,
     reason: Rejected,
@@ -13,10 +13,10 @@ pub struct SpawnError<F> {
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejected {
-    /// The scope or group that it was to belong to has been cancelled, or the caller was
-    /// interrupted before there was room.
+    /// The fiber's scope or group has been cancelled, or the caller was interrupted while it waited
+    /// at the group's limit.
     Cancelled,
-    /// The runtime takes no fibers any more.
+    /// The runtime accepts no more fibers.
     ShutDown,
     /// The system has no memory for a stack of the requested size.
     OutOfMemory,
@@ -27,12 +27,12 @@ impl<F> SpawnError<F> {
         SpawnError { closure, reason }
     }
 
-    /// The closure, unrun.
+    /// Returns the closure, which has not run.
     pub fn into_inner(self) -> F {
         self.closure
     }
 
-    /// Why it was not spawned.
+    /// Returns the reason why it was not spawned.
     #[must_use]
     pub fn reason(&self) -> Rejected {
         self.reason

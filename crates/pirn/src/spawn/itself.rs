@@ -1,4 +1,4 @@
-//! The calls by which a fiber acts on itself.
+//! Calls by which a fiber acts on itself.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::wait::park::{park_on, take_token, ticket_on, yield_if_allowed};
 use crate::wait::polling::{forbids_waiting, refuse};
 use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
-/// The fiber that calls; on a plain thread, a handle that stands for the thread, so that
-/// threads can be [unparked](Fiber::unpark) as fibers are.
+/// Returns the calling fiber. On a plain thread it returns a handle to the thread, so that threads
+/// can be [unparked](Fiber::unpark) as fibers are.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -19,21 +19,21 @@ pub fn current() -> Fiber {
     Fiber::from_ref(FiberRef::of(current::identity(current::local())))
 }
 
-/// Waits for the token of [`Fiber::unpark`] and consumes it.
+/// Blocks until the caller has been given the token of [`Fiber::unpark`], and consumes it.
 ///
-/// Returns at once if the token is there already. Unlike `std::thread::park` it does not
-/// return without a token.
+/// It returns at once if the token is present already. Unlike `std::thread::park` it never returns
+/// without a token.
 ///
 /// # Cancellation
-/// Not an interruption point: a cancelled fiber waits on, see [`park_interruptible`]. Parks
-/// a fiber, blocks a plain thread.
+/// Not an interruption point: a cancelled fiber continues to wait; see [`park_interruptible`].
+/// Parks a fiber, blocks a plain thread.
 #[track_caller]
 pub fn park() {
     let _ = wait_for_token(Spec::of(Reason::Park).or_token());
 }
 
-/// As [`park`], but for at most `limit`; it does not say which of the two ended it. A limit
-/// that the clock cannot express is none.
+/// As [`park`], for at most `limit`. It does not report whether the time was up. If the clock
+/// cannot express `limit`, there is no limit.
 ///
 /// # Cancellation
 /// As [`park`].
@@ -46,7 +46,7 @@ pub fn park_timeout(limit: Duration) {
 /// As [`park`], but can be interrupted.
 ///
 /// # Errors
-/// The interrupt that the caller is under; a token that is there is kept.
+/// The interrupt of the caller; a token that is present is kept.
 ///
 /// # Cancellation
 /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -71,7 +71,7 @@ fn wait_for_token(spec: Spec) -> How {
     park_on(local, ticket_on(local), &spec, None).how
 }
 
-/// What `wait_for_token` comes to in the middle of a poll.
+/// The variant of `wait_for_token` in the middle of a poll.
 #[cold]
 #[track_caller]
 fn take_at_once(spec: Spec) -> How {
@@ -86,8 +86,8 @@ fn take_at_once(spec: Spec) -> How {
     }
 }
 
-/// Lets everything else that is ready on this worker run first. On a plain thread it gives
-/// the core away, as `std::thread::yield_now` does.
+/// Yields: all other ready fibers on this worker run first. On a plain thread it yields the
+/// processor, as `std::thread::yield_now` does.
 ///
 /// # Panics
 /// In the middle of the [poll](crate::future) of a future, on a fiber.
@@ -100,14 +100,14 @@ pub fn yield_now() {
     yield_if_allowed();
 }
 
-/// For loops that compute: counts as one operation of the 128 after which a fiber yields, and
-/// reports an interrupt, a deadline that has passed included.
+/// Reports interrupts, including passed deadlines, in a loop that computes. It counts as one
+/// operation of the 128 after which a fiber yields.
 ///
 /// # Errors
-/// The interrupt that the caller is under.
+/// The interrupt of the caller.
 ///
 /// # Cancellation
-/// An interruption point. Yields now and then, never parks.
+/// An interruption point. Yields occasionally, never parks.
 ///
 /// ```
 /// # pirn::run(|| {

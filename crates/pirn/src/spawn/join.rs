@@ -10,16 +10,16 @@ use crate::join::{EndCase, Fiber, JoinCase, JoinError, Joined};
 use crate::wait::Interrupt;
 use crate::wait::awaiting::Awaiting;
 
-/// Owns the right to wait for a fiber and to take its result.
+/// An owned permission to join a fiber: to wait for it and take its result.
 ///
-/// Dropping the handle detaches the fiber: it goes on, and its result is dropped when it
-/// ends; of a fiber that has ended, by whoever drops the handle. A panic of the result's
-/// destructor goes no further. Handles may be shared: any number of fibers and threads can [`wait`](Self::wait).
+/// Dropping the handle detaches the fiber: it continues, and its result is dropped when it ends. If
+/// the fiber has ended, dropping the handle drops the result. A panic of the result's destructor is
+/// caught. Handles may be shared: any number of fibers and threads can [`wait`](Self::wait).
 ///
-/// A handle is a future, too, of what [`join`](Self::join) returns: for a fiber in
-/// [`future::wait`](crate::future::wait()), and for other libraries' runtimes. It is never
-/// `Interrupted`, and dropping it detaches the fiber as ever. When it has yielded, the outcome has been
-/// taken: a later `join` says so, and a later poll panics.
+/// A handle is also a future with the output of [`join`](Self::join): for a fiber in
+/// [`future::wait`](crate::future::wait()), and for other libraries' runtimes. It never yields
+/// `Interrupted`, and dropping it detaches the fiber as usual. Once it is ready, the outcome has
+/// been taken: a later `join` returns [`JoinError::Taken`], and a later poll panics.
 ///
 /// ```
 /// let child = pirn::spawn(|| 6 * 7);
@@ -28,18 +28,18 @@ use crate::wait::awaiting::Awaiting;
 /// ```
 pub struct JoinHandle<T> {
     joined: Joined<T>,
-    /// Who waits while the handle is polled.
+    /// The wait while the handle is polled.
     awaited: Option<Awaited>,
 }
 
 /// The fiber's end, awaited.
 struct Awaited(Pin<Box<Awaiting<EndCase<Fiber>>>>);
 
-// SAFETY: reached through an exclusive reference only.
+// SAFETY: accessed through an exclusive reference only.
 unsafe impl Sync for Awaited {}
 
 impl Awaited {
-    /// Out of line, since few handles are polled and then joined.
+    /// Not inlined, because few handles are polled and then joined.
     #[cold]
     fn end(self) {}
 }
@@ -61,20 +61,20 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     /// * [`JoinError::Panicked`] with the payload if the fiber panicked.
-    /// * [`JoinError::NotRun`] if it was cancelled, or its runtime shut down, before it
-    ///   started; its closure has been dropped.
-    /// * [`JoinError::Taken`] if the handle was polled, as a future, until it yielded.
-    /// * [`JoinError::Interrupted`] if the *caller* was interrupted; the fiber goes on,
-    ///   detached. [`wait`](Self::wait) first to keep the handle.
+    /// * [`JoinError::NotRun`] if it was cancelled, or its runtime shut down, before it started;
+    ///   its closure has been dropped.
+    /// * [`JoinError::Taken`] if the handle was polled, as a future, until it was ready.
+    /// * [`JoinError::Interrupted`] if the *caller* was interrupted. The fiber continues, detached.
+    ///   To keep the handle, call [`wait`](Self::wait) first.
     ///
     /// # Panics
-    /// In a start hook of a runtime ([`on_thread_start`](crate::runtime::Builder::on_thread_start)),
-    /// if the fiber has not ended; so do [`wait`](Self::wait) and
-    /// [`join_timeout`](Self::join_timeout).
+    /// In a start hook of a runtime
+    /// ([`on_thread_start`](crate::runtime::Builder::on_thread_start)), if the fiber has not ended.
+    /// [`wait`](Self::wait) and [`join_timeout`](Self::join_timeout) panic there too.
     ///
     /// # Cancellation
-    /// An interruption point, but not for a fiber that has finished. Parks a fiber, blocks a
-    /// plain thread.
+    /// An interruption point, but not for a fiber that has finished. Parks a fiber, blocks a plain
+    /// thread.
     #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
@@ -88,7 +88,7 @@ impl<T> JoinHandle<T> {
     /// Waits for the fiber to end and keeps the handle.
     ///
     /// # Errors
-    /// The interrupt that the caller is under. A finished fiber is `Ok` all the same.
+    /// The interrupt of the caller. For a finished fiber it returns `Ok` even then.
     ///
     /// # Cancellation
     /// As [`join`](Self::join).
@@ -97,15 +97,15 @@ impl<T> JoinHandle<T> {
         self.joined.wait_for_end()
     }
 
-    /// Waits for at most `limit`, and gives the handle back if the fiber still runs then. A
-    /// limit that the clock cannot express is none.
+    /// Waits for at most `limit`, and returns the handle if the fiber has not ended then. If the
+    /// clock cannot express `limit`, there is no limit.
     ///
     /// # Errors
-    /// `Err(handle)` when the time is up; inside `Ok`, what [`join`](Self::join) says.
+    /// `Err(handle)` when the time is up; `Ok` contains the result of [`join`](Self::join).
     ///
     /// # Cancellation
-    /// As [`join`](Self::join). Interrupted it returns `Ok(Err(JoinError::Interrupted(_)))`,
-    /// and the handle is gone.
+    /// As [`join`](Self::join). If interrupted, it returns `Ok(Err(JoinError::Interrupted(_)))`,
+    /// and the handle is consumed.
     #[track_caller]
     pub fn join_timeout(
         self,
@@ -116,7 +116,7 @@ impl<T> JoinHandle<T> {
         joined.join_timeout(limit).map_err(back)
     }
 
-    /// Whether the fiber has ended, so that joining it does not wait.
+    /// Returns true if the fiber has ended, so that joining it does not wait.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -125,9 +125,9 @@ impl<T> JoinHandle<T> {
         self.joined.is_finished()
     }
 
-    /// Asks the fiber to stop. One that has not started never will; one that runs is
-    /// interrupted in its present wait and in every later one, as far as those are
-    /// interruption points. On a finished fiber it does nothing.
+    /// Requests the fiber to stop. A fiber that has not started never starts. A running one is
+    /// interrupted in its present wait and in every later one, where those are interruption points.
+    /// On a finished fiber it has no effect.
     ///
     /// # Cancellation
     /// Not an interruption point itself; never suspends, and does not wait for the fiber.
@@ -135,7 +135,7 @@ impl<T> JoinHandle<T> {
         self.joined.fiber().cancel();
     }
 
-    /// Lets the fiber go on by itself; the same as dropping the handle.
+    /// Detaches the fiber, which continues; the same as dropping the handle.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -143,27 +143,27 @@ impl<T> JoinHandle<T> {
         drop(self);
     }
 
-    /// Returns a case for a select that wins when the fiber has ended; then
-    /// [`join`](Self::join) does not wait.
+    /// Returns a select case that wins when the fiber has ended; then [`join`](Self::join) does not
+    /// wait.
     pub fn join_case(&self) -> JoinCase<'_> {
         JoinCase::new(self.joined.fiber())
     }
 
-    /// The fiber, for its name, its identity and [`unpark`](Fiber::unpark).
+    /// Returns the fiber, for its name, its identity and [`unpark`](Fiber::unpark).
     #[must_use]
     pub fn fiber(&self) -> &Fiber {
         self.joined.fiber()
     }
 }
 
-// Nothing of type `T` lies in it.
+// It contains no value of type `T`.
 impl<T> Unpin for JoinHandle<T> {}
 
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     /// # Panics
-    /// If it has yielded already.
+    /// If it was ready before.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let fiber = this.joined.fiber();
@@ -175,7 +175,7 @@ impl<T> Future for JoinHandle<T> {
             let case = EndCase::new(fiber.clone());
             Awaited(Box::pin(Awaiting::new(case)))
         });
-        // SAFETY: AW1: it is pinned in its box.
+        // SAFETY: AW1: pinned in its box.
         ready!(unsafe { awaited.0.poll(context) });
         this.awaited = None;
         Poll::Ready(this.joined.take_outcome())
