@@ -21,19 +21,19 @@ use crate::sched::lines::Spread;
 use crate::sched::pool::Pool;
 use crate::sys;
 
-/// The default size of a stack. Its address range is reserved; memory is taken page by page
-/// as it is touched. Arbitrary: ordinary work fits (`tests/it/stacks.rs`), and more would
-/// cost address space only.
+/// The default size of a stack. Its address range is reserved; memory is committed page by page as
+/// it is touched. Arbitrary: ordinary work fits (`tests/it/stacks.rs`), and more would cost address
+/// space only.
 const STACK_SIZE: usize = 256 << 10;
 
-/// Idle stacks that a runtime keeps with their memory before it gives memory back.
-/// Arbitrary: a few MiB when each has touched some pages; no measurement yet.
+/// How many idle stacks keep their memory before it is released. Arbitrary: a few MiB when each has
+/// touched some pages; not measured yet.
 const STACK_CACHE: usize = 256;
 
-/// The most threads that a runtime has by itself. The same as Tokio's for blocking work.
+/// The default limit of a runtime's threads. The same as Tokio's for blocking work.
 const MOST_THREADS: usize = 512;
 
-/// Configures a [`Runtime`]. What is set here wins over the environment.
+/// Configures a [`Runtime`]. Settings here take precedence over the environment.
 #[must_use]
 pub struct Builder {
     name: String,
@@ -51,28 +51,29 @@ pub struct Builder {
     free: bool,
     spread: Spread,
     io_uring: Option<bool>,
-    /// Each worker has one fiber at a time; its thread stays so long without any.
+    /// If set, each worker has one fiber at a time, and its thread ends after this time without
+    /// one.
     one_fiber_each: Option<Duration>,
     on_thread_start: Option<Arc<dyn Fn() + Send + Sync>>,
     on_thread_stop: Option<Arc<dyn Fn() + Send + Sync>>,
     on_panic: Option<Witness>,
-    /// What fibers find at their runtime's handle.
+    /// The user's value attached to the runtime's handle.
     pub(super) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(super) watching: Watching,
 }
 
-/// Why a runtime did not become the default one.
+/// Why a runtime was not installed as the default one.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InstallError {
-    /// There is a default runtime already, installed or made on first use.
+    /// There is a default runtime already, installed or created on first use.
     Exists,
-    /// The runtime could not be made.
+    /// The runtime could not be created.
     Io(io::Error),
 }
 
 impl Builder {
-    /// A builder with everything at its default.
+    /// Returns a builder with default settings.
     pub fn new() -> Builder {
         Builder {
             name: "pirn".to_owned(),
@@ -99,232 +100,238 @@ impl Builder {
         }
     }
 
-    /// The prefix of its threads' names; by default `pirn`.
+    /// Sets the prefix of the threads' names; by default `pirn`.
     pub fn name(mut self, name: impl Into<String>) -> Builder {
         self.name = name.into();
         self
     }
 
-    /// How many workers run fibers; by default as many as the process may use cores.
-    /// Overrides `PIRN_WORKERS`. At most 1024.
+    /// Sets how many workers run fibers; by default as many as the process may use cores. At most
+    /// 1024. Overrides `PIRN_WORKERS`.
     ///
-    /// With 0 there are no threads: fibers run on a thread that drives the runtime, by
+    /// With 0 there are no threads. Fibers run on a thread that drives the runtime, by
     /// [`run_until_idle`](super::Handle::run_until_idle), [`run`](super::Handle::run) or
-    /// [`wait_idle`](super::Handle::wait_idle), always the same one. Whoever waits
-    /// for them in another way, by a join or a scope, waits until that thread drives. The runtime's end drives
-    /// it too, on that thread; elsewhere it waits for that thread.
+    /// [`wait_idle`](super::Handle::wait_idle), always the same one. A party that waits for them in
+    /// another way, by a join or a scope, waits until that thread drives the runtime. The end of
+    /// the runtime drives it too, if called on that thread; on another thread it waits for that
+    /// one.
     ///
-    /// **The fibers that have started on a thread end before it does**, since they may borrow from its
-    /// thread-locals. So drive until they have ended, or shut the runtime down. If a thread ends while some are
-    /// left, the runtime is cancelled, as by [`shutdown`](super::Runtime::shutdown), and driven once more, before the
-    /// destructors of thread-locals run. If fibers are left after a second, a message names them, and
-    /// **the process is aborted**. The same happens when that thread calls `exit`, or is the main thread and `main`
-    /// returns. If no fiber that has started is left, the thread just calls
+    /// **Fibers that have started on a thread must end before it does**, because they may borrow
+    /// from its thread-locals. So drive until they have ended, or shut the runtime down. If a
+    /// thread ends while some are left, the runtime is cancelled, as by
+    /// [`shutdown`](super::Runtime::shutdown), and driven once more before the destructors of
+    /// thread-locals run. If fibers are left after a second, a message names them, and **the
+    /// process is aborted**. The same happens when that thread calls `exit`, or is the main thread
+    /// and `main` returns. If no started fiber is left, the thread only calls
     /// [`on_thread_stop`](Self::on_thread_stop), and another thread may drive the runtime.
     ///
     /// Two limits:
-    /// * When a fiber calls `exit`, its thread cannot run other fibers any more, and the destructors of thread-locals
-    ///   run although fibers have not ended. Plain threads have the same problem: `exit` destroys what frames below it
-    ///   have lent to other threads.
-    /// * Elsewhere than on Linux with glibc, thread-locals that were used for the first time after the end of the
-    ///   thread's first drive may be destroyed before its fibers have ended. Do not let fibers outlive the
-    ///   drives of a thread that ends, there.
+    /// * When a fiber calls `exit`, its thread cannot run other fibers any more, and the
+    ///   destructors of thread-locals run although fibers have not ended. Plain threads have the
+    ///   same problem: `exit` destroys data that frames below it have lent to other threads.
+    /// * On systems other than Linux with glibc, thread-locals first used after the end of the
+    ///   thread's first drive may be destroyed before its fibers have ended. There, fibers must not
+    ///   outlive the drives of a thread that ends.
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = Some(workers);
         self
     }
 
-    /// How many threads of workers there may be; by default 512, or as many as there are
-    /// workers, and for a runtime with one worker 1.
+    /// Sets the most threads of workers; by default 512 or the number of workers, whichever is
+    /// more, and 1 for a runtime with one worker.
     ///
-    /// A started fiber stays on its thread, unless it may [migrate](Self::free_migration). So while
-    /// one blocks its thread, or computes for long, and others wait that
-    /// have not started, the runtime starts threads beside its workers, for as long as that
-    /// lasts. As many use the processor at a time as there are workers, at most twice as
-    /// many; those that wait in the system come on top. A thread that is
-    /// needed no longer ends within two seconds after the last fiber that started there.
+    /// A started fiber stays on its thread, unless it may [migrate](Self::free_migration). A fiber
+    /// may block its thread or compute for long while others wait that have not started. Then the
+    /// runtime starts additional threads for as long as that lasts. At a time, as many threads use
+    /// the processor as there are workers, at most twice as many; threads that wait in the system
+    /// are not counted. An additional thread that is no longer needed ends within two seconds after
+    /// the last fiber that started there.
     ///
-    /// A number that is not more than that of the workers means that there are never more; one
-    /// above 512 counts as 512, beside what [`workers`](Self::workers) asks for.
-    /// [`Handle::set_workers`](super::Handle::set_workers) is not bound by it. Without effect on
-    /// a deterministic runtime and on one without workers.
+    /// Values at or below the number of workers disable additional threads. Values above 512 are
+    /// clamped to 512, or to the number of workers if that is more.
+    /// [`Handle::set_workers`](super::Handle::set_workers) is not bound by this limit. Has no
+    /// effect on a deterministic runtime and on one without workers.
     pub fn max_threads(mut self, threads: usize) -> Builder {
         self.max_threads = Some(threads);
         self
     }
 
-    /// Sets how fibers are spread over the workers when they start; by default
-    /// [by the history of their spawn line](Spread::ByHistory).
+    /// Sets how fibers are distributed over the workers when they start; by default [by the history
+    /// of their spawn line](Spread::ByHistory).
     ///
-    /// Without effect on a deterministic runtime, on one without workers, with
-    /// [`Scheduler::SingleQueue`], and where fibers may [migrate](Self::free_migration): there a fiber starts
-    /// on the worker that finds it first. [`Handle::spawn_lines`](super::Handle::spawn_lines)
-    /// returns the history.
+    /// Has no effect on a deterministic runtime, on one without workers, with
+    /// [`Scheduler::SingleQueue`], and where fibers may [migrate](Self::free_migration). There a
+    /// fiber starts on the worker that finds it first.
+    /// [`Handle::spawn_lines`](super::Handle::spawn_lines) returns the history.
     pub fn spread(mut self, spread: Spread) -> Builder {
         self.spread = spread;
         self
     }
 
-    /// Whether each worker runs on one processor only, by default not. The n-th worker has the n-th
-    /// processor that the thread which builds the runtime may use, counted round; threads that stand in for others
-    /// go on counting. Of use where nothing else runs on the machine; elsewhere it keeps a
-    /// worker waiting for a processor while another one is free.
+    /// Sets whether each worker runs on one processor only; by default not. The n-th worker uses
+    /// the n-th processor available to the thread that builds the runtime, modulo their number;
+    /// additional threads continue the count. Useful where no other work runs on the machine.
+    /// Otherwise a worker may wait for its processor while another one is free.
     pub fn pin_workers(mut self, pinned: bool) -> Builder {
         self.pinned = pinned;
         self
     }
 
-    /// Has the threads of all workers, and the memory of so many stacks, ready when the runtime is
-    /// built, so that the first burst of fibers need not wait for them. Of use for no more
-    /// stacks than [`stack_cache`](Self::stack_cache) keeps. By default all is made when it
-    /// is needed.
+    /// Creates the threads of all workers, and `stacks` stacks with memory, when the runtime is
+    /// built. So the first burst of fibers does not wait for them. Useful for at most as many
+    /// stacks as [`stack_cache`](Self::stack_cache) keeps. By default both are created when they
+    /// are needed.
     pub fn prewarm(mut self, stacks: usize) -> Builder {
         self.prewarm = Some(stacks);
         self
     }
 
-    /// Bytes of stack for each fiber, by default 256 KiB; from 16 KiB to 1 TiB. Overrides
-    /// `PIRN_STACK_SIZE`. Memory is taken only as a stack is touched.
+    /// Sets the stack size of each fiber in bytes; by default 256 KiB, from 16 KiB to 1 TiB. Memory
+    /// is committed only as a stack is touched. Overrides `PIRN_STACK_SIZE`.
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// How many idle stacks keep their memory; by default 256.
+    /// Sets how many idle stacks keep their memory; by default 256.
     pub fn stack_cache(mut self, stacks: usize) -> Builder {
         self.stack_cache = stacks;
         self
     }
 
-    /// How many stacks there may be at once, which is how many fibers can have started and
-    /// not ended; by default unlimited. Further fibers queue until a stack is free.
+    /// Sets the most stacks at a time, which is the most fibers that can have started and not
+    /// ended; by default unlimited. Further fibers queue until a stack is free.
     ///
-    /// The bound gives way in one case: a fiber waits, without a limit of time, for the end of a
-    /// fiber that finds no stack, by a join, a scope or a group. It cannot run, so it does not
-    /// count: the other fiber starts on a stack beyond the bound, for one fiber at a time for each
-    /// waiter. So scopes may nest deeper than there are stacks, and a bound of `n` holds for
-    /// the fibers that do not wait so. (A cancelled waiter goes on; the other stack stays until its
-    /// fiber ends.)
+    /// The bound is exceeded in one case: a fiber waits, by a join, a scope or a group, for a fiber
+    /// that finds no stack, without a time limit. The waiter cannot run, so it does not count. The
+    /// other fiber starts on a stack beyond the bound, one fiber at a time for each waiter. So
+    /// scopes may nest deeper than there are stacks, and a bound of `n` applies to the fibers that
+    /// do not wait so. (A cancelled waiter resumes; the other stack stays until its fiber ends.)
     ///
-    /// Fibers that wait for each other in other ways, as by a channel, have to have stacks at
-    /// the same time: a bound below their number can make them wait for ever. A message on
-    /// standard error says once that fibers wait for a stack.
+    /// Fibers that wait for each other in other ways, as by a channel, need their stacks at the
+    /// same time. A bound below their number can make them wait indefinitely. A message on standard
+    /// error reports once that fibers wait for a stack.
     pub fn max_stacks(mut self, stacks: usize) -> Builder {
         self.max_stacks = stacks;
         self
     }
 
-    /// Whether reads at a place of a file ([`FileExt`](std::os::unix::fs::FileExt)) that have to wait
-    /// for a disk are made by io_uring, on Linux 6.1 and later; by default yes. Where the
-    /// system refuses it they are made as without it, on a thread. Overrides `PIRN_IO_URING`, which is 0 or 1.
+    /// Sets whether positioned file reads ([`FileExt`](std::os::unix::fs::FileExt)) that must wait
+    /// for a disk use io_uring, on Linux 6.1 and later; by default yes. If the system refuses
+    /// io_uring, they run on a thread, as without it. Overrides `PIRN_IO_URING`, which is 0 or 1.
     #[cfg(feature = "io_uring")]
     pub fn io_uring(mut self, yes: bool) -> Builder {
         self.io_uring = Some(yes);
         self
     }
 
-    /// Which scheduler; by default work stealing.
+    /// Sets the scheduler; by default work stealing.
     pub fn scheduler(mut self, scheduler: Scheduler) -> Builder {
         self.scheduler = scheduler;
         self
     }
 
-    /// Makes the runtime deterministic, for tests: what its fibers do among themselves is the
-    /// same in every run with the same seed, and their time is virtual.
+    /// Makes the runtime deterministic, for tests. The interaction of its fibers is the same in
+    /// every run with the same seed, and their time is virtual.
     ///
-    /// There is one worker. Whenever it is free it picks one of the fibers that are ready, by
-    /// chance, and the chances come from `seed`; so do those of a select.
+    /// There is one worker. Whenever it is free it picks one of the ready fibers at random. That
+    /// choice, and those of a select, are derived from `seed`.
     ///
-    /// [`time::now`](crate::time::now) starts at the real time and stands still while fibers
-    /// run. When none is ready it jumps to the next moment that one waits for: sleeps,
-    /// time limits, deadlines and intervals take no time. They go by whole microseconds, and
-    /// what is due in nine years or more never comes. A fiber that yields or computes until
-    /// some time has passed does so for ever.
+    /// [`time::now`](crate::time::now) starts at the real time and does not advance while fibers
+    /// run. When none is ready it jumps to the next moment that a fiber waits for: sleeps, time
+    /// limits, deadlines and intervals take no time. They have a resolution of one microsecond, and
+    /// moments nine or more years ahead never come. A fiber that yields or computes until some time
+    /// has passed does so indefinitely.
     ///
-    /// Time does not jump while a fiber waits for [`blocking`](crate::blocking()), for a file, or for the
-    /// [`run`](super::Handle::run) of another runtime; nor, for a limit of real time, while one waits for
-    /// a socket, a pipe or a child process ([`outside_limit`](Self::outside_limit)). Other threads have
-    /// the real clock, and are not waited for: a fiber that receives from a channel that a
-    /// thread sends to sees its time limit pass at once. What threads do comes at any moment, and is not
-    /// repeated by the seed; nor is what fibers ask the system or a random generator of their own.
+    /// Time does not jump while a fiber waits for [`blocking`](crate::blocking()), for a file, or
+    /// for the [`run`](super::Handle::run) of another runtime. For a limit of real time
+    /// ([`outside_limit`](Self::outside_limit)), it does not jump either while a fiber waits for a
+    /// socket, a pipe or a child process. Other threads use the real clock, and virtual time does
+    /// not wait for them. If a thread sends to a channel, a receive with a time limit from it times
+    /// out at once. Effects of threads come at any moment, and the seed does not reproduce them.
+    /// Nor does it reproduce results of the system or of a fiber's own random generator.
     pub fn deterministic(mut self, seed: u64) -> Builder {
         self.seed = Some(seed);
         self
     }
 
-    /// What is done about fibers that can never go on; by default that is
+    /// Sets the response to fibers that can never resume; by default they are
     /// [reported](Deadlock::Report). Overrides `PIRN_DEADLOCK`.
     ///
-    /// Two things are looked for, once a second while anything runs, by one thread of the
-    /// process. A circle of fibers each of which waits, without a time limit, for a mutex or
-    /// the turn to write that the next one has, or for the next one's end, alone or with its
-    /// scope; among the first ten thousand fibers of each worker, as long as others run. And
-    /// standstill: every worker sleeps and no timer is armed, every other thread of the process
-    /// sleeps in this library as well, without a time limit, and so it was a second before.
-    /// A thread that waits elsewhere may wake somebody, so there is no standstill; see
-    /// [`external_wait`](crate::diag::external_wait) for one that waits here and may.
-    /// Standstill is noticed on Linux only.
+    /// One thread of the process checks for two conditions, once a second while anything runs:
+    /// * A cycle of fibers that wait without a time limit. Each waits for a mutex or a write lock
+    ///   that the next one holds, or for the end of the next one, by a join or a scope. While other
+    ///   fibers run, the check covers the first ten thousand fibers of each worker.
+    /// * Standstill: every worker sleeps and no timer is armed, and every other thread of the
+    ///   process sleeps in this library without a time limit. This must have been so a second
+    ///   before as well. A thread that waits elsewhere may wake a fiber, so there is no standstill
+    ///   then. For a thread that waits here and may wake one, see
+    ///   [`external_wait`](crate::diag::external_wait). Standstill is detected on Linux only.
     pub fn deadlock(mut self, deadlock: Deadlock) -> Builder {
         self.deadlock = Some(deadlock);
         self
     }
 
-    /// Lets started fibers go on on any worker, and not only on the one that has started them. So
-    /// none waits behind another one that blocks its thread or computes, as long as some worker is
-    /// free or a thread may be added that stands in ([`max_threads`](Self::max_threads); with one
-    /// worker none may by default). At most twice as many compute at a time as there are workers; behind
-    /// more of those it waits. In return a wake or a timer costs a lock or two
-    /// more, and two fibers that talk may find themselves on two processors.
+    /// Lets started fibers resume on any worker, and not only on the one that started them. So a
+    /// fiber need not wait behind another that blocks its thread or computes. This needs a free
+    /// worker, or an additional thread within [`max_threads`](Self::max_threads) (by default none
+    /// with one worker). At most twice as many fibers compute at a time as there are workers; if
+    /// more compute, others wait. In return a wake or a timer costs one or two locks more, and two
+    /// fibers that communicate may run on two processors.
     ///
-    /// Whatever waits in this library may return on another thread than it was called on: joins,
-    /// channels, locks, sleeps, scopes, yields, and every operation that may use up a fiber's
-    /// budget. Between two such calls a fiber stays on its thread, and so it does while it
-    /// unwinds. Where a fiber is [`unconfined`](crate::dispatcher::Dispatcher::unconfined), it starts on its
-    /// caller's worker, and both may leave it. Dispatchers other than this runtime, a deterministic
-    /// runtime and one without workers are as always. See
-    /// [the guide](crate::guide::migration).
+    /// Every waiting call of this library may return on another thread than it was called on. These
+    /// are joins, channels, locks, sleeps, scopes, yields, and every operation that may use up a
+    /// fiber's budget. Between two such calls a fiber stays on its thread, and also while it
+    /// unwinds. A fiber spawned [`unconfined`](crate::dispatcher::Dispatcher::unconfined) starts on
+    /// its caller's worker, and both may leave it. Dispatchers other than this runtime, a
+    /// deterministic runtime and one without workers are not affected. See [the
+    /// guide](crate::guide::migration).
     ///
     /// # Safety
-    /// Code that runs on this runtime's fibers, that of libraries it calls included, keeps over
-    /// such a call
-    /// * no value that shares anything with a thread, such as an `Rc` cloned out of a thread-local
-    ///   (a fiber's own `Rc`s, which nobody else holds, may go along);
-    /// * no reference into a thread-local value, nor anything that the compiler may take from
-    ///   one call to the next, as the address of a `#[thread_local]` or `thread_local!` value
-    ///   that is read in the same function before and after it;
-    /// * no value that belongs to a thread: a guard of a lock of `std` (standard output's included),
-    ///   a `std::thread::scope`, an entered span, a handle of a system library that must be used by the thread that made it.
+    /// Code that runs on this runtime's fibers, including that of libraries it calls, must keep
+    /// none of the following across such a call:
+    /// * a value that shares data with a thread, such as an `Rc` cloned out of a thread-local (a
+    ///   fiber's own `Rc`s, with no other owner, may be kept);
+    /// * a reference into a thread-local value, or data that the compiler may keep across the call,
+    ///   such as the address of a `#[thread_local]` or `thread_local!` value that the same function
+    ///   reads before and after it;
+    /// * a value that belongs to a thread: a guard of a lock of `std` (including that of standard
+    ///   output), a `std::thread::scope`, an entered span, or a handle of a system library that
+    ///   must be used on the thread that created it.
     pub unsafe fn free_migration(mut self) -> Builder {
         self.free = true;
         self
     }
 
-    /// Called on each worker's thread before it runs its first fiber. The thread's name ends with
-    /// the number of the worker, from 0. The thread is a plain one then. The hook may spawn fibers on this runtime, but not wait for them, which may
-    /// need this very thread: [`run`](super::Handle::run), scopes and
-    /// [`wait_idle`](super::Handle::wait_idle) of this runtime panic in it, and so does
-    /// joining any fiber that has not ended. A panic in it goes no further.
+    /// Sets a hook that is called on each worker's thread before it runs its first fiber. The
+    /// thread is then still a plain one; its name ends with the number of the worker, from 0. The
+    /// hook may spawn fibers on this runtime, but not wait for them, because they may need this
+    /// very thread. [`run`](super::Handle::run), scopes and [`wait_idle`](super::Handle::wait_idle)
+    /// of this runtime panic in it, and so does joining any fiber that has not ended. A panic in
+    /// the hook is caught.
     pub fn on_thread_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
         self.on_thread_start = Some(Arc::new(hook));
         self
     }
 
-    /// Called on each worker's thread after it has run its last fiber. The thread is a plain
-    /// one again, and a drop of the runtime waits for it. A panic in it goes no further.
+    /// Sets a hook that is called on each worker's thread after it has run its last fiber. The
+    /// thread is a plain one again, and a drop of the runtime waits for it. A panic in the hook is
+    /// caught.
     pub fn on_thread_stop(mut self, hook: impl Fn() + Send + Sync + 'static) -> Builder {
         self.on_thread_stop = Some(Arc::new(hook));
         self
     }
 
-    /// Called with each panic of a fiber of this runtime that nobody will see: its handle was
-    /// dropped or detached, it was dropped with its group, or the scope raises another one. A panic
-    /// that is joined, or that its scope raises, is not told. (The panic hook of `std` is called
-    /// for each panic as it happens.)
+    /// Sets a hook that is called for each panic of a fiber of this runtime that is otherwise lost.
+    /// That is a panic with a handle that was dropped or detached, with a group that was dropped,
+    /// or in a scope that raises another panic. It is not called for a panic that is joined, or
+    /// that its scope raises. (The panic hook of `std` is called for each panic as it happens.)
     ///
-    /// It is called once, by whoever drops the panic: the fiber itself, at its end, if it was
-    /// detached by then; else the fiber or thread that drops the last handle, which may belong to
-    /// no runtime, and may outlive this one. It may wait: whoever drops the panic waits then, and is
-    /// interrupted in it as in any of its own waits. A panic in it goes no further.
+    /// It is called once, by the party that drops the panic. That is the fiber itself, at its end,
+    /// if it was detached by then. Otherwise it is the fiber or thread that drops the last handle,
+    /// which may belong to no runtime, and may outlive this one. The hook may wait: it then blocks
+    /// that party, and its waits are interrupted as that party's own. A panic in the hook is
+    /// caught.
     ///
     /// # Examples
     /// ```
@@ -344,30 +351,31 @@ impl Builder {
         self
     }
 
-    /// Makes the runtime and starts its first worker.
+    /// Creates the runtime and starts its first worker.
     ///
     /// # Errors
-    /// * Kind `InvalidInput`: a value set here, or a `PIRN_*` variable, even one that is
-    ///   overridden here, cannot be used; the message names it.
+    /// * Kind `InvalidInput`: a value set here, or a `PIRN_*` variable, even one that is overridden
+    ///   here, is invalid; the message names it.
     /// * Kind `Unsupported`: the CPU's shadow stack is active in this process.
-    /// * Kind `Unsupported`: the system has no Unix sockets to [`inspect`](Self::inspect) by.
+    /// * Kind `Unsupported`: the system has no Unix sockets, which [`inspect`](Self::inspect)
+    ///   needs.
     /// * Kind `OutOfMemory`: the system has no memory for one stack.
-    /// * What the system says when it has no memory or no thread to give, or of the file of a
-    ///   [`trace`](Self::trace) or the socket to [`inspect`](Self::inspect) by, which the
-    ///   message names.
+    /// * The system's error if it has no memory or no thread available. Also the system's error for
+    ///   the file of a [`trace`](Self::trace) or the socket of [`inspect`](Self::inspect); the
+    ///   message names it.
     pub fn build(self) -> io::Result<Runtime> {
         self.pool().map(Runtime::of)
     }
 
-    /// Each worker starts a fiber only when it has none, and its thread ends when it has had
-    /// none for as long as `keep`.
+    /// Makes each worker start a fiber only when it has none; its thread ends when it has had none
+    /// for `keep`.
     pub(crate) fn one_fiber_each(mut self, keep: Duration) -> Builder {
         self.scheduler = Scheduler::SingleQueue;
         self.one_fiber_each = Some(keep);
         self
     }
 
-    /// As [`build`](Self::build), for one who ends it by other means.
+    /// As [`build`](Self::build), for a caller that ends the pool by other means.
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -455,7 +463,7 @@ impl Builder {
         Ok(pool)
     }
 
-    /// Makes the runtime and has it be the default one of the process.
+    /// Creates the runtime and installs it as the default one of the process.
     ///
     /// # Errors
     /// If there is a default runtime already, or as [`build`](Self::build).

@@ -7,21 +7,22 @@ impl Handle {
     /// Runs the fibers of a runtime [without workers](super::Builder::workers) on this thread,
     /// until none is ready.
     ///
-    /// Fibers that wait go on in a later call, once what they wait for has come. Timers that
-    /// are due fire; this does not wait for others. To wait, call [`run`](Self::run) or
-    /// [`wait_idle`](Self::wait_idle), which drive the runtime too and sleep while nothing is
+    /// Waiting fibers resume in a later call, once they are ready. Timers that are due fire, but
+    /// the call does not wait for others. To wait, call [`run`](Self::run) or
+    /// [`wait_idle`](Self::wait_idle), which also drive the runtime and sleep while no fiber is
     /// ready.
     ///
-    /// The first thread that drives a runtime is bound to it: a fiber stays on the thread
-    /// where it has started. That thread must not end before those fibers: if it does, they are cancelled, and
-    /// if that does not end them, the process is aborted; see [`Builder::workers`](super::Builder::workers).
+    /// The first thread that drives a runtime is bound to it, because a fiber stays on the thread
+    /// where it started. That thread must not end before those fibers. If it does, they are
+    /// cancelled; if that does not end them, the process is aborted. See
+    /// [`Builder::workers`](super::Builder::workers).
     ///
     /// # Panics
-    /// If the runtime has workers; if another thread has driven it; or on a thread that runs
+    /// If the runtime has workers, if another thread has driven it, or on a thread that runs
     /// fibers.
     ///
     /// # Blocking
-    /// Until the fibers have nothing to do: for ever, if they always have.
+    /// Until no fiber is ready: indefinitely, if one always is.
     #[track_caller]
     pub fn run_until_idle(&self) {
         let pool = self.pool();

@@ -1,4 +1,4 @@
-//! The environment: read when a runtime is built, every value checked.
+//! The environment variables, read and checked when a runtime is built.
 
 use std::env;
 use std::io;
@@ -10,11 +10,10 @@ use crate::sched::events::LogMask;
 
 use crate::sched::config::Deadlock;
 
-/// The most workers a runtime can have. Arbitrary: more than the cores of any machine that
-/// it is likely to meet.
+/// The most workers of a runtime. Arbitrary: more than the cores of any likely machine.
 pub(super) const MOST_WORKERS: usize = 1024;
 
-/// What the environment asks for.
+/// The settings from the environment.
 #[derive(Debug, Default)]
 pub(super) struct Environment {
     pub(super) workers: Option<usize>,
@@ -25,7 +24,7 @@ pub(super) struct Environment {
     pub(super) verbose: Option<bool>,
     pub(super) trace: Option<PathBuf>,
     pub(super) log: Option<LogMask>,
-    /// `Some(None)`: no look is taken.
+    /// `Some(None)`: the check is off.
     pub(super) slow_fiber: Option<Option<Duration>>,
     pub(super) signals: Option<bool>,
     pub(super) assertions: Option<bool>,
@@ -57,7 +56,7 @@ impl Environment {
     }
 }
 
-/// `workers` if a runtime can have that many; else an error that says who asked.
+/// Returns `workers` if a runtime can have that many; else an error with the name of the setting.
 pub(super) fn check_workers(who: &str, workers: usize) -> io::Result<usize> {
     if (1..=MOST_WORKERS).contains(&workers) {
         return Ok(workers);
@@ -67,7 +66,8 @@ pub(super) fn check_workers(who: &str, workers: usize) -> io::Result<usize> {
     )))
 }
 
-/// How many workers a deterministic runtime has; an error if other than that was asked for.
+/// Returns the number of workers of a deterministic runtime; an error if another number was
+/// requested.
 pub(super) fn check_deterministic(workers: Option<usize>) -> io::Result<usize> {
     match workers {
         None | Some(1) => Ok(1),
@@ -77,7 +77,8 @@ pub(super) fn check_deterministic(workers: Option<usize>) -> io::Result<usize> {
     }
 }
 
-/// `bytes` if fibers can live on so small a stack; else an error that says who asked.
+/// Returns `bytes` if fibers can run on a stack of that size; else an error with the name of the
+/// setting.
 pub(super) fn check_stack_size(who: &str, bytes: usize) -> io::Result<usize> {
     /// Smaller stacks cannot even report a panic; the same as `MIN_SIZE` in `context`.
     const LEAST: usize = 16 << 10;
@@ -91,7 +92,7 @@ pub(super) fn check_stack_size(who: &str, bytes: usize) -> io::Result<usize> {
     )))
 }
 
-/// Whether threads can have names that begin so.
+/// Returns an error if thread names cannot begin with `name`.
 pub(super) fn check_name(name: &str) -> io::Result<()> {
     if name.contains('\0') {
         return Err(invalid("name contains a zero byte".to_owned()));
@@ -99,7 +100,7 @@ pub(super) fn check_name(name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether any fiber could start.
+/// Returns an error if no fiber could start.
 pub(super) fn check_max_stacks(stacks: usize) -> io::Result<()> {
     if stacks == 0 {
         return Err(invalid("max_stacks is 0; no fiber could start".to_owned()));
@@ -107,7 +108,7 @@ pub(super) fn check_max_stacks(stacks: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// `threshold` if a fiber can be slower than that; else an error that says who asked.
+/// Returns `threshold` if it is valid; else an error with the name of the setting.
 pub(super) fn check_slow(who: &str, threshold: Duration) -> io::Result<Duration> {
     if threshold.is_zero() {
         return Err(invalid(format!("{who} is 0; it must be a time")));
@@ -115,7 +116,7 @@ pub(super) fn check_slow(who: &str, threshold: Duration) -> io::Result<Duration>
     Ok(threshold)
 }
 
-/// Yes or no, as 1 or 0.
+/// Reads a switch: 1 or 0.
 fn switch(name: &str) -> io::Result<Option<bool>> {
     match text(name)?.as_deref().map(str::trim) {
         None => Ok(None),
@@ -144,7 +145,7 @@ fn log(name: &str) -> io::Result<Option<LogMask>> {
     }
 }
 
-/// A number of milliseconds, or `off`.
+/// Reads a number of milliseconds, or `off`.
 fn slow(name: &str) -> io::Result<Option<Option<Duration>>> {
     match text(name)?.as_deref().map(str::trim) {
         Some("off") => Ok(Some(None)),
@@ -178,7 +179,7 @@ fn deadlock(name: &str) -> io::Result<Option<Deadlock>> {
     }
 }
 
-/// A number of bytes, with K, M or G for powers of 1024.
+/// Reads a number of bytes, with K, M or G for powers of 1024.
 fn size(name: &str) -> io::Result<Option<usize>> {
     let Some(text) = text(name)? else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The default runtime: made on first use, or installed before that.
+//! The default runtime: created on first use, or installed before that.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::shim::StaticLock;
 
 static DEFAULT: StaticLock<Option<Runtime>> = StaticLock::new(None);
 
-/// The default runtime's handle.
+/// Returns the default runtime's handle.
 ///
 /// # Panics
-/// If it has to be made and cannot be; the text is that of `Builder::build`.
+/// If it does not exist and cannot be created, with the message of `Builder::build`.
 pub(super) fn handle() -> Handle {
     let mut default = DEFAULT.lock();
     if let Some(runtime) = &*default {
@@ -28,10 +28,10 @@ pub(super) fn handle() -> Handle {
 }
 
 impl Handle {
-    /// The default runtime's handle, also on a fiber of another one.
+    /// Returns the default runtime's handle, also on a fiber of another one.
     ///
     /// # Panics
-    /// If it has to be made and cannot be.
+    /// If it does not exist and cannot be created.
     pub(crate) fn process_default() -> Handle {
         handle()
     }
@@ -46,20 +46,21 @@ pub(super) fn install(builder: Builder) -> Result<(), InstallError> {
     Ok(())
 }
 
-/// Shuts the default runtime down, as [`Runtime::shutdown`]. `Ok` if there is none. The next
-/// use of a default runtime makes a new one.
+/// Shuts the default runtime down, as [`Runtime::shutdown`] does. `Ok` if there is none. The next
+/// use of a default runtime creates a new one.
 ///
-/// Nobody else ends it: without this call its fibers stop where they are when `main` returns.
+/// The default runtime is not ended otherwise: without this call its fibers stop at an arbitrary
+/// point when `main` returns.
 ///
 /// # Errors
-/// The fibers that have not ended in time. At once, with no fibers listed, when called by a
-/// fiber of the default runtime.
+/// The fibers that have not ended in time. If a fiber of the default runtime calls it, it returns
+/// an error at once, without a list of fibers.
 ///
 /// # Cancellation
 /// Not an interruption point.
 ///
 /// # Blocking
-/// As [`Runtime::shutdown`]. Before that, while another thread makes the default runtime.
+/// As [`Runtime::shutdown`]. It first waits if another thread is creating the default runtime.
 pub fn shutdown_default(timeout: Duration) -> Result<(), Unfinished> {
     let runtime = DEFAULT.lock().take();
     runtime.map_or(Ok(()), |runtime| runtime.shutdown(timeout))

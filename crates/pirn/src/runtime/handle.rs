@@ -1,4 +1,4 @@
-//! Handles: how threads and fibers reach a runtime.
+//! Handles: access to a runtime for threads and fibers.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -16,31 +16,31 @@ use crate::sched::seeded::outside;
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Interrupt, Reason, Spec, limit};
 
-/// A reference to a runtime. Cheap to clone; does not keep the runtime from ending.
+/// A reference to a runtime. It is cheap to clone and does not keep the runtime from ending.
 #[derive(Clone)]
 pub struct Handle {
     pool: Arc<Pool>,
 }
 
 std::thread_local! {
-    /// The runtimes that this thread has entered, innermost last. Never dropped, so destructors of
-    /// other thread-locals and handlers of `atexit` can use the library; no room is kept
-    /// while the list is empty, so nothing leaks.
+    /// The runtimes that this thread has entered, innermost last. Never dropped, so that
+    /// destructors of other thread-locals and handlers of `atexit` can use the library. An empty
+    /// list has no allocation, so nothing leaks.
     static ENTERED: ManuallyDrop<RefCell<Vec<Handle>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
-/// Runs `f` on a fiber and returns its result: at once on the calling fiber, if there is one;
-/// from a plain thread, which waits, on a fiber of the current runtime (see
-/// [`Handle::current`]), whose thread-locals `f` then sees.
+/// Runs `f` on a fiber and returns its result. On a fiber it calls `f` directly. A plain thread
+/// blocks while `f` runs on a fiber of the current runtime (see [`Handle::current`]); `f` then sees
+/// the thread-locals of a worker.
 ///
 /// # Panics
-/// With the panic of `f`; or if there is no runtime and none can be made; or, on a plain
-/// thread, if the runtime has been shut down.
+/// With the panic of `f`; or if there is no runtime and none can be created; or, on a plain thread,
+/// if the runtime has been shut down.
 ///
 /// # Cancellation
-/// Not an interruption point: `f` may borrow, so this returns only when it has ended. Blocks
-/// a plain thread.
+/// Not an interruption point: `f` may borrow, so this returns only when it has ended. Blocks a
+/// plain thread.
 ///
 /// ```
 /// let mut sum = 0;
@@ -71,18 +71,18 @@ impl Handle {
         &self.pool
     }
 
-    /// The runtime of the calling fiber; else the one that the thread has entered; else the
-    /// default one, made now if need be.
+    /// Returns the runtime of the calling fiber; else the one that the thread has entered; else the
+    /// default one, which is created if necessary.
     ///
     /// # Panics
-    /// If the default runtime has to be made and cannot be.
+    /// If the default runtime does not exist and cannot be created.
     #[must_use]
     #[track_caller]
     pub fn current() -> Handle {
         Handle::try_current().unwrap_or_else(global::handle)
     }
 
-    /// As [`current`](Self::current), without the default.
+    /// As [`current`](Self::current), but without the default runtime.
     #[must_use]
     pub fn try_current() -> Option<Handle> {
         match place::pool_of(current::local()) {
@@ -91,11 +91,11 @@ impl Handle {
         }
     }
 
-    /// Runs `f` on a fiber of this runtime and returns its result. Blocks a plain thread,
-    /// parks a fiber of another runtime, and on a fiber of this one calls `f` at once.
+    /// Runs `f` on a fiber of this runtime and returns its result. Blocks a plain thread and parks
+    /// a fiber of another runtime; a fiber of this runtime calls `f` directly.
     ///
-    /// `f` is under the caller's token and deadlines (deadlines only if both go by the same
-    /// clock), but runs even if the caller has been cancelled.
+    /// `f` runs under the caller's token and deadlines (deadlines only if both use the same clock).
+    /// It runs even if the caller has been cancelled.
     ///
     /// # Panics
     /// With the panic of `f`, or if the runtime has been shut down before `f` could start
@@ -117,7 +117,7 @@ impl Handle {
         }
         self.pool.refuse_in_start_hook();
         if self.pool.is_by_hand() {
-            // Who is not bound waits for the thread that is.
+            // A thread that is not bound waits for the bound one.
             let _ = self.pool.bind();
         }
         visit(&self.pool, f, |fiber| {
@@ -127,8 +127,8 @@ impl Handle {
         })
     }
 
-    /// Has `f`, and what it calls on this thread, use this runtime where no fiber says
-    /// otherwise.
+    /// Runs `f` with this runtime as the current one of this thread. On a fiber, the fiber's
+    /// runtime takes precedence.
     ///
     /// # Panics
     /// With the panic of `f`.
@@ -136,7 +136,7 @@ impl Handle {
         struct Leave;
         impl Drop for Leave {
             fn drop(&mut self) {
-                // Dropped outside of the borrow: it may be the runtime's last reference.
+                // Dropped outside of the borrow, because it may be the runtime's last reference.
                 let left = ENTERED.with(|entered| {
                     let mut entered = entered.borrow_mut();
                     let left = entered.pop();
@@ -149,7 +149,7 @@ impl Handle {
             }
         }
         if current::local().fiber().is_some() {
-            // Its runtime comes first, and it may leave the thread.
+            // The fiber's runtime takes precedence, and the fiber may leave the thread.
             return f();
         }
         ENTERED.with(|entered| entered.borrow_mut().push(self.clone()));
@@ -157,11 +157,11 @@ impl Handle {
         f()
     }
 
-    /// Waits until no fiber of this runtime is left but those that wait here. While
-    /// one of them waits for the caller in another way, it ends only by an interrupt.
+    /// Waits until this runtime has no fibers except those that wait here. If a fiber
+    /// waits for the caller in another way, only an interrupt ends the call.
     ///
     /// # Errors
-    /// The interrupt that the caller is under. `Ok` all the same if no fiber is left.
+    /// The interrupt of the caller. It returns `Ok` even then if no fiber is left.
     ///
     /// # Panics
     /// In this runtime's [`on_thread_start`](super::Builder::on_thread_start) hook.
@@ -175,22 +175,22 @@ impl Handle {
     }
 }
 
-/// Runs `f` on a fiber that `publish` has queued in `pool`, or refused; waits for it and
-/// returns its result.
+/// Runs `f` on a fiber that `publish` has queued in `pool`, or rejected; waits for it and returns
+/// its result.
 ///
 /// # Panics
-/// With the panic of `f`, or if the fiber was refused.
+/// With the panic of `f`, or if the fiber was rejected.
 #[track_caller]
 pub(crate) fn visit<F, T>(pool: &Arc<Pool>, f: F, publish: impl FnOnce(FiberPtr)) -> T
 where
     F: FnOnce() -> T + Send,
     T: Send,
 {
-    // What `f` borrows hangs on the wait below, so nothing is handed out that could not be.
+    // The borrows of `f` depend on the wait below, so no fiber must be published that could not be
+    // waited for.
     refuse_in_poll();
     let local = current::local();
-    // SAFETY: what `f` borrows outlives the wait below, which nothing ends but the end
-    // of the fiber.
+    // SAFETY: the borrows of `f` outlive the wait below, which only the end of the fiber ends.
     let fiber = unsafe { entry::fresh(local, Location::caller(), f) };
     if let Some(outer) = limit::in_force() {
         let inherited = InForce::of(outer);
@@ -201,7 +201,7 @@ where
             true => inherited,
             false => inherited.untimed(),
         });
-        // `f` is run though the caller be cancelled, as it would be if it were called here.
+        // `f` runs even if the caller is cancelled, as it would if it were called here.
         header.marks.set_obliged(true);
     }
     publish(fiber);
@@ -209,7 +209,8 @@ where
     let joined = unsafe { Joined::<T>::new(fiber) };
     pool.drive_if_bound(&|| joined.is_finished());
     let spec = Spec::of(Reason::Run).at(Location::caller());
-    // What `f` borrows hangs on this wait, so it rests on the outcome, not on the wake.
+    // The borrows of `f` depend on this wait, so the loop checks the outcome and does not rely on
+    // the wake.
     while !joined.is_finished() {
         let _ = outside(|| joined.wait_anywhere(&spec));
     }

@@ -1,4 +1,4 @@
-//! A runtime as a value: it ends when it is dropped.
+//! A runtime as a value, which ends when it is dropped.
 
 use std::error::Error;
 use std::fmt;
@@ -17,41 +17,41 @@ use crate::wait;
 
 /// A set of workers that run fibers.
 ///
-/// Most programs need none of their own: [`spawn`](crate::spawn()) and
-/// [`run`](crate::run) make a default one. Several may coexist, and their fibers may use the
-/// same channels and locks.
+/// Most programs need none of their own: [`spawn`](crate::spawn()) and [`run`](crate::run) create a
+/// default one. Several may coexist, and their fibers may use the same channels and locks.
 ///
-/// Dropping a runtime takes no more fibers from outside and waits until every fiber has
-/// ended, those included that its fibers still spawn. Dropped while a panic unwinds that has begun in its
-/// lifetime, it cancels them first, as a scope does: what they wait for may never come now. Dropped by one of its own
-/// fibers, it cancels all of them and does not wait.
+/// When a runtime is dropped, it accepts no more fibers from outside and waits until every fiber
+/// has ended, including those that its fibers still spawn. If the drop is part of a panic that
+/// began in the runtime's lifetime, it cancels the fibers first, as a scope does: the events that
+/// they wait for may never happen. If one of its own fibers drops it, it cancels all of them and
+/// does not wait.
 ///
-/// A runtime [without workers](Builder::workers) is driven by its drop, on the thread that has driven it or if no
-/// thread has; otherwise the drop waits until that thread drives, or ends. Before the thread ends it has
-/// cancelled the fibers that have started there.
+/// A runtime [without workers](Builder::workers) is driven by its drop, on the thread that has
+/// driven it, or on any thread if none has. On another thread the drop waits until the bound thread
+/// drives, or ends. A bound thread that ends first cancels the fibers that have started there.
 ///
 /// # Blocking
-/// The drop waits without a limit: for ever, if a fiber never ends, or waits for whoever
-/// drops the runtime. It is no interruption point. It parks a fiber of another runtime and
-/// blocks a plain thread; at the end either blocks while the workers' threads end, which
-/// takes as long as `on_thread_stop` and the destructors of thread-locals do.
-/// [`shutdown`](Runtime::shutdown) has a time limit.
+/// The drop waits without a time limit: indefinitely, if a fiber never ends, or waits for the
+/// caller that drops the runtime. It is not an interruption point. It parks a fiber of another
+/// runtime and blocks a plain thread. At the end it blocks the thread in either case until the
+/// workers' threads have ended, which includes `on_thread_stop` and the destructors of
+/// thread-locals. [`shutdown`](Runtime::shutdown) has a time limit.
 pub struct Runtime {
     handle: Handle,
-    /// `shutdown` has been called: nothing is left for `drop` to do.
+    /// `shutdown` has been called, so `drop` has nothing to do.
     ended: bool,
-    /// It was made while a panic unwound: that panic is no reason to cut its work short.
+    /// It was created while a panic unwound: that panic does not cancel its fibers.
     made_unwinding: bool,
 }
 
-/// The fibers that a shutdown had to leave.
+/// The fibers that had not ended when a shutdown timed out.
 #[derive(Debug)]
 pub struct Unfinished {
     fibers: Vec<FiberInfo>,
 }
 
 impl Runtime {
-    /// Makes a runtime with everything at its default.
+    /// Creates a runtime with default settings.
     ///
     /// # Errors
     /// As [`Builder::build`].
@@ -59,7 +59,7 @@ impl Runtime {
         Builder::new().build()
     }
 
-    /// Configures a runtime.
+    /// Returns a builder of a runtime.
     pub fn builder() -> Builder {
         Builder::new()
     }
@@ -72,32 +72,32 @@ impl Runtime {
         }
     }
 
-    /// A handle to this runtime, to be passed around.
+    /// Returns a handle to this runtime.
     #[must_use]
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Takes no more fibers, cancels those that are there and waits for them, for at most
-    /// `timeout`. A fiber that has not started is dropped unrun; one that has started is
-    /// interrupted in its present wait and in all later ones.
+    /// Accepts no more fibers, cancels the present ones and waits for them, for at most `timeout`.
+    /// A fiber that has not started is dropped unrun. A started one is interrupted in its present
+    /// wait and in all later ones.
     ///
     /// # Errors
-    /// The fibers that have not ended. They go on, on threads that are not waited for; if the runtime has no
-    /// workers, when their thread drives it again, and they must end before that thread does
-    /// (see [`Builder::workers`]). At once,
-    /// with no fibers listed, when called by one of the runtime's own fibers, which cannot
-    /// wait for its own end; the runtime ends by itself then.
+    /// The fibers that have not ended. They continue, on threads that are not waited for. If the
+    /// runtime has no workers, they continue when their thread drives it again, and must end before
+    /// that thread does (see [`Builder::workers`]).
     ///
+    /// One of the runtime's own fibers cannot wait for its own end: its call returns an error at
+    /// once, without a list of fibers. The runtime ends by itself then.
     /// # Cancellation
     /// Not an interruption point.
     ///
     /// # Blocking
     /// Parks a fiber of another runtime, blocks a plain thread, until every fiber has ended or
-    /// `timeout` is over. Then the thread is blocked, under a fiber too: for 50 ms if fibers
-    /// are left, so that workers can report them; else until the workers' threads have ended,
-    /// `on_thread_stop` and the destructors of thread-locals included. The call can outlast
-    /// `timeout` by that much.
+    /// `timeout` has passed. Then it blocks the thread, under a fiber too. If fibers are left, that
+    /// takes 50 ms, in which workers can report them. Otherwise it takes until the workers' threads
+    /// have ended, including `on_thread_stop` and the destructors of thread-locals. The call can
+    /// exceed `timeout` by that much.
     pub fn shutdown(mut self, timeout: Duration) -> Result<(), Unfinished> {
         self.ended = true;
         let pool = self.handle.pool();
@@ -114,8 +114,7 @@ impl Runtime {
     }
 }
 
-/// A time that no caller sees the end of, and that every clock can express.
-/// A year; arbitrary.
+/// A time limit that is practically unlimited and that every clock can express. A year; arbitrary.
 const FOREVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 impl Deref for Runtime {
@@ -127,7 +126,7 @@ impl Deref for Runtime {
 }
 
 impl Drop for Runtime {
-    /// Waits for every fiber, without a limit; see [`Runtime`].
+    /// Waits for every fiber, without a time limit; see [`Runtime`].
     fn drop(&mut self) {
         let pool = self.handle.pool();
         if self.ended {
@@ -136,7 +135,7 @@ impl Drop for Runtime {
         if pool.is_current() || pool.is_starting() {
             pool.abandon();
         } else {
-            // UNWIND: without this a failed assertion would be a hang.
+            // UNWIND: without this a failed assertion would become a hang.
             if current::is_unwinding(current::local()) && !self.made_unwinding {
                 pool.cancel();
             }
@@ -152,8 +151,8 @@ impl fmt::Debug for Runtime {
 }
 
 impl Unfinished {
-    /// The fibers, as far as they could be told. Of a worker that computes or sits in a
-    /// system call only the fiber that it runs is known; of one that has no processor for 50 ms, none.
+    /// Returns the fibers that are known. Of a worker that computes or is in a system call only the
+    /// running fiber is known; of one that gets no processor for 50 ms, none.
     #[must_use]
     pub fn fibers(&self) -> &[FiberInfo] {
         &self.fibers

@@ -1,4 +1,4 @@
-//! Runtimes: making, naming and ending a set of workers.
+//! Runtimes: creating, configuring and ending a set of workers.
 
 #[expect(unsafe_code, reason = "a method whose contract the caller keeps")]
 mod builder;

@@ -1,16 +1,16 @@
-//! A runtime's size, while it runs.
+//! Changing a runtime's size while it runs.
 
 use std::num::NonZeroUsize;
 
 use super::handle::Handle;
 
 impl Handle {
-    /// Has the runtime run `workers` workers from now on, or as many as it can have, if
-    /// that is less: 64, or the number that it was built with rounded up to a multiple of 64.
+    /// Sets the number of workers to `workers`, limited to 64 or to the number it was built with,
+    /// rounded up to a multiple of 64.
     ///
-    /// With more, the new ones start when there is work for them. With fewer, the ones that
-    /// are too many take nothing new; each ends when the last fiber that started there has
-    /// ended, about a second later. No fiber is lost or moved.
+    /// Additional workers start when there is work for them. Surplus workers accept no new fibers;
+    /// each ends about a second after the last fiber that started there has ended. No fiber is lost
+    /// or moved.
     ///
     /// # Panics
     /// On a deterministic runtime, which has one worker, and on one without workers.
@@ -25,7 +25,7 @@ impl Handle {
         self.pool().resize(workers.get());
     }
 
-    /// How many workers the runtime is meant to run.
+    /// Returns the number of workers that the runtime is set to.
     #[must_use]
     pub fn workers(&self) -> usize {
         match self.pool().is_by_hand() {

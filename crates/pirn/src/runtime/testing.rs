@@ -12,19 +12,19 @@ use super::instance::Runtime;
 use crate::sched::trial::Trial;
 use crate::shim;
 
-/// How long virtual time is held for a descriptor, by default. Arbitrary: far more than a thread needs
-/// to answer on a crowded machine, and less than a reader of the test's output waits in peace.
+/// The default for how long virtual time is held for a descriptor. Arbitrary: far more than a
+/// thread needs to respond on a loaded machine, and acceptable to a reader of the test's output.
 const OUTSIDE_LIMIT: Duration = Duration::from_secs(1);
 
-/// How long nothing may run in a test, by default. Arbitrary: far more than a thread waits for a
-/// lock that is ever released.
+/// The default for how long no fiber may run in a test. Arbitrary: far more than a thread waits for
+/// a lock that is released at all.
 const STUCK_LIMIT: Duration = Duration::from_secs(10);
 
-/// What a builder knows of tests.
+/// The settings of a builder for tests.
 pub(super) struct Testing {
     pub(super) outside_limit: Duration,
     stuck_limit: Duration,
-    /// The test that the runtime belongs to.
+    /// The name of the test to which the runtime belongs.
     name: Option<String>,
 }
 
@@ -45,43 +45,46 @@ impl Testing {
     }
 }
 
-/// Runs `f` on a fiber of a [deterministic](Builder::deterministic) runtime made for
-/// it, and waits for every fiber that it leaves behind.
+/// Runs `f` on a fiber of a new [deterministic](Builder::deterministic) runtime, and waits for
+/// every fiber that `f` leaves behind.
 ///
-/// For `#[test]` functions: other tests have no effect on it, and waiting for time to pass
-/// takes none. The seed is the value of the environment variable `PIRN_SEED`, else another one in every
-/// call. If `f` panics, its seed is printed to the standard error stream, and the other fibers are
-/// cancelled. [`Builder::test`] does the same with other settings.
+/// For `#[test]` functions: other tests do not affect it, and waiting for time to pass takes no
+/// real time. The seed is the value of the environment variable `PIRN_SEED`, else different in
+/// every call. If `f` panics, the seed is printed to the standard error stream, and the other
+/// fibers are cancelled. [`Builder::test`] does the same with other settings.
 ///
-/// Time stands still while anything computes. So a [`timeout`](crate::timeout) ends what waits, but never a loop
-/// that asks [`cancel::check`](crate::cancel::check), as [`par::try_for_each`](crate::par::try_for_each) does.
-/// It also stands still while a fiber waits for what comes from outside of the runtime: see
-/// [`Builder::outside_limit`].
+/// Time stands still while a fiber computes. So a [`timeout`](crate::timeout) ends waits, but never
+/// a loop that calls [`cancel::check`](crate::cancel::check), as
+/// [`par::try_for_each`](crate::par::try_for_each) does. Time also stands still while a fiber waits
+/// for an event from outside of the runtime: see [`Builder::outside_limit`].
 ///
 /// # Deadlocks
-/// A test fails, with a report and its seed, if its fibers can never go on: those that wait for each other
-/// in a circle, or for an event that no thread is left to bring about. A fiber that `f` leaves behind, and that waits for
-/// ever, counts too. The check takes a second or two of real time. Then the runtime is
-/// cancelled, so that fibers end by an [`Interrupt`](crate::Interrupt), and this panics. If they
-/// do not end, since they wait in [`Mutex::lock`](crate::sync::Mutex::lock) for instance, the process
-/// ends with exit code 124: fibers that are stuck cannot be unwound, and what they borrow must stay.
+/// A test fails, with a report and its seed, if its fibers can never resume. Then they wait for
+/// each other in a cycle, or for an event that no remaining thread can cause. A fiber that `f`
+/// leaves behind and that waits indefinitely counts too. The check takes a second or two of real
+/// time. Then the runtime is cancelled, so that fibers end by an [`Interrupt`](crate::Interrupt),
+/// and this function panics. If they do not end, for example because they wait in
+/// [`Mutex::lock`](crate::sync::Mutex::lock), the process ends with exit code 124. Stuck fibers
+/// cannot be unwound, and the data that they borrow must stay.
 ///
-/// A thread that this library does not know may still wake a fiber: one that has kept a `Sender`,
-/// for instance. As long as there is such a thread in the process (another test's, too)
-/// only circles fail. The main thread does not count as one, unless it has waited in this library
-/// before or is in [`external_wait`](crate::diag::external_wait): it belongs to the test harness. After
-/// [`Builder::stuck_limit`] without progress a report with the seed is printed in any case. Circles apart,
-/// deadlocks are known on Linux only. With [`Deadlock::Off`](super::Deadlock::Off) (`PIRN_DEADLOCK=off`) none of this is done.
+/// A thread that this library does not know may still wake a fiber: for example one that holds a
+/// `Sender`. As long as there is such a thread in the process (also of another test), only cycles
+/// fail. The main thread does not count as one, because it belongs to the test harness, unless it
+/// has waited in this library before or is in [`external_wait`](crate::diag::external_wait). After
+/// [`Builder::stuck_limit`] without progress a report with the seed is printed in any case. Except
+/// for cycles, deadlocks are detected on Linux only. [`Deadlock::Off`](super::Deadlock::Off)
+/// (`PIRN_DEADLOCK=off`) disables all of this.
 ///
 /// # Panics
 /// With the panic of `f`, after the other fibers have ended; for a deadlock; or if the runtime
-/// cannot be made.
+/// cannot be created.
 ///
 /// # Cancellation
 /// Not an interruption point.
 ///
 /// # Blocking
-/// Until every fiber has ended, as for the drop of a [`Runtime`]. Parks a fiber, blocks a plain thread.
+/// Until every fiber has ended, as for the drop of a [`Runtime`]. Parks a fiber, blocks a plain
+/// thread.
 ///
 /// # Examples
 /// ```
@@ -100,19 +103,21 @@ pub fn test<T: Send>(f: impl FnOnce(&Handle) -> T + Send) -> T {
 }
 
 impl Builder {
-    /// Sets how long of real time a deterministic runtime holds its virtual time while a fiber waits
-    /// for a descriptor: a socket, a pipe, the end of a child process; by default 1 s.
+    /// Sets how long, in real time, a deterministic runtime holds its virtual time while a fiber
+    /// waits for a descriptor; by default 1 s. A descriptor is a socket, a pipe, or the end of a
+    /// child process.
     ///
-    /// Time jumps only when no fiber is ready. If one waits for a descriptor then, the runtime waits too,
-    /// until an event comes. After the limit without an event, time jumps all the same: so a
-    /// [`timeout`](crate::timeout) around a peer that never answers ends. The first time, that is said
-    /// on standard error. Each wait in vain makes the next one half as long, down to a thousandth of
-    /// the limit, and any event makes the next one whole again: so an idle server costs two seconds in all,
-    /// and a millisecond for each jump.
+    /// Time jumps only when no fiber is ready. If a fiber then waits for a descriptor, the runtime
+    /// waits too, until an event comes. If the limit passes without an event, time jumps anyway, so
+    /// a [`timeout`](crate::timeout) around a peer that never responds ends. The first time, this
+    /// is reported on standard error. Each wait without an event halves the next one, down to a
+    /// thousandth of the limit, and any event restores the full limit. So an idle server costs two
+    /// seconds in all, and a millisecond for each jump.
     ///
-    /// With zero, time jumps as if there were no descriptors: for tests with sockets that have fibers of
-    /// the same runtime at both ends. With [`Duration::MAX`] it never jumps while a fiber waits for
-    /// a descriptor. Without effect on a runtime that is not [deterministic](Self::deterministic).
+    /// With zero, time jumps as if there were no descriptors: for tests with sockets that have
+    /// fibers of the same runtime at both ends. With [`Duration::MAX`] it never jumps while a fiber
+    /// waits for a descriptor. Has no effect on a runtime that is not
+    /// [deterministic](Self::deterministic).
     ///
     /// # Examples
     /// ```
@@ -132,21 +137,23 @@ impl Builder {
         self
     }
 
-    /// Sets how long of real time nothing may run in a [`test`](Self::test); by default 10 s.
+    /// Sets how long, in real time, a [`test`](Self::test) may go without running a fiber; by
+    /// default 10 s.
     ///
-    /// After that a report with the seed is written to standard error. If the runtime's only thread waits
-    /// in `futex` then (for a lock, a channel, a condition variable or the end of a thread of `std`), the
-    /// process ends with exit code 124: no fiber can run, and the library cannot know whether the wait
-    /// would end. For longer waits of this kind use [`blocking`](crate::blocking()), or a larger limit.
-    /// Where the system does not say in which call a thread waits, there is only the report. Without
-    /// effect elsewhere.
+    /// After that a report with the seed is written to standard error. If the runtime's only thread
+    /// then waits in `futex` (for a lock, a channel, a condition variable or the end of a thread of
+    /// `std`), the process ends with exit code 124. The reason is that no fiber can run, and the
+    /// library cannot know whether the wait would end. For longer waits of this kind use
+    /// [`blocking`](crate::blocking()), or a larger limit. If the system does not report in which
+    /// call a thread waits, there is only the report. Has no effect outside of tests.
     pub fn stuck_limit(mut self, limit: Duration) -> Builder {
         self.testing.stuck_limit = limit;
         self
     }
 
-    /// Runs `f` as [`runtime::test`](super::test) does, on a deterministic runtime made of this builder.
-    /// A seed that was [set](Self::deterministic) wins over `PIRN_SEED`.
+    /// Runs `f` as [`runtime::test`](super::test) does, on a deterministic runtime with this
+    /// builder's settings. A seed that was [set](Self::deterministic) takes precedence over
+    /// `PIRN_SEED`.
     ///
     /// # Panics
     /// As [`runtime::test`](super::test).
@@ -168,18 +175,19 @@ impl Builder {
         let (seed, runtime) =
             made.unwrap_or_else(|error| panic!("no runtime for the test: {error}"));
         let handle = runtime.handle();
-        // UNWIND: nothing is looked at after a panic but the seed and the verdict. Caught inside, so that reports
-        // name the caller's line.
+        // UNWIND: after a panic only the seed and the verdict are used. Caught inside, so that
+        // reports name the caller's line.
         let result = handle.run(|| catch_unwind(AssertUnwindSafe(|| f(&handle))));
         let deadlocked = handle.pool().verdict().is_some();
         if result.is_err() && !deadlocked {
             let _ = writeln!(io::stderr(), "pirn: PIRN_SEED={seed} reproduces this");
-            // As for a runtime that is dropped while a panic unwinds: what they wait for may never come.
+            // As for a runtime that is dropped while a panic unwinds: the events that the fibers
+            // wait for may never happen.
             handle.pool().cancel();
         }
         drop(runtime);
         match (result, handle.pool().verdict()) {
-            // It has failed before there was a deadlock.
+            // It failed before there was a deadlock.
             (Err(panic), _) if !deadlocked => resume_unwind(panic),
             (_, Some(verdict)) => panic!("{verdict}"),
             (Ok(value), None) => value,

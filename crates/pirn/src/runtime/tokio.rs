@@ -1,4 +1,4 @@
-//! A runtime that knows one of tokio's.
+//! A runtime with an attached tokio runtime.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,10 +7,11 @@ use super::builder::Builder;
 use super::handle::Handle;
 
 impl Builder {
-    /// Has fibers of this runtime use that runtime of tokio's, where they say so
-    /// ([`future::tokio::compat`](crate::future::tokio::compat)).
+    /// Sets the tokio runtime that fibers of this runtime use in
+    /// [`future::tokio::compat`](crate::future::tokio::compat).
     ///
-    /// It is not kept alive by this, and what needs its timers and sockets fails when it has ended.
+    /// The handle does not keep that runtime alive. When it has ended, operations that need its
+    /// timers and sockets fail.
     pub fn tokio(mut self, handle: tokio::runtime::Handle) -> Builder {
         self.attached = Some(Arc::new(handle) as Arc<dyn Any + Send + Sync>);
         self
@@ -18,7 +19,7 @@ impl Builder {
 }
 
 impl Handle {
-    /// The runtime of tokio's that this one was given.
+    /// Returns the tokio runtime given to the builder.
     pub(crate) fn tokio(&self) -> Option<&tokio::runtime::Handle> {
         self.pool().attached()?.downcast_ref()
     }

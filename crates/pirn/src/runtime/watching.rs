@@ -1,5 +1,5 @@
-//! What a runtime is asked to tell of itself: the part of [`Builder`] that has a `PIRN_*`
-//! variable for each method, and nothing that a program's own work depends on.
+//! Diagnostics of a runtime: the methods of [`Builder`] that have a `PIRN_*` variable each. They do
+//! not change how a program's own work runs.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::observe::{Ending, Inspector, TraceFile};
 use crate::sched::events::{LogMask, Watch};
 use crate::shim::StaticLock;
 
-/// The default threshold for stall reports: people notice a tenth of a second.
+/// The default threshold for stall reports: a tenth of a second is noticeable to users.
 const STALL: Duration = Duration::from_millis(100);
 
-/// What has been set; what has not is the environment's to say.
+/// Explicit settings; the environment provides the others.
 #[derive(Debug, Default)]
 pub(super) struct Watching {
     stats: Option<bool>,
@@ -28,40 +28,39 @@ pub(super) struct Watching {
 }
 
 impl Builder {
-    /// Writes the runtime's [counters](crate::diag::Metrics) to standard error when it ends,
-    /// or when the process exits before that. Overrides `PIRN_STATS`, which is 0 or 1.
+    /// Writes the runtime's [counters](crate::diag::Metrics) to standard error when it ends, or
+    /// when the process exits before that. Overrides `PIRN_STATS`, which is 0 or 1.
     pub fn stats_at_exit(mut self, yes: bool) -> Builder {
         self.watching.stats = Some(yes);
         self
     }
 
-    /// Says on standard error what the runtime has decided when it starts (workers, stacks,
-    /// scheduler, what is watched) and how it went when it ends. Overrides `PIRN_VERBOSE`,
-    /// which is 0 or 1.
+    /// Reports the runtime's settings on standard error when it starts (workers, stacks, scheduler,
+    /// diagnostics), and a summary when it ends. Overrides `PIRN_VERBOSE`, which is 0 or 1.
     pub fn verbose(mut self, yes: bool) -> Builder {
         self.watching.verbose = Some(yes);
         self
     }
 
-    /// Keeps the last 65,536 events of each worker and writes them to this file when the
-    /// runtime ends, or when the process exits before that: when each fiber ran, on which
-    /// worker, what it waited for and who woke it, in the trace-event format that
+    /// Keeps the last 65,536 events of each worker and writes them to this file when the runtime
+    /// ends, or when the process exits before that. They show when and on which worker each fiber
+    /// ran, what it waited for and which party woke it. The format is the trace-event format that
     /// `about:tracing` and Perfetto open. Overrides `PIRN_TRACE`.
     ///
-    /// The file is made when the runtime is built. If it cannot be written in full at the end,
-    /// that is said on standard error; nothing else changes. With `PIRN_TRACE`, the second
-    /// runtime of a process writes to the same name with `.2` after it, and so on.
+    /// The file is created when the runtime is built. If it cannot be written in full at the end,
+    /// that is reported on standard error; nothing else changes. With `PIRN_TRACE`, the second
+    /// runtime of a process appends `.2` to the name, and so on.
     ///
-    /// Each event reads the clock, and fibers no longer switch to each other but by way of
-    /// their worker: together some 50 ns for each switch, and 2.5 MiB for each worker.
-    /// [`Handle::write_trace`](super::Handle::write_trace) has the same at any time.
+    /// Each event reads the clock, and fibers no longer switch to each other directly but through
+    /// their worker. Together this costs some 50 ns for each switch, and 2.5 MiB for each worker.
+    /// [`Handle::write_trace`](super::Handle::write_trace) writes the same at any time.
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Builder {
         self.watching.trace = Some(path.into());
         self
     }
 
-    /// Writes a line to standard error for each event of these categories, as it happens.
-    /// Overrides `PIRN_LOG`, which has their names with commas between them, or `all`.
+    /// Writes a line to standard error for each event of these categories, as it happens. Overrides
+    /// `PIRN_LOG`, which contains their names separated by commas, or `all`.
     pub fn log(mut self, categories: LogMask) -> Builder {
         self.watching.log = Some(categories);
         self
@@ -75,15 +74,15 @@ impl Builder {
     /// A report names the fiber, its spawn line, the cause, the number of waiting fibers, and the
     /// remedy. It is written once for each spawn line, and then with totals, after 1 s, 10 s, 100 s
     /// at the earliest. The end of a reported stall is reported too. Metrics count all stalls and
-    /// how long they took. The thread that looks for stalls does not wake an idle process, and
+    /// their total time. The thread that checks for stalls does not wake an idle process, and
     /// workers do no work for it.
     ///
-    /// If a threshold is set, reports have the names of fibers, and fibers that have not started
+    /// If a threshold is set, reports contain the names of fibers, and fibers that have not started
     /// count too. Then fibers no longer switch to each other directly, but through their worker,
     /// which costs some 10 ns for each switch.
     ///
-    /// Not on a [deterministic](Self::deterministic) runtime, nor on one without workers. See
-    /// [the guide](crate::guide::debugging).
+    /// Has no effect on a [deterministic](Self::deterministic) runtime, and on one without workers.
+    /// See [the guide](crate::guide::debugging).
     pub fn slow_fiber(mut self, threshold: Option<Duration>) -> Builder {
         self.watching.slow = Some(threshold);
         self
@@ -103,31 +102,31 @@ impl Builder {
         self
     }
 
-    /// Checks at each switch that the state of the fiber is one that it may have there, and
-    /// aborts with a message if not: a bug of this library. Overrides `PIRN_ASSERT`, which is 0
-    /// or 1. Debug builds, and the feature `diagnostics`, check every step besides.
+    /// Checks at each switch that the state of the fiber is allowed there, and aborts with a
+    /// message if not: that is a bug of this library. Overrides `PIRN_ASSERT`, which is 0 or 1.
+    /// Debug builds, and the feature `diagnostics`, also check every step.
     pub fn assertions(mut self, yes: bool) -> Builder {
         self.watching.assertions = Some(yes);
         self
     }
 
-    /// Answers on a Unix socket at this path, from when the runtime is built until it ends or the
-    /// process exits: what its workers and fibers do and wait for, its counters, the frames of
-    /// a fiber. `pirn-top PATH` shows it; `docs/inspect-format.md` says what can be asked.
-    /// Overrides `PIRN_INSPECT`.
+    /// Opens a Unix socket at this path for queries, from when the runtime is built until it ends
+    /// or the process exits. It answers with the state of its workers and fibers, their waits, its
+    /// counters, and the frames of a fiber. `pirn-top PATH` shows it; `docs/inspect-format.md`
+    /// specifies the queries. Overrides `PIRN_INSPECT`.
     ///
-    /// Only processes of the same user, and the administrator's, may connect: by the file's
-    /// permissions, and by what the system says of whoever has connected. They can read, and
-    /// change nothing. The socket of a process that has died without removing it is replaced. With
+    /// Only processes of the same user, and the administrator's, may connect. The file's
+    /// permissions and the system's credentials of the peer ensure that. They can read, and change
+    /// nothing. The socket of a process that has died without removing it is replaced. With
     /// `PIRN_INSPECT`, the first runtime of a process listens at the path itself, the second with
-    /// `.2` after it, and so on.
+    /// `.2` appended, and so on.
     ///
-    /// A directory of mode 0700 is made beside the socket while it is being made, so the one that it
-    /// is in must be writable, and the path some dozen bytes shorter than the system's limit.
+    /// While the socket is being created, a directory of mode 0700 exists beside it. So the parent
+    /// directory must be writable, and the path some dozen bytes shorter than the system's limit.
     ///
-    /// A thread answers, which sleeps while nobody asks. A question has each worker go
-    /// through its fibers, as for [`diag::fibers`](crate::diag::fibers()); without one it
-    /// costs nothing. On systems other than Unix, [`build`](Self::build) fails.
+    /// A thread answers, and sleeps between queries. A query makes each worker go through its
+    /// fibers, as for [`diag::fibers`](crate::diag::fibers()); without queries there is no cost. On
+    /// systems other than Unix, [`build`](Self::build) fails.
     pub fn inspect(mut self, path: impl Into<PathBuf>) -> Builder {
         self.watching.inspect = Some(path.into());
         self
@@ -135,12 +134,12 @@ impl Builder {
 }
 
 impl Watching {
-    /// What is watched, and what is said at the end. Opens the file of a trace, and the socket
-    /// of an inspector.
+    /// Decides the diagnostics and the reports at the end. Opens the file of a trace, and the
+    /// socket of an inspector.
     ///
     /// # Errors
-    /// * Kind `InvalidInput`: a threshold that cannot be used.
-    /// * What the system says of the file of a trace, or of the socket; the message names it.
+    /// * Kind `InvalidInput`: an invalid threshold.
+    /// * The system's error for the file of a trace, or for the socket; the message names it.
     pub(super) fn decide(self, environment: &Environment) -> io::Result<(Watch, Ending)> {
         let slow = match self.slow {
             Some(slow) => slow
@@ -184,11 +183,12 @@ impl Watching {
     }
 }
 
-/// Runtimes of the process that trace, and that listen, by the environment.
+/// The number of runtimes of the process that trace, or listen, because of the environment.
 static TRACED: StaticLock<usize> = StaticLock::new(0);
 static INSPECTED: StaticLock<usize> = StaticLock::new(0);
 
-/// What `open` makes of the path that the next runtime has, with its number from the second on.
+/// Returns the result of `open` for the path of the next runtime, with its number appended from the
+/// second on.
 fn numbered<T>(
     path: &Path,
     runtimes: &StaticLock<usize>,
@@ -204,7 +204,7 @@ fn numbered<T>(
     Ok(opened)
 }
 
-/// Says what a runtime that starts has decided.
+/// Reports the settings of a runtime that starts.
 pub(super) fn say_start(name: &str, decided: &str, watch: &Watch) {
     let log = if watch.log.is_empty() {
         "nothing".to_owned()
