@@ -6,16 +6,16 @@ use crate::wait;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::deadline_in;
 
-/// Wins when its moment has come; made by [`at`].
+/// A select case that wins at a moment in time; made by [`at`].
 ///
-/// Nothing is armed on its account: the select that waits for it has the deadline.
+/// It arms no timer of its own: the select that waits for it uses the moment as a deadline.
 #[derive(Debug)]
 pub struct TimerCase {
-    /// None is never.
+    /// `None` means never.
     at: Option<Instant>,
 }
 
-/// Returns a case for a select that wins once `at`, a moment of [`now`](super::now), has come.
+/// Returns a select case that wins at the moment `at` of [`now`](super::now).
 ///
 /// # Examples
 /// ```
@@ -33,7 +33,7 @@ pub fn at(at: Instant) -> TimerCase {
     TimerCase { at: Some(at) }
 }
 
-/// As [`at`], so much later than now.
+/// As [`at`], for the moment `limit` from now.
 #[doc(hidden)]
 pub fn after_case(limit: Duration) -> TimerCase {
     TimerCase {
@@ -42,7 +42,7 @@ pub fn after_case(limit: Duration) -> TimerCase {
 }
 
 impl TimerCase {
-    /// Returns at once: there is nothing to take.
+    /// Does nothing: a moment has no value to take.
     pub fn take(&mut self) {}
 }
 

@@ -1,4 +1,4 @@
-//! Ticks at equal distances.
+//! Periodic ticks.
 
 use std::time::{Duration, Instant};
 
@@ -6,22 +6,22 @@ use super::tick_case::TickCase;
 use crate::wait::park::{park, ticket};
 use crate::wait::{self, Interrupt, Reason, Spec, interrupted, spend};
 
-/// What an [`Interval`] does about ticks whose time has passed while nobody waited for them.
-/// The same choices as Tokio's.
+/// The behavior of an [`Interval`] for ticks that were due before [`tick`](Interval::tick) was
+/// called. The same choices as Tokio's.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTick {
-    /// Makes up for them: one after the other, at once, until it has caught up.
+    /// Returns missed ticks one after the other, at once, until it has caught up.
     #[default]
     Burst,
-    /// Starts anew: the next tick is a whole period after the late one was taken. One that is
-    /// taken up to 5 ms late does not count as late.
+    /// The next tick is a whole period after the late one was taken. A tick taken up to 5 ms late
+    /// does not count as late.
     Delay,
-    /// Leaves them out: the next tick is the next one of the old rhythm.
+    /// Skips missed ticks: the next tick is the next one of the original rhythm.
     Skip,
 }
 
-/// Ticks at equal distances; made by [`interval`].
+/// Periodic ticks; made by [`interval`].
 #[derive(Debug)]
 #[must_use]
 pub struct Interval {
@@ -31,7 +31,7 @@ pub struct Interval {
     missed: MissedTick,
 }
 
-/// Ticks every `period`, for the first time at once.
+/// Returns an interval that ticks every `period`; the first tick is immediate.
 ///
 /// # Panics
 /// If `period` is zero.
@@ -55,22 +55,22 @@ pub fn interval(period: Duration) -> Interval {
 }
 
 impl Interval {
-    /// Sets what becomes of missed ticks; by default [`MissedTick::Burst`].
+    /// Sets the behavior for missed ticks; by default [`MissedTick::Burst`].
     pub fn missed(self, missed: MissedTick) -> Interval {
         Interval { missed, ..self }
     }
 
-    /// The distance of two ticks.
+    /// Returns the time between two ticks.
     #[must_use]
     pub fn period(&self) -> Duration {
         self.period
     }
 
-    /// Waits for the next tick and returns the moment that it was due at, which may be some
-    /// time ago. A tick beyond what the clock can express never comes.
+    /// Waits for the next tick and returns the moment at which it was due, which may be in the
+    /// past. A tick beyond the range of the clock never comes.
     ///
     /// # Errors
-    /// The interrupt that the caller is under; the tick is still to come then.
+    /// The interrupt of the caller; the tick is kept for the next call.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -91,7 +91,7 @@ impl Interval {
         Ok(due)
     }
 
-    /// Returns a case for a select that takes the next tick.
+    /// Returns a select case that takes the next tick.
     pub fn case(&mut self) -> TickCase<'_> {
         TickCase::new(self)
     }
@@ -107,13 +107,13 @@ impl Interval {
         self.next
     }
 
-    /// When the tick comes that follows the one that was due at `due` and is taken at `now`.
+    /// Returns when the tick after the one due at `due` and taken at `now` is due.
     fn after(&self, due: Instant, now: Instant) -> Option<Instant> {
         let late = now.saturating_duration_since(due);
         match self.missed {
             MissedTick::Delay if late > TOLERANCE => now.checked_add(self.period),
             MissedTick::Skip if late >= self.period => {
-                // Less than a period, and so within what a `Duration` can be told in.
+                // Less than a period, so it fits into a `Duration`.
                 let passed = late.as_nanos() % self.period.as_nanos();
                 let (seconds, nanos) = (passed / NANOS, passed % NANOS);
                 let passed = Duration::new(seconds as u64, nanos as u32);
@@ -124,8 +124,8 @@ impl Interval {
     }
 }
 
-/// A tick that is taken so late keeps the rhythm under [`MissedTick::Delay`]: every wake-up
-/// takes its time. The same as Tokio's.
+/// A tick taken at most this late keeps the rhythm under [`MissedTick::Delay`], because every
+/// wake-up takes some time. The same as Tokio's.
 const TOLERANCE: Duration = Duration::from_millis(5);
 
 const NANOS: u128 = 1_000_000_000;

@@ -1,4 +1,4 @@
-//! Time: the clock, fibers that wait for it, and limits to how long code may wait.
+//! Time: the clock, sleeping, and limits on how long code may wait.
 
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod case;

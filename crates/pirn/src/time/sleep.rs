@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 use crate::wait::park::{park, ticket};
 use crate::wait::{self, Interrupt, Reason, Spec, interrupted, spend, yield_now};
 
-/// The present moment on the clock that all of pirn's timers go by.
+/// Returns the present moment on the clock of pirn's timers.
 #[must_use]
 pub fn now() -> Instant {
     wait::now()
 }
 
-/// Waits for at least `duration`; on an idle machine at most about a tenth of a millisecond
-/// longer, and then a thousandth of `duration` (and of the time that the fiber has computed for
-/// without a wait) or one millisecond, whichever is less: fibers whose time comes about the
-/// same time are woken together, in any order. Virtual time is exact.
+/// Blocks the caller for at least `duration`. On an idle machine it is at most about a tenth of a
+/// millisecond late, plus a thousandth of `duration` or one millisecond, whichever is less. (Time
+/// that the fiber has computed without a wait counts as part of `duration`.) So fibers with nearby
+/// deadlines are woken together, in any order. Virtual time is exact.
 ///
-/// A duration of zero yields. One that the clock cannot express waits until interrupted.
+/// A duration of zero yields. If the clock cannot express the end, it waits until interrupted.
 ///
 /// # Errors
 /// The interrupt that ended the sleep early.
@@ -29,7 +29,7 @@ pub fn sleep(duration: Duration) -> Result<(), Interrupt> {
     wait_until(now, now.checked_add(duration))
 }
 
-/// Waits until `at`, a moment of [`now`], or yields if that is past.
+/// Blocks the caller until `at`, a moment of [`now`], or yields if that has passed.
 ///
 /// # Errors
 /// The interrupt that ended the sleep early.

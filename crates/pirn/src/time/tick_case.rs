@@ -9,9 +9,9 @@ use crate::wait;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::prize::Prize;
 
-/// Wins when the next tick of an interval is due; made by [`Interval::case`].
+/// A select case that wins when the next tick of an interval is due; made by [`Interval::case`].
 pub struct TickCase<'a> {
-    /// Taken out only while a method of this case runs.
+    /// Empty only while a method of this case runs.
     interval: Cell<Option<&'a mut Interval>>,
     prize: Prize<Instant>,
 }
@@ -24,10 +24,10 @@ impl<'a> TickCase<'a> {
         }
     }
 
-    /// Returns the moment that the tick was due at.
+    /// Returns the moment at which the tick was due.
     ///
     /// # Panics
-    /// If the case has not won since it was last asked.
+    /// If the case has not won since the last call.
     pub fn take(&mut self) -> Instant {
         self.prize.take()
     }

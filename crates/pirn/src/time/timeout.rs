@@ -1,4 +1,4 @@
-//! A limit to how long a piece of code may wait.
+//! A limit on how long a piece of code may wait.
 
 use std::error::Error;
 use std::fmt;
@@ -7,25 +7,25 @@ use std::time::Duration;
 
 use crate::wait::{Interrupt, deadline_in, limit};
 
-/// The time limit of a [`timeout`] has interrupted what ran under it.
+/// The error of [`timeout`]: its deadline interrupted a wait.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 pub struct Elapsed(());
 
-/// Runs `f` under a deadline `duration` from now. When the deadline passes, the wait that `f`
-/// is in, if it is an interruption point, and every later one in `f`, reports
-/// [`Interrupt::TimedOut`].
+/// Runs `f` under a deadline `duration` from now. When the deadline passes, the present wait of
+/// `f`, if it is an interruption point, reports [`Interrupt::TimedOut`]. So does every later one in
+/// `f`.
 ///
-/// Computing is not interrupted: where `f` meets no interruption point after the deadline,
-/// its result is returned, however late. [`cancel::check`](crate::cancel::check) and
-/// [`spawn::checkpoint`](crate::spawn::checkpoint) are interruption points that do not wait; in virtual time
-/// ([`runtime::test`](crate::runtime::test)) no deadline passes while they are asked.
-/// The fibers of a scope inside `f` are under the deadline too; those that it spawns otherwise
-/// are not. A duration that the clock cannot express is no limit.
+/// Computing is not interrupted: if `f` meets no interruption point after the deadline, its result
+/// is returned, however late. [`cancel::check`](crate::cancel::check) and
+/// [`spawn::checkpoint`](crate::spawn::checkpoint) are interruption points that do not wait. In
+/// virtual time ([`runtime::test`](crate::runtime::test)) calling them does not advance the clock,
+/// so no deadline passes. The fibers of a scope inside `f` run under the deadline too; other fibers
+/// that it spawns do not. If the clock cannot express the deadline, there is none.
 ///
 /// # Errors
-/// [`Elapsed`] if this deadline was reported to anything in `f`. The result of `f` is dropped
-/// then; [`with_deadline`](crate::cancel::with_deadline) keeps it. A deadline from further
-/// outside that is as near, or nearer, is not this one: what `f` made of that is returned.
+/// [`Elapsed`] if this deadline was reported to any call in `f`. The result of `f` is then dropped;
+/// [`with_deadline`](crate::cancel::with_deadline) keeps it. If an enclosing deadline is as near or
+/// nearer, it is reported instead of this one, and the result of `f` is returned.
 ///
 /// # Panics
 /// With the panic of `f`.
