@@ -1,13 +1,14 @@
-//! One timer: what a waiter keeps on its stack while the wheel may fire it.
+//! One timer: the entry that a waiter keeps on its stack while the wheel may fire it.
 //!
-//! Owns: the links, the place in the wheel and the payload. Does not own: any of the
-//! decisions; only `Wheel` changes a timer.
+//! Owns: the links, the place in the wheel and the payload. Does not own: any decision; only
+//! `Wheel` changes a timer.
 //!
 //! Life: idle → `Wheel::arm` → armed → `Wheel::disarm`, or fired by `Wheel::advance` →
 //! idle again. The same timer may be armed any number of times.
 //!
 //! # Invariants
-//! * E1. While a timer is armed it neither moves nor dies: whoever arms it promises so.
+//! * E1. While a timer is armed it neither moves nor is dropped; the caller of `arm` guarantees
+//!   that.
 //! * E2. Every access is through a shared reference, and by the wheel's own thread: the
 //!   fields are cells.
 
@@ -18,18 +19,18 @@ use std::ptr::NonNull;
 
 use crate::base::list::{DoublyLinked, Links};
 
-/// Where an armed timer hangs.
+/// The place of a timer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Place {
     /// Not armed.
     Nowhere,
     /// In this slot of this level.
     Slot { level: u8, slot: u8 },
-    /// Armed for a time the clock never reaches; in no slot.
+    /// Armed for a time that the clock never reaches; in no slot.
     Never,
 }
 
-/// A timer that hands `payload` back when it fires. Pinned while armed (E1).
+/// A timer that returns `payload` when it fires. Pinned while armed (E1).
 pub(crate) struct Timer<P> {
     /// The tick at which it is due; meaningful while armed. Written by the wheel.
     pub(super) due: Cell<u64>,
@@ -57,14 +58,14 @@ impl<P: Copy> Timer<P> {
         self.place.get() != Place::Nowhere
     }
 
-    /// Returns what the timer hands back when it fires.
+    /// Returns the payload that the timer passes on when it fires.
     pub(crate) fn payload(&self) -> P {
         self.payload
     }
 }
 
-// SAFETY: always the same field, named without reading the entry; E2: nothing in this room
-// makes a unique reference to an entry.
+// SAFETY: always the same field, named without reading the entry; E2: this module never creates a
+// unique reference to an entry.
 unsafe impl<P> DoublyLinked for Timer<P> {
     #[inline]
     fn links(node: NonNull<Self>) -> NonNull<Links<Self>> {

@@ -1,33 +1,33 @@
-//! The levels of a wheel: the lists of timers, and the words that other threads may read, which
-//! slots have timers and the earliest tick of each.
+//! The levels of a wheel: the lists of timers, and the words that other threads may read: which
+//! slots have timers, and the earliest tick of each.
 //!
 //! Only the wheel writes these words. A reader loads them one by one while the owner may change
-//! them. So the result is exact only while the owner stands still (`sched::stall`), and no
+//! them. So the result is exact only while the owner makes no change (`sched::stall`), and no
 //! decision may depend on it.
 //!
-//! Invariants: those of `wheel` (WH2, WH6). The earliest tick of a slot lies in that slot.
+//! Invariants: those of `wheel` (WH2, WH6). The earliest tick of a slot is within that slot.
 //!
-//! PERF: plain loads and stores, as of words that no other thread reads, and next to the lists: words
-//! of their own elsewhere took 12 instructions more for a timer (bench guard).
+//! PERF: plain loads and stores, as for words that no other thread reads, next to the lists. Words
+//! in another place took 12 instructions more for a timer (bench guard).
 
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-// Not from `shim`: to a model each of these would be one more step of the wheel.
+// Not from `shim`: in a model each of these would be one more step of the wheel.
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::entry::Timer;
 use super::ticks::{BANK, BANKS, LEVELS, SLOTS, slot_end, tick_at, time_of};
 use crate::base::list::List;
 
-/// A wheel's hold on its levels.
+/// A wheel's reference to its levels.
 ///
-/// PERF: an `Arc` by the address of what is in it: that of an `Arc` lies two words before, which is four
-/// instructions more for a timer (bench guard).
+/// PERF: an `Arc`, stored as the address of its contents. An `Arc` itself points two words before
+/// them, which costs four instructions more for a timer (bench guard).
 ///
-/// Invariant: made of an `Arc`, which is given back when this is dropped.
+/// Invariant: created from an `Arc`, which is released when this is dropped.
 pub(super) struct Hold<P>(NonNull<Levels<P>>);
 
 // SAFETY: as an `Arc` of levels, which are `Send` and `Sync`.
@@ -44,7 +44,7 @@ impl<P> Hold<P> {
         let levels = self.0.as_ptr();
         // SAFETY: the invariant.
         unsafe { Arc::increment_strong_count(levels) };
-        // SAFETY: counted just now.
+        // SAFETY: counted in the line above.
         unsafe { Arc::from_raw(levels) }
     }
 
@@ -57,12 +57,12 @@ impl<P> Hold<P> {
 
 impl<P> Drop for Hold<P> {
     fn drop(&mut self) {
-        // SAFETY: the invariant, and it is used no more.
+        // SAFETY: the invariant; it is not used after this.
         drop(unsafe { Arc::from_raw(self.0.as_ptr()) });
     }
 }
 
-/// The levels of a wheel, of which other threads may read a part.
+/// The levels of a wheel; other threads may read a part of them.
 pub(crate) struct Levels<P>([Level<P>; LEVELS]);
 
 // SAFETY: WH6: the lists go to the thread that has the wheel; a list may go to another thread.
@@ -85,10 +85,10 @@ struct Slot<P> {
 
 impl<P> Levels<P> {
     /// Returns since when some timer has been due at `now`, in nanoseconds as the wheel counts
-    /// them; `None` if none is known to be. Any thread.
+    /// them; `None` if none is known to be. May be called on any thread.
     ///
-    /// A timer that was disarmed may have left its tick behind, so that a slot is taken to be
-    /// due at its end: 4 ms late at most for waits of 0.3 s, 0.3 s late for waits of 17 s.
+    /// A disarmed timer may leave its tick behind. Then the slot is taken to be due at its end: at
+    /// most 4 ms late for waits of 0.3 s, 0.3 s late for waits of 17 s.
     pub(crate) fn due_since(&self, now: u64) -> Option<u64> {
         let now = tick_at(now);
         let levels = self.0.iter().enumerate();
@@ -108,10 +108,10 @@ impl<P> Level<P> {
         }
     }
 
-    /// The timers of a slot.
+    /// Returns the timers of a slot.
     ///
     /// # Safety
-    /// On behalf of the wheel, which is borrowed exclusively as long as the result is used (WH6).
+    /// Called by the wheel, which stays exclusively borrowed while the result is used (WH6).
     #[inline]
     #[expect(clippy::mut_from_ref, reason = "WH6")]
     pub(super) unsafe fn list(&self, slot: usize) -> &mut List<Timer<P>> {
@@ -124,14 +124,14 @@ impl<P> Level<P> {
         self.occupied[bank].load(Ordering::Relaxed)
     }
 
-    /// The lower bound of `due` of a slot that has timers.
+    /// Returns the lower bound of `due` of a slot that has timers.
     #[inline]
     pub(super) fn earliest(&self, slot: usize) -> Option<u64> {
         let occupied = self.occupied(slot / BANK) & (1 << (slot % BANK)) != 0;
         occupied.then(|| self.slots[slot].earliest.load(Ordering::Relaxed))
     }
 
-    /// *Owner.* A timer that is due at this tick comes into the slot.
+    /// *Owner.* Records that a timer due at this tick was added to the slot.
     #[inline]
     pub(super) fn add(&self, slot: usize, due: u64) {
         let word = &self.occupied[slot / BANK];
@@ -147,7 +147,7 @@ impl<P> Level<P> {
         word.store(occupied | bit, Ordering::Release);
     }
 
-    /// *Owner.* The slot is empty. True if the whole level is.
+    /// *Owner.* Records that the slot is empty. Returns true if the whole level is.
     #[inline]
     pub(super) fn remove(&self, slot: usize) -> bool {
         let bank = slot / BANK;
@@ -156,7 +156,7 @@ impl<P> Level<P> {
         occupied | self.occupied(1 - bank) == 0
     }
 
-    /// The last ticks of the slots that are occupied.
+    /// Returns the last ticks of the occupied slots.
     fn ends(&self, level: usize) -> impl Iterator<Item = u64> + '_ {
         (0..BANKS).flat_map(move |bank| {
             // ORDERING: Acquire: pairs with the Release in `add`.

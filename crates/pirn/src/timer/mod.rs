@@ -1,12 +1,12 @@
 //! Timers: a hierarchical wheel of intrusive entries, pure.
 //!
-//! Owns: which armed timer is due at a given time, and when to look next. [`Timer`] is the
-//! entry, on the stack of whoever waits; [`Wheel`] holds entries while they are armed.
+//! Owns: which armed timer is due at a given time, and when to check next. [`Timer`] is the entry,
+//! on the stack of the waiter; [`Wheel`] holds entries while they are armed.
 //!
-//! Does not own: the clock (every call is told the time), the sleep of a worker, or what
-//! a fired timer means (a payload is handed back; the caller wakes with it). Only the
-//! worker that owns the wheel calls it, so nothing here is locked; which slots have timers may
-//! be read by others ([`Levels`]).
+//! Does not own: the clock, as every call gets the time as an argument; the sleep of a worker; or
+//! the meaning of a fired timer. The caller gets the payload and wakes with it. Only the worker
+//! that owns the wheel calls it, so it needs no lock. Other threads may read which slots have
+//! timers ([`Levels`]).
 
 #[expect(
     unsafe_code,

@@ -1,34 +1,32 @@
 //! The hierarchical timer wheel: arm and disarm in O(1), fire in order of the tick.
 //!
-//! Owns: the slots, their occupancy bitmaps and the wheel's notion of the present tick.
-//! Does not own: entries (waiters do), the clock, or the act of waking.
+//! Owns: the slots, their occupancy bitmaps and the wheel's present tick. Does not own: entries
+//! (waiters do), the clock, or the act of waking.
 //!
 //! Rounding, levels and slots are the arithmetic of `ticks`. A deadline fires at the first
-//! `advance` whose time has reached its tick: never early, and less than one tick later
-//! than the caller's polling makes it. When time enters a slot of a higher level, the
-//! timers there move down, each at most once per level. Most have done so before: every
-//! `advance` moves a few that are due within the next slot, or a slot with a hundred thousand
-//! timers would hold up all that is due meanwhile (each is on a stack of its own, and far
-//! from every cache).
+//! `advance` with a time that has reached its tick: never early, and less than one tick later than
+//! the caller's polling causes. When time enters a slot of a higher level, the timers there move
+//! down, each at most once per level. Most have moved before: every `advance` moves a few that are
+//! due within the next slot. Otherwise a slot with a hundred thousand timers would delay all other
+//! due timers, because each is on a stack of its own, and in no cache.
 //!
-//! A slot remembers the earliest tick that was put into it, so a sleeper sleeps until the
-//! timer itself and not until the slot's begin. Disarming leaves the memory stale until the
-//! slot is empty: at worst one early look per slot.
+//! A slot remembers the earliest tick that was put into it, so a sleeper sleeps until the timer
+//! itself and not until the begin of the slot. After a disarm that tick is stale until the slot is
+//! empty, which costs at most one early check per slot.
 //!
 //! # Invariants
 //! * WH1. A timer's place is `Slot` iff it is linked in exactly that slot's list.
 //! * WH2. An occupancy bit is set iff the slot's list is not empty; a bit of `in_use` iff
 //!   its level has an occupied slot, in either bank.
-//! * WH3. Every linked timer hangs where `ticks` places it for the present `elapsed`, or one
-//!   level lower, ahead of time: then it is due within the next slot of the level where it
-//!   would hang. `elapsed` enters a slot of a higher level only as that slot is emptied
-//!   downwards.
+//! * WH3. Every linked timer is where `ticks` places it for the present `elapsed`, or, ahead of
+//!   time, one level lower. In that case it is due within the next slot of its regular level.
+//!   `elapsed` enters a slot of a higher level only as that slot is emptied downwards.
 //! * WH4. `elapsed` never shrinks and never exceeds the tick of a time that was passed in.
-//! * WH5. Timers of one tick fire in the order in which they were armed: a slot's list is
-//!   FIFO, moving down keeps the order, also ahead of time, and a slot takes new timers for a
-//!   tick only after the older ones have come down to it (WH3).
-//! * WH6. The lists of `levels` are touched by the wheel only, on behalf of its owner, through an
-//!   exclusive borrow of the wheel. Others hold `levels` for its atomics.
+//! * WH5. Timers of one tick fire in the order in which they were armed. A slot's list is FIFO, and
+//!   moving down keeps the order, also ahead of time. A slot takes new timers for a tick only after
+//!   the older ones have moved down to it (WH3).
+//! * WH6. Only the wheel accesses the lists of `levels`, on behalf of its owner, through an
+//!   exclusive borrow of the wheel. Other threads hold `levels` for its atomics.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -42,15 +40,15 @@ use super::ticks::{
 };
 use crate::base::list::List;
 
-/// Timers of one level that one `advance` moves down ahead of time, at most. Each takes about
-/// 0.4 µs when a million fibers sleep; arbitrary otherwise.
+/// The most timers of one level that one `advance` moves down ahead of time. Each takes about 0.4
+/// µs when a million fibers sleep; otherwise arbitrary.
 const AHEAD: usize = 64;
 
-/// Holds armed timers; belongs to one worker.
+/// A set of armed timers; belongs to one worker.
 pub(crate) struct Wheel<P> {
     /// The tick up to which everything due has fired.
     elapsed: u64,
-    /// Armed timers, those that never fire included.
+    /// The number of armed timers, including those that never fire.
     len: usize,
     /// Bit `l` is set iff level `l` has an occupied slot (WH2).
     in_use: u8,
@@ -58,7 +56,7 @@ pub(crate) struct Wheel<P> {
 }
 
 impl<P: Copy> Wheel<P> {
-    /// Returns an empty wheel whose present is `now`, in nanoseconds since any origin.
+    /// Returns an empty wheel at the time `now`, in nanoseconds since any origin.
     pub(crate) fn new(now: u64) -> Self {
         Wheel {
             elapsed: tick_at(now),
@@ -68,27 +66,27 @@ impl<P: Copy> Wheel<P> {
         }
     }
 
-    /// Returns the levels, of which other threads may read a part.
+    /// Returns the levels; other threads may read a part of them.
     pub(crate) fn levels(&self) -> Arc<Levels<P>> {
         self.levels.share()
     }
 
-    /// Arms `timer` to fire at the first `advance` that has reached `deadline`; one that
-    /// has passed already fires at the next `advance`.
+    /// Arms `timer` to fire at the first `advance` that has reached `deadline`. A deadline that has
+    /// passed fires at the next `advance`.
     ///
     /// # Safety
-    /// * `timer` points to a live timer which is not armed.
-    /// * Until it is fired or disarmed (by this wheel) it stays where it is and nobody
-    ///   holds a unique reference to it, unless the wheel is never used again (E1, E2).
+    /// * `timer` points to a live timer that is not armed.
+    /// * Until it is fired or disarmed (by this wheel) it stays at its address and no unique
+    ///   reference to it exists, unless the wheel is never used again (E1, E2).
     #[inline]
     pub(crate) unsafe fn arm(&mut self, timer: NonNull<Timer<P>>, deadline: u64) {
         // SAFETY: as the caller promises.
         unsafe { self.arm_at(timer, tick_at_or_after(deadline)) };
     }
 
-    /// As [`arm`](Wheel::arm), up to 1/1024 of the time since the last `advance` later, and at
-    /// most 1.05 ms: timers whose deadlines lie near each other fire together, so that
-    /// whoever sleeps until the next one wakes up once for all of them.
+    /// As [`arm`](Wheel::arm), but later by up to 1/1024 of the time since the last `advance`, and
+    /// by at most 1.05 ms. Timers with nearby deadlines fire together, so that a sleeper wakes up
+    /// once for all of them.
     ///
     /// # Safety
     /// As [`arm`](Wheel::arm).
@@ -103,7 +101,7 @@ impl<P: Copy> Wheel<P> {
     /// As [`arm`](Wheel::arm).
     #[inline]
     unsafe fn arm_at(&mut self, timer: NonNull<Timer<P>>, due: u64) {
-        // SAFETY: the caller vouches for a live timer that is only shared.
+        // SAFETY: the caller guarantees a live timer that is only shared.
         let entry = unsafe { timer.as_ref() };
         debug_assert!(!entry.is_armed(), "armed twice");
         entry.due.set(due.max(self.elapsed));
@@ -112,13 +110,13 @@ impl<P: Copy> Wheel<P> {
         unsafe { self.hang(timer) };
     }
 
-    /// Takes `timer` back. False if it was not armed: it has fired, or never was.
+    /// Disarms `timer`. Returns false if it was not armed: it has fired, or was never armed.
     ///
     /// # Safety
     /// `timer` points to a live timer; if it is armed, this wheel armed it.
     #[inline(always)]
     pub(crate) unsafe fn disarm(&mut self, timer: NonNull<Timer<P>>) -> bool {
-        // SAFETY: the caller vouches for a live timer that is only shared (E2).
+        // SAFETY: the caller guarantees a live timer that is only shared (E2).
         let entry = unsafe { timer.as_ref() };
         match entry.place.replace(Place::Nowhere) {
             Place::Nowhere => return false,
@@ -126,9 +124,9 @@ impl<P: Copy> Wheel<P> {
             Place::Slot { level, slot } => {
                 let (number, slot) = (usize::from(level), usize::from(slot));
                 let level = self.levels.at(number);
-                // SAFETY: WH6: the wheel's own, and borrowed for these calls.
+                // SAFETY: WH6: the wheel's own list, and the wheel is borrowed for these calls.
                 let list = unsafe { level.list(slot) };
-                // SAFETY: WH1: the timer hangs in exactly this list.
+                // SAFETY: WH1: the timer is linked in exactly this list.
                 unsafe { list.remove(timer) };
                 if list.is_empty() && level.remove(slot) {
                     self.in_use &= !(1 << number);
@@ -139,9 +137,9 @@ impl<P: Copy> Wheel<P> {
         true
     }
 
-    /// Returns when to call `advance` next: never later than the tick at which the first
-    /// timer fires, earlier only if one that would have been first was disarmed. `None` if
-    /// nothing will ever fire.
+    /// Returns when to call `advance` next. It is never later than the tick at which the first
+    /// timer fires, and earlier only if a timer was disarmed that would have been first. `None` if
+    /// no timer will ever fire.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         let (level, slot) = self.first()?;
@@ -155,12 +153,12 @@ impl<P: Copy> Wheel<P> {
         Some(time_of(earliest))
     }
 
-    /// Fires all timers that are due at `now`, in order of their ticks, and makes `now` the
-    /// present. A timer is idle before its payload is handed to `fire`. A `now` that lies
-    /// before an earlier one counts as that earlier one.
+    /// Fires all timers that are due at `now`, in order of their ticks, and sets the present to
+    /// `now`. A timer is idle before its payload is passed to `fire`. A `now` before an earlier one
+    /// counts as that earlier one.
     ///
-    /// UNWIND: a panic in `fire` leaves the wheel whole; what was due and has not fired
-    /// fires at the next `advance`.
+    /// UNWIND: a panic in `fire` leaves the wheel consistent; timers that were due and have not
+    /// fired fire at the next `advance`.
     pub(crate) fn advance(&mut self, now: u64, mut fire: impl FnMut(P)) {
         let now = tick_at(now);
         while let Some((level, slot)) = self.first() {
@@ -168,20 +166,20 @@ impl<P: Copy> Wheel<P> {
             if start > now {
                 break;
             }
-            // WH3: nothing is due before `start`, and this slot is emptied right away.
+            // WH3: no timer is due before `start`, and this slot is emptied at once.
             self.elapsed = self.elapsed.max(start);
             if level == 0 {
                 self.fire_slot(slot, &mut fire);
                 continue;
             }
             if level > 1 {
-                // Time enters a slot below as well, and what came there ahead of time is
-                // older than the rest (WH5).
+                // Time enters a slot below as well, and timers that were moved there ahead of time
+                // are older than the rest (WH5).
                 self.move_down(level - 1, slot_of(start, level - 1));
             }
             self.move_down(level, slot);
         }
-        // WH3: every slot left starts after `now`, so time enters none of them.
+        // WH3: every remaining slot starts after `now`, so time enters none of them.
         self.elapsed = self.elapsed.max(now);
         self.move_ahead();
     }
@@ -192,17 +190,17 @@ impl<P: Copy> Wheel<P> {
         self.len
     }
 
-    /// True if no timer is armed.
+    /// Returns true if no timer is armed.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests look at it"))]
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Returns the level and the slot which time enters first of all that have timers, be it
-    /// that all of them have moved down ahead of time.
+    /// Returns the level and slot that time enters first, among those that have timers. All of its
+    /// timers may have moved down ahead of time.
     #[inline]
     fn first(&self) -> Option<(usize, usize)> {
-        // What is ahead belongs to the level above.
+        // Timers moved ahead belong to the level above.
         let mut levels = self.in_use | self.in_use << 1;
         while levels != 0 {
             let level = levels.trailing_zeros() as usize;
@@ -222,8 +220,7 @@ impl<P: Copy> Wheel<P> {
         None
     }
 
-    /// Returns the first slot, below `level`, of those that have timers due within the next
-    /// slot of `level`.
+    /// Returns the first slot below `level` that has timers due within the next slot of `level`.
     #[inline]
     fn first_ahead(&self, level: usize) -> Option<usize> {
         let below = level.checked_sub(1)?;
@@ -234,8 +231,8 @@ impl<P: Copy> Wheel<P> {
 
     fn fire_slot(&mut self, slot: usize, fire: &mut impl FnMut(P)) {
         while let Some(timer) = self.pop(0, slot) {
-            // SAFETY: E1: it was linked until just now, so it is alive; after `fire` it may
-            // not be, and it is not touched again.
+            // SAFETY: E1: it was linked until now, so it is alive; after `fire` it may not be, and
+            // it is not accessed again.
             let entry = unsafe { timer.as_ref() };
             entry.place.set(Place::Nowhere);
             self.len -= 1;
@@ -246,19 +243,19 @@ impl<P: Copy> Wheel<P> {
     /// Empties a slot that time has just entered.
     fn move_down(&mut self, level: usize, slot: usize) {
         while let Some(timer) = self.pop(level, slot) {
-            // SAFETY: the timer was popped, hence is in no list, and it is pinned (E1). It
-            // shares this digit with `elapsed` now, so it hangs at a lower level.
+            // SAFETY: the timer was popped, hence is in no list, and it is pinned (E1). It now
+            // shares this digit with `elapsed`, so it goes to a lower level.
             unsafe { self.hang(timer) };
         }
     }
 
-    /// Moves some of the timers down that are due within the next slot of each level.
+    /// Moves down some of the timers that are due within the next slot of each level.
     fn move_ahead(&mut self) {
         let mut levels = self.in_use & !1;
         while levels != 0 {
             let level = levels.trailing_zeros() as usize;
             levels &= levels - 1;
-            // A slot of the other bank is part of another slot above, and comes with that.
+            // A slot of the other bank is part of another slot above, and is moved with that.
             let Some(next) = next_slot(self.elapsed, level) else {
                 continue;
             };
@@ -282,13 +279,13 @@ impl<P: Copy> Wheel<P> {
         Some(timer)
     }
 
-    /// Links `timer` where its `due` belongs.
+    /// Links `timer` in the slot for its `due`.
     ///
     /// # Safety
     /// The timer is alive, in no list, and pinned until it is unlinked (E1).
     #[inline]
     unsafe fn hang(&mut self, timer: NonNull<Timer<P>>) {
-        // SAFETY: the caller vouches for a live timer that is only shared (E2).
+        // SAFETY: the caller guarantees a live timer that is only shared (E2).
         let entry = unsafe { timer.as_ref() };
         let due = entry.due.get();
         let level = level_of(self.elapsed, due);
@@ -296,7 +293,7 @@ impl<P: Copy> Wheel<P> {
             entry.place.set(Place::Never);
             return;
         }
-        // SAFETY: as the caller vouches.
+        // SAFETY: as the caller guarantees.
         unsafe { self.link(timer, level) };
     }
 
@@ -306,11 +303,11 @@ impl<P: Copy> Wheel<P> {
     /// As [`hang`](Wheel::hang).
     #[inline]
     unsafe fn link(&mut self, timer: NonNull<Timer<P>>, level: usize) {
-        // SAFETY: the caller vouches for a live timer that is only shared (E2).
+        // SAFETY: the caller guarantees a live timer that is only shared (E2).
         let entry = unsafe { timer.as_ref() };
         let due = entry.due.get();
         let slot = slot_of(due, level);
-        // They fit: there are few.
+        // The numbers fit: they are small.
         entry.place.set(Place::Slot {
             level: level as u8,
             slot: slot as u8,
@@ -318,15 +315,16 @@ impl<P: Copy> Wheel<P> {
         self.in_use |= 1 << level;
         let level = self.levels.at(level);
         level.add(slot, due);
-        // SAFETY: WH6: the wheel's own, and borrowed for this one call.
+        // SAFETY: WH6: the wheel's own list, and the wheel is borrowed for this one call.
         let list = unsafe { level.list(slot) };
-        // SAFETY: the caller vouches that it is in no list and stays put while linked.
+        // SAFETY: the caller guarantees that it is in no list and stays at its address while
+        // linked.
         unsafe { list.push_back(timer) };
     }
 
     #[inline]
     fn slot(&mut self, level: usize, slot: usize) -> &mut List<Timer<P>> {
-        // SAFETY: WH6: the wheel's own, which stays borrowed with the result.
+        // SAFETY: WH6: the wheel's own list; the wheel stays borrowed with the result.
         unsafe { self.levels.at(level).list(slot) }
     }
 

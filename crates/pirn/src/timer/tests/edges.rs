@@ -177,7 +177,7 @@ fn a_million_timers_fire_once_each_at_their_tick() {
     }
     assert_eq!(fired.iter().filter(|&&fired| fired).count(), TIMERS / 2);
     assert!(fired.iter().step_by(2).all(|&fired| !fired));
-    // 30 s hold 457,764 ticks; stale bounds may add one look per slot of the levels above.
+    // 30 s contain 457,764 ticks; stale bounds may add one check per slot of the levels above.
     assert!(advances < 470_000, "{advances} advances");
 }
 

@@ -1,4 +1,4 @@
-//! The wheel against a sorted map, at the edges of its range, and timed.
+//! Tests of the wheel: against a sorted map, at the edges of its range, and timed.
 
 mod edges;
 mod random;

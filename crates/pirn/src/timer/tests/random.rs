@@ -6,7 +6,7 @@ use super::super::ticks::TICK_NS;
 use super::rig::{Rig, magnitude};
 use crate::base::rng::Rng;
 
-/// What the wheel must do, said with a map from (tick, order of arming) to the timer.
+/// The specification of the wheel: a map from (tick, order of arming) to the timer.
 struct Model {
     due: BTreeMap<(u64, u64), usize>,
     armed: Vec<Option<(u64, u64, u64)>>,
@@ -43,13 +43,13 @@ impl Model {
     }
 }
 
-/// What a random program is like.
+/// The parameters of a random program.
 struct Program {
     timers: usize,
-    /// Timers are armed and disarmed about twice so often for each advance.
+    /// About this many times for each advance, a timer is armed or disarmed.
     changes: usize,
     start: u64,
-    /// Times have up to so many.
+    /// The most bits of a time.
     bits: u32,
     steps: usize,
 }
@@ -136,7 +136,7 @@ fn agrees_with_a_sorted_map() {
     }
 }
 
-/// More in a slot than one `advance` moves down ahead of time.
+/// More timers in a slot than one `advance` moves down ahead of time.
 #[test]
 fn agrees_with_a_sorted_map_when_slots_are_full() {
     for seed in 500..540 {
@@ -145,7 +145,7 @@ fn agrees_with_a_sorted_map_when_slots_are_full() {
             changes: 300,
             start: 0,
             bits: 23 + (seed % 8) as u32,
-            // One thread: there is nothing here that a look for races could find.
+            // One thread, so there is no race to find.
             steps: if cfg!(pirn_tsan) { 20_000 } else { 200_000 },
         };
         run(seed, program);

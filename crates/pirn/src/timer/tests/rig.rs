@@ -1,8 +1,8 @@
 //! A wheel together with its timers, so that tests are safe code.
 //!
 //! # Invariants
-//! * TR1. The timers are boxed, never replaced, and dropped with the wheel; all of them are
-//!   armed by this wheel only.
+//! * TR1. The timers are boxed, never replaced, and dropped with the wheel; all of them are armed
+//!   by this wheel only.
 
 use std::ptr::NonNull;
 
@@ -16,7 +16,7 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    /// Makes a wheel with `timers` idle timers, numbered from 0.
+    /// Returns a wheel with `timers` idle timers, numbered from 0.
     pub(super) fn new(now: u64, timers: usize) -> Self {
         Rig {
             wheel: Wheel::new(now),
@@ -27,7 +27,7 @@ impl Rig {
     /// Arms timer `id`, which must be idle.
     pub(super) fn arm(&mut self, id: usize, deadline: u64) {
         assert!(!self.timers[id].is_armed());
-        // SAFETY: idle as just checked; TR1 keeps it in place and to this wheel.
+        // SAFETY: idle as checked above; TR1 keeps it at its address and on this wheel.
         unsafe { self.wheel.arm(NonNull::from(&self.timers[id]), deadline) };
         assert!(self.timers[id].is_armed());
     }
@@ -51,7 +51,7 @@ impl Rig {
         disarmed
     }
 
-    /// Advances and returns the ids that fired, in order.
+    /// Advances and returns the ids of the fired timers, in order.
     pub(super) fn advance(&mut self, now: u64) -> Vec<usize> {
         let mut fired = Vec::new();
         self.wheel.advance(now, |id| {
@@ -62,7 +62,7 @@ impl Rig {
         fired
     }
 
-    /// Advances and returns how many of the timers it has moved to another slot.
+    /// Advances and returns how many timers it has moved to another slot.
     pub(super) fn advance_counting_moves(&mut self, now: u64) -> usize {
         let places =
             |rig: &Rig| rig.timers.iter().map(|t| t.place.get()).collect::<Vec<_>>();
@@ -81,7 +81,7 @@ impl Rig {
     }
 }
 
-/// Returns a number of random magnitude: every bit length up to `bits` alike.
+/// Returns a number of random magnitude: every bit length up to `bits` is equally likely.
 pub(super) fn magnitude(rng: &mut Rng, bits: u32) -> u64 {
     match rng.below(bits as usize + 1) as u32 {
         0 => 0,

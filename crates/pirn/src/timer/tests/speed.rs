@@ -1,5 +1,5 @@
-//! How long an arm and a disarm take. Ignored: it prints, and a shared machine decides
-//! nothing. `cargo test --release -p pirn timer::tests::speed -- --ignored --nocapture`
+//! Measures how long an arm and a disarm take. Ignored: it prints, and a shared machine gives no
+//! verdict. `cargo test --release -p pirn timer::tests::speed -- --ignored --nocapture`
 
 use super::rig::{Rig, magnitude};
 use crate::base::rng::Rng;
