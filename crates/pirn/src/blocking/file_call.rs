@@ -25,7 +25,7 @@ pub(crate) fn file_call<T: Send>(
     hand_over(call)
 }
 
-/// As [`file_call`], for a caller who has asked about interrupts.
+/// Like [`file_call`], for a caller who has asked about interrupts.
 #[track_caller]
 pub(super) fn hand_over<T: Send>(
     call: impl FnOnce() -> io::Result<T> + Send,

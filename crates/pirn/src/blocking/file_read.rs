@@ -53,7 +53,7 @@ pub(crate) fn file_read(
     }
 }
 
-/// As [`file_read`], until `into` is full.
+/// Like [`file_read`], until `into` is full.
 #[track_caller]
 pub(crate) fn file_read_exact(
     file: &File,

@@ -18,7 +18,7 @@ use crate::sched::roll::WorkerInfo;
 /// Not an interruption point; never suspends, unless `w` does.
 ///
 /// # Blocking
-/// As [`fibers`](super::fibers()); and names of functions are looked up in the program's file,
+/// Like [`fibers`](super::fibers()); and names of functions are looked up in the program's file,
 /// which takes milliseconds, tens of them the first time.
 pub fn dump(w: &mut dyn Write) -> io::Result<()> {
     registry::pools().iter().try_for_each(|pool| {
@@ -47,7 +47,7 @@ impl Handle {
     /// Not an interruption point; never suspends, unless `w` does.
     ///
     /// # Blocking
-    /// As [`diag::dump`](crate::diag::dump()).
+    /// Like [`diag::dump`](crate::diag::dump()).
     pub fn dump(&self, w: &mut dyn Write) -> io::Result<()> {
         let pool = self.pool();
         let roll = pool.describe_all();

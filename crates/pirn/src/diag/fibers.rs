@@ -48,7 +48,7 @@ impl Handle {
     /// Not an interruption point; never suspends.
     ///
     /// # Blocking
-    /// As [`diag::fibers`](crate::diag::fibers()).
+    /// Like [`diag::fibers`](crate::diag::fibers()).
     #[must_use]
     pub fn fibers(&self) -> Vec<FiberInfo> {
         self.pool().describe_all().fibers()

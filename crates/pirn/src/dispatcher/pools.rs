@@ -31,7 +31,7 @@ impl Owned {
     /// A pool with this many workers.
     ///
     /// # Errors
-    /// As [`Builder::build`].
+    /// Like [`Builder::build`].
     pub(super) fn new(workers: usize, scheduler: Scheduler) -> io::Result<Owned> {
         if workers == 0 {
             let why = "workers is 0; a dispatcher has at least 1";
@@ -60,7 +60,7 @@ impl Drop for Owned {
 /// The pool of the main thread, made now if need be.
 ///
 /// # Panics
-/// As [`io()`].
+/// Like [`io()`].
 pub(super) fn main() -> Arc<Pool> {
     let mut made = MAIN.lock();
     if let Some(pool) = &*made {

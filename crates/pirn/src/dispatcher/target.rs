@@ -91,7 +91,7 @@ impl Dispatcher {
     /// `pirn-d`, a number, and another one.
     ///
     /// # Errors
-    /// As [`Builder::build`](crate::runtime::Builder::build), also for a number of workers that
+    /// Like [`Builder::build`](crate::runtime::Builder::build), also for a number of workers that
     /// no runtime can have, and for 0.
     pub fn new(workers: usize) -> io::Result<Dispatcher> {
         let owned = Owned::new(workers, Scheduler::WorkStealing)?;
@@ -106,7 +106,7 @@ impl Dispatcher {
     /// [`limited(1)`](Self::limited).
     ///
     /// # Errors
-    /// As [`Builder::build`](crate::runtime::Builder::build).
+    /// Like [`Builder::build`](crate::runtime::Builder::build).
     pub fn single() -> io::Result<Dispatcher> {
         let owned = Owned::new(1, Scheduler::SingleQueue)?;
         Ok(Dispatcher::of(Place::Owned(Arc::new(owned))))
@@ -347,10 +347,10 @@ impl Admission {
 /// Spawns a fiber on `dispatcher`, as [`Dispatcher::spawn`].
 ///
 /// # Panics
-/// As [`Dispatcher::spawn`].
+/// Like [`Dispatcher::spawn`].
 ///
 /// # Cancellation
-/// As [`Dispatcher::spawn`].
+/// Like [`Dispatcher::spawn`].
 #[track_caller]
 pub fn spawn_on<F, T>(dispatcher: &Dispatcher, f: F) -> JoinHandle<T>
 where

@@ -89,7 +89,7 @@ impl File {
         file_call(|| self.file.sync_all())
     }
 
-    /// As [`sync_all`](File::sync_all), without what is not needed to read it again, as
+    /// Like [`sync_all`](File::sync_all), without what is not needed to read it again, as
     /// [`std::fs::File::sync_data`].
     ///
     /// # Errors

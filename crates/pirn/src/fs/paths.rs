@@ -130,7 +130,7 @@ pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     file_call(|| fs::metadata(path))
 }
 
-/// As [`metadata`], of the symbolic link itself, as [`std::fs::symlink_metadata`].
+/// Like [`metadata`], of the symbolic link itself, as [`std::fs::symlink_metadata`].
 ///
 /// # Errors
 /// As there, and the interrupt that the caller is under.

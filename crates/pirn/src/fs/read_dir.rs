@@ -114,7 +114,7 @@ impl DirEntry {
     /// Whether it is a file, a directory or something else; symbolic links are not followed.
     ///
     /// # Errors
-    /// As [`std::fs::DirEntry::file_type`], and the interrupt that the caller is under, if the
+    /// Like [`std::fs::DirEntry::file_type`], and the interrupt that the caller is under, if the
     /// system has not said it with the name.
     ///
     /// # Cancellation

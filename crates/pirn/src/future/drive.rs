@@ -50,10 +50,10 @@ pub fn wait<F: Future>(future: F) -> Result<F::Output, Interrupt> {
     drive(future, &spec.at(Location::caller()))
 }
 
-/// As [`wait()`], though the caller be interrupted.
+/// Like [`wait()`], though the caller be interrupted.
 ///
 /// # Panics
-/// As [`wait()`].
+/// Like [`wait()`].
 ///
 /// # Cancellation
 /// Not an interruption point: for ever, if the future never yields. Parks a fiber, blocks a plain

@@ -60,7 +60,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     }
 }
 
-/// As [`sleep`], until `at`, a moment of [`time::now`](crate::time::now()).
+/// Like [`sleep`], until `at`, a moment of [`time::now`](crate::time::now()).
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.

@@ -13,7 +13,7 @@ pub trait HalfClose {
     /// That the other end has gone by then is no error.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     fn half_close(&self) -> io::Result<()>;
 }
 

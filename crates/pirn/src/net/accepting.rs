@@ -1,4 +1,4 @@
-//! Accepting connections one after the other, until the caller is interrupted.
+//! Accepting connections in a loop, until the caller is interrupted.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -10,18 +10,19 @@ use crate::shim::atomic::{AtomicUsize, Ordering};
 use crate::sys::{AcceptFailure, accept_failure};
 use crate::time::{now, sleep_until};
 
-/// Between two attempts while there is no descriptor: the system does not tell when there is one. An
-/// attempt and the sleep before it take some 50 µs, so 200 a second a hundredth of a processor.
+/// The period between two attempts while descriptors are exhausted; the system does not report when
+/// one is free. An attempt and the sleep before it take about 50 µs, so 200 a second use a
+/// hundredth of a processor.
 const PERIOD: Duration = Duration::from_millis(5);
 
-/// So many may try in each period. Of more, each lets some pass, so that in the mean less than twice as
-/// many try, however many there are.
+/// The number of iterators that may try in each period. Beyond it, each iterator skips some
+/// periods, so that on average fewer than twice as many try, however many wait.
 const AT_ONCE: usize = 4;
 
-/// How many wait for a descriptor.
+/// The number of iterators that wait for a descriptor.
 static STARVED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts attempts, so that those of many fall on different periods.
+/// Counts attempts, to spread those of many iterators over different periods.
 static TURN: AtomicUsize = AtomicUsize::new(0);
 
 /// The state of an iterator over connections.
@@ -31,13 +32,13 @@ pub(super) struct Accepting {
 }
 
 impl Accepting {
-    /// Whether it has yielded an interrupt.
+    /// Returns true once an interrupt has been yielded.
     pub(super) fn is_over(&self) -> bool {
         self.over
     }
 
-    /// Returns what the iterator yields after an attempt to accept from `listener`: the next
-    /// connection, an error, or an interrupt. `None` means to try again, now that it may be of use.
+    /// Returns the iterator's item after an attempt to accept from `listener`: the next connection,
+    /// an error, or an interrupt. `None` means to try again; any pause that was needed is over.
     #[track_caller]
     pub(super) fn judge<T>(
         &mut self,
@@ -63,10 +64,10 @@ impl Accepting {
     }
 }
 
-/// Waits until a descriptor may be there.
+/// Waits until the next attempt may find a free descriptor.
 #[track_caller]
 fn starve() -> Result<(), Interrupt> {
-    /// Counted off also by who is interrupted, or unwinds.
+    /// Restores the count also on an interrupt or an unwind.
     struct Counted;
     impl Drop for Counted {
         fn drop(&mut self) {
@@ -78,8 +79,8 @@ fn starve() -> Result<(), Interrupt> {
     sleep_until(next_attempt(starved, now()))
 }
 
-/// When one of so many tries again. All go by the same periods, so that those of one worker wake it
-/// once.
+/// Returns the time of the next attempt, given the number of waiting iterators. All use the same
+/// periods, so that those of one worker wake it once.
 fn next_attempt(starved: usize, now: Instant) -> Instant {
     let periods = match starved.div_ceil(AT_ONCE) {
         0 | 1 => 0,
@@ -97,8 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// Errors of one connection are passed over; an interrupt, and an error of the listener's own,
-    /// are told.
+    /// Errors of one connection are skipped; interrupts and errors of the listener are yielded.
     #[test]
     fn what_does_not_end_it() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -127,11 +127,11 @@ mod tests {
         assert!(accepting.is_over());
     }
 
-    /// Some of many try in each period, and not too many do.
+    /// Some of many iterators try in each period, but not too many.
     #[test]
     fn attempts_of_many_are_spread() {
         const PERIODS: u32 = 1_000;
-        // How many there are, and how many of them may try in a period, in the mean.
+        // The number of iterators, and how many of them may try in a period on average.
         let crowds = [
             (1, 1),
             (4, 4),

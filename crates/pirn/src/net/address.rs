@@ -1,4 +1,5 @@
-//! Addresses by name: known ones at once, others by way of a thread that may block.
+//! Addresses by name: literal ones are parsed in place, others are looked up on a thread that may
+//! block.
 
 use std::io;
 use std::net::{
@@ -8,9 +9,9 @@ use std::net::{
 
 use crate::blocking::file_call;
 
-/// What can be turned into addresses: those of `std`'s own types that `std::net::ToSocketAddrs`
-/// takes. A name that has to be looked up is, on a thread that may block, not on the caller's
-/// worker, which is why this is a trait of its own.
+/// Converts to socket addresses. Implemented for the types of `std` that implement
+/// `std::net::ToSocketAddrs`. A separate trait, because a name is looked up on a thread that may
+/// block, not on the caller's worker.
 pub trait ToSocketAddrs: Addresses {}
 
 impl<T: Addresses + ?Sized> ToSocketAddrs for T {}
@@ -19,16 +20,16 @@ pub(super) mod sealed {
     use std::io;
     use std::net::SocketAddr;
 
-    /// Addresses, or where to ask for them.
+    /// Addresses, or the name to look up.
     #[expect(unnameable_types, reason = "sealed")]
     #[derive(Debug)]
     pub enum Addressee<'a> {
         Known(Vec<SocketAddr>),
-        /// A name and a port, perhaps in one.
+        /// A name and a port, possibly in one string.
         Named(&'a str, Option<u16>),
     }
 
-    /// What has addresses.
+    /// A value that names one or more addresses.
     #[expect(unnameable_types, reason = "sealed")]
     pub trait Addresses {
         fn addressee(&self) -> io::Result<Addressee<'_>>;
@@ -37,21 +38,21 @@ pub(super) mod sealed {
 
 use sealed::{Addressee, Addresses};
 
-/// Returns the addresses of `host`, a name and a port with a colon between them, as the system
-/// knows them.
+/// Returns the addresses of `host`, a name and a port separated by a colon, from the system's
+/// resolver.
 ///
 /// # Errors
-/// What the system says of the name; of kind `InvalidInput`: there is no port.
+/// The operating system's error for the name. Kind `InvalidInput`: the port is missing.
 ///
 /// # Cancellation
-/// An interruption point, before it begins to ask: that takes as long as it takes. Parks a
-/// fiber, and asks on one of the threads that calls on [files](crate::fs) are made on.
+/// An interruption point before the lookup starts; a lookup in progress is not interrupted. Parks a
+/// fiber. The lookup runs on one of the threads for [file](crate::fs) calls.
 #[track_caller]
 pub fn lookup_host(host: &str) -> io::Result<Vec<SocketAddr>> {
     resolve(host)
 }
 
-/// The addresses of `whom`.
+/// Returns the addresses of the argument.
 #[track_caller]
 pub(super) fn resolve<A: Addresses + ?Sized>(whom: &A) -> io::Result<Vec<SocketAddr>> {
     match whom.addressee()? {
@@ -61,13 +62,13 @@ pub(super) fn resolve<A: Addresses + ?Sized>(whom: &A) -> io::Result<Vec<SocketA
                 Some(port) => (name, port).to_socket_addrs().map(Iterator::collect),
                 None => name.to_socket_addrs().map(Iterator::collect),
             };
-            // Not with what users block on, which may wait for a fiber that asks here.
+            // Not on the threads for user closures, which may wait for a fiber that looks up here.
             file_call(ask)
         }
     }
 }
 
-/// Tries one address after the other; the last error, if none is good.
+/// Tries the addresses in order; returns the last error if all fail.
 pub(super) fn first_of<T>(
     addresses: &[SocketAddr],
     mut attempt: impl FnMut(SocketAddr) -> io::Result<T>,

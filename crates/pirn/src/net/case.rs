@@ -1,4 +1,4 @@
-//! Readiness of a socket, and a connection that comes in, as cases of a select.
+//! Cases of a select: readiness of a socket, and an incoming connection.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,15 +11,15 @@ use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::notice::Subject;
 use crate::wait::prize::Prize;
 
-/// Wins when a socket could be read from, or written to, without waiting, and does nothing; made
-/// by [`TcpStream::ready_case`](super::TcpStream::ready_case) and its like.
+/// Wins when a socket can be read or written without waiting; transfers nothing. Made by
+/// [`TcpStream::ready_case`](super::TcpStream::ready_case) and the like.
 ///
-/// A socket that has been closed by the other end is ready, and so is one with an error. What is
-/// ready may have been taken by somebody else before the caller comes to it.
+/// A socket that the other end has closed is ready, and so is one with an error. Another fiber or
+/// thread may take the data before the caller reads it.
 pub struct ReadyCase<'a> {
     watching: Watching<'a>,
     handle: BorrowedFd<'a>,
-    /// It cannot be watched: an operation tells why.
+    /// Set if the socket cannot be watched; the next operation returns the error.
     broken: Cell<bool>,
 }
 
@@ -27,20 +27,20 @@ pub struct ReadyCase<'a> {
 /// [`TcpListener::accept_case`](super::TcpListener::accept_case) and
 /// [`UnixListener::accept_case`](super::UnixListener::accept_case).
 ///
-/// What has been won and not taken is not lost: the case wins again, with that, the next time.
+/// A connection that was won and not taken is kept: the case wins again with it the next time.
 pub struct AcceptCase<'a, L: Accept> {
     listener: &'a L,
     watching: Watching<'a>,
     prize: Prize<io::Result<L::Accepted>>,
 }
 
-/// What connections come in at.
+/// A listener.
 #[expect(unnameable_types, reason = "sealed")]
 pub trait Accept {
-    /// What comes in.
+    /// The result of accepting.
     type Accepted;
 
-    /// Accepts a connection that is there, without waiting.
+    /// Accepts a queued connection without waiting.
     #[doc(hidden)]
     fn accept_now(&self) -> io::Result<Self::Accepted>;
 }
@@ -59,7 +59,7 @@ impl<'a> ReadyCase<'a> {
         }
     }
 
-    /// Returns at once: there is nothing to take.
+    /// Returns at once, since there is nothing to take.
     pub fn take(&mut self) {}
 }
 
@@ -72,13 +72,13 @@ impl<'a, L: Accept + AsRawFd> AcceptCase<'a, L> {
         }
     }
 
-    /// Returns the connection, and where it comes from.
+    /// Returns the connection and the peer's address.
     ///
     /// # Errors
     /// As for [`TcpListener::accept`](super::TcpListener::accept).
     ///
     /// # Panics
-    /// If the case has not won since it was last asked.
+    /// If the case has not won since the last call.
     pub fn take(&mut self) -> io::Result<L::Accepted> {
         self.prize.take()
     }
@@ -104,14 +104,14 @@ impl Case for ReadyCase<'_> {
     }
 
     unsafe fn publish(&self, call: Call) -> bool {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: passed on to the caller.
         let published = unsafe { self.watching.publish(call) };
         self.broken.set(published.is_err());
         published.unwrap_or(false)
     }
 
     unsafe fn withdraw(&self, _: Call, _: Outcome) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: passed on to the caller.
         unsafe { self.watching.withdraw() };
     }
 }
@@ -127,7 +127,7 @@ impl<L: Accept> Case for AcceptCase<'_, L> {
     }
 
     unsafe fn publish(&self, call: Call) -> bool {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: passed on to the caller.
         match unsafe { self.watching.publish(call) } {
             Ok(published) => published,
             Err(error) => {
@@ -138,7 +138,7 @@ impl<L: Accept> Case for AcceptCase<'_, L> {
     }
 
     unsafe fn withdraw(&self, _: Call, _: Outcome) {
-        // SAFETY: the caller's promise, passed on.
+        // SAFETY: passed on to the caller.
         unsafe { self.watching.withdraw() };
     }
 }

@@ -1,4 +1,4 @@
-//! Streams for hyper, read into memory that nobody has to fill before.
+//! Streams for hyper, which read into uninitialized memory.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use super::unix_stream::UnixStream;
 
 macro_rules! hyper {
     ($name:ident, $all:literal) => {
-        /// With the feature `hyper`. Time limits of the stream do not hold here.
+        /// With the feature `hyper`. Time limits of the stream do not apply here.
         impl Read for $name {
             fn poll_read(
                 self: Pin<&mut Self>,
@@ -22,7 +22,7 @@ macro_rules! hyper {
             ) -> Poll<io::Result<()>> {
                 let len = buffer.remaining();
                 let read = self.socket.poll_read(context, len, $all, |inner| {
-                    // SAFETY: what is filled is only ever written to.
+                    // SAFETY: `free` is only ever written to.
                     let free = unsafe { buffer.as_mut() };
                     SockRef::from(inner).recv(free)
                 })?;
@@ -34,8 +34,8 @@ macro_rules! hyper {
             }
         }
 
-        /// With the feature `hyper`. Shutting down concerns the direction for writing. Time limits
-        /// of the stream do not hold here.
+        /// With the feature `hyper`. Shutting down affects the direction for writing. Time limits
+        /// of the stream do not apply here.
         impl Write for $name {
             fn poll_write(
                 self: Pin<&mut Self>,
@@ -75,5 +75,5 @@ macro_rules! hyper {
 }
 
 hyper!(TcpStream, true);
-// It stops after what a descriptor was sent with.
+// A read ends early behind data that was sent with a descriptor.
 hyper!(UnixStream, false);

@@ -6,14 +6,16 @@ use std::os::fd::AsFd as _;
 use super::accepting::Accepting;
 use super::{TcpListener, TcpStream, UnixListener, UnixStream};
 
-/// The connections that a [`TcpListener`] accepts; made by [`TcpListener::incoming`].
+/// Iterator over the connections that a [`TcpListener`] accepts; made by
+/// [`TcpListener::incoming`].
 #[derive(Debug)]
 pub struct Incoming<'a> {
     listener: &'a TcpListener,
     accepting: Accepting,
 }
 
-/// The connections that a [`UnixListener`] accepts; made by [`UnixListener::incoming`].
+/// Iterator over the connections that a [`UnixListener`] accepts; made by
+/// [`UnixListener::incoming`].
 #[derive(Debug)]
 pub struct UnixIncoming<'a> {
     listener: &'a UnixListener,
@@ -38,13 +40,13 @@ impl<'a> UnixIncoming<'a> {
     }
 }
 
-/// An interruption point, that ends after it has yielded an interrupt.
+/// An interruption point; the iterator ends after it has yielded an interrupt.
 impl Iterator for Incoming<'_> {
     type Item = io::Result<TcpStream>;
 
     #[track_caller]
     fn next(&mut self) -> Option<io::Result<TcpStream>> {
-        // Not in a closure, which would not know the caller's line.
+        // Not in a closure, which would lose the caller's line.
         while !self.accepting.is_over() {
             let accepted = self.listener.accept();
             if let Some(next) = self.accepting.judge(accepted, self.listener.as_fd()) {
@@ -55,13 +57,13 @@ impl Iterator for Incoming<'_> {
     }
 }
 
-/// An interruption point, that ends after it has yielded an interrupt.
+/// An interruption point; the iterator ends after it has yielded an interrupt.
 impl Iterator for UnixIncoming<'_> {
     type Item = io::Result<UnixStream>;
 
     #[track_caller]
     fn next(&mut self) -> Option<io::Result<UnixStream>> {
-        // Not in a closure, which would not know the caller's line.
+        // Not in a closure, which would lose the caller's line.
         while !self.accepting.is_over() {
             let accepted = self.listener.accept();
             if let Some(next) = self.accepting.judge(accepted, self.listener.as_fd()) {

@@ -1,8 +1,7 @@
-//! Sockets that look blocking: the shapes of `std::net` and `std::os::unix::net`.
+//! Sockets with a blocking interface, in the shapes of `std::net` and `std::os::unix::net`.
 //!
-//! What would block parks the calling fiber; called from a plain thread it blocks the thread, as
-//! `std`'s does. One object may be used by several fibers and threads at once, also for
-//! the same direction.
+//! A call that would block parks the calling fiber. On a plain thread it blocks the thread, as in
+//! `std`. Several fibers and threads may use one object at once, also for the same direction.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -29,33 +28,33 @@
 //!
 //! # Interrupts and limits
 //!
-//! Whatever may wait here is an interruption point, through [`io::Error`](std::io::Error):
-//! [`Interrupt::of`](crate::Interrupt::of) finds the interrupt in it. Its kind is `Other` for a
-//! cancellation and `TimedOut` for a deadline, never `Interrupted`, which many loops retry without
-//! end. An interrupted call has done nothing; but of what is made of several calls, as `write_all`
-//! is, the first ones have been done, and how many cannot be told.
+//! Every call here that may wait is an interruption point, through [`io::Error`](std::io::Error):
+//! [`Interrupt::of`](crate::Interrupt::of) finds the interrupt in the error. Its kind is `Other`
+//! for a cancellation and `TimedOut` for a deadline. It is never `Interrupted`, which many loops
+//! retry without end. An interrupted call has done nothing. Of an operation made of several calls,
+//! such as `write_all`, the first calls have been done, and their number is unknown.
 //!
-//! What a `BufWriter` holds when its fiber is cancelled is lost if nobody flushes it under a
-//! [`shield`](crate::cancel::shield): the flush of its drop is interrupted too, and says nothing.
+//! The contents of a `BufWriter` are lost if its fiber is cancelled before they are flushed under a
+//! [`shield`](crate::cancel::shield). The flush on drop is interrupted too and reports nothing.
 //!
-//! `set_read_timeout` and `set_write_timeout` limit each single call, counted from when it has to
-//! wait. Its error is of kind `TimedOut`, also where `std`'s is `WouldBlock`. The limits belong to the
-//! socket, so clones share them.
+//! `set_read_timeout` and `set_write_timeout` limit each single call. The time is counted from when
+//! the call has to wait. The error is of kind `TimedOut`, also where `std`'s is `WouldBlock`. The
+//! limits belong to the socket, so clones share them.
 //!
 //! # Clones
 //!
-//! `try_clone` makes another handle to the same socket and the same descriptor: it costs no system
-//! call. The socket is closed with the last handle. (`std`'s duplicates the descriptor.)
+//! `try_clone` returns another handle to the same socket and the same descriptor, without a system
+//! call. (`std` duplicates the descriptor.) Dropping the last handle closes the socket.
 //!
 //! # Which worker
 //!
-//! A socket belongs to no worker: the one whose fiber has to wait for it asks the system
-//! about it. So a fiber that handles a connection is best spawned for it, and stays on its worker;
-//! a socket that fibers of several workers wait for by turns moves with them, at the cost of two
-//! system calls for each move; while several do at once, a thread beside the workers asks.
+//! A socket belongs to no worker. The worker of the waiting fiber asks the system about it. So
+//! spawn one fiber for each connection; it stays on its worker. A socket that fibers of several
+//! workers wait for in turn moves between them, at two system calls a move. While several workers
+//! wait at once, a thread beside them asks.
 //!
-//! In a deterministic runtime sockets work, but what they do and when is not the seed's to
-//! decide; virtual time passes when nothing is ready, whatever is on its way.
+//! Sockets work in a deterministic runtime, but the seed does not decide what they do and when.
+//! Virtual time passes when nothing is ready, whatever is in transit.
 
 mod accepting;
 mod address;

@@ -1,11 +1,11 @@
-//! How a listener is opened.
+//! Options for opening a listener.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// How a [`TcpListener`](super::TcpListener) is opened, other than by default.
+/// Options for opening a [`TcpListener`](super::TcpListener).
 ///
 /// ```
 /// use pirn::net::{ListenOptions, TcpListener};
@@ -16,7 +16,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 ///     ..ListenOptions::default()
 /// };
 /// let one = TcpListener::bind_with("127.0.0.1:0", &options)?;
-/// // A second one on the same port: the system spreads connections over both.
+/// // A second listener on the same port: the system spreads connections over both.
 /// let two = TcpListener::bind_with(one.local_addr()?, &options)?;
 /// # drop(two);
 /// # Ok(())
@@ -24,16 +24,16 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenOptions {
-    /// How many connections may wait to be accepted; the system may have a lower bound. 1,024 by
-    /// default, as Tokio has it.
+    /// The number of connections that may wait to be accepted; the system may have a lower bound.
+    /// 1,024 by default, as in Tokio.
     pub backlog: u32,
-    /// Whether an address may be taken that connections of an earlier listener still use. True by
-    /// default, as for `std`.
+    /// Whether the address may be bound while connections of an earlier listener still use it. True
+    /// by default, as in `std`.
     pub reuse_address: bool,
-    /// Whether several listeners may have the same address, all of them with this option: one for
-    /// each worker, for instance. The system spreads connections over them.
+    /// Whether several listeners may bind the same address, for instance one for each worker. All
+    /// of them need this option. The system spreads connections over them.
     pub reuse_port: bool,
-    /// For IPv6 addresses: whether to refuse connections by IPv4. `None` leaves it to the system.
+    /// For IPv6 addresses: whether to refuse IPv4 connections. `None` leaves it to the system.
     pub only_v6: Option<bool>,
 }
 
@@ -49,7 +49,7 @@ impl Default for ListenOptions {
 }
 
 impl ListenOptions {
-    /// Opens a listener that does not block.
+    /// Opens a non-blocking listener.
     pub(super) fn open(&self, address: SocketAddr) -> io::Result<TcpListener> {
         let domain = Domain::for_address(address);
         let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;

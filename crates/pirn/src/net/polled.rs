@@ -1,7 +1,7 @@
 //! Streams for futures: the traits of `futures-io`, and those of hyper.
 //!
-//! What would have to wait has its task woken. Of several tasks that poll one direction of
-//! a socket, by whichever of its handles, the last one is.
+//! An operation that would have to wait registers its task's waker. If several tasks poll one
+//! direction of a socket, through any of its handles, only the last one is woken.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::Shutdown;
@@ -14,14 +14,14 @@ use super::socket::total;
 use super::tcp_stream::TcpStream;
 use super::unix_stream::UnixStream;
 
-/// `$all`: whether a read takes all that there is, as far as its buffer goes.
+/// `$all`: true if a read takes all available data that fits in its buffer.
 macro_rules! polled {
     ($name:ident, $all:literal) => {
         polled!(@for $name, $all);
         polled!(@for &$name, $all);
     };
     (@for $target:ty, $all:literal) => {
-        /// With the feature `futures`. Time limits of the stream do not hold here.
+        /// With the feature `futures`. Time limits of the stream do not apply here.
         impl AsyncRead for $target {
             fn poll_read(
                 self: Pin<&mut Self>,
@@ -44,8 +44,8 @@ macro_rules! polled {
             }
         }
 
-        /// With the feature `futures`. Closing shuts down the direction for writing. Time limits
-        /// of the stream do not hold here.
+        /// With the feature `futures`. Closing shuts down the direction for writing. Time limits of
+        /// the stream do not apply here.
         impl AsyncWrite for $target {
             fn poll_write(
                 self: Pin<&mut Self>,
@@ -78,7 +78,7 @@ macro_rules! polled {
                 _: &mut Context<'_>,
             ) -> Poll<io::Result<()>> {
                 match self.shutdown(Shutdown::Write) {
-                    // The other end was faster.
+                    // The other end closed first.
                     Err(error) if error.kind() == io::ErrorKind::NotConnected => {
                         Poll::Ready(Ok(()))
                     }
@@ -90,5 +90,5 @@ macro_rules! polled {
 }
 
 polled!(TcpStream, true);
-// It stops after what a descriptor was sent with.
+// A read ends early behind data that was sent with a descriptor.
 polled!(UnixStream, false);

@@ -1,5 +1,5 @@
-//! What all sockets have in common: the system's handle, what is known of its readiness, and the
-//! limits of its operations.
+//! State common to all sockets: the system's handle, its known readiness, and the limits of its
+//! operations.
 
 use std::fmt;
 use std::io;
@@ -16,16 +16,16 @@ use crate::readiness::{Interest, Source};
 use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::wait::{Reason, Spec, deadline_in};
 
-/// A socket that does not block its thread.
+/// A non-blocking socket.
 pub(super) struct Socket<S> {
-    /// Dropped first: the handle is open until it is in no driver any more.
+    /// Dropped first: the handle stays open until no driver has the source.
     source: Source,
     inner: S,
     read_limit: Limit,
     write_limit: Limit,
 }
 
-/// How long one operation may wait, in nanoseconds; 0 for any time.
+/// The limit on the wait of one operation, in nanoseconds; 0 means none.
 #[derive(Debug, Default)]
 pub(super) struct Limit(AtomicU64);
 
@@ -38,7 +38,7 @@ impl Limit {
     }
 
     /// # Errors
-    /// Of kind `InvalidInput`: the limit is zero.
+    /// Kind `InvalidInput`: the limit is zero.
     fn set(&self, limit: Option<Duration>) -> io::Result<()> {
         if limit == Some(Duration::ZERO) {
             return Err(io::Error::new(
@@ -53,7 +53,7 @@ impl Limit {
 }
 
 impl<S: AsRawFd> Socket<S> {
-    /// Takes a handle that has been set not to block.
+    /// Wraps a handle that has been set to non-blocking.
     ///
     /// # Errors
     /// There are too many sources.
@@ -74,14 +74,14 @@ impl<S: AsRawFd> Socket<S> {
         &self.source
     }
 
-    /// The handle, if nobody else has the socket.
+    /// Returns the handle if this is the only reference to the socket.
     pub(super) fn into_inner(socket: Arc<Self>) -> Result<S, Arc<Self>> {
         let Socket { source, inner, .. } = Arc::try_unwrap(socket)?;
         drop(source);
         Ok(inner)
     }
 
-    /// Does `attempt` as soon as that need not wait.
+    /// Calls `attempt` as soon as it need not wait for input.
     #[inline]
     #[track_caller]
     pub(super) fn read_by<R>(
@@ -96,7 +96,7 @@ impl<S: AsRawFd> Socket<S> {
             .operate(raw, Interest::Readable, limit, attempt, emptied)
     }
 
-    /// As [`read_by`](Self::read_by), for what waits until there is room.
+    /// Like [`read_by`](Self::read_by), for operations that wait for buffer space.
     #[inline]
     #[track_caller]
     pub(super) fn write_by<R>(
@@ -111,8 +111,8 @@ impl<S: AsRawFd> Socket<S> {
             .operate(raw, Interest::Writable, limit, attempt, filled)
     }
 
-    /// Reads into a buffer of `len` bytes. Where a read takes `all` there is, what is less than that was
-    /// all.
+    /// Reads into a buffer of `len` bytes. If a read takes `all` available data, a shorter result
+    /// means that no more was there.
     #[inline]
     #[track_caller]
     pub(super) fn read_some(
@@ -124,7 +124,8 @@ impl<S: AsRawFd> Socket<S> {
         self.read_by(attempt, |&n| all && 0 < n && n < len)
     }
 
-    /// Writes out of a buffer of `len` bytes. What is less than that was all there was room for.
+    /// Writes from a buffer of `len` bytes. A shorter result means that the system's buffer is
+    /// full.
     #[inline]
     #[track_caller]
     pub(super) fn write_some(
@@ -135,7 +136,7 @@ impl<S: AsRawFd> Socket<S> {
         self.write_by(attempt, |&n| n < len)
     }
 
-    /// As [`read_some`](Self::read_some), for a future.
+    /// Like [`read_some`](Self::read_some), for a future.
     #[cfg(feature = "futures")]
     #[inline]
     pub(super) fn poll_read(
@@ -152,7 +153,7 @@ impl<S: AsRawFd> Socket<S> {
             .poll(raw, Interest::Readable, context, attempt, emptied)
     }
 
-    /// As [`write_some`](Self::write_some), for a future.
+    /// Like [`write_some`](Self::write_some), for a future.
     #[cfg(feature = "futures")]
     #[inline]
     pub(super) fn poll_write(
@@ -167,8 +168,8 @@ impl<S: AsRawFd> Socket<S> {
             .poll(raw, Interest::Writable, context, attempt, |&n| n < len)
     }
 
-    /// Waits until a connection that is under way is there, which `is_there` tells, or has failed;
-    /// reports name the line `at`.
+    /// Waits until a connection attempt has succeeded, which `is_there` checks, or failed. Reports
+    /// name the line `at`.
     pub(super) fn await_connection(
         &self,
         limit: Option<Duration>,
@@ -217,22 +218,22 @@ impl<S: fmt::Debug> fmt::Debug for Socket<S> {
     }
 }
 
-/// The length of buffers together, as far as the system takes them in one call.
+/// Returns the total length of the buffers that the system takes in one call.
 pub(super) fn total(lengths: impl Iterator<Item = usize>) -> usize {
     lengths.take(MOST_BUFFERS).fold(0, usize::saturating_add)
 }
 
-/// The most buffers of one call on Linux and elsewhere (`IOV_MAX`); what is not taken of more is not
-/// for want of room.
+/// The largest number of buffers of one call on Linux and elsewhere (`IOV_MAX`). A result shorter
+/// because of this bound does not mean that the system's buffer is full.
 const MOST_BUFFERS: usize = 1_024;
 
-/// The traits that make a handle of a socket the system's, and the other way round.
+/// Implements the traits that convert between our handle of a socket and the system's.
 ///
 /// `$name` has one field, `socket`, an `Arc<Socket<$std>>`.
 macro_rules! handle {
     ($name:ident, $std:ty) => {
         impl $name {
-            /// Makes another handle to the same socket; no system call.
+            /// Returns another handle to the same socket, without a system call.
             ///
             /// # Errors
             /// None.
@@ -245,11 +246,11 @@ macro_rules! handle {
                 })
             }
 
-            /// Takes the socket of `std`'s out, and has it block again. It has no limits then: set
-            /// them anew.
+            /// Returns the socket as `std`'s type, in blocking mode. It has no time limits; set
+            /// them again.
             ///
             /// # Errors
-            /// The handle itself, if the socket has others.
+            /// The handle itself, if the socket has other handles.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
@@ -261,10 +262,10 @@ macro_rules! handle {
                 Ok(inner)
             }
 
-            /// Takes the error that the system has kept for this socket.
+            /// Returns and clears the error that the system keeps for this socket.
             ///
             /// # Errors
-            /// What the system says.
+            /// Returns the operating system's error.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
@@ -273,9 +274,9 @@ macro_rules! handle {
             }
         }
 
-        /// Fails with what the system says, or if there are too many sockets. A handle of
-        /// `std`'s that is left, made by its `try_clone`, does not block any more. Limits that were
-        /// set there do not hold here: set them anew.
+        /// Fails with the operating system's error, or if there are too many sockets. Other handles
+        /// of `std` to this socket, made by its `try_clone`, become non-blocking too. Limits that
+        /// were set there do not apply here; set them again.
         impl TryFrom<$std> for $name {
             type Error = io::Error;
 
@@ -287,7 +288,7 @@ macro_rules! handle {
             }
         }
 
-        /// As from `std`'s. That the descriptor is such a socket is not checked.
+        /// Like the conversion from `std`'s type. The kind of the descriptor is not checked.
         impl TryFrom<OwnedFd> for $name {
             type Error = io::Error;
 
@@ -316,12 +317,11 @@ macro_rules! handle {
     };
 }
 
-/// What can be read from and written to: how long single operations may wait, and whether they
-/// would.
+/// Implements read and write timeouts, and the readiness case.
 macro_rules! limits {
     ($name:ident) => {
         impl $name {
-            /// Returns a case for a select that wins when the socket is ready for this.
+            /// Returns a case for a select that wins when the socket is ready for `interest`.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
@@ -330,10 +330,10 @@ macro_rules! limits {
                 ReadyCase::new(socket.source(), socket.inner(), interest)
             }
 
-            /// Limits how long each call that reads may wait; `None` for as long as it takes.
+            /// Limits the wait of each read call; `None` removes the limit.
             ///
             /// # Errors
-            /// Of kind `InvalidInput`: the limit is zero.
+            /// Kind `InvalidInput`: the limit is zero.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
@@ -341,10 +341,10 @@ macro_rules! limits {
                 self.socket.set_read_timeout(limit)
             }
 
-            /// Limits how long each call that writes may wait; `None` for as long as it takes.
+            /// Limits the wait of each write call; `None` removes the limit.
             ///
             /// # Errors
-            /// Of kind `InvalidInput`: the limit is zero.
+            /// Kind `InvalidInput`: the limit is zero.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
@@ -352,7 +352,7 @@ macro_rules! limits {
                 self.socket.set_write_timeout(limit)
             }
 
-            /// Returns how long each call that reads may wait.
+            /// Returns the limit on the wait of each read call.
             ///
             /// # Errors
             /// None.
@@ -363,7 +363,7 @@ macro_rules! limits {
                 Ok(self.socket.read_timeout())
             }
 
-            /// Returns how long each call that writes may wait.
+            /// Returns the limit on the wait of each write call.
             ///
             /// # Errors
             /// None.
@@ -377,8 +377,8 @@ macro_rules! limits {
     };
 }
 
-/// `Read` and `Write` for a stream and for a reference to it; and whether a read takes all that
-/// there is, as far as its buffer goes.
+/// Implements `Read` and `Write` for a stream and for a reference to it. `$all`: true if a read
+/// takes all available data that fits in its buffer.
 macro_rules! stream {
     ($name:ident, $all:literal) => {
         stream!(@for $name, $all);

@@ -1,4 +1,4 @@
-//! Where connections come in.
+//! Listening for TCP connections.
 
 use std::fmt;
 use std::io;
@@ -42,11 +42,10 @@ pub struct TcpListener {
 handle!(TcpListener, net::TcpListener);
 
 impl TcpListener {
-    /// Listens on the first of the addresses that can be had; port 0 stands for any that is
-    /// free.
+    /// Listens on the first address that can be bound. Port 0 stands for any free port.
     ///
     /// # Errors
-    /// What the system says of the last address that was tried, or of the name.
+    /// The operating system's error for the last address tried, or for the name lookup.
     ///
     /// # Cancellation
     /// An interruption point only if a name has to be looked up.
@@ -55,7 +54,7 @@ impl TcpListener {
         TcpListener::bind_with(address, &ListenOptions::default())
     }
 
-    /// As [`bind`](Self::bind), with options.
+    /// Like [`bind`](Self::bind), with options.
     ///
     /// # Errors
     /// As for `bind`.
@@ -73,15 +72,16 @@ impl TcpListener {
         })
     }
 
-    /// Accepts a connection, and tells where it comes from.
+    /// Accepts a connection and returns it with the peer's address.
     ///
     /// # Errors
-    /// Every error of the system, as in `std`. Linux also returns errors of the one connection that
+    /// Every error of the system, as in `std`. Linux also returns errors of the connection that
     /// was next: `ECONNABORTED`, `ECONNRESET`, `EPROTO`, `ENOPROTOOPT`, `ENETDOWN`, `ENETUNREACH`,
-    /// `EHOSTDOWN`, `EHOSTUNREACH`, `ENONET`, `EOPNOTSUPP`, `ETIMEDOUT`; a server retries at once
-    /// after these. After `EMFILE`, `ENFILE`, `ENOBUFS` and `ENOMEM` it retries after a pause, since each
-    /// attempt fails until some descriptor or memory is free. [`incoming`](Self::incoming) does both.
-    /// Other errors (`EPERM` among them) concern the listener, and the next attempt meets them too.
+    /// `EHOSTDOWN`, `EHOSTUNREACH`, `ENONET`, `EOPNOTSUPP`, `ETIMEDOUT`. A server retries at once
+    /// after these. After `EMFILE`, `ENFILE`, `ENOBUFS` and `ENOMEM` it retries after a pause,
+    /// because each attempt fails until a descriptor or memory is free.
+    /// [`incoming`](Self::incoming) does both. Other errors (`EPERM` among them) concern the
+    /// listener, and the next attempt fails in the same way.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -100,13 +100,12 @@ impl TcpListener {
         AcceptCase::new(self.socket.source(), self)
     }
 
-    /// Returns the connections that come in, one after the other, without end.
+    /// Returns an iterator over incoming connections, without end.
     ///
-    /// Skips connections that have ended before they could be accepted, and the other
-    /// errors of one connection ([`accept`](Self::accept) lists them). While
-    /// descriptors or memory have run out the iterator waits, and tries 200 times a second (less often
-    /// if many listeners wait). An interrupt is yielded once, as an error, and ends
-    /// the iterator.
+    /// Skips connections that ended before they could be accepted, and other errors of one
+    /// connection ([`accept`](Self::accept) lists them). While descriptors or memory are exhausted,
+    /// the iterator waits and tries 200 times a second, less often if many listeners wait. An
+    /// interrupt is yielded once, as an error, and ends the iterator.
     ///
     /// # Errors
     /// Only errors that concern the listener are yielded. A loop that continues after one should
@@ -118,26 +117,26 @@ impl TcpListener {
         Incoming::new(self)
     }
 
-    /// The address that is listened on.
+    /// Returns the address that the listener is bound to.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
     }
 
-    /// Sets how many hops a packet may take.
+    /// Sets the number of hops that a packet may take.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
         self.socket.inner().set_ttl(hops)
     }
 
-    /// How many hops a packet may take.
+    /// Returns the number of hops that a packet may take.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn ttl(&self) -> io::Result<u32> {
         self.socket.inner().ttl()
     }

@@ -1,4 +1,4 @@
-//! A connection.
+//! TCP connections.
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -18,36 +18,36 @@ use crate::wait::begin;
 
 /// A TCP connection; `std::net::TcpStream` that parks its fiber.
 ///
-/// Reads and writes go through [`Read`] and [`Write`], also of `&TcpStream`. It is closed when its
-/// last handle is dropped.
+/// Reads and writes go through [`Read`] and [`Write`], also of `&TcpStream`. Dropping the last
+/// handle closes the connection.
 pub struct TcpStream {
     pub(super) socket: Arc<Socket<net::TcpStream>>,
 }
 
 handle!(TcpStream, net::TcpStream);
 limits!(TcpStream);
-// But for urgent bytes, which events tell of.
+// Only urgent bytes end a read early, and events report those.
 stream!(TcpStream, true);
 
 impl TcpStream {
-    /// Connects to the first of the addresses that answers.
+    /// Connects to the first address that answers.
     ///
     /// # Errors
-    /// What the system says of the last address that was tried, or of the name.
+    /// The operating system's error for the last address tried, or for the name lookup.
     ///
     /// # Cancellation
-    /// An interruption point: the attempt is given up. Parks a fiber, blocks a plain thread.
+    /// An interruption point: the attempt is abandoned. Parks a fiber, blocks a plain thread.
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(address: A) -> io::Result<TcpStream> {
         let at = Location::caller();
         first_of(&resolve(&address)?, |address| connect(address, None, at))
     }
 
-    /// As [`connect`](Self::connect), to one address, and within `limit`.
+    /// Connects to one address, within `limit`; else like [`connect`](Self::connect).
     ///
     /// # Errors
-    /// As for `connect`; of kind `TimedOut`: the time was up. Of kind `InvalidInput`: the
-    /// limit is zero.
+    /// As for `connect`. Kind `TimedOut`: the limit expired. Kind `InvalidInput`: the limit is
+    /// zero.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -65,10 +65,10 @@ impl TcpStream {
         connect(*address, Some(limit), Location::caller())
     }
 
-    /// Receives into `buffer` what stays there to be read again; returns how many bytes.
+    /// Receives into `buffer` without removing the bytes from the queue; returns their number.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -77,10 +77,11 @@ impl TcpStream {
         self.socket.read_by(|inner| inner.peek(buffer), |_| false)
     }
 
-    /// Shuts down one direction or both. Whoever waits for it goes on, and finds the end.
+    /// Shuts down one direction or both. Fibers and threads that wait for it resume and find the
+    /// end.
     ///
     /// # Errors
-    /// What the system says: not connected any more, for instance.
+    /// The operating system's error: no longer connected, for instance.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -88,59 +89,59 @@ impl TcpStream {
         self.socket.inner().shutdown(how)
     }
 
-    /// The address of this end.
+    /// Returns the address of this end.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
     }
 
-    /// The address of the other end.
+    /// Returns the address of the other end.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().peer_addr()
     }
 
-    /// Sends small writes at once, if true, and not together with later ones.
+    /// Sets whether small writes are sent at once instead of being combined with later ones.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn set_nodelay(&self, yes: bool) -> io::Result<()> {
         self.socket.inner().set_nodelay(yes)
     }
 
-    /// Whether small writes are sent at once.
+    /// Returns true if small writes are sent at once.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn nodelay(&self) -> io::Result<bool> {
         self.socket.inner().nodelay()
     }
 
-    /// Sets how many hops a packet may take.
+    /// Sets the number of hops that a packet may take.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
         self.socket.inner().set_ttl(hops)
     }
 
-    /// How many hops a packet may take.
+    /// Returns the number of hops that a packet may take.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn ttl(&self) -> io::Result<u32> {
         self.socket.inner().ttl()
     }
 
-    /// How long what has been written is kept when the connection is closed: with `Some` of zero it
-    /// is thrown away and the other end sees a reset. `None` leaves it to the system.
+    /// Sets how long unsent data is kept when the connection is closed. With `Some` of zero the
+    /// data is discarded and the other end sees a reset. `None` leaves it to the system.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
         SockRef::from(self.socket.inner()).set_linger(linger)
     }

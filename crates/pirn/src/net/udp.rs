@@ -1,4 +1,4 @@
-//! Datagrams between machines.
+//! UDP sockets.
 
 use std::fmt;
 use std::io;
@@ -21,10 +21,10 @@ handle!(UdpSocket, net::UdpSocket);
 limits!(UdpSocket);
 
 impl UdpSocket {
-    /// Opens a socket at the first of the addresses that can be had.
+    /// Opens a socket at the first address that can be bound.
     ///
     /// # Errors
-    /// What the system says of the last address that was tried, or of the name.
+    /// The operating system's error for the last address tried, or for the name lookup.
     ///
     /// # Cancellation
     /// An interruption point only if a name has to be looked up.
@@ -34,7 +34,8 @@ impl UdpSocket {
         UdpSocket::try_from(opened)
     }
 
-    /// Sends to, and receives from, this address only, from now on.
+    /// Restricts the socket to one peer: later sends go to this address, and only its datagrams are
+    /// received.
     ///
     /// # Errors
     /// As for [`bind`](Self::bind).
@@ -47,11 +48,11 @@ impl UdpSocket {
         first_of(&resolve(&address)?, |address| inner.connect(address))
     }
 
-    /// Receives a datagram into `buffer`; returns its length, cut to the buffer's, and where it
-    /// comes from.
+    /// Receives a datagram into `buffer`. Returns its length, cut to the buffer's, and the sender's
+    /// address.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -61,10 +62,10 @@ impl UdpSocket {
             .read_by(|inner| inner.recv_from(buffer), |_| false)
     }
 
-    /// As [`recv_from`](Self::recv_from); the datagram stays there to be received again.
+    /// Like [`recv_from`](Self::recv_from), but the datagram stays in the queue.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -74,10 +75,10 @@ impl UdpSocket {
             .read_by(|inner| inner.peek_from(buffer), |_| false)
     }
 
-    /// Sends a datagram to the first of the addresses; returns how many bytes.
+    /// Sends a datagram to the first of the addresses; returns the number of bytes sent.
     ///
     /// # Errors
-    /// What the system says; of kind `InvalidInput`: there is no address.
+    /// The operating system's error. Kind `InvalidInput`: there is no address.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -95,10 +96,10 @@ impl UdpSocket {
             .write_by(|inner| inner.send_to(buffer, to), |_| false)
     }
 
-    /// Receives a datagram from where this socket is connected to.
+    /// Receives a datagram from the address that this socket is connected to.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -107,10 +108,10 @@ impl UdpSocket {
         self.socket.read_by(|inner| inner.recv(buffer), |_| false)
     }
 
-    /// As [`recv`](Self::recv); the datagram stays there to be received again.
+    /// Like [`recv`](Self::recv), but the datagram stays in the queue.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -119,10 +120,10 @@ impl UdpSocket {
         self.socket.read_by(|inner| inner.peek(buffer), |_| false)
     }
 
-    /// Sends a datagram to where this socket is connected to.
+    /// Sends a datagram to the address that this socket is connected to.
     ///
     /// # Errors
-    /// What the system says: nobody listens there, for instance.
+    /// The operating system's error: no socket listens there, for instance.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -131,58 +132,58 @@ impl UdpSocket {
         self.socket.write_by(|inner| inner.send(buffer), |_| false)
     }
 
-    /// The address of this socket.
+    /// Returns the address of this socket.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
     }
 
-    /// The address that it is connected to.
+    /// Returns the address that the socket is connected to.
     ///
     /// # Errors
-    /// What the system says: it is not.
+    /// The operating system's error: the socket is not connected, for instance.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().peer_addr()
     }
 
-    /// Whether it may send to everybody in a network.
+    /// Sets whether the socket may send to a broadcast address.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn set_broadcast(&self, yes: bool) -> io::Result<()> {
         self.socket.inner().set_broadcast(yes)
     }
 
-    /// Whether it may send to everybody in a network.
+    /// Returns true if the socket may send to a broadcast address.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn broadcast(&self) -> io::Result<bool> {
         self.socket.inner().broadcast()
     }
 
-    /// Sets how many hops a packet may take.
+    /// Sets the number of hops that a packet may take.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
         self.socket.inner().set_ttl(hops)
     }
 
-    /// How many hops a packet may take.
+    /// Returns the number of hops that a packet may take.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn ttl(&self) -> io::Result<u32> {
         self.socket.inner().ttl()
     }
 
-    /// Receives what is sent to this group, on this interface.
+    /// Joins a multicast group on one interface: the socket receives what is sent to the group.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn join_multicast_v4(
         &self,
         group: &Ipv4Addr,
@@ -191,18 +192,19 @@ impl UdpSocket {
         self.socket.inner().join_multicast_v4(group, interface)
     }
 
-    /// As [`join_multicast_v4`](Self::join_multicast_v4), the interface by its number.
+    /// Like [`join_multicast_v4`](Self::join_multicast_v4), for IPv6, with the interface by its
+    /// index.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn join_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
         self.socket.inner().join_multicast_v6(group, interface)
     }
 
-    /// Undoes [`join_multicast_v4`](Self::join_multicast_v4).
+    /// Leaves a group that [`join_multicast_v4`](Self::join_multicast_v4) joined.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn leave_multicast_v4(
         &self,
         group: &Ipv4Addr,
@@ -211,58 +213,58 @@ impl UdpSocket {
         self.socket.inner().leave_multicast_v4(group, interface)
     }
 
-    /// Undoes [`join_multicast_v6`](Self::join_multicast_v6).
+    /// Leaves a group that [`join_multicast_v6`](Self::join_multicast_v6) joined.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn leave_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> io::Result<()> {
         self.socket.inner().leave_multicast_v6(group, interface)
     }
 
-    /// Whether what is sent to a group by IPv4 comes back to this machine.
+    /// Sets whether packets sent to an IPv4 group come back to this machine.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn set_multicast_loop_v4(&self, yes: bool) -> io::Result<()> {
         self.socket.inner().set_multicast_loop_v4(yes)
     }
 
-    /// Whether what is sent to a group by IPv4 comes back to this machine.
+    /// Returns true if packets sent to an IPv4 group come back to this machine.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn multicast_loop_v4(&self) -> io::Result<bool> {
         self.socket.inner().multicast_loop_v4()
     }
 
-    /// Sets how many hops a packet to a group may take by IPv4.
+    /// Sets the number of hops that a packet to an IPv4 group may take.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn set_multicast_ttl_v4(&self, hops: u32) -> io::Result<()> {
         self.socket.inner().set_multicast_ttl_v4(hops)
     }
 
-    /// How many hops a packet to a group may take by IPv4.
+    /// Returns the number of hops that a packet to an IPv4 group may take.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn multicast_ttl_v4(&self) -> io::Result<u32> {
         self.socket.inner().multicast_ttl_v4()
     }
 
-    /// Whether what is sent to a group by IPv6 comes back to this machine.
+    /// Sets whether packets sent to an IPv6 group come back to this machine.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn set_multicast_loop_v6(&self, yes: bool) -> io::Result<()> {
         self.socket.inner().set_multicast_loop_v6(yes)
     }
 
-    /// Whether what is sent to a group by IPv6 comes back to this machine.
+    /// Returns true if packets sent to an IPv6 group come back to this machine.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn multicast_loop_v6(&self) -> io::Result<bool> {
         self.socket.inner().multicast_loop_v6()
     }

@@ -1,4 +1,4 @@
-//! Datagrams within the machine.
+//! Datagram sockets within the machine.
 
 use std::fmt;
 use std::io;
@@ -15,8 +15,8 @@ use crate::readiness::Interest;
 use crate::sys::is_read_closed;
 
 /// Sends and receives datagrams through sockets in the file system;
-/// `std::os::unix::net::UnixDatagram` that parks its fiber. Nothing is lost on the way: a sender
-/// waits until there is room.
+/// `std::os::unix::net::UnixDatagram` that parks its fiber. No datagram is lost on the way: a
+/// sender waits while the queue is full.
 pub struct UnixDatagram {
     socket: Arc<Socket<net::UnixDatagram>>,
 }
@@ -25,60 +25,60 @@ handle!(UnixDatagram, net::UnixDatagram);
 limits!(UnixDatagram);
 
 impl UnixDatagram {
-    /// Makes a socket at `path`.
+    /// Creates a socket at `path`.
     ///
     /// # Errors
-    /// What the system says: there is a file already, for instance.
+    /// The operating system's error: the file exists, for instance.
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
         UnixDatagram::try_from(net::UnixDatagram::bind(path)?)
     }
 
-    /// As [`bind`](Self::bind), at an address, which need not be a path.
+    /// Like [`bind`](Self::bind), with an address, which need not be a path.
     ///
     /// # Errors
-    /// What the system says: it is taken, for instance.
+    /// The operating system's error: the address is in use, for instance.
     pub fn bind_addr(address: &SocketAddr) -> io::Result<UnixDatagram> {
         UnixDatagram::try_from(net::UnixDatagram::bind_addr(address)?)
     }
 
-    /// Makes a socket without an address.
+    /// Creates a socket without an address.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn unbound() -> io::Result<UnixDatagram> {
         UnixDatagram::try_from(net::UnixDatagram::unbound()?)
     }
 
-    /// Makes two sockets that are connected to each other.
+    /// Creates two connected sockets.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, other) = net::UnixDatagram::pair()?;
         Ok((UnixDatagram::try_from(one)?, UnixDatagram::try_from(other)?))
     }
 
-    /// Sends to the socket at `path` from now on.
+    /// Sets the socket at `path` as the destination of later sends.
     ///
     /// # Errors
-    /// What the system says: there is none, for instance.
+    /// The operating system's error: there is no such socket, for instance.
     pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
         self.socket.inner().connect(path)
     }
 
-    /// As [`connect`](Self::connect), to an address, which need not be a path.
+    /// Like [`connect`](Self::connect), with an address, which need not be a path.
     ///
     /// # Errors
-    /// What the system says: nobody is there, for instance.
+    /// The operating system's error: no socket has the address, for instance.
     pub fn connect_addr(&self, address: &SocketAddr) -> io::Result<()> {
         self.socket.inner().connect_addr(address)
     }
 
-    /// Receives a datagram into `buffer`; returns its length, cut to the buffer's, and where it
-    /// comes from.
+    /// Receives a datagram into `buffer`. Returns its length, cut to the buffer's, and the sender's
+    /// address.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -91,10 +91,10 @@ impl UnixDatagram {
         self.socket.read_by(receive, |_| false)
     }
 
-    /// Receives a datagram. Once reading is [shut down](Self::shutdown) and none is left, it returns 0.
+    /// Receives a datagram. Returns 0 once reading is [shut down](Self::shutdown) and none is left.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -108,7 +108,7 @@ impl UnixDatagram {
     /// Sends a datagram to the socket that this one is connected to.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -120,7 +120,7 @@ impl UnixDatagram {
     /// Sends a datagram to the socket at `path`.
     ///
     /// # Errors
-    /// What the system says: there is none, for instance.
+    /// The operating system's error: there is no such socket, for instance.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -131,10 +131,10 @@ impl UnixDatagram {
             .write_by(|inner| inner.send_to(buffer, path), |_| false)
     }
 
-    /// Sends a datagram to where another one has come from.
+    /// Sends a datagram to an address that another datagram came from.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -147,31 +147,31 @@ impl UnixDatagram {
     /// Shuts down one direction or both.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.socket.inner().shutdown(how)
     }
 
-    /// The address of this socket.
+    /// Returns the address of this socket.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
     }
 
-    /// The address that it is connected to.
+    /// Returns the address that the socket is connected to.
     ///
     /// # Errors
-    /// What the system says: it is not.
+    /// The operating system's error: the socket is not connected, for instance.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().peer_addr()
     }
 }
 
-/// What `receive` comes to; `end`, if there is nothing and nothing more will come. On Linux a socket
-/// that does not block says then that it would have to wait, and one that blocks comes back with
-/// nothing.
+/// Returns the result of `receive`, or of `end` if nothing is queued and nothing more will come. On
+/// Linux a non-blocking socket then reports that it would have to wait, and a blocking one returns
+/// 0 bytes.
 fn or_end<R>(
     inner: &net::UnixDatagram,
     mut receive: impl FnMut() -> io::Result<R>,
@@ -180,7 +180,7 @@ fn or_end<R>(
     let waits = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
     match receive() {
         Err(error) if waits(&error) && is_read_closed(inner.as_fd()) => match receive() {
-            // Nothing has come between the attempt and the end.
+            // No datagram has arrived between the attempt and the end.
             Err(error) if waits(&error) => end(),
             received => received,
         },

@@ -1,4 +1,4 @@
-//! Where connections within the machine come in.
+//! Listening for connections within the machine.
 
 use std::fmt;
 use std::io;
@@ -21,10 +21,10 @@ pub struct UnixListener {
 handle!(UnixListener, net::UnixListener);
 
 impl UnixListener {
-    /// Makes a socket at `path` and listens on it.
+    /// Creates a socket at `path` and listens on it.
     ///
     /// # Errors
-    /// What the system says: there is a file already, for instance.
+    /// The operating system's error: the file exists, for instance.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -32,10 +32,10 @@ impl UnixListener {
         UnixListener::try_from(net::UnixListener::bind(path)?)
     }
 
-    /// As [`bind`](Self::bind), at an address, which need not be a path.
+    /// Like [`bind`](Self::bind), with an address, which need not be a path.
     ///
     /// # Errors
-    /// What the system says: it is taken, for instance.
+    /// The operating system's error: the address is in use, for instance.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -43,7 +43,7 @@ impl UnixListener {
         UnixListener::try_from(net::UnixListener::bind_addr(address)?)
     }
 
-    /// Accepts a connection, and tells where it comes from.
+    /// Accepts a connection and returns it with the peer's address.
     ///
     /// # Errors
     /// As for [`TcpListener::accept`](super::TcpListener::accept).
@@ -65,8 +65,8 @@ impl UnixListener {
         AcceptCase::new(self.socket.source(), self)
     }
 
-    /// Returns the connections that come in, as
-    /// [`TcpListener::incoming`](super::TcpListener::incoming) does.
+    /// Returns an iterator over incoming connections, like
+    /// [`TcpListener::incoming`](super::TcpListener::incoming).
     ///
     /// # Cancellation
     /// Each step is an interruption point.
@@ -74,10 +74,10 @@ impl UnixListener {
         UnixIncoming::new(self)
     }
 
-    /// The address that is listened on.
+    /// Returns the address that the listener is bound to.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
     }

@@ -1,4 +1,4 @@
-//! A connection within the machine.
+//! Stream connections within the machine.
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -25,22 +25,22 @@ pub struct UnixStream {
 
 handle!(UnixStream, net::UnixStream);
 limits!(UnixStream);
-// It stops after what a descriptor was sent with.
+// A read ends early behind data that was sent with a descriptor.
 stream!(UnixStream, false);
 
-/// Between two attempts to connect to a listener whose queue is full, which the system tells
-/// nobody the end of. Arbitrary.
+/// The pause between two attempts to connect while the queue of a listener is full. The system does not
+/// report when the queue has space. Arbitrary.
 const AGAIN: Duration = Duration::from_millis(1);
 
 impl UnixStream {
     /// Connects to the socket at `path`.
     ///
     /// # Errors
-    /// What the system says: there is none, for instance.
+    /// The operating system's error: there is no such socket, for instance.
     ///
     /// # Cancellation
-    /// An interruption point. While the other end has no room for another connection it parks a
-    /// fiber, or blocks a plain thread, and tries once a millisecond.
+    /// An interruption point. While the listener's queue is full it parks a fiber, or blocks a
+    /// plain thread, and tries once a millisecond.
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
         begin()?;
@@ -60,10 +60,10 @@ impl UnixStream {
         }
     }
 
-    /// Makes two ends of a connection.
+    /// Creates the two ends of a connection.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -72,10 +72,11 @@ impl UnixStream {
         Ok((UnixStream::try_from(one)?, UnixStream::try_from(other)?))
     }
 
-    /// Shuts down one direction or both. Whoever waits for it goes on, and finds the end.
+    /// Shuts down one direction or both. Fibers and threads that wait for it resume and find the
+    /// end.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -83,18 +84,18 @@ impl UnixStream {
         self.socket.inner().shutdown(how)
     }
 
-    /// The address of this end.
+    /// Returns the address of this end.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
     }
 
-    /// The address of the other end.
+    /// Returns the address of the other end.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().peer_addr()
     }

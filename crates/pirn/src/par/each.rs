@@ -63,7 +63,7 @@ pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
 /// `Interrupt` itself, or an enum with a `From<Interrupt>`.
 ///
 /// # Panics
-/// As [`for_each`].
+/// Like [`for_each`].
 ///
 /// # Cancellation
 /// An interruption point: interrupts are looked for before each piece of items; without
@@ -73,7 +73,7 @@ pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
 /// ([`runtime::test`](crate::runtime::test)), where no deadline passes while it computes.
 ///
 /// # Blocking
-/// As [`for_each`].
+/// Like [`for_each`].
 #[track_caller]
 pub fn try_for_each<S: Split, E: From<Interrupt> + Send>(
     items: S,

@@ -17,7 +17,7 @@ use super::{Split, scope};
 /// ```
 ///
 /// # Complexity
-/// As [`for_each`](super::for_each) if there is none; else what was looked at before it
+/// Like [`for_each`](super::for_each) if there is none; else what was looked at before it
 /// was found, by all who took part.
 ///
 /// # Panics
@@ -28,7 +28,7 @@ use super::{Split, scope};
 /// Not an interruption point, but `wanted` may have some.
 ///
 /// # Blocking
-/// As [`for_each`](super::for_each).
+/// Like [`for_each`](super::for_each).
 #[must_use = "what was found is all that comes of it"]
 #[track_caller]
 pub fn find_any<S: Split>(

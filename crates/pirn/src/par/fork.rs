@@ -52,7 +52,7 @@ where
     }
 }
 
-/// As [`fork`], for a caller that is to look up whose jobs it is to note, and what it is
+/// Like [`fork`], for a caller that is to look up whose jobs it is to note, and what it is
 /// asked for. Where nobody may wait, one half runs after the other.
 #[cold]
 #[inline(never)]

@@ -22,7 +22,7 @@ use crate::Interrupt;
 /// ```
 ///
 /// # Complexity
-/// As [`for_each`](super::for_each); the results are written where they stay, for which
+/// Like [`for_each`](super::for_each); the results are written where they stay, for which
 /// there is room before the first one is made.
 ///
 /// # Panics
@@ -33,7 +33,7 @@ use crate::Interrupt;
 /// Not an interruption point, but `f` may have some. See [`try_map`].
 ///
 /// # Blocking
-/// As [`for_each`](super::for_each).
+/// Like [`for_each`](super::for_each).
 #[track_caller]
 pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<R> {
     let items = items.parts();
@@ -72,13 +72,13 @@ pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<
 /// What `f` returned; or the [`Interrupt`] that the calling code is under, as an `E`.
 ///
 /// # Panics
-/// As [`map`]; so is complexity: there is room for all results first.
+/// Like [`map`]; so is complexity: there is room for all results first.
 ///
 /// # Cancellation
 /// An interruption point, as [`try_for_each`](super::try_for_each) is.
 ///
 /// # Blocking
-/// As [`for_each`](super::for_each).
+/// Like [`for_each`](super::for_each).
 #[track_caller]
 pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
     items: S,

@@ -127,7 +127,7 @@ pub(super) unsafe fn merge<T: Send>(
 /// comparisons going where one would wait for itself.
 ///
 /// # Safety
-/// As [`merge`].
+/// Like [`merge`].
 unsafe fn merge_block<T>(
     left: Stretch<T>,
     right: Stretch<T>,
@@ -214,7 +214,7 @@ unsafe fn take_first<T>(
 /// Copies the greater of both last items to `to`; of equal ones, the right one.
 ///
 /// # Safety
-/// As [`take_first`].
+/// Like [`take_first`].
 #[inline(always)]
 unsafe fn take_last<T>(
     left: &mut Rest<T>,

@@ -29,7 +29,7 @@ use super::{Scope, Split, scope};
 /// ```
 ///
 /// # Complexity
-/// As [`for_each`](super::for_each). Within a block of 4,096 items, or of a 32nd part of
+/// Like [`for_each`](super::for_each). Within a block of 4,096 items, or of a 32nd part of
 /// fewer, `op` is applied by one worker.
 ///
 /// # Panics
@@ -39,7 +39,7 @@ use super::{Scope, Split, scope};
 /// Not an interruption point, but the closures may have some.
 ///
 /// # Blocking
-/// As [`for_each`](super::for_each).
+/// Like [`for_each`](super::for_each).
 #[track_caller]
 pub fn map_reduce<S: Split, R: Send>(
     items: S,
@@ -71,7 +71,7 @@ pub fn map_reduce<S: Split, R: Send>(
 /// ```
 ///
 /// # Panics
-/// As [`map_reduce`]; so are complexity, cancellation and blocking.
+/// Like [`map_reduce`]; so are complexity, cancellation and blocking.
 #[track_caller]
 pub fn reduce<S: Split>(
     items: S,
@@ -97,7 +97,7 @@ pub fn reduce<S: Split>(
 /// Where addition does, as that of integers that overflow in a debug build.
 ///
 /// # Complexity
-/// As [`map_reduce`]; so are cancellation and blocking.
+/// Like [`map_reduce`]; so are cancellation and blocking.
 #[track_caller]
 pub fn sum<S: Split, R: Send + Sum<S::Item> + Sum<R>>(items: S) -> R {
     let items = items.parts();

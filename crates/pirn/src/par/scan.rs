@@ -35,7 +35,7 @@ use super::{Split, chunks, chunks_mut, scope};
 /// Not an interruption point, but `op` may have some.
 ///
 /// # Blocking
-/// As [`for_each`](super::for_each).
+/// Like [`for_each`](super::for_each).
 #[track_caller]
 pub fn scan<T: Send + Sync>(items: &mut [T], op: impl Fn(&T, &T) -> T + Sync) {
     // At least two: the total of one item would be a copy of it, and items need not be

@@ -87,14 +87,14 @@ impl Scope<'_> {
         }
     }
 
-    /// As [`join`](super::join()); both halves get a scope, which is that of the fiber
+    /// Like [`join`](super::join()); both halves get a scope, which is that of the fiber
     /// that they run on.
     ///
     /// # Panics
-    /// As [`join`](super::join()).
+    /// Like [`join`](super::join()).
     ///
     /// # Cancellation
-    /// As [`join`](super::join()); so is blocking.
+    /// Like [`join`](super::join()); so is blocking.
     #[inline]
     #[track_caller]
     pub fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)

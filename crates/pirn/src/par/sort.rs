@@ -31,7 +31,7 @@ use super::merge_sort::merge_sort;
 /// Not an interruption point, but comparisons may have some.
 ///
 /// # Blocking
-/// As [`for_each`](super::for_each). A run is sorted in one go: its worker does nothing
+/// Like [`for_each`](super::for_each). A run is sorted in one go: its worker does nothing
 /// else meanwhile.
 #[track_caller]
 pub fn sort<T: Ord + Send>(items: &mut [T]) {
@@ -49,7 +49,7 @@ pub fn sort<T: Ord + Send>(items: &mut [T]) {
 /// ```
 ///
 /// # Panics
-/// As [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`]; so are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     merge_sort(items, &|run: &mut [T]| run.sort_by(&compare), &compare);
@@ -67,7 +67,7 @@ pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + 
 /// ```
 ///
 /// # Panics
-/// As [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`]; so are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Sync) {
     sort_by(items, |a, b| key(a).cmp(&key(b)));
@@ -85,7 +85,7 @@ pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Syn
 /// ```
 ///
 /// # Panics
-/// As [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`]; so are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
     sort_unstable_by(items, T::cmp);
@@ -102,7 +102,7 @@ pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
 /// ```
 ///
 /// # Panics
-/// As [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`]; so are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_unstable_by<T: Send>(
     items: &mut [T],
@@ -127,7 +127,7 @@ pub fn sort_unstable_by<T: Send>(
 /// ```
 ///
 /// # Panics
-/// As [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`]; so are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_unstable_by_key<T: Send, K: Ord>(
     items: &mut [T],

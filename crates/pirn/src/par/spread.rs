@@ -171,7 +171,7 @@ pub(super) fn spread<S: Split, R: Send>(
     halved(scope, items, cuts, &leaf, both)
 }
 
-/// As [`spread`] for what is left of a block when a beat is due.
+/// Like [`spread`] for what is left of a block when a beat is due.
 pub(super) fn spread_rest<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     rest: S,

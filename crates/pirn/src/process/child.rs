@@ -95,7 +95,7 @@ impl Child {
     /// How it has ended, if it has.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -145,7 +145,7 @@ impl Child {
     /// thread too, by a fiber of the current runtime.
     ///
     /// # Errors
-    /// As [`wait`](Child::wait). What has been read is lost then, and the child goes on without
+    /// Like [`wait`](Child::wait). What has been read is lost then, and the child goes on without
     /// anybody to read the rest; to keep it, read the pipes oneself and wait then.
     ///
     /// # Cancellation

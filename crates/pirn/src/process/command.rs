@@ -122,7 +122,7 @@ impl Command {
     /// Starts the program and waits until it has ended.
     ///
     /// # Errors
-    /// As [`spawn`](Command::spawn) and [`Child::wait`]. The child is killed then, since nobody else
+    /// Like [`spawn`](Command::spawn) and [`Child::wait`]. The child is killed then, since nobody else
     /// could: to have it go on, `spawn` it and wait for it.
     ///
     /// # Cancellation
@@ -137,7 +137,7 @@ impl Command {
     /// from its standard input.
     ///
     /// # Errors
-    /// As [`spawn`](Command::spawn) and [`Child::wait_with_output`]. The child is killed then, as by
+    /// Like [`spawn`](Command::spawn) and [`Child::wait_with_output`]. The child is killed then, as by
     /// [`status`](Command::status).
     ///
     /// # Cancellation

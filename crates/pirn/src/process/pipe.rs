@@ -20,7 +20,7 @@ pub(super) struct Pipe<E> {
 
 impl<E: From<OwnedFd> + Into<OwnedFd> + AsFd> Pipe<E> {
     /// # Errors
-    /// What the system says.
+    /// Returns the operating system's error.
     fn new(end: OwnedFd) -> io::Result<Pipe<E>> {
         sys::set_blocking(end.as_fd(), false)?;
         Ok(Pipe {

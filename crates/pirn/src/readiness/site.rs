@@ -207,7 +207,7 @@ impl Site {
         );
     }
 
-    /// As [`clear`](Self::clear), since an attempt has come to less than it had room for: if it is
+    /// Like [`clear`](Self::clear), since an attempt has come to less than it had room for: if it is
     /// closed, or something urgent has come, that says nothing of the next one.
     pub(super) fn drained(&self, seen: Seen, interest: Interest) {
         if seen.0 & (interest.bit() << 2 | URGENT) == 0 {

@@ -143,7 +143,7 @@ impl Source {
     /// Waits until an event says that the source is ready, or for no reason.
     ///
     /// # Errors
-    /// As [`operate`](Self::operate); or the source cannot be watched.
+    /// Like [`operate`](Self::operate); or the source cannot be watched.
     #[track_caller]
     pub(crate) fn wait(
         &self,

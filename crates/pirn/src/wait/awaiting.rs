@@ -92,7 +92,7 @@ impl<C: Case> Awaiting<C> {
     /// Publishes the case and parks the agent; false if the case may be possible now.
     ///
     /// # Safety
-    /// As [`poll`](Self::poll).
+    /// Like [`poll`](Self::poll).
     unsafe fn publish(&self, waker: &Waker) -> bool {
         let agent = self.agent();
         agent.call(waker);

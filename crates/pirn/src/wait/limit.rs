@@ -90,7 +90,7 @@ fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
     region.and_then(|region| region.get().limit())
 }
 
-/// As [`interrupted`], for a caller that only looks: nothing counts as reported.
+/// Like [`interrupted`], for a caller that only looks: nothing counts as reported.
 pub(crate) fn pending() -> Option<Interrupt> {
     let fiber = current::known(current::local())?;
     // SAFETY: H1.

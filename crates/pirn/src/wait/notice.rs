@@ -108,7 +108,7 @@ impl<'a> Subject<'a> {
     /// Says what it is, without its name.
     ///
     /// # Safety
-    /// As [`describe`](Self::describe).
+    /// Like [`describe`](Self::describe).
     pub(crate) unsafe fn kind(&self) -> ObjectKind {
         // SAFETY: made together with the place; the caller's promise.
         unsafe { (self.describe)(self.place) }

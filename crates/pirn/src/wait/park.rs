@@ -174,7 +174,7 @@ pub(crate) fn ticket() -> Ticket {
     ticket_on(current::local())
 }
 
-/// As [`ticket`], on the caller's own thread.
+/// Like [`ticket`], on the caller's own thread.
 #[inline]
 pub(crate) fn ticket_on(local: &Local) -> Ticket {
     let fiber = current::identity(local);
@@ -185,7 +185,7 @@ pub(crate) fn ticket_on(local: &Local) -> Ticket {
     Header::ticket(fiber)
 }
 
-/// As [`ticket_on`], for a caller that parks next; none in the middle of a poll (`polling`).
+/// Like [`ticket_on`], for a caller that parks next; none in the middle of a poll (`polling`).
 #[inline]
 pub(super) fn ticket_to_park(local: &Local) -> Option<Ticket> {
     match polling::forbids_waiting(local) {
@@ -246,7 +246,7 @@ pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
     park_on(local, ticket, spec, None)
 }
 
-/// As [`park`], on the caller's own thread, and says what for.
+/// Like [`park`], on the caller's own thread, and says what for.
 ///
 /// PERF: inlined, so that the notice is made where its parts are, and not copied together: 18
 /// instructions less for each wait (bench guard, `rendezvous`).
@@ -311,7 +311,7 @@ fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> En
     end
 }
 
-/// As [`park_fiber`], if not [`yields_as_usual`].
+/// Like [`park_fiber`], if not [`yields_as_usual`].
 #[inline(never)]
 fn park_unusually(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     if unwinds(local) {
@@ -375,7 +375,7 @@ fn park_until(
     }
 }
 
-/// As [`yield_now`], for a fiber that joins and others want the thread of: its pending jobs stay its own. (They would be
+/// Like [`yield_now`], for a fiber that joins and others want the thread of: its pending jobs stay its own. (They would be
 /// fibers otherwise, and there would be more who want the thread each time.)
 #[cold]
 pub(crate) fn yield_joining() {
@@ -400,7 +400,7 @@ pub(crate) fn yield_now() {
     yield_on(current::local());
 }
 
-/// As [`yield_now`], for a caller who has asked for just that.
+/// Like [`yield_now`], for a caller who has asked for just that.
 ///
 /// # Panics
 /// In the middle of a poll (`polling`).
@@ -507,7 +507,7 @@ pub(crate) fn spend() {
     spend_here();
 }
 
-/// As [`spend`], and returns the thread that the caller goes on on.
+/// Like [`spend`], and returns the thread that the caller goes on on.
 #[inline]
 pub(crate) fn spend_here() -> &'static Local {
     let local = current::local();

@@ -33,7 +33,7 @@ pub(crate) enum Waited<R, P> {
     Ended(How, P),
 }
 
-/// As [`wait_held`], for a caller that does not hold the lock yet and has nothing to do
+/// Like [`wait_held`], for a caller that does not hold the lock yet and has nothing to do
 /// before the wait.
 #[inline]
 #[track_caller]
@@ -47,7 +47,7 @@ pub(crate) fn wait_in<S: Describe, P, R>(
     wait_held(subject, lock, lock.lock(), queue, spec, attempt, || ())
 }
 
-/// As [`wait_in`], for something that is more than what its lock guards.
+/// Like [`wait_in`], for something that is more than what its lock guards.
 #[inline]
 #[track_caller]
 pub(crate) fn wait_for<S, P, R>(

@@ -118,7 +118,7 @@ pub(super) fn requeue(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// As [`requeue`], for a fiber that has settled on this thread.
+/// Like [`requeue`], for a fiber that has settled on this thread.
 #[inline(always)]
 pub(super) fn requeue_settled(local: &Local, fiber: FiberPtr) {
     // SAFETY: H1.
@@ -130,7 +130,7 @@ pub(super) fn requeue_settled(local: &Local, fiber: FiberPtr) {
     header.spans.resume();
 }
 
-/// As [`requeue`], for a fiber that may go on elsewhere.
+/// Like [`requeue`], for a fiber that may go on elsewhere.
 #[inline(never)]
 fn requeue_free(local: &Local, fiber: FiberPtr) {
     // SAFETY: H1.
@@ -142,7 +142,7 @@ fn requeue_free(local: &Local, fiber: FiberPtr) {
     header.spans.resume();
 }
 
-/// As [`requeue`], for a fiber that goes on on this thread.
+/// Like [`requeue`], for a fiber that goes on on this thread.
 #[cold]
 pub(super) fn requeue_pinned(local: &Local, fiber: FiberPtr) {
     if !local.is_free() {

@@ -116,7 +116,7 @@ impl<'env> Graph<'env> {
     /// Has each of `nodes` start when the one named before it has ended.
     ///
     /// # Panics
-    /// As [`order`](Self::order).
+    /// Like [`order`](Self::order).
     #[track_caller]
     pub fn chain(&mut self, nodes: &[NodeId]) {
         for pair in nodes.windows(2) {

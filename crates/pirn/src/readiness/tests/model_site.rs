@@ -111,7 +111,7 @@ fn model_site_move_against_a_waiter() {
     });
 }
 
-/// As [`model_site_move_against_a_waiter`]; the worker of the waiter looks at any moment of the move.
+/// Like [`model_site_move_against_a_waiter`]; the worker of the waiter looks at any moment of the move.
 #[test]
 fn model_site_move_against_a_look() {
     explore("site_move_look", 2, || {
@@ -140,7 +140,7 @@ fn model_site_move_against_a_look() {
     });
 }
 
-/// As [`model_site_move_against_a_waiter`]; the event comes at any moment of the move.
+/// Like [`model_site_move_against_a_waiter`]; the event comes at any moment of the move.
 #[test]
 fn model_site_move_against_an_event() {
     explore("site_move_event", 2, || {
