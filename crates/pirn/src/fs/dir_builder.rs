@@ -1,4 +1,4 @@
-//! [`DirBuilder`]: how a directory is to be made.
+//! [`DirBuilder`]: options for creating a directory.
 
 use std::fs;
 use std::io;
@@ -6,31 +6,31 @@ use std::path::Path;
 
 use crate::blocking::file_call;
 
-/// How a directory is to be made, as [`std::fs::DirBuilder`].
+/// Options for creating a directory, like [`std::fs::DirBuilder`].
 #[derive(Debug)]
 pub struct DirBuilder(pub(super) fs::DirBuilder);
 
 impl DirBuilder {
-    /// One directory, whose parent is there.
+    /// Returns the default: creates one directory in an existing parent.
     #[expect(clippy::new_without_default, reason = "the shape of std")]
     #[must_use]
     pub fn new() -> DirBuilder {
         DirBuilder(fs::DirBuilder::new())
     }
 
-    /// Whether those above it are made too, and it may be there already.
+    /// Sets whether missing parents are created too; an existing directory is then no error.
     pub fn recursive(&mut self, recursive: bool) -> &mut DirBuilder {
         self.0.recursive(recursive);
         self
     }
 
-    /// Makes the directory, as [`std::fs::DirBuilder::create`].
+    /// Creates the directory, like [`std::fs::DirBuilder::create`].
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
-    /// An interruption point before the first is made; see [the module](crate::fs).
+    /// An interruption point before the first directory is created; see [the module](crate::fs).
     #[track_caller]
     pub fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();

@@ -1,7 +1,7 @@
-//! [`File`]: an open file, whose calls are handed over.
+//! [`File`]: an open file; its calls run on another thread.
 //!
-//! Owns: which calls on an open file are handed over, and which are so short that they are made
-//! in place. Does not own: any buffer; what is read goes to where the caller wants it.
+//! Owns: which calls on an open file are handed over, and which are short enough to be made in
+//! place. Does not own: any buffer; a read goes into the caller's.
 
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -14,27 +14,27 @@ use crate::blocking::{file_call, file_read, file_read_exact};
 use crate::sys::may_be_cached;
 use crate::wait::begin;
 
-/// An open file, as [`std::fs::File`], for fibers and threads. Closed when it is dropped.
+/// An open file for fibers and threads, like [`std::fs::File`]. Closed when it is dropped.
 ///
-/// `Read`, `Write` and `Seek` work on `File` and on `&File`; the position in the file is one,
-/// whoever moves it. Each call that may wait for the disk is handed to another thread: [the
-/// module](crate::fs) says what that costs, and that one wants a buffer around it. `read_to_end`, `read_to_string`,
-/// `read_exact`, `write_all` and `write!` are one call each. `flush` does nothing, as there is
-/// nothing to be flushed, and a seek that needs not know the file's length is made in place.
+/// `Read`, `Write` and `Seek` work on `File` and on `&File`, and all of them share one position.
+/// Each call that may wait for the disk is handed to another thread, so put a buffer around the
+/// file; [the module](crate::fs) has the cost. `read_to_end`, `read_to_string`, `read_exact`,
+/// `write_all` and `write!` are one call each. `flush` does nothing, because nothing is buffered. A
+/// seek that does not need the file's length is made in place.
 ///
 /// To wait for another process's lock on a file, use [`into_std`](File::into_std) and
 /// [`blocking`](crate::blocking()).
 pub struct File {
     file: fs::File,
-    /// Reads are tried in place.
+    /// Whether reads are first tried in place.
     pub(super) in_place: bool,
 }
 
 impl File {
-    /// Opens a file to be read, as [`std::fs::File::open`].
+    /// Opens a file for reading, like [`std::fs::File::open`].
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -43,11 +43,11 @@ impl File {
         OpenOptions::new().read(true).open(path)
     }
 
-    /// Opens a file to be written, empty; it is made if it is not there. As
-    /// [`std::fs::File::create`].
+    /// Opens a file for writing, like [`std::fs::File::create`]: it is created if missing, else
+    /// truncated.
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -57,11 +57,10 @@ impl File {
         options.write(true).create(true).truncate(true).open(path)
     }
 
-    /// Makes a file that was not there, to be read and written, as
-    /// [`std::fs::File::create_new`].
+    /// Creates a new file for reading and writing, like [`std::fs::File::create_new`].
     ///
     /// # Errors
-    /// As there (`AlreadyExists`), and the interrupt that the caller is under.
+    /// The errors of the `std` function (`AlreadyExists`), or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -71,16 +70,16 @@ impl File {
         options.read(true).write(true).create_new(true).open(path)
     }
 
-    /// Options to open a file with: [`OpenOptions::new`].
+    /// Returns options for opening a file, like [`OpenOptions::new`].
     #[must_use]
     pub fn options() -> OpenOptions {
         OpenOptions::new()
     }
 
-    /// Waits until everything that was written is on the disk, as [`std::fs::File::sync_all`].
+    /// Waits until all written data and metadata are on the disk, like [`std::fs::File::sync_all`].
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -89,11 +88,11 @@ impl File {
         file_call(|| self.file.sync_all())
     }
 
-    /// Like [`sync_all`](File::sync_all), without what is not needed to read it again, as
-    /// [`std::fs::File::sync_data`].
+    /// Waits until all written data are on the disk, like [`std::fs::File::sync_data`]. Unlike
+    /// [`sync_all`](File::sync_all), leaves out metadata that reading the file does not need.
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -102,11 +101,11 @@ impl File {
         file_call(|| self.file.sync_data())
     }
 
-    /// Cuts the file off at `size` bytes, or fills it up with zeros, as
+    /// Truncates the file to `size` bytes, or extends it with zeros, like
     /// [`std::fs::File::set_len`].
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -115,10 +114,10 @@ impl File {
         file_call(|| self.file.set_len(size))
     }
 
-    /// What the system knows of the file, as [`std::fs::File::metadata`].
+    /// Returns the file's metadata, like [`std::fs::File::metadata`].
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -127,10 +126,10 @@ impl File {
         file_call(|| self.file.metadata())
     }
 
-    /// Changes who may do what with the file, as [`std::fs::File::set_permissions`].
+    /// Changes the file's permissions, like [`std::fs::File::set_permissions`].
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -139,10 +138,10 @@ impl File {
         file_call(|| self.file.set_permissions(permissions))
     }
 
-    /// Changes the times that the system keeps of the file, as [`std::fs::File::set_times`].
+    /// Changes the file's timestamps, like [`std::fs::File::set_times`].
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -151,10 +150,10 @@ impl File {
         file_call(|| self.file.set_times(times))
     }
 
-    /// Changes when the file was written last, as [`std::fs::File::set_modified`].
+    /// Changes the file's modification time, like [`std::fs::File::set_modified`].
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
@@ -163,10 +162,11 @@ impl File {
         self.set_times(FileTimes::new().set_modified(time))
     }
 
-    /// The same open file once more, with the same position, as [`std::fs::File::try_clone`].
+    /// Returns another handle to the same open file, with the same position, like
+    /// [`std::fs::File::try_clone`].
     ///
     /// # Errors
-    /// As there: the process has no descriptors left.
+    /// The errors of the `std` function: the process has no descriptors left, for instance.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -174,13 +174,13 @@ impl File {
         self.file.try_clone().map(File::from)
     }
 
-    /// The file as `std` has it, whose calls block the thread.
+    /// Returns the file as `std`'s type, with calls that block the thread.
     #[must_use]
     pub fn into_std(self) -> fs::File {
         self.file
     }
 
-    /// The file as `std` has it, for what is not here.
+    /// Returns the file as `std`'s type, for functions that are not here.
     #[must_use]
     pub fn as_std(&self) -> &fs::File {
         &self.file
@@ -255,7 +255,7 @@ impl Write for &File {
         file_call(|| (&self.file).write_all(bytes))
     }
 
-    /// Formats first, so that all of it is one call.
+    /// Formats first, so that all output is one call.
     #[track_caller]
     fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> io::Result<()> {
         if let Some(text) = arguments.as_str() {
@@ -278,7 +278,7 @@ impl Seek for &File {
     #[track_caller]
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match to {
-            // The system changes a number; nobody asks the disk.
+            // The system changes a number; no disk access.
             SeekFrom::Start(_) | SeekFrom::Current(_) => {
                 begin()?;
                 (&self.file).seek(to)

@@ -1,48 +1,51 @@
 //! Files and directories, in the shapes of [`std::fs`].
 //!
-//! The system answers calls on files when the disk does, and there is no way to be told later. So
-//! a fiber hands each of these calls to one of a few threads that may block, and parks until it
-//! is answered; its worker goes on with others. What the system has in memory waits for no disk: on
-//! Linux a read of up to 64 KiB is made in place, as far as that goes and the file system says so. At the
-//! file's position [`read`](std::io::Read::read) then comes to what is in memory, be it less than was asked for: others may move the position,
-//! and what came later would not lie behind it.
-//! With the feature `io_uring` a read of that size *at a place* of a file
-//! ([`FileExt`](std::os::unix::fs::FileExt)) is not handed over at all: Linux 6.1 and later fetch
-//! what is missing by themselves while the fiber parks, 256 reads for each worker at most, if no
-//! filter forbids it. `PIRN_IO_URING=0` turns that off.
-//! On a plain thread the same functions call [`std::fs`] and nothing else.
+//! A call on a file lasts until the disk answers, and the system offers no notification. So a fiber
+//! hands each of these calls to one of a few threads that may block, and parks until the call
+//! returns. Its worker runs other fibers meanwhile. On a plain thread the same functions call
+//! [`std::fs`] directly.
 //!
-//! # What it costs
+//! Data in memory needs no disk. On Linux a read of up to 64 KiB is made in place, as far as the
+//! data are in memory and the file system supports it. At the file's position,
+//! [`read`](std::io::Read::read) then returns only the part in memory, which may be less than was
+//! asked for. The rest might not follow on, since other users may move the position.
 //!
-//! A read that is made in place costs what it costs with `std`. To hand over a call costs two wakes of a
-//! thread, some ten microseconds each; each write is handed over. So few large calls
-//! are better than many small ones: [`read`], [`read_to_string`], [`write()`] and [`copy`] are one
-//! call each, and so are [`read_to_end`](std::io::Read::read_to_end) and
-//! [`write_all`](std::io::Write::write_all) of a [`File`]. Everything in between wants a
-//! [`BufReader`](std::io::BufReader) or a [`BufWriter`](std::io::BufWriter) around it, even more
-//! than with `std`. For a great number of small calls use `std::fs` inside
+//! With the feature `io_uring` a read of that size *at an offset*
+//! ([`FileExt`](std::os::unix::fs::FileExt)) is not handed over at all. Linux 6.1 and later fetch
+//! the missing part while the fiber parks, at most 256 reads for each worker, if no seccomp filter
+//! forbids it. `PIRN_IO_URING=0` turns that off.
+//!
+//! # Cost
+//!
+//! A read made in place costs as much as with `std`. Handing over a call costs two wake-ups of a
+//! thread, about ten microseconds each. Each write is handed over, so few large calls are better
+//! than many small ones. [`read`], [`read_to_string`], [`write()`] and [`copy`] are one call each,
+//! and so are [`read_to_end`](std::io::Read::read_to_end) and
+//! [`write_all`](std::io::Write::write_all) of a [`File`]. For other access put a
+//! [`BufReader`](std::io::BufReader) or a [`BufWriter`](std::io::BufWriter) around the file, even
+//! more than with `std`. For a great number of small calls use `std::fs` inside
 //! [`blocking`](crate::blocking()), which hands over once.
 //!
 //! # Blocking
 //!
-//! At most 64 of these calls are made at once, in the whole process; more wait their turn. They are
-//! none of the 64 of [`blocking`](crate::blocking()). What can keep a reader waiting for ever, like a
-//! pipe with a name, takes one of them away as long. A file that is dropped is closed in place,
-//! by the fiber that drops it.
+//! At most 64 of these calls run at once in the whole process; more wait their turn. They do not
+//! count towards the 64 of [`blocking`](crate::blocking()). A read that can block indefinitely,
+//! like that of a named pipe, occupies one of the 64 threads. Dropping a file closes it in place,
+//! on the dropping fiber's worker.
 //!
 //! # Cancellation
 //!
 //! Each function that returns an [`io::Result`](std::io::Result) is an interruption point before
-//! its call is handed over, unless it says otherwise: the [`Interrupt`](crate::Interrupt) is inside the error, and nothing has
-//! been done. Once handed over, a call is made to its end, and its result is returned: what is
-//! written is written.
+//! its call is handed over, unless it says otherwise. The [`Interrupt`](crate::Interrupt) is inside
+//! the error, and nothing has been done. A call that has been handed over runs to its end, and its
+//! result is returned.
 //!
-//! What a `BufWriter` holds when its fiber is cancelled is lost if nobody flushes it under a
-//! [`shield`](crate::cancel::shield): the flush of its drop is interrupted too, and says nothing.
+//! The contents of a `BufWriter` are lost if its fiber is cancelled before they are flushed under a
+//! [`shield`](crate::cancel::shield). The flush on drop is interrupted too and reports nothing.
 //!
 //! # Errors
 //!
-//! Those of `std`, unchanged.
+//! These types are `std`'s, unchanged.
 //!
 //! # Examples
 //! ```

@@ -1,4 +1,4 @@
-//! [`OpenOptions`]: how a file is to be opened.
+//! [`OpenOptions`]: options for opening a file.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::File;
 use crate::blocking::file_call;
 
-/// How a file is to be opened, as [`std::fs::OpenOptions`], of which it can also be made.
+/// Options for opening a file, like [`std::fs::OpenOptions`], from which they can be converted.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -26,53 +26,53 @@ use crate::blocking::file_call;
 pub struct OpenOptions(pub(super) fs::OpenOptions);
 
 impl OpenOptions {
-    /// Nothing is allowed yet: as [`std::fs::OpenOptions::new`].
+    /// Returns options with everything unset, like [`std::fs::OpenOptions::new`].
     #[expect(clippy::new_without_default, reason = "the shape of std")]
     #[must_use]
     pub fn new() -> OpenOptions {
         OpenOptions(fs::OpenOptions::new())
     }
 
-    /// Whether it is to be read.
+    /// Sets whether the file is opened for reading.
     pub fn read(&mut self, read: bool) -> &mut OpenOptions {
         self.0.read(read);
         self
     }
 
-    /// Whether it is to be written.
+    /// Sets whether the file is opened for writing.
     pub fn write(&mut self, write: bool) -> &mut OpenOptions {
         self.0.write(write);
         self
     }
 
-    /// Whether it is to be written at its end only, wherever that is by then.
+    /// Sets whether each write goes to the current end of the file.
     pub fn append(&mut self, append: bool) -> &mut OpenOptions {
         self.0.append(append);
         self
     }
 
-    /// Whether what is in it goes.
+    /// Sets whether the file is truncated.
     pub fn truncate(&mut self, truncate: bool) -> &mut OpenOptions {
         self.0.truncate(truncate);
         self
     }
 
-    /// Whether it is made if it is not there.
+    /// Sets whether the file is created if it does not exist.
     pub fn create(&mut self, create: bool) -> &mut OpenOptions {
         self.0.create(create);
         self
     }
 
-    /// Whether it is made, and to be there already is an error.
+    /// Sets whether the file is created; an existing file is then an error.
     pub fn create_new(&mut self, create_new: bool) -> &mut OpenOptions {
         self.0.create_new(create_new);
         self
     }
 
-    /// Opens the file, as [`std::fs::OpenOptions::open`].
+    /// Opens the file, like [`std::fs::OpenOptions::open`].
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).

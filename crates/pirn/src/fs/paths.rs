@@ -1,4 +1,4 @@
-//! What is done to a path: one call each, handed over.
+//! Functions on paths: one call each, run on another thread.
 
 use std::fs;
 use std::io;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::{Metadata, Permissions};
 use crate::blocking::file_call;
 
-/// Reads a whole file, as [`std::fs::read`].
+/// Reads a whole file, like [`std::fs::read`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -20,10 +20,10 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     file_call(|| fs::read(path))
 }
 
-/// Reads a whole file of text, as [`std::fs::read_to_string`].
+/// Reads a whole file of text, like [`std::fs::read_to_string`].
 ///
 /// # Errors
-/// As there (`InvalidData` if it is no UTF-8), and the interrupt that the caller is under.
+/// The errors of the `std` function (`InvalidData` if it is not UTF-8), or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -33,11 +33,11 @@ pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     file_call(|| fs::read_to_string(path))
 }
 
-/// Makes `contents` all that is in a file, as [`std::fs::write`]. The file is made if it is not
-/// there.
+/// Writes `contents` to a file, replacing its contents, like [`std::fs::write`]. The file is
+/// created if it does not exist.
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -47,14 +47,14 @@ pub fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<(
     file_call(|| fs::write(path, contents))
 }
 
-/// Copies a file with its permissions, as [`std::fs::copy`], and returns its length. The system
-/// copies it, if it can.
+/// Copies a file with its permissions, like [`std::fs::copy`], and returns its length. The system
+/// does the copying where it can.
 ///
-/// However long it takes, it is one call: a deadline does not end it. To be able to end it, copy
-/// between two [`File`](super::File)s with [`io::copy`].
+/// The copy is one call, however long it takes: a deadline does not end it. Copy between two
+/// [`File`](super::File)s with [`io::copy`] for a copy that can be interrupted.
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -64,10 +64,10 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     file_call(|| fs::copy(from, to))
 }
 
-/// Gives a file another name, as [`std::fs::rename`]. One that has that name is replaced.
+/// Renames a file, like [`std::fs::rename`]. A file at the new path is replaced.
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -77,10 +77,10 @@ pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     file_call(|| fs::rename(from, to))
 }
 
-/// Gives a file one more name, as [`std::fs::hard_link`].
+/// Creates a hard link, like [`std::fs::hard_link`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -90,10 +90,10 @@ pub fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Resu
     file_call(|| fs::hard_link(original, link))
 }
 
-/// Where a symbolic link leads, as [`std::fs::read_link`].
+/// Returns the target of a symbolic link, like [`std::fs::read_link`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -103,10 +103,10 @@ pub fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     file_call(|| fs::read_link(path))
 }
 
-/// The path from the root without links in it, as [`std::fs::canonicalize`].
+/// Returns the absolute path with all symbolic links resolved, like [`std::fs::canonicalize`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -116,11 +116,10 @@ pub fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     file_call(|| fs::canonicalize(path))
 }
 
-/// What the system knows of a file, as [`std::fs::metadata`]; of a symbolic link: of what it
-/// leads to.
+/// Returns the metadata of a file, like [`std::fs::metadata`]; follows symbolic links.
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -130,10 +129,11 @@ pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     file_call(|| fs::metadata(path))
 }
 
-/// Like [`metadata`], of the symbolic link itself, as [`std::fs::symlink_metadata`].
+/// Returns the metadata of a file without following symbolic links, like
+/// [`std::fs::symlink_metadata`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -143,10 +143,10 @@ pub fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     file_call(|| fs::symlink_metadata(path))
 }
 
-/// Whether there is something at the path, as [`std::fs::exists`].
+/// Returns true if the path exists, like [`std::fs::exists`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -156,10 +156,10 @@ pub fn exists(path: impl AsRef<Path>) -> io::Result<bool> {
     file_call(|| fs::exists(path))
 }
 
-/// Changes who may do what with a file, as [`std::fs::set_permissions`].
+/// Changes the permissions of a file, like [`std::fs::set_permissions`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -172,10 +172,10 @@ pub fn set_permissions(
     file_call(|| fs::set_permissions(path, permissions))
 }
 
-/// Removes a file, as [`std::fs::remove_file`].
+/// Removes a file, like [`std::fs::remove_file`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -185,10 +185,10 @@ pub fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
     file_call(|| fs::remove_file(path))
 }
 
-/// Makes a directory, as [`std::fs::create_dir`].
+/// Creates a directory, like [`std::fs::create_dir`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -198,23 +198,23 @@ pub fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     file_call(|| fs::create_dir(path))
 }
 
-/// Makes a directory and those above it that are missing, as [`std::fs::create_dir_all`].
+/// Creates a directory and its missing parents, like [`std::fs::create_dir_all`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
-/// An interruption point before the first is made; see [the module](crate::fs).
+/// An interruption point before the first directory is created; see [the module](crate::fs).
 #[track_caller]
 pub fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
     file_call(|| fs::create_dir_all(path))
 }
 
-/// Removes an empty directory, as [`std::fs::remove_dir`].
+/// Removes an empty directory, like [`std::fs::remove_dir`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -224,10 +224,10 @@ pub fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     file_call(|| fs::remove_dir(path))
 }
 
-/// Removes a directory with all that is in it, as [`std::fs::remove_dir_all`].
+/// Removes a directory with all its contents, like [`std::fs::remove_dir_all`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before anything is removed; see [the module](crate::fs).

@@ -1,7 +1,7 @@
-//! [`read_dir`]: what is in a directory.
+//! [`read_dir`]: the entries of a directory.
 //!
-//! Owns: entries that have been read and not been asked for yet; so many are read in one call
-//! that handing over hardly counts. Does not own: how the system reads directories.
+//! Owns: entries that have been read and not yet been yielded. One call reads so many that handing
+//! it over hardly counts. Does not own: how the system reads directories.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use super::{FileType, Metadata};
 use crate::blocking::file_call;
 
-/// Entries that are read in one call. Arbitrary: a few kilobytes, as much as the system says at
-/// once.
+/// The number of entries read in one call. Arbitrary: a few kilobytes, as much as one system call
+/// returns.
 const BATCH: usize = 128;
 
-/// Begins to read a directory, as [`std::fs::read_dir`].
+/// Opens a directory for reading, like [`std::fs::read_dir`].
 ///
 /// # Errors
-/// As there, and the interrupt that the caller is under.
+/// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
@@ -34,19 +34,20 @@ pub fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     })
 }
 
-/// The entries of a directory, in no order, as [`std::fs::ReadDir`]. Many are read in one call.
+/// Iterator over the entries of a directory, in no order, like [`std::fs::ReadDir`]. One call reads
+/// many entries.
 ///
 /// # Cancellation
-/// `next` is an interruption point where it has to read. An interrupt is yielded once, as an
-/// error; after it there is nothing more.
+/// `next` is an interruption point where it has to read. An interrupt is yielded once, as an error,
+/// and ends the iterator.
 pub struct ReadDir {
-    /// None once there is nothing more.
+    /// None after the last entry.
     source: Option<fs::ReadDir>,
     read: VecDeque<io::Result<DirEntry>>,
 }
 
 impl ReadDir {
-    /// Reads on, into the empty queue.
+    /// Reads the next batch into the empty queue.
     #[track_caller]
     fn fill(&mut self) -> io::Result<()> {
         let ReadDir { source, read } = self;
@@ -85,40 +86,40 @@ impl fmt::Debug for ReadDir {
     }
 }
 
-/// One entry of a directory, as [`std::fs::DirEntry`].
+/// An entry of a directory, like [`std::fs::DirEntry`].
 pub struct DirEntry {
     entry: fs::DirEntry,
-    /// What most systems say with the name.
+    /// The file type, which most systems return with the name.
     kind: Option<FileType>,
 }
 
 impl DirEntry {
-    /// On a thread that may block.
+    /// Runs on a thread that may block.
     fn of(entry: fs::DirEntry) -> DirEntry {
         let kind = entry.file_type().ok();
         DirEntry { entry, kind }
     }
 
-    /// The directory's path with the entry's name.
+    /// Returns the directory's path joined with the entry's name.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.entry.path()
     }
 
-    /// The name alone.
+    /// Returns the name alone.
     #[must_use]
     pub fn file_name(&self) -> OsString {
         self.entry.file_name()
     }
 
-    /// Whether it is a file, a directory or something else; symbolic links are not followed.
+    /// Returns the file type, without following symbolic links.
     ///
     /// # Errors
-    /// Like [`std::fs::DirEntry::file_type`], and the interrupt that the caller is under, if the
-    /// system has not said it with the name.
+    /// Like [`std::fs::DirEntry::file_type`], or the caller's interrupt, if the system has not
+    /// returned the type with the name.
     ///
     /// # Cancellation
-    /// An interruption point if the system has not said it with the name.
+    /// An interruption point if the system has not returned the type with the name.
     #[track_caller]
     pub fn file_type(&self) -> io::Result<FileType> {
         match self.kind {
@@ -127,11 +128,11 @@ impl DirEntry {
         }
     }
 
-    /// What the system knows of it, as [`std::fs::DirEntry::metadata`]; symbolic links are not
-    /// followed.
+    /// Returns the metadata, like [`std::fs::DirEntry::metadata`], without following symbolic
+    /// links.
     ///
     /// # Errors
-    /// As there, and the interrupt that the caller is under.
+    /// The errors of the `std` function, or the caller's interrupt.
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).

@@ -1,4 +1,4 @@
-//! What files have on Unix besides: descriptors, modes, reads and writes at a place.
+//! Unix parts of files: descriptors, modes, reads and writes at an offset.
 
 use std::fs;
 use std::io;
@@ -39,7 +39,7 @@ impl From<OwnedFd> for File {
     }
 }
 
-/// One call each, the position left alone; as of other calls, see [the module](crate::fs).
+/// One call each; the position stays. Cost and cancellation are in [the module](crate::fs).
 impl FileExt for File {
     #[track_caller]
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -93,7 +93,7 @@ impl DirBuilderExt for DirBuilder {
     }
 }
 
-/// For a child process.
+/// Makes the file a standard stream of a child process.
 impl From<File> for Stdio {
     fn from(file: File) -> Stdio {
         file.into_std().into()
