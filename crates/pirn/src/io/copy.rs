@@ -1,23 +1,24 @@
-//! Copying from what reads to what writes, in one direction or in both.
+//! Copying from a reader to a writer, in one direction or in both.
 
 use std::io::{self, ErrorKind, Read, Write};
 
 use super::HalfClose;
 use crate::scope::try_scope;
 
-/// What [`copy`] reads at once. Arbitrary: enough that handing over calls on files hardly counts.
+/// The buffer size of [`copy`]. Arbitrary: large enough that handing over calls on files hardly
+/// counts.
 const LARGE: usize = 64 << 10;
 
-/// What [`copy_bidirectional`] reads at once, for each direction. Arbitrary: a connection may wait
-/// for long with such a buffer.
+/// The buffer size of [`copy_bidirectional`], for each direction. Arbitrary: a connection may hold
+/// such a buffer through a long wait.
 const SMALL: usize = 16 << 10;
 
-/// Copies all that `reader` has to `writer`, and returns how many bytes that were; as
+/// Copies from `reader` to `writer` until the end; returns the number of bytes. Like
 /// [`std::io::copy`], in larger pieces.
 ///
 /// # Errors
-/// The first that either reports, but for those of kind `Interrupted`, which are tried again. What
-/// has been copied by then stays copied. An [`Interrupt`](crate::Interrupt) is of another kind.
+/// The first error of either, except those of kind `Interrupted`, which are retried. Data copied by
+/// then stay copied. An [`Interrupt`](crate::Interrupt) is of another kind.
 ///
 /// # Cancellation
 /// An interruption point if reading or writing is.
@@ -30,19 +31,19 @@ where
     pass(reader, writer, LARGE, |_| Ok(()))
 }
 
-/// Copies what `a` has to `b` and what `b` has to `a`, at the same time, until both have come to
-/// their ends; returns how many bytes went from `a` to `b`, and how many from `b` to `a`.
+/// Copies from `a` to `b` and from `b` to `a` at the same time, until both have ended. Returns the
+/// number of bytes from `a` to `b`, and from `b` to `a`.
 ///
-/// When one comes to its end, the other is [half-closed](HalfClose): so the end is passed
-/// on, while the other direction goes on. Each piece is flushed.
+/// When one side ends, the other is [half-closed](HalfClose), so the end is passed on while the
+/// other direction continues. Each piece is flushed.
 ///
 /// # Errors
-/// The first error that either reports. The other direction is interrupted then; it ends with its
-/// current call if that is no interruption point. Neither is closed: drop them.
+/// The first error of either. The other direction is then interrupted; it ends with its current
+/// call if that is no interruption point. Neither stream is closed: drop them.
 ///
 /// # Cancellation
-/// An interruption point if reading or writing is. Parks a fiber, blocks a plain thread, for which
-/// a fiber of the current runtime copies in one of the directions.
+/// An interruption point if reading or writing is. Parks a fiber or blocks a plain thread. One of
+/// the directions is copied by another fiber of the current runtime.
 ///
 /// # Examples
 /// ```no_run

@@ -1,4 +1,4 @@
-//! [`HalfClose`]: to say that one will write nothing more, and go on reading.
+//! [`HalfClose`]: closing the direction for writing alone.
 
 use std::io;
 use std::net::Shutdown;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use crate::net::{TcpStream, UnixStream};
 
-/// Something with two directions, of which the one that is written to can be ended alone. What
-/// [`copy_bidirectional`](super::copy_bidirectional) does when the other side has ended.
+/// A stream that can close its direction for writing alone.
+/// [`copy_bidirectional`](super::copy_bidirectional) does that when the other side has ended.
 pub trait HalfClose {
-    /// Says that nothing more will be written: who reads at the other end comes to the end.
-    /// That the other end has gone by then is no error.
+    /// Closes the direction for writing: a reader at the other end sees the end of the stream. It
+    /// is no error if the other end is already closed.
     ///
     /// # Errors
     /// Returns the operating system's error.

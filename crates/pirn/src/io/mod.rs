@@ -1,7 +1,7 @@
-//! Standard input and output, and copying from one thing to another.
+//! Standard input and output, and copying between streams.
 //!
 //! [`stdin`], [`stdout`] and [`stderr`] park the calling fiber where those of `std` block its
-//! thread. [`copy()`] and [`copy_bidirectional`] work with everything that reads and writes.
+//! thread. [`copy()`] and [`copy_bidirectional`] work with any `Read` and `Write`.
 
 mod copy;
 mod half_close;

@@ -1,9 +1,9 @@
 //! Standard input, output and error.
 //!
-//! The process shares them with others, so they cannot be told not to block. Whoever wants to
-//! read or write waits until the system says that it need not wait (`readiness`), and then hands the
-//! call over, as for a file: somebody else in between may be faster. One call for each of the three
-//! at a time, so that they never hold more than a thread each.
+//! The process shares the descriptors with others, so they must stay blocking. A call waits until
+//! the system reports the stream ready (`readiness`). It is then handed over like a call on a file:
+//! another process may take the data in between. Each of the three has one call at a time, so it
+//! never holds more than one thread.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,26 +15,26 @@ use crate::readiness::{Interest, Source};
 use crate::sync::Mutex;
 use crate::sys;
 
-/// The process's standard input: [`stdin`].
+/// Handle to the process's standard input; made by [`stdin`].
 #[derive(Debug, Clone, Copy)]
 pub struct Stdin(());
 
-/// The process's standard output: [`stdout`].
+/// Handle to the process's standard output; made by [`stdout`].
 #[derive(Debug, Clone, Copy)]
 pub struct Stdout(());
 
-/// The process's standard error: [`stderr`].
+/// Handle to the process's standard error; made by [`stderr`].
 #[derive(Debug, Clone, Copy)]
 pub struct Stderr(());
 
-/// One of the three.
+/// One of the three streams.
 struct Stream {
-    /// Who is at it.
+    /// Held by the caller that uses the stream.
     turn: Mutex<()>,
     watched: OnceLock<Watched>,
 }
 
-/// Once it has been used: the stream by a descriptor of ours, which stays open.
+/// The stream by our own descriptor, which stays open. Made at the first use.
 struct Watched {
     source: Source,
     file: File,
@@ -44,13 +44,13 @@ static STDIN: Stream = Stream::new();
 static STDOUT: Stream = Stream::new();
 static STDERR: Stream = Stream::new();
 
-/// The process's standard input. To read from it parks a fiber, and blocks a plain thread.
+/// Returns a handle to the process's standard input. A read parks a fiber, and blocks a plain
+/// thread.
 ///
-/// It has no buffer: put a [`BufReader`](std::io::BufReader) around it, and one only. What
-/// [`std::io::stdin`] has in its buffer is not read here.
+/// It has no buffer: put one [`BufReader`](std::io::BufReader) around it. Data in the buffer of
+/// [`std::io::stdin`] are not read here.
 ///
-/// A read is an interruption point until there is something to be read: an interrupted one has
-/// taken nothing.
+/// A read is an interruption point until input is available. An interrupted read has taken nothing.
 ///
 /// ```no_run
 /// use std::io::{BufRead, BufReader};
@@ -65,17 +65,18 @@ pub fn stdin() -> Stdin {
     Stdin(())
 }
 
-/// The process's standard output, through the buffer of [`std::io::stdout`], so that what is printed
-/// there comes in the same order. To write to it parks a fiber, and blocks a plain thread.
+/// Returns a handle to the process's standard output, through the buffer of [`std::io::stdout`], so
+/// that the order with `println!` is kept. A write parks a fiber, and blocks a plain thread.
 ///
-/// Each call is handed to another thread: [`fs`](crate::fs) says what that costs. A write is an
-/// interruption point until there is room: an interrupted one has written nothing.
+/// Each call is handed to another thread; [`fs`](crate::fs) has the cost. A write is an
+/// interruption point until the stream accepts data. An interrupted write has written nothing.
 #[must_use]
 pub fn stdout() -> Stdout {
     Stdout(())
 }
 
-/// The process's standard error, which has no buffer; otherwise as [`stdout`].
+/// Returns a handle to the process's standard error, which has no buffer; otherwise like
+/// [`stdout`].
 #[must_use]
 pub fn stderr() -> Stderr {
     Stderr(())
@@ -89,7 +90,7 @@ impl Stream {
         }
     }
 
-    /// Does `call` when the system says that it need not wait.
+    /// Calls `call` once the system reports that it need not wait.
     #[track_caller]
     fn operate<T: Send>(
         &self,
@@ -110,7 +111,7 @@ impl Stream {
         file_call(|| call(file))
     }
 
-    /// By whoever's turn it is.
+    /// Requires the turn.
     fn watch(&self, stream: BorrowedFd<'_>) -> io::Result<&Watched> {
         if self.watched.get().is_none() {
             let watched = Watched {
