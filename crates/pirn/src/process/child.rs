@@ -1,7 +1,7 @@
-//! [`Child`]: a process that was started, and its end.
+//! [`Child`]: a process that was started.
 //!
-//! Owns: waiting for the end of a child. Does not own: how the system tells of that
-//! (`sys::ended`), the pipes (`pipe`), or children that nobody holds (`orphans`).
+//! Owns: waiting for the end of a child. Does not own: how the system reports it (`sys::ended`),
+//! the pipes (`pipe`), or dropped children (`orphans`).
 
 use std::fmt;
 use std::io::{self, Read};
@@ -15,10 +15,10 @@ use crate::scope::try_scope;
 use crate::sys;
 use crate::wait::{Reason, Spec, begin};
 
-/// A process that was started, as [`std::process::Child`].
+/// A process that was started, like [`std::process::Child`].
 ///
-/// Dropped, it goes on, and nobody waits for it. What the system keeps of it after its end is given
-/// back when the next child is started or dropped.
+/// The child keeps running when its handle is dropped. Its status is then collected when the next
+/// child is started or dropped.
 pub struct Child {
     /// Its standard input, if that is a pipe.
     pub stdin: Option<ChildStdin>,
@@ -28,22 +28,22 @@ pub struct Child {
     pub stderr: Option<ChildStderr>,
     /// None once dropped.
     child: Option<process::Child>,
-    /// There as soon as somebody has had to wait.
+    /// Set at the first call that has to wait.
     end: Option<End>,
-    /// Whether it is killed when this is dropped, unless it has ended.
+    /// Whether dropping this handle kills the child, unless it has ended.
     killed_on_drop: bool,
 }
 
-/// Where the system tells of the end.
+/// The source that reports the child's end.
 struct End {
-    /// Dropped first: the descriptor is open until it is watched no more.
+    /// Dropped first: the descriptor stays open until it is no longer watched.
     source: Source,
     descriptor: OwnedFd,
 }
 
 impl Child {
     /// # Errors
-    /// What the system says of the pipes. The child is killed then.
+    /// The operating system's error for the pipes. The child is killed then.
     pub(super) fn new(mut child: process::Child) -> io::Result<Child> {
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut own = Child {
@@ -69,22 +69,22 @@ impl Child {
         }
     }
 
-    /// For a caller who does not give it to anybody: it ends with this, at the latest.
+    /// Returns the child, set to be killed when this handle is dropped.
     pub(super) fn killed_on_drop(mut self) -> Child {
         self.killed_on_drop = true;
         self
     }
 
-    /// Its number.
+    /// Returns the process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.as_ref().expect("not dropped").id()
     }
 
-    /// Has the system end it now. Its status is still to be waited for.
+    /// Kills the process. Its status still has to be waited for.
     ///
     /// # Errors
-    /// What the system says. That it has ended already is none.
+    /// The operating system's error. It is no error if the process has already ended.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -92,7 +92,7 @@ impl Child {
         self.child().kill()
     }
 
-    /// How it has ended, if it has.
+    /// Returns the exit status if the child has ended.
     ///
     /// # Errors
     /// Returns the operating system's error.
@@ -103,12 +103,12 @@ impl Child {
         self.child().try_wait()
     }
 
-    /// Waits until it has ended, and returns how. Its standard input is closed first, so that a
-    /// child that waits for more of it does not wait for ever.
+    /// Waits until the child has ended; returns its exit status. Its standard input is closed
+    /// first, so that a child that reads from it does not wait indefinitely.
     ///
     /// # Errors
-    /// The interrupt that the caller is under: the child goes on, and can be waited for again. Or
-    /// what the system says, when it has no descriptors left for instance.
+    /// The caller's interrupt: the child keeps running and can be waited for again. Or the
+    /// operating system's error, for instance if no descriptors are left.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -138,15 +138,15 @@ impl Child {
         }
     }
 
-    /// Waits until it has ended, and returns how, with all that it has written to those of its
+    /// Waits until the child has ended. Returns its exit status and what it wrote to those of its
     /// standard output and error that are pipes. Its standard input is closed first.
     ///
-    /// Both are read at the same time, so the child never waits for a full pipe; on a plain
-    /// thread too, by a fiber of the current runtime.
+    /// Both are read at the same time, so the child never waits for a full pipe. On a plain thread
+    /// a fiber of the current runtime helps.
     ///
     /// # Errors
-    /// Like [`wait`](Child::wait). What has been read is lost then, and the child goes on without
-    /// anybody to read the rest; to keep it, read the pipes oneself and wait then.
+    /// Like [`wait`](Child::wait). The data read so far are lost then, and the child keeps running
+    /// with its output unread. Read the pipes in the caller and then wait, to keep the data.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -188,7 +188,7 @@ impl End {
 impl Drop for Child {
     fn drop(&mut self) {
         if self.killed_on_drop {
-            // Nothing happens to one whose end has been waited for.
+            // No effect on a child that has been waited for.
             let _ = self.kill();
         }
         orphans::look_after();

@@ -1,4 +1,4 @@
-//! [`Command`]: which program is to be started, and how.
+//! [`Command`]: a program to start, and how.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -9,19 +9,20 @@ use std::process;
 use super::{Child, ExitStatus, Output, Stdio, orphans};
 use crate::wait::begin;
 
-/// Which program is to be started, and how, as [`std::process::Command`].
+/// A program to start, with its arguments and environment, like [`std::process::Command`].
 ///
-/// The child is started by the calling thread, which is held up for that long: what the system has the child inherit from the thread that started it (its end as the end of a
-/// parent, for instance) is then a worker's, and not a thread's that comes and goes.
+/// The calling thread starts the child and blocks meanwhile. Some attributes that the child
+/// inherits from the starting thread, such as the parent-death signal, then depend on a worker
+/// thread, not on a short-lived thread.
 pub struct Command {
     command: process::Command,
-    /// Which of standard input, output and error have been said.
+    /// Which of standard input, output and error have been set.
     said: [bool; 3],
 }
 
 impl Command {
-    /// A command that starts `program` without arguments, in this process's environment and
-    /// directory. Looked for in `PATH` if there is no slash in it.
+    /// Returns a command that starts `program` without arguments, in this process's environment and
+    /// directory. A name without a slash is searched in `PATH`.
     pub fn new(program: impl AsRef<OsStr>) -> Command {
         process::Command::new(program).into()
     }
@@ -42,7 +43,7 @@ impl Command {
         self
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     pub fn env(
         &mut self,
         key: impl AsRef<OsStr>,
@@ -52,7 +53,7 @@ impl Command {
         self
     }
 
-    /// Sets variables of the environment.
+    /// Sets environment variables.
     pub fn envs<I, K, V>(&mut self, variables: I) -> &mut Command
     where
         I: IntoIterator<Item = (K, V)>,
@@ -63,25 +64,25 @@ impl Command {
         self
     }
 
-    /// Takes a variable out of the environment.
+    /// Removes an environment variable.
     pub fn env_remove(&mut self, key: impl AsRef<OsStr>) -> &mut Command {
         self.command.env_remove(key);
         self
     }
 
-    /// Takes all variables out of the environment.
+    /// Removes all environment variables.
     pub fn env_clear(&mut self) -> &mut Command {
         self.command.env_clear();
         self
     }
 
-    /// Sets the directory.
+    /// Sets the working directory.
     pub fn current_dir(&mut self, directory: impl AsRef<Path>) -> &mut Command {
         self.command.current_dir(directory);
         self
     }
 
-    /// Sets the standard input. Otherwise it is inherited, and nothing for
+    /// Sets the standard input. By default it is inherited, and empty for
     /// [`output`](Command::output).
     pub fn stdin(&mut self, from: impl Into<Stdio>) -> &mut Command {
         self.said[0] = true;
@@ -89,7 +90,7 @@ impl Command {
         self
     }
 
-    /// Sets the standard output. Otherwise it is inherited, and a pipe for
+    /// Sets the standard output. By default it is inherited, and a pipe for
     /// [`output`](Command::output).
     pub fn stdout(&mut self, to: impl Into<Stdio>) -> &mut Command {
         self.said[1] = true;
@@ -97,7 +98,7 @@ impl Command {
         self
     }
 
-    /// Sets the standard error. Otherwise it is inherited, and a pipe for
+    /// Sets the standard error. By default it is inherited, and a pipe for
     /// [`output`](Command::output).
     pub fn stderr(&mut self, to: impl Into<Stdio>) -> &mut Command {
         self.said[2] = true;
@@ -108,8 +109,8 @@ impl Command {
     /// Starts the program.
     ///
     /// # Errors
-    /// The interrupt that the caller is under, or what the system says: `NotFound`, for
-    /// instance. Nothing runs then.
+    /// The caller's interrupt, or the operating system's error, `NotFound` for instance. Nothing
+    /// runs then.
     ///
     /// # Cancellation
     /// An interruption point before the program is started; never suspends.
@@ -122,8 +123,8 @@ impl Command {
     /// Starts the program and waits until it has ended.
     ///
     /// # Errors
-    /// Like [`spawn`](Command::spawn) and [`Child::wait`]. The child is killed then, since nobody else
-    /// could: to have it go on, `spawn` it and wait for it.
+    /// Like [`spawn`](Command::spawn) and [`Child::wait`]. On an error the child is killed, since
+    /// no other code has its handle. `spawn` it and wait for it to keep it running.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -132,13 +133,12 @@ impl Command {
         self.spawn()?.killed_on_drop().wait()
     }
 
-    /// Starts the program, waits until it has ended and returns what it has written. Unless
-    /// said otherwise, its standard output and error are pipes, and there is nothing to be read
-    /// from its standard input.
+    /// Starts the program, waits until it has ended and returns its output. By default its standard
+    /// output and error are pipes, and its standard input is empty.
     ///
     /// # Errors
-    /// Like [`spawn`](Command::spawn) and [`Child::wait_with_output`]. The child is killed then, as by
-    /// [`status`](Command::status).
+    /// Like [`spawn`](Command::spawn) and [`Child::wait_with_output`]. On an error the child is
+    /// killed, as with [`status`](Command::status).
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -157,7 +157,7 @@ impl Command {
         child?.killed_on_drop().wait_with_output()
     }
 
-    /// Sets those of standard input, output and error that have not been said.
+    /// Sets those of standard input, output and error that have not been set.
     fn say_rest(&mut self, [stdin, stdout, stderr]: [Stdio; 3]) {
         let command = &mut self.command;
         if !self.said[0] {
@@ -171,21 +171,20 @@ impl Command {
         }
     }
 
-    /// The command as `std` has it, to be asked.
+    /// Returns the command as `std`'s type, for reading.
     #[must_use]
     pub fn as_std(&self) -> &process::Command {
         &self.command
     }
 
-    /// The command as `std` has it, for what can be said there only. What is said there
-    /// of standard input, output and error counts as not said for [`output`](Command::output).
+    /// Returns the command as `std`'s type, for settings that exist only there. Standard streams
+    /// that are set there count as not set for [`output`](Command::output).
     pub fn as_std_mut(&mut self) -> &mut process::Command {
         &mut self.command
     }
 }
 
-/// What was said of standard input, output and error counts as not said for
-/// [`output`](Command::output).
+/// Standard streams that were set there count as not set for [`output`](Command::output).
 impl From<process::Command> for Command {
     fn from(command: process::Command) -> Command {
         Command {

@@ -1,7 +1,7 @@
 //! Child processes, in the shapes of [`std::process`].
 //!
-//! To wait for the end of a child, to read what it writes and to write what it reads parks the
-//! calling fiber, without a thread being held; called from a plain thread it blocks the thread.
+//! Waiting for the end of a child, reading its output and writing its input park the calling fiber
+//! and hold no thread. On a plain thread they block the thread.
 //!
 //! ```
 //! use std::io::Write;
@@ -23,8 +23,9 @@
 //!
 //! # Cancellation
 //!
-//! What waits here is an interruption point, through [`io::Error`](std::io::Error). A child goes on when whoever
-//! waits for it is interrupted, or drops it; to end it, [`kill`](Child::kill) it:
+//! Every call here that waits is an interruption point, through [`io::Error`](std::io::Error). A
+//! child keeps running when the wait for it is interrupted or its handle is dropped.
+//! [`kill`](Child::kill) ends it:
 //!
 //! ```
 //! use std::time::Duration;

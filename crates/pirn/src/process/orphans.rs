@@ -1,8 +1,8 @@
-//! Children that nobody holds any more and that have not ended.
+//! Children that were dropped before they ended.
 //!
-//! The system keeps the status of a child that has ended until somebody asks for it. So whoever
-//! starts a child, or drops one, asks after all of these first: there are never more that have
-//! ended than have done so since.
+//! The system keeps the status of an ended child until it is collected. Each start and each drop of
+//! a child first collects all of these. So uncollected children have always ended since the last
+//! such call.
 
 use std::process::Child;
 
@@ -17,7 +17,7 @@ pub(super) fn keep(mut child: Child) {
     }
 }
 
-/// Asks after all of them.
+/// Collects the status of all that have ended.
 pub(super) fn look_after() {
     let mut orphans = ORPHANS.lock();
     orphans.retain_mut(|child| matches!(child.try_wait(), Ok(None)));

@@ -1,7 +1,7 @@
 //! The pipes to a child: its standard input, output and error.
 //!
-//! Owns: our ends, which do not block: a pipe's two ends are independent in that, so the child
-//! notices nothing. Does not own: when an end is ready (`readiness`).
+//! Owns: our ends, which are non-blocking. The mode of a pipe's two ends is independent, so the
+//! child notices nothing. Does not own: when an end is ready (`readiness`).
 
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -13,7 +13,7 @@ use crate::sys;
 
 /// Our end of a pipe.
 pub(super) struct Pipe<E> {
-    /// Dropped first: the descriptor is open until it is watched no more.
+    /// Dropped first: the descriptor stays open until it is no longer watched.
     source: Source,
     end: E,
 }
@@ -29,10 +29,10 @@ impl<E: From<OwnedFd> + Into<OwnedFd> + AsFd> Pipe<E> {
         })
     }
 
-    /// The descriptor as programs expect it, which blocks.
+    /// Returns the descriptor in blocking mode, as programs expect it.
     ///
     /// # Panics
-    /// If the system refuses that, which it has no reason to.
+    /// If the system refuses to change the mode, which it has no reason to.
     fn into_blocking(self) -> OwnedFd {
         let Pipe { source, end } = self;
         drop(source);
@@ -62,7 +62,7 @@ impl Pipe<PipeWriter> {
     }
 }
 
-/// What is the same for all three.
+/// Defines what the three types have in common.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $end:ty) => {
         $(#[$doc])*
@@ -86,14 +86,14 @@ macro_rules! handle {
             }
         }
 
-        /// The descriptor, which blocks, as other processes expect it.
+        /// Returns the descriptor in blocking mode, as other processes expect it.
         impl From<$name> for OwnedFd {
             fn from(pipe: $name) -> OwnedFd {
                 pipe.0.into_blocking()
             }
         }
 
-        /// For another child.
+        /// Makes the pipe a standard stream of another child.
         impl From<$name> for Stdio {
             fn from(pipe: $name) -> Stdio {
                 OwnedFd::from(pipe).into()
@@ -127,26 +127,26 @@ macro_rules! reader {
 }
 
 handle! {
-    /// The pipe to a child's standard input. Dropped, it is closed: the child comes to the end
-    /// of its input.
+    /// The pipe to a child's standard input. Dropping it closes it: the child sees the end of its
+    /// input.
     ///
-    /// `Write` works on it and on a reference. A write parks the fiber while the pipe is full,
-    /// and is an interruption point: an interrupted one has written nothing. To a child that
-    /// does not read any more it fails with `BrokenPipe`.
+    /// Implements `Write` by value and by reference. A write parks the fiber while the pipe is
+    /// full, and is an interruption point: an interrupted write has written nothing. If the child
+    /// no longer reads, it fails with `BrokenPipe`.
     ChildStdin, PipeWriter
 }
 
 handle! {
     /// The pipe from a child's standard output.
     ///
-    /// `Read` works on it and on a reference. A read parks the fiber while the pipe is empty,
-    /// and is an interruption point: an interrupted one has read nothing. It comes to the end
-    /// when the child has ended, and all to whom it has passed its output.
+    /// Implements `Read` by value and by reference. A read parks the fiber while the pipe is empty,
+    /// and is an interruption point: an interrupted read has read nothing. It returns the end once
+    /// the child has ended, and all processes that inherited its output.
     ChildStdout, PipeReader
 }
 
 handle! {
-    /// The pipe from a child's standard error; as [`ChildStdout`].
+    /// The pipe from a child's standard error; like [`ChildStdout`].
     ChildStderr, PipeReader
 }
 
