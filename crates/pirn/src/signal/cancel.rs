@@ -9,21 +9,21 @@ use super::watch::{Reaction, Watch, watch};
 use crate::cancel::Token;
 use crate::fiber::vigil::{self, Hope};
 
-/// Has `token` cancelled when one of `signals` comes, for as long as the result lives. They do
-/// nothing else meanwhile, so a second Ctrl-C does not end the process either: drop the guard after
-/// the first, and it does. Of several guards for one signal each is told.
+/// Cancels `token` when one of `signals` comes, as long as the returned guard lives. The signals
+/// have no other effect meanwhile, so a second Ctrl-C does not end the process either. It does if
+/// the guard is dropped after the first. If one signal has several guards, each acts.
 ///
-/// The cancellation is done on a thread that belongs to the signal, and with it the callbacks of
-/// [`Token::on_cancel`]: while one of them runs, that signal is not heard again.
+/// The cancellation runs on a thread that belongs to the signal, and so do the callbacks of
+/// [`Token::on_cancel`]. While one of them runs, that signal is not handled again.
 ///
-/// A process in which everybody waits is not taken for deadlocked while somebody waits for such a
-/// token itself ([`Token::wait`], [`Token::case`], `on_cancel`). Fibers that merely run under
-/// it are: they wait for something else.
+/// The deadlock detector does not report a process in which every fiber waits while one waits for
+/// such a token itself ([`Token::wait`], [`Token::case`], `on_cancel`). Fibers that merely run
+/// under the token are reported: they wait for something else.
 ///
 /// # Errors
-/// `InvalidInput` if there are no `signals`, or if one does not exist, or cannot be waited for, like SIGKILL and
-/// SIGSEGV; its name is in the message. Otherwise what the system says when it has no pipe, no thread or
-/// refuses. Nothing has changed then.
+/// `InvalidInput` if there are no `signals`, or if one does not exist or cannot be caught, like
+/// SIGKILL and SIGSEGV; the message has its name. Otherwise the operating system's error, for a
+/// pipe, a thread or the handler. Nothing has changed then.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -44,7 +44,7 @@ use crate::fiber::vigil::{self, Hope};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// A whole runtime: no more fibers are taken, and all are interrupted.
+/// For a whole runtime: no more fibers are accepted, and all are interrupted.
 /// ```no_run
 /// use pirn::signal::{Signal, cancel_on};
 ///
@@ -67,8 +67,8 @@ pub fn cancel_on(signals: &[Signal], token: &Token) -> io::Result<SignalGuard> {
     })
 }
 
-/// Keeps what [`cancel_on`] has arranged. Dropped, it takes that back: when the last guard for a
-/// signal goes, the signal does again what it did before.
+/// Guard of [`cancel_on`]; dropping it undoes the call. When the last guard for a signal is
+/// dropped, the signal's earlier effect returns.
 #[must_use = "a guard that is dropped takes back what it guards"]
 pub struct SignalGuard {
     watches: Vec<Watch>,

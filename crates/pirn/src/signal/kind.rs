@@ -1,4 +1,4 @@
-//! Which signal.
+//! Signals by name and number.
 
 use std::fmt;
 use std::io;
@@ -20,17 +20,17 @@ macro_rules! signals {
 }
 
 signals! {
-    /// A timer of the process has run out.
+    /// A timer of the process has expired.
     ALRM = SIGALRM,
     /// A child process has ended, or stopped.
     CHLD = SIGCHLD,
-    /// The process goes on after a stop.
+    /// The process resumes after a stop.
     CONT = SIGCONT,
-    /// The terminal is gone; of a server it often asks to read its configuration again.
+    /// The terminal is gone; servers often take it as a request to reload their configuration.
     HUP = SIGHUP,
     /// `Ctrl-C` in a terminal.
     INT = SIGINT,
-    /// A write to a pipe that nobody reads.
+    /// A write to a pipe without readers.
     PIPE = SIGPIPE,
     /// `Ctrl-\` in a terminal.
     QUIT = SIGQUIT,
@@ -38,15 +38,15 @@ signals! {
     TERM = SIGTERM,
     /// `Ctrl-Z` in a terminal.
     TSTP = SIGTSTP,
-    /// For the program to give a meaning to.
+    /// Meaning defined by the program.
     USR1 = SIGUSR1,
-    /// For the program to give a meaning to.
+    /// Meaning defined by the program.
     USR2 = SIGUSR2,
     /// The terminal has another size.
     WINCH = SIGWINCH,
 }
 
-/// Those that cannot be waited for, and why.
+/// Signals that cannot be waited for, with the reason.
 const REFUSED: &[(i32, &str, &str)] = &[
     (libc::SIGKILL, "SIGKILL", UNCATCHABLE),
     (libc::SIGSTOP, "SIGSTOP", UNCATCHABLE),
@@ -63,19 +63,19 @@ const UNCATCHABLE: &str = "the system lets nobody catch it";
 const FAULT: &str = "the thread that caused it cannot go on";
 
 impl Signal {
-    /// The signal with this number, if there is one: that is asked when it is used.
+    /// Returns the signal with this number. The number is checked when the signal is used.
     #[must_use]
     pub const fn from_raw(number: i32) -> Signal {
         Signal(number)
     }
 
-    /// Its number.
+    /// Returns the number.
     #[must_use]
     pub const fn as_raw(self) -> i32 {
         self.0
     }
 
-    /// The number of a signal that can be waited for.
+    /// Returns the number if the signal can be waited for.
     pub(super) fn index(self) -> io::Result<usize> {
         let refused = REFUSED.iter().find(|(number, ..)| *number == self.0);
         let index = usize::try_from(self.0).ok();
@@ -92,7 +92,7 @@ impl Signal {
     }
 }
 
-/// Its name, or its number if it has none here.
+/// Writes the name, or the number of a signal that has no name here.
 impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let refused = REFUSED.iter().map(|(number, name, _)| (number, name));

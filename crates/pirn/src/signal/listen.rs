@@ -9,27 +9,28 @@ use super::listener::Listener;
 use super::watch::{Reaction, Watch, forget_listeners, watch};
 use crate::channel::Receiver;
 
-/// Returns a channel that receives each of `signals` when it comes. They do nothing else
-/// meanwhile: SIGTERM does not end the process. Of several channels for one signal each
-/// receives it, and each guard of [`cancel_on`](super::cancel_on) acts on it too.
+/// Returns a channel that receives each of `signals` when it comes. While the channel exists the
+/// signals have no other effect: SIGTERM does not end the process. Several channels for one signal
+/// all receive it, and each guard of [`cancel_on`](super::cancel_on) acts on it too.
 ///
-/// A signal is in the channel once at most: one that comes again before it has been received is
-/// the same one. (Twice, if a [future](Receiver::recv_async) gives it back.) So nothing piles up, however slowly one receives, and whoever
-/// receives a signal knows that it has come since the last time, but not how often. Clones of the
-/// receiver share what comes.
+/// The channel holds a signal at most once: one that comes again before it has been received is
+/// merged with it. (It is there twice if a [future](Receiver::recv_async) gives it back.) So the
+/// channel stays bounded, however slowly it is read. A received signal has come at least once since
+/// the last one; how often is unknown. Clones of the receiver share the signals.
 ///
-/// When the last receiver has been dropped, or has [closed](Receiver::close) the channel, the signal does
-/// again what it did before, unless others wait for it too.
+/// When the last receiver is dropped, or [closes](Receiver::close) the channel, the signal's
+/// earlier effect returns, unless other watchers remain.
 ///
-/// A process in which everybody waits is not taken for deadlocked while somebody receives here.
+/// The deadlock detector does not report a process in which every fiber waits while one receives
+/// here.
 ///
 /// # Errors
-/// `InvalidInput` if there are no `signals`, or if one does not exist, or cannot be waited for,
-/// like SIGKILL and SIGSEGV; its name is in the message. Otherwise what the system says when it
-/// has no pipe, no thread or refuses. Nothing has changed then.
+/// `InvalidInput` if there are no `signals`, or if one does not exist or cannot be caught, like
+/// SIGKILL and SIGSEGV; the message has its name. Otherwise the operating system's error, for a
+/// pipe, a thread or the handler. Nothing has changed then.
 ///
 /// # Cancellation
-/// Not an interruption point; never suspends. To receive is one.
+/// Not an interruption point; never suspends. Receiving is one.
 ///
 /// # Examples
 /// ```no_run

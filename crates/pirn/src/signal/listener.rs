@@ -1,31 +1,32 @@
-//! One who listens: the sending end of a channel of signals that is never full.
+//! A listener: the sending end of a signal channel that is never full.
 //!
-//! The thread of a signal must not wait for anybody, and yet nobody may miss that a signal has
-//! come. So there is always room, and each signal is in the channel once at most: one that comes again
-//! while it is there is the same one, as with the system itself.
+//! The thread of a signal must not wait, and no receiver may miss a signal. So the channel always
+//! has a free slot, and holds each signal at most once. A signal that comes again while it is
+//! queued is merged with it, as in the system itself.
 //!
-//! Owns: what is sent. Does not own: who is told when (`watch`). Called on the threads of signals.
+//! Owns: sending a signal. Does not own: which listener is notified when (`watch`). Called on the
+//! threads of signals.
 //!
 //! # Invariants
-//! * SL1. A signal is sent by its own thread only, after a look that has not found it in the channel. If it
-//!   has been found there, somebody receives it after it has come. If not, it is sent. It may be there
-//!   twice only by a future that was dropped and gave back what it had been handed.
+//! * SL1. A signal is sent by its own thread only, after a check that it is not in the channel. If
+//!   the check finds it there, a later receive returns it. If not, it is sent. It is there twice
+//!   only if a dropped future gave back the value it had been handed.
 //!
-//! Rejected: to remember here what was sent, and to tell from the channel's length what is still in. What
-//! futures give back comes in at the front, where nobody here sees it.
+//! Rejected: recording here what was sent, and deriving from the channel's length what is still
+//! queued. Values that futures give back are pushed at the front, which this code cannot see.
 
 use super::kind::Signal;
 use crate::channel::{Receiver, Sender, unbounded};
 use crate::fiber::vigil::{self, Hope};
 
-/// Somebody who listens.
+/// The sender of one signal channel.
 pub(crate) struct Listener {
     sender: Sender<Signal>,
     _hope: Hope,
 }
 
 impl Listener {
-    /// A listener, and what it listens to.
+    /// Returns a listener and the receiver of its channel.
     pub(super) fn new() -> (Listener, Receiver<Signal>) {
         let (sender, receiver) = unbounded();
         let listener = Listener {
@@ -35,7 +36,7 @@ impl Listener {
         (listener, receiver)
     }
 
-    /// Tells that `signal` has come; false if nobody will ever know.
+    /// Notifies that `signal` has come; false if all receivers are gone.
     pub(super) fn tell(&self, signal: usize) -> bool {
         let signal = Signal::from_raw(signal as i32);
         if self.sender.holds(|there| *there == signal) {
@@ -44,7 +45,7 @@ impl Listener {
         self.sender.try_send(signal).is_ok()
     }
 
-    /// Whether all receivers have gone.
+    /// Returns true if all receivers are gone.
     pub(super) fn has_gone(&self) -> bool {
         self.sender.is_closed()
     }

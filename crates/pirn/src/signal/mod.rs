@@ -1,10 +1,10 @@
-//! Signals from outside: a [`Token`](crate::cancel::Token) that is cancelled when one comes
-//! ([`cancel_on`]), or a channel that receives them ([`listen()`]). A dump of all fibers on SIGQUIT is
-//! [`diag::dump_on_quit`](crate::diag::dump_on_quit).
+//! Signals from outside. [`cancel_on`] cancels a [`Token`](crate::cancel::Token) when a signal
+//! comes; [`listen()`] returns a channel that receives signals.
+//! [`diag::dump_on_quit`](crate::diag::dump_on_quit) dumps all fibers on SIGQUIT.
 //!
-//! While a signal is waited for here it does nothing else: SIGTERM does not end the process. When
-//! the last [`SignalGuard`] or receiver for it is dropped it does again what it did before. For each
-//! signal that is waited for there is a thread; it sleeps until the signal comes.
+//! A signal that is waited for here has no other effect: SIGTERM does not end the process. When its
+//! last [`SignalGuard`] or receiver is dropped, its earlier effect returns. Each signal that is
+//! waited for has a thread, which sleeps until the signal comes.
 
 mod cancel;
 mod kind;

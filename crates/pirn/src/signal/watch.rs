@@ -1,17 +1,17 @@
-//! Who wants to know of which signal.
+//! The watchers of each signal.
 //!
-//! Owns: the list, and a thread for each signal that has ever been on it. Does not own: what the
-//! system is told (`sys::signals`), nor what a signal means (`cancel`, `listen`, `diag`).
+//! Owns: the list of watchers, and a thread for each signal that has ever been watched. Does not
+//! own: the handler (`sys::signals`), nor what a signal means (`cancel`, `listen`, `diag`).
 //!
-//! | moment | the signal does | the thread |
+//! | event | effect of the signal | the thread |
 //! |---|---|---|
-//! | never watched | what it always did | is not there |
-//! | the first watcher | wakes the thread | tells all watchers |
-//! | the last watcher has gone | what it did before the first | sleeps |
+//! | never watched | the earlier effect | does not exist |
+//! | the first watcher | wakes the thread | notifies all watchers |
+//! | the last watcher is gone | the effect before the first | sleeps |
 //!
-//! A signal that was caught, and whose watchers have all gone before the thread got to it, is
-//! sent once more: so it meets what was there before. A listener whose receivers have gone is no
-//! watcher any more; that is found out when the signal comes, or somebody else begins to listen.
+//! If a signal was caught and all of its watchers left before the thread handled it, it is sent
+//! once more, so that it has its earlier effect. A listener without receivers no longer counts as a
+//! watcher. That is noticed when the signal comes, or when another listener registers.
 
 use std::io;
 use std::mem;
@@ -24,7 +24,7 @@ use crate::fiber::vigil;
 use crate::shim::{self, StaticLock};
 use crate::sys::{self, Disposition};
 
-/// What is done when a signal comes, on its thread.
+/// The action when a signal comes; runs on the signal's thread.
 #[derive(Clone)]
 pub(crate) enum Reaction {
     Cancel(Token),
@@ -32,17 +32,17 @@ pub(crate) enum Reaction {
     Tell(Arc<Listener>),
 }
 
-/// One signal.
+/// A signal and its watchers.
 struct Watched {
     signal: usize,
-    /// What it did before; none while nobody watches.
+    /// The disposition before the first watcher; none while the signal is not watched.
     before: Option<Disposition>,
     reactions: Vec<(u64, Reaction)>,
 }
 
 struct List {
     watched: Vec<Watched>,
-    /// What the next watcher is known by.
+    /// The key of the next watcher.
     next: u64,
 }
 
@@ -51,19 +51,19 @@ static LIST: StaticLock<List> = StaticLock::new(List {
     next: 0,
 });
 
-/// A watcher's place in the list. Dropped, it is taken out.
+/// The registration of a watcher. Dropping it removes the watcher from the list.
 pub(crate) struct Watch {
     signal: usize,
     key: u64,
-    /// It stays there all the same.
+    /// If true, dropping this leaves the watcher on the list.
     stays: bool,
 }
 
-/// Has `reaction` done whenever `signal` comes, until the result is dropped.
+/// Runs `reaction` whenever `signal` comes, until the result is dropped.
 ///
 /// # Errors
-/// That the signal cannot be waited for, or what the system says when it has no pipe or no
-/// thread, or refuses.
+/// If the signal cannot be caught, or the operating system's error for a pipe, a thread or the
+/// handler.
 pub(crate) fn watch(signal: Signal, reaction: Reaction) -> io::Result<Watch> {
     let index = signal.index()?;
     let mut list = LIST.lock();
@@ -95,7 +95,7 @@ pub(crate) fn watch(signal: Signal, reaction: Reaction) -> io::Result<Watch> {
     })
 }
 
-/// Makes the thread of a signal.
+/// Creates the thread of a signal.
 fn start(signal: Signal, index: usize) -> io::Result<()> {
     let mut reader = sys::route(index)?;
     let wait = move || {
@@ -131,17 +131,17 @@ fn deliver(signal: usize) {
     }
 }
 
-/// Takes a watcher off the list.
+/// Removes a watcher from the list.
 fn forget(signal: usize, key: u64) {
     let mut list = LIST.lock();
     let watched = list.watched.iter_mut().find(|w| w.signal == signal);
     let gone = watched.map(|watched| watched.retain(|(its, _)| *its != key));
-    // The token may be the last of its kind: what it drops is the user's.
+    // The token may be the last reference: its drop runs user code.
     drop(list);
     drop(gone);
 }
 
-/// Takes all listeners off the list whose receivers have gone.
+/// Removes all listeners that have no receivers left.
 pub(super) fn forget_listeners() {
     let mut list = LIST.lock();
     let listens = |(_, reaction): &(u64, Reaction)| match reaction {
@@ -155,8 +155,8 @@ pub(super) fn forget_listeners() {
 }
 
 impl Watched {
-    /// Keeps those watchers of which `keep` is true, and returns the others. When the last has
-    /// gone, the signal does again what it did before.
+    /// Keeps the watchers for which `keep` is true, and returns the others. When the last watcher
+    /// is removed, the signal's earlier effect returns.
     fn retain(
         &mut self,
         keep: impl Fn(&(u64, Reaction)) -> bool,
@@ -174,7 +174,8 @@ impl Watched {
 }
 
 impl Watch {
-    /// Leaves the watcher on the list: only a listener, which goes when nobody listens.
+    /// Leaves the watcher on the list. Only for a listener, which is removed once it has no
+    /// receivers.
     pub(super) fn leave(mut self) {
         self.stays = true;
     }
