@@ -1,4 +1,4 @@
-//! Polling a future where one calls, and parking between polls.
+//! Polling a future on the calling fiber or thread, which parks between polls.
 
 use std::panic::Location;
 use std::pin::pin;
@@ -10,25 +10,27 @@ use crate::wait::alarm::Alarm;
 use crate::wait::polling::{refuse_in_poll, within_own};
 use crate::wait::{Interrupt, Reason, Spec, interrupted, now, spend};
 
-/// Waits for `future`, and returns what it yields.
+/// Waits for `future` and returns its output.
 ///
-/// The future lies on the stack of the caller, who polls it and nobody else, so it may borrow, and need
-/// not be `Send` (on a runtime with [free migration](crate::runtime::Builder::free_migration) it must be: the
-/// fiber takes it along). Its waker may be used from any thread, any number of times, also when all
-/// is over. A future that wakes itself at each poll lets others run now and then.
+/// The future lies on the caller's stack and only the caller polls it, so it may borrow and need
+/// not be `Send`. With [free migration](crate::runtime::Builder::free_migration) it must be `Send`,
+/// since the fiber carries it to other threads. Its waker may be used from any thread, any number
+/// of times, also after the end. A future that wakes itself at each poll lets other fibers run now
+/// and then.
 ///
-/// What a poll calls has its frames on a stack that the worker has for the polls of all of its fibers, as large as theirs;
-/// so fibers that wait for futures touch little of their own. A fiber with a
-/// [`stack_size`](crate::spawn::Builder::stack_size) of its own polls on its own stack.
+/// The frames of a poll lie on a stack that the worker shares among the polls of all its fibers, as
+/// large as theirs. So fibers that wait for futures touch little of their own stacks. A fiber with
+/// its own [`stack_size`](crate::spawn::Builder::stack_size) polls on its own stack.
 ///
-/// It knows nothing of what a future needs besides polls: those of a runtime of its own, as tokio's
-/// timers and sockets, need that runtime's context.
+/// This function only polls. Futures that need the context of their own runtime, such as tokio's
+/// timers and sockets, do not get it here.
 ///
 /// # Errors
-/// The interrupt that the caller is under. The future has been dropped then, perhaps without a poll.
+/// The caller's interrupt. The future has been dropped then, possibly without a poll.
 ///
 /// # Panics
-/// If the future does. On a fiber, inside the poll of another future (see [the module](crate::future)).
+/// If the future does. On a fiber, also inside the poll of another future (see [the
+/// module](crate::future)).
 ///
 /// # Cancellation
 /// An interruption point: before the first poll and between polls. Parks a fiber, blocks a plain thread.
@@ -50,14 +52,14 @@ pub fn wait<F: Future>(future: F) -> Result<F::Output, Interrupt> {
     drive(future, &spec.at(Location::caller()))
 }
 
-/// Like [`wait()`], though the caller be interrupted.
+/// Like [`wait()`], but not an interruption point.
 ///
 /// # Panics
 /// Like [`wait()`].
 ///
 /// # Cancellation
-/// Not an interruption point: for ever, if the future never yields. Parks a fiber, blocks a plain
-/// thread.
+/// Not an interruption point: blocks indefinitely if the future never yields. Parks a fiber, blocks
+/// a plain thread.
 ///
 /// # Examples
 /// From a plain thread:
@@ -79,7 +81,7 @@ fn drive<F: Future>(future: F, spec: &Spec) -> Result<F::Output, Interrupt> {
     let alarm = Arc::new(Alarm::new());
     let waker = Waker::from(Arc::clone(&alarm));
     let mut context = Context::from_waker(&waker);
-    // Before the future, and so dropped after it.
+    // Declared before the future, so that it is dropped after it.
     let desk = Desk::default();
     let mut future = pin!(future);
     loop {
@@ -89,7 +91,7 @@ fn drive<F: Future>(future: F, spec: &Spec) -> Result<F::Output, Interrupt> {
         {
             return Err(interrupt);
         }
-        // UNWIND: the poll is left on the way out.
+        // UNWIND: an unwind leaves the poll.
         let poll = within_own(&desk, || future.as_mut().poll(&mut context));
         if let Poll::Ready(output) = poll {
             return Ok(output);

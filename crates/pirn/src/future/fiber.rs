@@ -12,7 +12,7 @@ use crate::spawn::{JoinError, JoinHandle, spawn_at};
 pub struct FiberFuture<T>(Stage<T>);
 
 enum Stage<T> {
-    /// The closure, and where it was given.
+    /// The closure, and the place that passed it.
     Fresh(Closure<T>, &'static Location<'static>),
     Started(JoinHandle<T>),
     /// The closure is being started, which may panic.
@@ -21,17 +21,18 @@ enum Stage<T> {
 
 type Closure<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Returns a future that runs `f` on a fiber, and yields what [`JoinHandle::join`] returns.
+/// Returns a future that runs `f` on a fiber and yields the result of [`JoinHandle::join`].
 ///
-/// This is how code that waits is called from a future: on a fiber it may wait, and whoever polls does
-/// not. The fiber starts at the first poll, on the runtime of whoever polls as
-/// [`spawn`](crate::spawn()) has it. Dropping the future before it has yielded cancels the fiber, and does not wait
-/// for its end: `f` is dropped unrun, or interrupted in its present wait and in every later one.
+/// A future calls blocking code in this way: the fiber may wait, and the polling code does not. The
+/// fiber starts at the first poll, on the runtime that [`spawn`](crate::spawn()) would use there.
+/// Dropping the future before it has yielded cancels the fiber and does not wait for its end. `f`
+/// is then dropped unrun, or its current and all later waits are interrupted.
 ///
-/// The future yields `JoinError::Interrupted` never, and panics if it is polled after it has yielded.
+/// The future never yields `JoinError::Interrupted`. It panics if it is polled after it has
+/// yielded.
 ///
 /// # Panics
-/// The first poll, if there is no runtime yet and the default one cannot be made.
+/// The first poll panics if there is no runtime and the default one cannot be created.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -41,7 +42,7 @@ type Closure<T> = Box<dyn FnOnce() -> T + Send>;
 /// use pirn::channel;
 ///
 /// async fn answer(rx: channel::Receiver<u32>) -> u32 {
-///     // `recv` waits, so not here.
+///     // `recv` waits, so it must not be called here.
 ///     let received = pirn::future::fiber(move || rx.recv().unwrap());
 ///     received.await.unwrap() * 7
 /// }

@@ -1,9 +1,8 @@
-//! What hyper asks of a runtime: who runs its tasks, how time passes, and what bytes come by.
+//! The interfaces that hyper needs from a runtime: an executor, a clock, and byte streams.
 //!
-//! Owns: the step from hyper's traits to fibers, [`sleep`](super::sleep()) and `futures-io`. Does not own: hyper;
-//! nor the streams of [`net`](crate::net), which are hyper's `Read` and `Write` by themselves.
+//! The streams of [`net`](crate::net) implement hyper's `Read` and `Write` themselves.
 //!
-//! A connection is a future; a fiber [waits](super::wait()) for it:
+//! A connection is a future that a fiber [waits](super::wait()) for:
 //!
 //! ```
 //! use std::convert::Infallible;
@@ -35,6 +34,9 @@
 //! # }
 //! ```
 
+// Owns: adapters from hyper's traits to fibers, `sleep` and `futures-io`. Does not own: hyper, nor
+// the streams of `net`.
+
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -47,12 +49,13 @@ use super::sleep::{self, Sleep};
 use super::wait;
 use crate::{spawn, time};
 
-/// Runs each of hyper's tasks on a fiber of its own, on the runtime that [`spawn`](crate::spawn()) would use.
+/// Runs each of hyper's tasks on its own fiber, on the runtime that [`spawn`](crate::spawn()) would
+/// use.
 ///
-/// A task ends early if its fiber is interrupted, as at the end of its runtime.
+/// A task ends early if its fiber is interrupted, for instance at the end of its runtime.
 ///
 /// # Panics
-/// `execute`: as [`spawn`](crate::spawn()) does.
+/// `execute`: like [`spawn`](crate::spawn()).
 #[derive(Debug, Copy, Clone, Default)]
 pub struct Executor;
 
@@ -67,7 +70,7 @@ where
     }
 }
 
-/// Has hyper's time limits go by pirn's clock; see [`sleep`](super::sleep()).
+/// Drives hyper's time limits by pirn's clock; see [`sleep`](super::sleep()).
 #[derive(Debug, Copy, Clone, Default)]
 pub struct Timer;
 
@@ -94,28 +97,28 @@ impl rt::Timer for Timer {
 
 impl rt::Sleep for Sleep {}
 
-/// A stream of `futures-io` as one of hyper's: a TLS session, for instance. The streams of
-/// [`net`](crate::net) need none of it.
+/// Adapts a stream of `futures-io` to hyper: a TLS session, for instance. The streams of
+/// [`net`](crate::net) do not need it.
 #[derive(Debug, Default, Clone)]
 pub struct Io<S>(S);
 
 impl<S> Io<S> {
-    /// Takes a stream in.
+    /// Wraps a stream.
     pub fn new(stream: S) -> Io<S> {
         Io(stream)
     }
 
-    /// The stream.
+    /// Returns a reference to the stream.
     pub fn get_ref(&self) -> &S {
         &self.0
     }
 
-    /// The stream, to be changed.
+    /// Returns a mutable reference to the stream.
     pub fn get_mut(&mut self) -> &mut S {
         &mut self.0
     }
 
-    /// Gives the stream back.
+    /// Returns the stream.
     pub fn into_inner(self) -> S {
         self.0
     }
@@ -131,7 +134,7 @@ impl<S: AsyncRead + Unpin> rt::Read for Io<S> {
         let room = free.len();
         let n = ready!(Pin::new(&mut self.0).poll_read(context, free))?;
         assert!(n <= room, "a stream has read {n} bytes into {room}");
-        // SAFETY: all that there is room for has been initialized above.
+        // SAFETY: all remaining capacity has been initialized above.
         unsafe { buffer.advance(n) };
         Poll::Ready(Ok(()))
     }

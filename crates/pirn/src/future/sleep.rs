@@ -1,4 +1,4 @@
-//! A moment in time as a future.
+//! A point in time as a future.
 
 use std::fmt;
 use std::mem;
@@ -14,32 +14,33 @@ use crate::wait::agenda::{Agenda, Desk, Key};
 use crate::wait::deadline_in;
 use crate::wait::polling::is_spent;
 
-/// Ready once its moment has come; made by [`sleep`] and [`sleep_until`].
+/// Future that is ready once its time has come; made by [`sleep`] and [`sleep_until`].
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Sleep {
-    /// None is never.
+    /// None means never.
     at: Option<Instant>,
     place: Place,
 }
 
-/// What is to wake the one who polls.
+/// The source of the wake-up.
 enum Place {
     Nowhere,
-    /// A note of the one who polls.
+    /// An entry in the timers of the polling fiber.
     Noted(Arc<Agenda>, Key),
-    /// Somebody else's executor polls: a fiber sleeps.
+    /// Another executor polls, so a fiber sleeps.
     Fiber(JoinHandle<()>),
-    /// That fiber's runtime has ended before it was time.
+    /// The runtime of that fiber has ended too early.
     Over,
 }
 
 /// Returns a future that is ready after `duration`, by the clock and with the lateness of
-/// [`time::sleep`](crate::time::sleep()); what is longer than the clock can tell is for ever.
+/// [`time::sleep`](crate::time::sleep()). A duration beyond the clock's range means never.
 ///
-/// Polled by a fiber that [waits](super::wait()) it costs no timer of its own: whoever polls wakes up in
-/// time. Polled by a plain thread or by another executor it has a fiber sleep, on the runtime that
-/// [`spawn`](crate::spawn()) would use; if that runtime ends before, it is never ready. Dropping it ends it.
-/// An executor that blocks the thread inside the poll of a fiber's future keeps that fiber from waking up.
+/// Polled by a fiber that [waits](super::wait()) it needs no timer of its own: the polling fiber
+/// wakes up in time. Polled by a plain thread or by another executor, it spawns a sleeping fiber on
+/// the runtime that [`spawn`](crate::spawn()) would use. If that runtime ends before, the future is
+/// never ready. Dropping the future ends that fiber. An executor that blocks the thread inside the
+/// poll of a fiber's future keeps that fiber from waking up.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -60,7 +61,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     }
 }
 
-/// Like [`sleep`], until `at`, a moment of [`time::now`](crate::time::now()).
+/// Like [`sleep`], until `at`, a value of [`time::now`](crate::time::now()).
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -72,7 +73,7 @@ pub fn sleep_until(at: Instant) -> Sleep {
 }
 
 impl Sleep {
-    /// Changes the moment; a future that has been ready waits again.
+    /// Changes the time; a future that has been ready waits again.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -126,7 +127,7 @@ impl Future for Sleep {
         if !matches!(this.place, Place::Fiber(_) | Place::Over) {
             this.leave();
             let asleep = spawn(move || {
-                // An interrupt is the end of the runtime.
+                // An interrupt means that the runtime ends.
                 let _ = time::sleep_until(at);
             });
             this.place = Place::Fiber(asleep);

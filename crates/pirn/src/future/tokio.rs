@@ -1,11 +1,11 @@
-//! Futures that need tokio: its context is entered for each poll, and never across one.
-//!
-//! Owns: the step into tokio's context. Does not own: tokio, which has threads and a runtime of its own; they
-//! are the user's.
-//!
-//! tokio keeps its context in a thread-local and has it entered and left like frames of a stack. A fiber
-//! that waited between the two would leave it to the other fibers of its thread. So it is entered inside a
-//! poll only, where no fiber waits (`wait::polling`), and for the drop of the future.
+//! Futures that need tokio: each poll enters tokio's context and leaves it again.
+
+// Owns: entering tokio's context. Does not own: tokio, its threads and its runtime; they are the
+// user's.
+//
+// tokio keeps its context in a thread-local that is entered and left in stack order. A fiber that
+// waited in between would leave its context to the other fibers of its thread. So the context is
+// entered only inside a poll, where no fiber waits (`wait::polling`), and for the drop of the future.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -17,23 +17,23 @@ use tokio::runtime::Handle;
 use crate::runtime;
 use crate::wait::polling::within;
 
-/// A future in tokio's context; made by [`compat`].
+/// A future that is polled in tokio's context; made by [`compat`].
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Compat<F> {
     handle: Handle,
-    /// Pinned with the whole. Taken by `drop`.
+    /// Structurally pinned. Taken by `drop`.
     future: ManuallyDrop<F>,
 }
 
-/// Returns `future`, which may use tokio's timers and sockets, and `tokio::spawn`, though it is polled elsewhere.
+/// Returns a future that may use tokio's timers and sockets, and `tokio::spawn`, on any executor.
 ///
-/// The context is that of the tokio runtime which the caller's runtime was given
-/// ([`Builder::tokio`](crate::runtime::Builder::tokio)); else the one that the thread is in. It is entered
-/// for each poll, and for the drop of the future. What needs it must be made inside the
-/// future: `compat(async { tokio::time::sleep(limit).await })`.
+/// The context is that of the tokio runtime that the caller's runtime was built with
+/// ([`Builder::tokio`](crate::runtime::Builder::tokio)), else the one that the thread is in. It is
+/// entered for each poll, and for the drop of the future. Objects that need the context must be
+/// created inside the future: `compat(async { tokio::time::sleep(limit).await })`.
 ///
 /// # Panics
-/// If there is no such runtime. The polls, if that has no drivers for what they need.
+/// If there is no such runtime. Polls panic if that runtime lacks the drivers they need.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -65,11 +65,11 @@ pub fn compat<F: Future>(future: F) -> Compat<F> {
     }
 }
 
-/// Calls `f`, which must not wait, in tokio's context, and returns what it returns.
+/// Calls `f`, which must not wait, in tokio's context, and returns its result.
 ///
-/// The context is the one that [`compat`] finds. This is for what is not done by polls: to make, and above
-/// all to drop, what came out of a future and needs the context still. A pooled connection that spawns the task of
-/// its return is such a thing: dropped elsewhere, it may panic.
+/// The context is the one that [`compat`] finds. This is for code outside polls that creates, and
+/// above all drops, values that still need the context. A pooled connection that spawns the task of
+/// its return is an example: dropped elsewhere, it may panic.
 ///
 /// # Panics
 /// If there is no such runtime. On a fiber, if `f` would have to wait.
@@ -81,7 +81,7 @@ pub fn compat<F: Future>(future: F) -> Compat<F> {
 /// ```
 /// use pirn::future::tokio::enter;
 ///
-/// /// Says good-bye in a task, as connections do.
+/// /// Spawns a task when dropped, as connections do.
 /// struct Connection;
 ///
 /// impl Drop for Connection {
@@ -102,13 +102,13 @@ pub fn compat<F: Future>(future: F) -> Compat<F> {
 pub fn enter<T>(f: impl FnOnce() -> T) -> T {
     let handle = known();
     within(|| {
-        // UNWIND: left on every way out.
+        // UNWIND: left on every path.
         let _inside = handle.enter();
         f()
     })
 }
 
-/// The runtime that the caller's knows, or that the thread is in.
+/// Returns the tokio runtime of the caller's runtime, else the one that the thread is in.
 #[track_caller]
 fn known() -> Handle {
     let given = runtime::Handle::try_current().and_then(|handle| handle.tokio().cloned());
@@ -125,12 +125,12 @@ impl<F: Future> Future for Compat<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: nothing is moved out of it: `future` is pinned again below.
+        // SAFETY: nothing is moved out: `future` is pinned again below.
         let this = unsafe { self.get_unchecked_mut() };
-        // SAFETY: it lies in what is pinned, and is dropped where it lies.
+        // SAFETY: it lies in a pinned value and is dropped in place.
         let future = unsafe { Pin::new_unchecked(&mut *this.future) };
         within(|| {
-            // UNWIND: left before the poll is, on every way out.
+            // UNWIND: left before the poll ends, on every path.
             let _inside = this.handle.enter();
             future.poll(context)
         })
@@ -141,7 +141,7 @@ impl<F> Drop for Compat<F> {
     fn drop(&mut self) {
         within(|| {
             let _inside = self.handle.enter();
-            // SAFETY: once, here; and where it lies, as what is pinned must be.
+            // SAFETY: dropped once, here, and in place, as pinning demands.
             unsafe { ManuallyDrop::drop(&mut self.future) };
         });
     }
