@@ -1,16 +1,15 @@
-//! The line of a limited dispatcher: at most so many of its fibers at a time, the others wait
-//! their turn, first come, first served.
+//! The queue of a limited dispatcher: a bounded number of its fibers are active at a time, and the
+//! others wait in order of arrival.
 //!
-//! A fiber takes its turn when it is given to the pool and has it until it ends. What waits
-//! here has been counted in by the pool already (`place::admit`), so the pool does not come to
-//! its end over it.
+//! A fiber takes its turn when it is given to the pool and has it until it ends. Fibers that wait
+//! here are already counted in the pool (`place::admit`), so the pool does not end before them.
 //!
-//! A line may stand before another one: then a fiber that has its turn here goes on to wait
-//! there, and gives up both at its end.
+//! Lines may be chained: a fiber that has its turn here then waits in the next line, and gives up
+//! both turns at its end.
 //!
 //! Invariants:
-//! * LN1. `active` counts those that have been let through and whose [`Turn`] has not been
-//!   dropped. While fewer than `most` are active, none waits.
+//! * LN1. `active` counts fibers that have been let through and still have their [`Turn`]. While
+//!   fewer than `most` are active, none waits.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -21,12 +20,12 @@ use crate::sched::place;
 use crate::sched::pool::Pool;
 use crate::shim::Lock;
 
-/// Where the fibers of one limited dispatcher wait for their turn.
+/// The queue in which fibers of one limited dispatcher wait for their turn.
 pub(super) struct Line {
     places: Lock<Places>,
     most: usize,
     pool: Arc<Pool>,
-    /// The line that comes next.
+    /// The next line.
     further: Option<Arc<Line>>,
 }
 
@@ -38,7 +37,7 @@ struct Places {
 /// The right of one fiber to be active. It lies in the fiber's closure, then in the fiber.
 pub(super) struct Turn(Arc<Line>);
 
-/// The turn that the running fiber has. It goes last: nothing of the fiber's runs after that.
+/// The turn of the running fiber. Dropped last: none of the fiber's code runs after that.
 static TURN: FiberLocal<RefCell<Option<Turn>>> =
     FiberLocal::lasting(|| RefCell::new(None));
 
@@ -56,7 +55,7 @@ impl Line {
         }
     }
 
-    /// Takes an admitted fiber whose closure holds a [`Turn`] of this line.
+    /// Accepts an admitted fiber with a closure that holds a [`Turn`] of this line.
     pub(super) fn submit(&self, fiber: FiberPtr) {
         {
             let mut places = self.places.lock();
@@ -69,7 +68,7 @@ impl Line {
         self.let_through(fiber);
     }
 
-    /// Counts a fiber in that will not run, so that its [`Turn`] can be dropped.
+    /// Counts a fiber that will not run, so that its [`Turn`] can be dropped.
     pub(super) fn submit_none(&self) {
         self.places.lock().active += 1;
         if let Some(further) = &self.further {
@@ -77,7 +76,7 @@ impl Line {
         }
     }
 
-    /// Whether the running fiber has its turn in this line.
+    /// Returns true if the running fiber has its turn in this line.
     pub(super) fn is_current(&self) -> bool {
         let own =
             TURN.with(|turn| turn.borrow().as_ref().map(|Turn(line)| Arc::clone(line)));
@@ -98,12 +97,12 @@ impl Line {
         }
     }
 
-    /// One of the active has ended; the first of those who wait has its turn.
+    /// Gives the turn of an ended fiber to the first that waits.
     fn leave(&self) {
         let next = {
             let mut places = self.places.lock();
-            // More than there may be, if one was counted in that does not run: it gives way
-            // to nobody.
+            // More than `most` may be active, if one was counted that does not run: no fiber gets
+            // its turn.
             let next = match places.active > self.most {
                 true => None,
                 false => places.waiting.pop_front(),
@@ -122,7 +121,7 @@ impl Turn {
         Turn(Arc::clone(line))
     }
 
-    /// Has the running fiber keep its turn to its end.
+    /// Stores the turn in the running fiber, to its end.
     pub(super) fn keep(self) {
         TURN.with(|turn| turn.replace(Some(self)));
     }

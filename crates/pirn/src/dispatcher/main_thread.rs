@@ -1,38 +1,38 @@
-//! A dispatcher whose fibers run on one thread of the program's own: the main thread, where some
-//! libraries want to be called.
+//! A dispatcher that runs its fibers on one thread of the program: the main thread, which some
+//! libraries require.
 
 use super::pools;
 use super::target::Dispatcher;
 use crate::runtime::Handle;
 
 impl Dispatcher {
-    /// The dispatcher of the thread that calls [`run_main`]. What is sent here before that, or
-    /// after that call has ended, waits.
+    /// Returns the dispatcher of the thread that calls [`run_main`]. Fibers spawned here before
+    /// that call, or after it has ended, wait.
     ///
     /// # Panics
-    /// If it has to be made and cannot be.
+    /// If it has to be created and cannot be.
     #[must_use]
     pub fn main() -> Dispatcher {
         Dispatcher::lent(pools::main())
     }
 }
 
-/// Runs `f` on a fiber of the process's default runtime; meanwhile this thread runs what is sent to
-/// [`Dispatcher::main`]. Returns the result of `f` when that has ended; what has been sent
-/// and is not done then waits for the next call.
+/// Runs `f` on a fiber of the process's default runtime. Meanwhile this thread runs the fibers of
+/// [`Dispatcher::main`]. Returns the result of `f` when it has ended. Fibers that have not run by
+/// then wait for the next call.
 ///
-/// What has started on this thread and has not ended when the thread does, or when `main` returns, is cancelled then, and
-/// takes the dispatcher with it: what is sent there later is not run. If it does not end within a second, the
-/// process is aborted, as for any runtime that is driven by hand
-/// (see [`Builder::workers`](crate::runtime::Builder::workers)).
+/// Fibers that have started on this thread and have not ended when the thread does, or when `main`
+/// returns, are cancelled, and the dispatcher ends with them. Fibers spawned on it later are not
+/// run. If they do not end within a second, the process is aborted, as for any runtime that is
+/// driven by hand (see [`Builder::workers`](crate::runtime::Builder::workers)).
 ///
 /// # Panics
-/// With the panic of `f`. If another thread has called this before and has not ended, or the caller runs
-/// fibers: there is one main thread.
+/// With the panic of `f`. If another thread is inside this call, or the caller already runs fibers:
+/// there is one main thread.
 ///
 /// # Cancellation
-/// Not an interruption point: `f` may borrow, so this returns only when it has ended. Blocks
-/// the thread.
+/// Not an interruption point: `f` may borrow, so this returns only when it has ended. Blocks the
+/// thread.
 ///
 /// ```
 /// use pirn::dispatcher::{Dispatcher, run_main};

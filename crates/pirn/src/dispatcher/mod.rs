@@ -1,8 +1,8 @@
-//! Dispatchers: which workers a fiber runs on.
+//! Dispatchers: sets of workers that a fiber can be sent to.
 //!
-//! [`Dispatcher::io`] for calls that block, [`single`](Dispatcher::single) for one thread,
-//! [`limited`](Dispatcher::limited) for at most so many at a time, [`main`](Dispatcher::main) for
-//! the main thread.
+//! [`Dispatcher::io`] is for calls that block, [`single`](Dispatcher::single) has one thread,
+//! [`limited`](Dispatcher::limited) bounds the number of fibers at a time,
+//! [`main`](Dispatcher::main) is the main thread.
 
 mod line;
 mod main_thread;

@@ -1,4 +1,4 @@
-//! The pools behind dispatchers: those of a dispatcher's own, and the one for I/O.
+//! The pools behind dispatchers: those that a dispatcher owns, and the one for I/O.
 
 use std::io;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::shim::StaticLock;
 /// A pool that ends with its last dispatcher.
 pub(super) struct Owned(pub(super) Arc<Pool>);
 
-/// Threads of the dispatcher for I/O, if there are not more cores. The same as Kotlin's.
+/// The number of threads of the I/O dispatcher, unless there are more cores. The same as Kotlin's.
 const IO_WORKERS: usize = 64;
 
-/// How long a thread of the dispatcher for I/O stays without work. The same as Tokio's.
+/// The time after which an idle thread of the I/O dispatcher ends. The same as Tokio's.
 const KEEP: Duration = Duration::from_secs(10);
 
-/// How many dispatchers have been made; their threads are named by it. Not modelled: it only
-/// makes names.
+/// The number of dispatchers made so far, used in the names of their threads. Not modelled, since
+/// only names depend on it.
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
 static IO: StaticLock<Option<Arc<Pool>>> = StaticLock::new(None);
@@ -28,7 +28,7 @@ static IO: StaticLock<Option<Arc<Pool>>> = StaticLock::new(None);
 static MAIN: StaticLock<Option<Arc<Pool>>> = StaticLock::new(None);
 
 impl Owned {
-    /// A pool with this many workers.
+    /// Creates a pool with this many workers.
     ///
     /// # Errors
     /// Like [`Builder::build`].
@@ -41,7 +41,7 @@ impl Owned {
             .workers(workers)
             .max_threads(workers)
             .scheduler(scheduler);
-        // ORDERING: Relaxed: a number for reports.
+        // ORDERING: Relaxed: the number is for reports only.
         let number = MADE.fetch_add(1, Ordering::Relaxed) + 1;
         Ok(Owned(builder.name(format!("pirn-d{number}")).pool()?))
     }
@@ -57,7 +57,7 @@ impl Drop for Owned {
     }
 }
 
-/// The pool of the main thread, made now if need be.
+/// Returns the pool of the main thread; creates it if need be.
 ///
 /// # Panics
 /// Like [`io()`].
@@ -75,10 +75,10 @@ pub(super) fn main() -> Arc<Pool> {
     }
 }
 
-/// The pool for I/O, made now if need be.
+/// Returns the pool for I/O; creates it if need be.
 ///
 /// # Panics
-/// If it has to be made and cannot be.
+/// If it has to be created and cannot be.
 pub(super) fn io() -> Arc<Pool> {
     let mut made = IO.lock();
     if let Some(pool) = &*made {

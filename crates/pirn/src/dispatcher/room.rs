@@ -1,4 +1,4 @@
-//! The bound of a dispatcher's queue: whoever would exceed it waits before it submits.
+//! The bound of a dispatcher's queue: a submitter waits while the queue is full.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::shim::Lock;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, Reason, Spec, wait_in};
 
-/// How many may be queued.
+/// The capacity of the queue, and its waiters.
 pub(super) struct Room {
     seats: Lock<Seats>,
     most: usize,
@@ -19,7 +19,7 @@ struct Seats {
     waiters: WaitQueue<()>,
 }
 
-/// The place in the queue that one fiber takes, until it starts or is dropped unrun.
+/// The slot that one fiber occupies until it starts or is dropped unrun.
 pub(super) struct Seat(Arc<Room>);
 
 impl Describe for Seats {
@@ -42,8 +42,8 @@ impl Room {
         }
     }
 
-    /// Waits for a place, in order of arrival. `elsewhere`: the fibers that have the places are
-    /// not of the caller's runtime.
+    /// Waits for a slot, in order of arrival. `elsewhere`: the fibers that hold the slots belong to
+    /// another runtime than the caller.
     pub(super) fn enter(self: &Arc<Self>, elsewhere: bool) -> Seat {
         let attempt = |seats: &mut Seats| {
             if seats.taken == self.most {
@@ -52,7 +52,7 @@ impl Room {
             seats.taken += 1;
             Attempt::Done(())
         };
-        // Nothing but a seat ends this wait: it has no limit and is no interruption point.
+        // Only a free slot ends this wait: it has no limit and is no interruption point.
         let spec = Spec::of(Reason::Dispatch);
         let wait = || wait_in(&self.seats, |seats| &mut seats.waiters, &spec, attempt);
         let _ = match elsewhere {
@@ -66,7 +66,7 @@ impl Room {
         let next = {
             let mut seats = self.seats.lock();
             let next = seats.waiters.claim_first(|()| {});
-            // The seat goes to whoever waits first.
+            // The slot passes to the first waiter.
             seats.taken -= usize::from(next.is_none());
             next
         };

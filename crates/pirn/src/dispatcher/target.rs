@@ -1,8 +1,7 @@
-//! [`Dispatcher`]: where fibers are sent to run.
+//! [`Dispatcher`]: a set of workers that fibers are sent to.
 //!
-//! Owns: the way of a closure to another set of workers, by way of the dispatcher's bounds
-//! (`line`, `room`). Does not own: the pools (`pools`), nor how a pool runs what it is given
-//! (`sched`).
+//! Owns: moving a closure to another set of workers, within the dispatcher's bounds (`line`,
+//! `room`). Does not own: the pools (`pools`), nor how a pool runs its fibers (`sched`).
 //!
 //! Invariants:
 //! * DI1. A fiber's closure that was wrapped by [`Dispatcher::wrap`] is published by
@@ -26,15 +25,15 @@ use crate::wait;
 
 /// A set of workers to send fibers to. Cheap to clone.
 ///
-/// A fiber stays where it has started, and what it spawns by [`spawn`](crate::spawn())
-/// starts there too. So to do a part of one's work elsewhere is to [`run`](Self::run) a closure
-/// there and wait for it.
+/// A fiber stays where it has started, and fibers that it spawns by [`spawn`](crate::spawn()) start
+/// there too. To do a part of the work elsewhere, [`run`](Self::run) a closure there and wait for
+/// it.
 ///
-/// A dispatcher made by [`new`](Self::new) or [`single`](Self::single) owns its threads. When
-/// the last handle to it is dropped (those that [`limited`](Self::limited) and
-/// [`queue_limit`](Self::queue_limit) made of it included), every fiber of it runs to its end
-/// and its threads end. Whoever drops that handle waits for this without a limit: a fiber
-/// parks, a plain thread blocks; a fiber of the dispatcher itself goes on at once.
+/// A dispatcher made by [`new`](Self::new) or [`single`](Self::single) owns its threads. Handles
+/// that [`limited`](Self::limited) and [`queue_limit`](Self::queue_limit) derive from it share
+/// them. Dropping the last handle waits, without a limit, until every fiber of the dispatcher has
+/// ended, and ends its threads. A fiber parks meanwhile, and a plain thread blocks. A fiber of the
+/// dispatcher itself does not wait.
 ///
 /// ```
 /// use pirn::dispatcher::Dispatcher;
@@ -56,54 +55,56 @@ pub struct Dispatcher {
     room: Option<Arc<Room>>,
 }
 
-/// Whose workers they are.
+/// The workers.
 #[derive(Clone)]
 enum Place {
-    /// Somebody else's, who ends them.
+    /// Workers that another owner ends.
     Lent(Arc<Pool>),
     Owned(Arc<Owned>),
-    /// The caller's.
+    /// The caller's worker.
     Unconfined,
 }
 
-/// What a fiber holds of its dispatcher's bounds before it starts.
+/// A fiber's permits under its dispatcher's bounds, held until it starts.
 struct Admission {
     seat: Option<Seat>,
     turn: Option<Turn>,
 }
 
 impl Dispatcher {
-    /// A dispatcher for calls that block their thread: each of its fibers has a thread to
+    /// Returns the dispatcher for calls that block their thread: each of its fibers has a thread to
     /// itself from its start to its end.
     ///
-    /// At most 64 at a time, or one for each core if there are more; others wait for one of
-    /// these to end. So if all of these wait for one that has not started, they wait for ever. There is one in a process. Its threads are made when they are needed and
-    /// end after 10 s without work.
+    /// At most 64 run at a time, or one for each core if there are more; others wait until one of
+    /// these ends. So if all of them wait for a fiber that has not started, they wait indefinitely.
+    /// A process has one such dispatcher. Its threads are created on demand and end after 10 s
+    /// without work.
     ///
     /// # Panics
-    /// If it has to be made and cannot be: see [`Builder::build`](crate::runtime::Builder::build).
+    /// If it has to be created and cannot be: see
+    /// [`Builder::build`](crate::runtime::Builder::build).
     #[must_use]
     pub fn io() -> Dispatcher {
         Dispatcher::of(Place::Lent(pools::io()))
     }
 
-    /// A dispatcher with `workers` workers of its own, never more. Their threads are named
+    /// Creates a dispatcher with `workers` workers of its own, never more. Their threads are named
     /// `pirn-d`, a number, and another one.
     ///
     /// # Errors
-    /// Like [`Builder::build`](crate::runtime::Builder::build), also for a number of workers that
-    /// no runtime can have, and for 0.
+    /// Like [`Builder::build`](crate::runtime::Builder::build); also if `workers` is 0 or more than
+    /// a runtime can have.
     pub fn new(workers: usize) -> io::Result<Dispatcher> {
         let owned = Owned::new(workers, Scheduler::WorkStealing)?;
         Ok(Dispatcher::of(Place::Owned(Arc::new(owned))))
     }
 
-    /// A dispatcher with one thread of its own, on which fibers start in the order in which
+    /// Creates a dispatcher with one thread of its own, on which fibers start in the order in which
     /// they were spawned.
     ///
-    /// Two of its fibers never run at the same moment, so between two waits each has what they
-    /// share to itself. If no other shall run while one waits, use
-    /// [`limited(1)`](Self::limited).
+    /// Two of its fibers never run at the same time, so each has exclusive use of their shared data
+    /// between two waits. Use [`limited(1)`](Self::limited) if no other fiber shall run while one
+    /// waits.
     ///
     /// # Errors
     /// Like [`Builder::build`](crate::runtime::Builder::build).
@@ -112,25 +113,25 @@ impl Dispatcher {
         Ok(Dispatcher::of(Place::Owned(Arc::new(owned))))
     }
 
-    /// The caller's own worker: what is spawned here runs at once, until it first waits, and
-    /// stays on that worker. The spawner gives way to it, as by
+    /// Returns the dispatcher for the caller's own worker. A fiber spawned here runs at once, until
+    /// it first waits, and stays on that worker. The spawning fiber yields to it, as with
     /// [`yield_now`](crate::yield_now).
     ///
-    /// On a plain thread, and where there is no stack for the new fiber, it is the
-    /// dispatcher of the current runtime ([`Handle::current`]).
+    /// On a plain thread, or if no stack is available for the new fiber, this is the dispatcher of
+    /// the current runtime ([`Handle::current`]).
     #[must_use]
     pub fn unconfined() -> Dispatcher {
         Dispatcher::of(Place::Unconfined)
     }
 
-    /// The same workers, for at most `most` fibers at a time of those that are sent through
-    /// what this returns (its clones share the bound).
+    /// Returns a dispatcher on the same workers that runs at most `most` of its fibers at a time.
+    /// Its clones share the bound.
     ///
-    /// A fiber counts from when it is given to the workers until it has ended: while it waits
-    /// to be started, while it runs, and also while it waits for something. The others wait their
-    /// turn and start in the order in which they came. So `limited(1)` runs one fiber after
-    /// the other; and if all that have their turn wait for one that has not, they wait for
-    /// ever. Fibers that they spawn by [`spawn`](crate::spawn()) are not bound by this.
+    /// A fiber counts from the time when it is given to the workers until it has ended, also while
+    /// it waits. The others wait their turn and start in the order in which they came. So
+    /// `limited(1)` runs one fiber after the other. If all fibers that have their turn wait for one
+    /// that has not, they wait indefinitely. The bound does not apply to fibers that they spawn by
+    /// [`spawn`](crate::spawn()).
     ///
     /// # Panics
     /// If `most` is 0, or on [`unconfined`](Self::unconfined).
@@ -147,11 +148,11 @@ impl Dispatcher {
         }
     }
 
-    /// The same workers, for at most `most` fibers that were sent through what this returns
-    /// (or its clones) and have not started. Whoever sends one more waits until one of
-    /// them has: a fiber parks, a plain thread blocks.
+    /// Returns a dispatcher on the same workers with at most `most` fibers that have not started.
+    /// Its clones share the bound. Sending another one waits until one of them has started: a fiber
+    /// parks, a plain thread blocks.
     ///
-    /// On [`unconfined`](Self::unconfined) nothing is queued and nobody waits.
+    /// On [`unconfined`](Self::unconfined) nothing is queued and no call waits.
     ///
     /// # Panics
     /// If `most` is 0.
@@ -164,17 +165,17 @@ impl Dispatcher {
         }
     }
 
-    /// Spawns a fiber that runs `f` here. If the dispatcher's workers take no fibers any more
-    /// (their runtime has been shut down), `f` is dropped and the handle joins as
+    /// Spawns a fiber that runs `f` here. If the dispatcher's workers accept no more fibers (their
+    /// runtime has been shut down), `f` is dropped and the handle joins as
     /// [`NotRun`](crate::spawn::JoinError::NotRun).
     ///
     /// # Panics
-    /// If there is no runtime yet, one is needed ([`unconfined`](Self::unconfined) from a plain
-    /// thread), and none can be made.
+    /// If a runtime is needed ([`unconfined`](Self::unconfined) from a plain thread), there is none
+    /// yet, and none can be created.
     ///
     /// # Cancellation
-    /// Not an interruption point. Suspends where a [`queue_limit`](Self::queue_limit) is
-    /// reached, and on [`unconfined`](Self::unconfined).
+    /// Not an interruption point. Suspends if a [`queue_limit`](Self::queue_limit) is reached, and
+    /// on [`unconfined`](Self::unconfined).
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -191,14 +192,14 @@ impl Dispatcher {
         handle
     }
 
-    /// Runs `f` here, waits for it and returns its result. `f` may borrow. What moves is the
-    /// closure: the calling fiber stays on its worker.
+    /// Runs `f` here, waits for it and returns its result. `f` may borrow. Only the closure moves:
+    /// the calling fiber stays on its worker.
     ///
-    /// On a fiber that is here already `f` is called at once.
+    /// On a fiber that already runs here, `f` is called directly.
     ///
     /// # Panics
-    /// With the panic of `f`; or if the dispatcher's workers take no fibers any more; or as
-    /// [`spawn`](Self::spawn); or in the start hook of the runtime whose workers these are.
+    /// With the panic of `f`; if the dispatcher's workers accept no more fibers; like
+    /// [`spawn`](Self::spawn); or in the start hook of the workers' runtime.
     ///
     /// # Cancellation
     /// Not an interruption point: returns only when `f` has ended. Parks a fiber, blocks a
@@ -219,8 +220,8 @@ impl Dispatcher {
         visit(pool, self.wrap(f), |fiber| self.publish(fiber))
     }
 
-    /// What the fiber of `f` runs: `f`, with the dispatcher's bounds observed. Waits where the
-    /// queue is full. See DI1.
+    /// Returns the closure of the fiber that runs `f` within the dispatcher's bounds. Waits while
+    /// the queue is full. See DI1.
     pub(crate) fn wrap<F, T>(&self, f: F) -> impl FnOnce() -> T + Send + use<F, T>
     where
         F: FnOnce() -> T + Send,
@@ -237,8 +238,8 @@ impl Dispatcher {
         }
     }
 
-    /// Has a fresh fiber run here, whose closure comes from [`wrap`](Self::wrap). One that
-    /// the workers do not take is dropped unrun.
+    /// Submits a fresh fiber with a closure from [`wrap`](Self::wrap). If the workers refuse it, it
+    /// is dropped unrun.
     pub(crate) fn publish(&self, fiber: FiberPtr) {
         let local = current::local();
         let Some(pool) = self.pool() else {
@@ -257,7 +258,7 @@ impl Dispatcher {
         }
     }
 
-    /// Whether a deadline of fibers of `pool` means the same here.
+    /// Returns true if a deadline of fibers of `pool` means the same here.
     pub(crate) fn keeps_time_of(&self, pool: &Pool) -> bool {
         self.pool().is_none_or(|own| own.keeps_time_of(pool))
     }
@@ -274,7 +275,7 @@ impl Dispatcher {
         }
     }
 
-    /// None if it is the caller's.
+    /// Returns the pool; none if it is the caller's.
     fn pool(&self) -> Option<&Arc<Pool>> {
         match &self.place {
             Place::Lent(pool) => Some(pool),
@@ -283,7 +284,7 @@ impl Dispatcher {
         }
     }
 
-    /// Whether the caller is a fiber that runs here, within the same bounds.
+    /// Returns true if the caller is a fiber that runs here, within the same bounds.
     fn is_current(&self) -> bool {
         if current::local().fiber().is_none() {
             return false;
@@ -296,21 +297,21 @@ impl Dispatcher {
 /// The dispatcher of the process's default runtime.
 impl Default for Dispatcher {
     /// # Panics
-    /// If the default runtime has to be made and cannot be.
+    /// If the default runtime has to be created and cannot be.
     fn default() -> Dispatcher {
         Handle::process_default().dispatcher()
     }
 }
 
 impl Handle {
-    /// The dispatcher whose workers are this runtime's.
+    /// Returns the dispatcher for this runtime's workers.
     #[must_use]
     pub fn dispatcher(&self) -> Dispatcher {
         Dispatcher::of(Place::Lent(Arc::clone(self.pool())))
     }
 }
 
-/// Equal if they are the same workers under the same bounds.
+/// Equal if both have the same workers and the same bounds.
 impl PartialEq for Dispatcher {
     fn eq(&self, other: &Dispatcher) -> bool {
         fn same<T>(one: Option<&Arc<T>>, other: Option<&Arc<T>>) -> bool {
@@ -335,7 +336,7 @@ impl fmt::Debug for Dispatcher {
 }
 
 impl Admission {
-    /// On the fiber, before anything else of its.
+    /// Runs on the fiber, before the user's code.
     fn begin(self) {
         drop(self.seat);
         if let Some(turn) = self.turn {
@@ -344,7 +345,7 @@ impl Admission {
     }
 }
 
-/// Spawns a fiber on `dispatcher`, as [`Dispatcher::spawn`].
+/// Spawns a fiber on `dispatcher`, like [`Dispatcher::spawn`].
 ///
 /// # Panics
 /// Like [`Dispatcher::spawn`].
@@ -360,12 +361,12 @@ where
     dispatcher.spawn(f)
 }
 
-/// Starts `fiber` on the caller's worker, and gives way to it.
+/// Starts `fiber` on the caller's worker, and yields to it.
 fn publish_unconfined(fiber: FiberPtr) {
     match place::settle_here(current::local(), fiber) {
         Ok(()) => wait::yield_now(),
         Err(fiber) => {
-            // Panics if there is no runtime and none can be made.
+            // Panics if there is no runtime and none can be created.
             let unqueued = Unqueued::new(fiber);
             let handle = Handle::current();
             handle.dispatcher().publish(unqueued.take());

@@ -1,3 +1,3 @@
-//! Tests of this room.
+//! Tests of this module.
 
 mod pools;

@@ -1,4 +1,4 @@
-//! Threads of a pool like that for I/O: made when they are needed, gone when they are not.
+//! Threads of a pool like that for I/O: created on demand, ended when idle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use crate::dispatcher::Dispatcher;
 use crate::runtime::Builder;
 use crate::shim;
 
-/// Looks until `condition` holds, a minute at most.
+/// Polls until `condition` holds, for a minute at most.
 fn eventually(what: &str, condition: impl Fn() -> bool) {
     let limit = shim::now() + Duration::from_secs(60);
     while !condition() {
@@ -17,8 +17,7 @@ fn eventually(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-/// Threads come and go all the time, in the very moments in which fibers are sent; each fiber
-/// runs once.
+/// Threads start and end all the time, just when fibers are submitted; each fiber runs once.
 #[test]
 fn threads_that_leave_lose_nothing() {
     for keep in [0, 50, 1_000] {
