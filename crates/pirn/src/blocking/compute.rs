@@ -1,4 +1,4 @@
-//! Long computations, on threads apart from the workers.
+//! Long computations, on threads beside the workers.
 
 use std::panic::Location;
 
@@ -7,20 +7,17 @@ use crate::sched::place;
 use crate::scope::scope;
 use crate::spawn::Builder;
 
-/// Runs `f`, which computes for long, on a thread apart from the runtime's workers, and returns its
-/// result.
+/// Runs `f`, a long computation, on a thread beside the runtime's workers, and returns its result.
 ///
 /// A fiber that computes without a wait delays all fibers that have started on the same worker.
-/// `compute` avoids that for computations of more than a few milliseconds. It costs two wake-ups
-/// of a thread (some 100 µs). Work that can be divided is better given to [`par`](crate::par): its
-/// loops yield by themselves. Code that blocks in the system belongs in
-/// [`blocking`](crate::blocking()).
+/// `compute` avoids that for computations of more than a few milliseconds. It costs two wake-ups of
+/// a thread (about 100 µs). Use [`par`](crate::par) for work that can be divided: its loops yield
+/// by themselves. Use [`blocking`](crate::blocking()) for code that blocks in the system.
 ///
 /// `f` may borrow. It runs as a fiber of the caller's runtime, under the caller's token and
-/// deadline. So `f` may spawn, send and wait, and
-/// [`checkpoint`](crate::spawn::checkpoint) in its loops returns a cancellation. There are at
-/// most as many such threads as workers, and at most twice as many while computations wait for
-/// their turn.
+/// deadline. So `f` may spawn, send and wait, and [`checkpoint`](crate::spawn::checkpoint) in its
+/// loops returns a cancellation. There are at most as many such threads as workers, and at most
+/// twice as many while computations wait for their turn.
 ///
 /// `f` runs on the caller's own thread if
 /// * the caller is a plain thread, or is inside another `compute`;
@@ -28,7 +25,7 @@ use crate::spawn::Builder;
 /// * the runtime does not [spread](crate::runtime::Builder::spread) its fibers.
 ///
 /// # Panics
-/// With the panic of `f`. Inside of a future's poll on a worker, as every wait does.
+/// With the panic of `f`. Like every wait, inside a future's poll on a worker.
 ///
 /// # Cancellation
 /// Not an interruption point: returns only when `f` has ended.

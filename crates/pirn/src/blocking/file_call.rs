@@ -1,7 +1,7 @@
-//! [`file_call`]: a call that the system answers when the disk does.
+//! [`file_call`]: a system call that returns when the disk answers.
 //!
-//! Owns: where calls on files are made. Does not own: the threads (`threads`), nor which calls
-//! there are (`fs`).
+//! Owns: where calls on files are made. Does not own: the threads (`threads`), nor the calls
+//! themselves (`fs`).
 
 use std::io;
 
@@ -9,14 +9,14 @@ use super::threads::{FILES, run_on};
 use crate::fiber::current;
 use crate::wait::begin;
 
-/// Makes `call`, a call of the system's on a file, where it blocks no worker: on a plain thread
-/// right here, otherwise on one of the threads for files, while the fiber parks.
+/// Makes `call`, a system call on a file, where it blocks no worker. A plain thread makes it
+/// directly. For a fiber one of the threads for files makes it, while the fiber parks.
 ///
 /// # Errors
-/// The interrupt that the caller is under: then `call` has not been made. Or what it says.
+/// The caller's interrupt: then `call` has not been made. Or the error of `call`.
 ///
 /// # Cancellation
-/// An interruption point before the call is made; it is never left in the middle.
+/// An interruption point before the call is made, not during it.
 #[track_caller]
 pub(crate) fn file_call<T: Send>(
     call: impl FnOnce() -> io::Result<T> + Send,
@@ -25,7 +25,7 @@ pub(crate) fn file_call<T: Send>(
     hand_over(call)
 }
 
-/// Like [`file_call`], for a caller who has asked about interrupts.
+/// Like [`file_call`], for a caller that has already checked for interrupts.
 #[track_caller]
 pub(super) fn hand_over<T: Send>(
     call: impl FnOnce() -> io::Result<T> + Send,

@@ -1,10 +1,10 @@
-//! Reads of files, made in place where the system has the bytes in memory.
+//! Reads of files that are made in place if the bytes are in memory.
 //!
-//! Owns: which reads are tried in place. Does not own: the trying (`sys`), what the system fetches by itself
-//! (`sched::queued`), nor what is done with the others (`file_call`).
+//! Owns: which reads are tried in place. Does not own: the attempt (`sys`), reads that the system
+//! completes by itself (`sched::queued`), nor the others (`file_call`).
 //!
-//! To hand a read over costs two wakes of a thread, ten times what it takes to copy a page. So a fiber tries
-//! first, if no more is asked for than may be copied without keeping the others waiting.
+//! Handing a read over costs two wake-ups of a thread, ten times as much as copying a page. So a
+//! fiber tries first, if the size is small enough to copy without delaying other fibers.
 
 use std::fs::File;
 use std::io;
@@ -16,20 +16,21 @@ use crate::sys::{Cached, Rest, read_cached};
 use crate::wait::begin;
 use crate::wait::polling::refuse_in_poll;
 
-/// The most bytes that are copied in place, which takes some 15 µs; a tenth of what a
-/// handed-over call of that size costs is lost if nothing is there. Arbitrary within these bounds.
+/// The most bytes that are copied in place, which takes about 15 µs. If nothing is in memory, the
+/// attempt loses a tenth of the cost of a handed-over call of that size. Arbitrary within these
+/// bounds.
 const MOST: usize = 64 << 10;
 
-/// Reads as `call` does, which begins at the place `at` or at the file's position: in place what is in
-/// memory, if the file's reads are tried `in_place`, and the rest by `call`, which is told how much that
-/// was. At the file's position what was in memory is all.
+/// Reads like `call`, from offset `at` or from the file's position. If the file's reads are tried
+/// `in_place`, the part in memory is read in place. `call` reads the rest; its argument is the
+/// length already read. At the file's position the part in memory is the result.
 ///
 /// # Errors
-/// The interrupt that the caller is under: then nothing has been read. Or what `call` says, unless
-/// something was read before it.
+/// The caller's interrupt: then nothing has been read. Or the error of `call`, unless something was
+/// read before it.
 ///
 /// # Cancellation
-/// As `file_call`.
+/// Like `file_call`.
 #[track_caller]
 pub(crate) fn file_read(
     file: &File,
@@ -70,15 +71,15 @@ pub(crate) fn file_read_exact(
     }
 }
 
-/// Reads what can be read without another thread, for a fiber: what is in memory, and from a place of
-/// the file what the system fetches by itself.
+/// Reads for a fiber without another thread: the part in memory, and from an offset of the file
+/// also the part that the system fetches by itself.
 #[track_caller]
 fn fetch(file: &File, in_place: bool, into: &mut [u8], at: Option<u64>) -> Cached {
     let is_tried = in_place && (1..=MOST).contains(&into.len());
     if !is_tried || current::local().fiber().is_none() {
         return Cached::UNKNOWN;
     }
-    // Else it would depend on the system's memory whether such a call panics.
+    // Otherwise the state of the page cache would decide whether such a call panics.
     refuse_in_poll();
     let found = read_cached(file, into, at);
     let Cached { n, .. } = found;

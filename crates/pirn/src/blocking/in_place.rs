@@ -1,19 +1,19 @@
-//! [`block_in_place`]: a fiber says that it is about to block its thread.
+//! [`block_in_place`]: announces that a fiber is about to block its thread.
 
 use crate::fiber::current;
 use crate::sched::place::Absence;
 
-/// Runs `f`, which blocks its thread or computes for long, right here; other workers take over
-/// what has not started meanwhile.
+/// Runs `f`, which blocks its thread or computes for long, on the calling fiber. Other workers take
+/// over the fibers of this worker that have not started.
 ///
-/// A hint, for code that cannot go elsewhere (it borrows what is not `Send`) or is not worth
-/// the way: all is well without it too, some time later. What is queued on this worker goes
-/// to others now, and if all of those are busy, a thread is started for it (as far as
-/// [`Builder::max_threads`](crate::runtime::Builder::max_threads) lets it). Fibers that have started on this worker
-/// wait: they cannot run anywhere else. [`blocking`](crate::blocking()) does
-/// not hold them up.
+/// A hint, for code that cannot run elsewhere (it borrows values that are not `Send`) or is not
+/// worth moving. The runtime recovers without the hint too, some time later. Fibers queued on this
+/// worker go to other workers at once. If all of those are busy, a thread is started for them, as
+/// far as [`Builder::max_threads`](crate::runtime::Builder::max_threads) permits. Fibers that have
+/// started on this worker wait, since they cannot run anywhere else.
+/// [`blocking`](crate::blocking()) does not delay them.
 ///
-/// On a plain thread this calls `f` and nothing else.
+/// On a plain thread this only calls `f`.
 ///
 /// # Panics
 /// With the panic of `f`.

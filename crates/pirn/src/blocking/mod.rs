@@ -1,4 +1,4 @@
-//! Calls that block their thread, taken off the workers.
+//! Running calls that block their thread off the workers.
 
 mod compute;
 mod file_call;

@@ -1,14 +1,14 @@
 //! [`blocking`]: runs a closure on a thread that may block, while the caller parks.
 //!
-//! Owns: two process-wide pools of plain threads, made when needed, ended when idle. A job lies
-//! on the stack of whoever waits for it.
+//! Owns: two process-wide pools of plain threads, created on demand and ended when idle. A job lies
+//! on the stack of its waiting caller.
 //!
-//! What users give to [`blocking`] may wait for a fiber, and that fiber may call for a file. So
-//! files have threads of their own ([`FILES`]): what runs there waits for the system only.
+//! A closure that users give to [`blocking`] may wait for a fiber, and that fiber may call for a
+//! file. So files have their own threads ([`FILES`]), which wait for the system only.
 //!
 //! Invariants:
-//! * G1. A job is queued once, run once, and lives until its caller has been woken, which is
-//!   the last thing that is done with it.
+//! * G1. A job is queued once, run once, and lives until its caller has been woken, which is the
+//!   last access to it.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -27,13 +27,13 @@ use crate::wait::park::{park, ticket};
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Reason, Spec, yield_now};
 
-/// The most threads at once; further jobs queue. The same as Kotlin's dispatcher for I/O.
+/// The largest number of threads; further jobs queue. The same as Kotlin's I/O dispatcher.
 const LIMIT: usize = 64;
 
-/// How long a thread stays without work. The same as Tokio's.
+/// The time after which an idle thread ends. The same as Tokio's.
 const KEEP: Duration = Duration::from_secs(10);
 
-/// A closure that waits to be run, on its caller's stack.
+/// A closure on its caller's stack that waits to run.
 struct Job<F, T> {
     closure: UnsafeCell<Option<F>>,
     result: UnsafeCell<Option<Result<T, Panic>>>,
@@ -41,13 +41,13 @@ struct Job<F, T> {
     done: AtomicBool,
 }
 
-/// A job whose types are forgotten.
+/// A type-erased job.
 struct Order {
     job: NonNull<()>,
     run: unsafe fn(NonNull<()>),
 }
 
-// SAFETY: G1: the order is the one right to run the job, and `F: Send` was asked for.
+// SAFETY: G1: the order is the only right to run the job, and `F: Send` is required.
 unsafe impl Send for Order {}
 
 #[derive(Default)]
@@ -58,9 +58,9 @@ struct Queue {
     made: u64,
 }
 
-/// A pool.
+/// A pool of threads.
 pub(super) struct Threads {
-    /// What its threads are called, and why callers wait.
+    /// The name of its threads, and the wait reason of callers.
     name: &'static str,
     reason: Reason,
     queue: Mutex<Queue>,
@@ -70,18 +70,17 @@ pub(super) struct Threads {
 static THREADS: LazyLock<Threads> =
     LazyLock::new(|| Threads::new("blocking", Reason::Blocking));
 
-/// For calls on files.
+/// The pool for calls on files.
 pub(super) static FILES: LazyLock<Threads> =
     LazyLock::new(|| Threads::new("files", Reason::File));
 
-/// Runs `f` on a thread where blocking harms nobody, and returns its result.
+/// Runs `f` on a thread that may block, and returns its result.
 ///
-/// For calls that block in the system or compute for long in code that knows nothing of
-/// fibers. `f` may borrow. It runs on another thread whoever calls, a plain thread included:
-/// it sees that thread's thread-locals and fiber-locals, and what it spawns goes to the
-/// default runtime (or to one that it [enters](crate::runtime::Handle::enter)). The threads
-/// are made when needed and end after 10 s without work.
-///
+/// For calls that block in the system, or compute for long, in code that is not written for fibers.
+/// `f` may borrow. It always runs on another thread, also if the caller is a plain thread. It sees
+/// that thread's thread-locals and fiber-locals. Fibers that it spawns go to the default runtime,
+/// or to one that it [enters](crate::runtime::Handle::enter). The threads are created on demand and
+/// end after 10 s without work.
 /// # Panics
 /// With the panic of `f`.
 ///
@@ -90,10 +89,10 @@ pub(super) static FILES: LazyLock<Threads> =
 /// thread.
 ///
 /// # Blocking
-/// At most 64 calls run at once, in the whole process; more wait their turn. So 64 calls that
-/// wait for one of their own kind, by calling `blocking` inside `f` or by waiting for a fiber
-/// that does, wait for ever. If the system has no thread to give and none is there, `f` runs
-/// in place and blocks the worker.
+/// At most 64 calls run at once in the whole process; more wait their turn. So 64 calls wait
+/// indefinitely if each waits for a further call, by calling `blocking` inside `f` or by waiting
+/// for a fiber that does. If the system cannot create a thread and there is none, `f` runs in place
+/// and blocks the worker.
 #[track_caller]
 pub fn blocking<F, T>(f: F) -> T
 where
@@ -110,7 +109,7 @@ where
     F: FnOnce() -> T + Send,
     T: Send,
 {
-    // G1: nothing is handed out that could not be waited for.
+    // G1: no job is handed out that could not be waited for.
     refuse_in_poll();
     let job = Job {
         closure: UnsafeCell::new(Some(f)),
@@ -127,10 +126,10 @@ where
             let spec = Spec::of(threads.reason).at(Location::caller());
             let _ = outside(|| park(job.caller, &spec));
         }
-        // SAFETY: G1: refused, so this is the one right to run it.
+        // SAFETY: G1: refused, so this is the only right to run it.
         Err(order) => unsafe { (order.run)(order.job) },
     }
-    // What `f` borrows hangs on this, so it rests on the flag, not on the wake.
+    // The borrows of `f` depend on this, so the loop checks the flag and does not trust the wake.
     while !job.done.load(Ordering::Acquire) {
         yield_now();
     }
@@ -141,19 +140,19 @@ where
     result.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Runs a job and leaves its result.
+/// Runs a job and stores its result.
 ///
 /// # Safety
-/// `job` points to a job of these types that nobody else touches until its waiter is woken.
+/// `job` points to a job of these types that no other code accesses until its waiter is woken.
 unsafe fn run<F: FnOnce() -> T, T>(job: NonNull<()>) {
     // SAFETY: G1: alive until the caller is woken, below.
     let job = unsafe { job.cast::<Job<F, T>>().as_ref() };
-    // SAFETY: G1: one party runs it, and the caller looks only after it was woken.
+    // SAFETY: G1: one party runs it, and the caller reads it only after it was woken.
     let f = unsafe { (*job.closure.get()).take() }.expect("a job is run once");
     let result = catch_unwind(AssertUnwindSafe(f));
     // SAFETY: as above.
     unsafe { *job.result.get() = Some(result) };
-    // The ticket is copied out: the job is gone the moment its caller runs.
+    // The ticket is copied out: the job is gone as soon as its caller runs.
     let caller = job.caller;
     // ORDERING: Release: pairs with the Acquire load in `run_on`.
     job.done.store(true, Ordering::Release);
@@ -170,7 +169,7 @@ impl Threads {
         }
     }
 
-    /// Queues a job; gives it back if there is no thread to run it.
+    /// Queues a job; returns it if there is no thread to run it.
     fn submit(&'static self, order: Order) -> Result<(), Order> {
         let mut queue = self.queue.lock();
         if queue.idle < queue.orders.len() + 1 && queue.threads < LIMIT {
@@ -195,7 +194,7 @@ impl Threads {
         loop {
             if let Some(order) = queue.orders.pop_front() {
                 drop(queue);
-                // SAFETY: G1: taken out of the queue, so this is the one right to run it.
+                // SAFETY: G1: taken out of the queue, so this is the only right to run it.
                 unsafe { (order.run)(order.job) };
                 queue = self.queue.lock();
                 continue;
