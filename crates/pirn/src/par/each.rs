@@ -1,4 +1,4 @@
-//! Something done with every item.
+//! Calling a function on every item.
 //!
 //! Owns: [`for_each`] and [`try_for_each`].
 
@@ -19,21 +19,21 @@ use crate::Interrupt;
 /// ```
 ///
 /// # Complexity
-/// The work of a loop and little more: a join for each 4,096 items, or for each 32nd part
-/// of fewer; more only where items take long. See [the module](super) for what adapts
-/// itself.
+/// The cost of a loop and little more: a join for each 4,096 items, or for each 32nd part
+/// of fewer; more only where items take long. See [the module](super) for how the
+/// division adapts.
 ///
 /// # Panics
-/// With the panic of an `f`, when all other work has ended. Which items have been seen
-/// then is open. Or at once, if there are more items than a `usize` counts, as in
-/// `0..=u64::MAX`; so do all functions here.
+/// With the panic of an `f`, when all other work has ended. Which items have been
+/// processed by then is unspecified. Or at once, if there are more items than a `usize`
+/// counts, as in `0..=u64::MAX`; this holds for all functions here.
 ///
 /// # Cancellation
-/// Not an interruption point, but `f` may have some. See [`try_for_each`].
+/// Not an interruption point, but `f` may contain some. See [`try_for_each`].
 ///
 /// # Blocking
-/// Returns when all is done. On a plain thread, the work is done by the fibers of the
-/// runtime that [`run`](crate::run()) would use, and the thread waits.
+/// Returns when all items are done. For a plain thread, fibers of the runtime that
+/// [`run`](crate::run()) would use do the work, and the thread waits.
 #[track_caller]
 pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
     let items = items.parts();
@@ -42,9 +42,9 @@ pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
 }
 
 /// Calls `f` with the items of `items` until one fails, and returns the error: of those
-/// that were found, the first by position. Nobody begins a further piece of items then; a
-/// piece is at most 4,096 items, or where these are fewer than two
-/// [grains](Split::grain), less than that.
+/// that were found, the first by position. No worker begins a further piece of items
+/// then. A piece has at most 4,096 items, or fewer than two [grains](Split::grain) if
+/// that is more.
 ///
 /// ```
 /// use pirn::{Interrupt, par};
@@ -58,19 +58,19 @@ pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
 /// ```
 ///
 /// # Errors
-/// What `f` returned; or the [`Interrupt`] that the calling code is under, as an `E`: an
-/// [`io::Error`](std::io::Error) (of another error, by `.map_err(io::Error::other)`), an
+/// The error of `f`; or the [`Interrupt`] of the calling code, as an `E`. `E` is an
+/// [`io::Error`](std::io::Error) (from another error by `.map_err(io::Error::other)`), an
 /// `Interrupt` itself, or an enum with a `From<Interrupt>`.
 ///
 /// # Panics
 /// Like [`for_each`].
 ///
 /// # Cancellation
-/// An interruption point: interrupts are looked for before each piece of items; without
-/// one, all items are done. What has been begun ends first. So
-/// [`JoinHandle::cancel`](crate::JoinHandle::cancel) of the calling fiber ends it, and a
-/// [`timeout`](crate::timeout) around it; except in virtual time
-/// ([`runtime::test`](crate::runtime::test)), where no deadline passes while it computes.
+/// An interruption point: interrupts are checked before each piece of items. Pieces that
+/// have begun end first. So [`JoinHandle::cancel`](crate::JoinHandle::cancel) of the
+/// calling fiber ends it, and so does a [`timeout`](crate::timeout) around it; except in
+/// virtual time ([`runtime::test`](crate::runtime::test)), where no deadline passes
+/// during a computation. Without an interrupt all items are processed.
 ///
 /// # Blocking
 /// Like [`for_each`].
@@ -94,7 +94,7 @@ pub fn try_for_each<S: Split, E: From<Interrupt> + Send>(
     }))
 }
 
-/// [`for_each`] of a run whose cuts are known.
+/// [`for_each`] of a run with known cuts.
 pub(super) fn each_of<S: Split>(
     scope: &mut Scope<'_>,
     items: S,

@@ -1,15 +1,15 @@
-//! Results that are written where they will stay, in order, by whoever makes them.
+//! Results that each worker writes directly to their final places, in order.
 //!
 //! Owns: [`filled`], the slots that are cut along with the items, and the record of which
-//! are full. Does not own: what fills them (`map`, `reduce`).
+//! are full. Does not own: the code that fills them (`map`, `reduce`).
 //!
 //! # Invariants
 //! * PF1: a [`Slots`] is `len` places for an `R` from `start` on, in one allocation that
-//!   outlives `'buffer`; they are uninitialized, and nobody else's.
+//!   outlives `'buffer`; they are uninitialized and belong to this value alone.
 //! * PF2: a [`Filled`] is the first `made` places from `start` on of what one or several
 //!   neighboring [`Slots`] were; they are initialized, and the results are its own.
-//! * PF3: the lifetime `'buffer` is of one call of [`filled`] only, and invariant. So
-//!   whatever carries it belongs to that call's buffer.
+//! * PF3: the lifetime `'buffer` belongs to one call of [`filled`] only, and is
+//!   invariant. So every value with it belongs to that call's buffer.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -18,16 +18,16 @@ use std::ptr;
 
 use super::Split;
 
-/// Places for results.
+/// Uninitialized places for results.
 pub(super) struct Slots<'buffer, R> {
     start: *mut R,
     len: usize,
-    /// What the run of items is called, for who is told that it lies.
+    /// Type name of the `Split`, for the panic message when `len` is wrong.
     run: &'static str,
     buffer: Buffer<'buffer>,
 }
 
-/// Results in their places. Drops them, unless they are made part of others or of the
+/// Results in their places. Drops them, unless they have become part of others or of the
 /// vector.
 pub(super) struct Filled<'buffer, R> {
     start: *mut R,
@@ -35,19 +35,19 @@ pub(super) struct Filled<'buffer, R> {
     buffer: Buffer<'buffer>,
 }
 
-/// Says whose buffer something belongs to (PF3).
+/// Names the buffer that a value belongs to (PF3).
 type Buffer<'buffer> = PhantomData<fn(&'buffer ()) -> &'buffer ()>;
 
-// SAFETY: PF1: the places are its own, and results are sent with it.
+// SAFETY: PF1: the places are its own, and sending it sends the results.
 unsafe impl<R: Send> Send for Slots<'_, R> {}
 // SAFETY: PF2: as above.
 unsafe impl<R: Send> Send for Filled<'_, R> {}
 
-/// A vector of as many results as there are `items`, which `fill` writes to the slots
-/// that it is given along with them.
+/// Returns a vector with one result for each of `items`. `fill` writes them to the slots
+/// that it receives along with the items.
 ///
 /// # Panics
-/// If `fill` does, or leaves slots empty. What has been made is dropped.
+/// If `fill` does, or leaves slots empty. Results made so far are dropped.
 pub(super) fn filled<S: Split, R, E>(
     items: S,
     fill: impl for<'buffer> FnOnce(S, Slots<'buffer, R>) -> Result<Filled<'buffer, R>, E>,
@@ -64,8 +64,7 @@ pub(super) fn filled<S: Split, R, E>(
     let full = fill(items, slots)?;
     assert!(full.start == start && full.made == len, "{run}{FEWER}");
     let _ = ManuallyDrop::new(full);
-    // SAFETY: PF2, PF3: they are the first `len` of this buffer, and their owner has
-    // gone.
+    // SAFETY: PF2, PF3: they are the first `len` of this buffer, and their owner is gone.
     unsafe { results.set_len(len) };
     Ok(results)
 }
@@ -94,7 +93,7 @@ impl<'buffer, R> Slots<'buffer, R> {
             made: 0,
             buffer: self.buffer,
         };
-        // UNWIND: `filled` drops what has been made.
+        // UNWIND: `filled` drops the results made so far.
         for (at, result) in (0..self.len).zip(make) {
             // SAFETY: PF1: `at` is less than `len`.
             let slot = unsafe { self.start.add(at) };
@@ -108,17 +107,17 @@ impl<'buffer, R> Slots<'buffer, R> {
 }
 
 impl<'buffer, R> Filled<'buffer, R> {
-    /// These results and those that follow them.
+    /// Combines these results with those in the next places.
     ///
     /// # Panics
-    /// If `next` are not those that follow.
+    /// If `next` is not directly behind these.
     pub(super) fn followed_by(mut self, next: Filled<'buffer, R>) -> Filled<'buffer, R> {
         let follows = self.start.wrapping_add(self.made) == next.start;
         assert!(
             follows,
             "results of a run that are put together out of order"
         );
-        // PF2: they follow each other, in one allocation by PF3; `next` is no more.
+        // PF2: they are adjacent, in one allocation by PF3; `next` no longer exists.
         self.made += ManuallyDrop::new(next).made;
         self
     }
@@ -132,7 +131,7 @@ impl<R> Drop for Filled<'_, R> {
     }
 }
 
-/// Slots are cut like the items that their results are made of.
+/// Slots are cut like the items of their results.
 impl<R: Send> Split for Slots<'_, R> {
     type Item = Self;
 

@@ -1,13 +1,13 @@
-//! An item that is looked for.
+//! Searching for an item.
 //!
 //! Owns: [`find_any`].
 
 use super::spread::{Cuts, spread};
 use super::{Split, scope};
 
-/// An item of `items` that `wanted` is true of, if there is one: of those that were
-/// found, the first by position, which need not be the first of all. Once one is found,
-/// no further items are looked at.
+/// Returns an item of `items` for which `wanted` is true, if there is one. Of those found
+/// it is the first by position, which need not be the first of all. Once one is found, no
+/// further items are examined.
 ///
 /// ```
 /// use pirn::par;
@@ -17,15 +17,15 @@ use super::{Split, scope};
 /// ```
 ///
 /// # Complexity
-/// Like [`for_each`](super::for_each) if there is none; else what was looked at before it
-/// was found, by all who took part.
+/// Like [`for_each`](super::for_each) if there is none; else the items that all workers
+/// examined before the find.
 ///
 /// # Panics
 /// With the panic of a `wanted`, when all other work has ended. Or at once, if there are
-/// more items than a `usize` counts: `0..=u64::MAX` is to be searched in two calls.
+/// more items than a `usize` counts: search `0..=u64::MAX` in two calls.
 ///
 /// # Cancellation
-/// Not an interruption point, but `wanted` may have some.
+/// Not an interruption point, but `wanted` may contain some.
 ///
 /// # Blocking
 /// Like [`for_each`](super::for_each).

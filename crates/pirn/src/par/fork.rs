@@ -1,13 +1,13 @@
-//! The two halves of a join: note the second, run the first, run the second if it is
-//! still noted.
+//! The two halves of a join: push the second, run the first, run the second if it is
+//! still in the list.
 //!
-//! Owns: the order of these steps, and what becomes of results and panics of both. Does
-//! not own: the job (`task`), the list (`fiber::jobs`), nor what a caller does that has
-//! been asked (`sched::beat`).
+//! Owns: the order of these steps, and the results and panics of both halves. Does not
+//! own: the job (`task`), the list (`fiber::jobs`), nor how a caller serves a request
+//! (`sched::beat`).
 //!
-//! The way that joins go as a rule has no call but those of the halves, no
-//! read-modify-write and no fence: the word of the beats is looked at, the task is linked
-//! in and out with plain loads and stores.
+//! The common path has no call except those of the halves, no read-modify-write and no
+//! fence. It reads the request word, and links the task in and out with plain loads and
+//! stores.
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
@@ -18,15 +18,14 @@ use crate::fiber::jobs::Jobs;
 use crate::fiber::unwound::Panic;
 use crate::sched::beat::{Place, beat, place};
 
-/// Runs `a` and `b` and returns what they do; `b` perhaps on another fiber. `context` is
+/// Runs `a` and `b` and returns their results; `b` may run on another fiber. `context` is
 /// lent to `a`, and then to `b` if it runs here.
 ///
 /// # Safety
-/// `jobs` are those of the worker that the caller is on, and have been found not to be
-/// due.
-// PERF: `bench fork-fib`: what is rare leaves at once for a function of its own, by
-// value. A `Result` of `a` that lived on, or a reference to it, would be stored in every
-// join: seven instructions of fifty.
+/// `jobs` is the list of the caller's worker, and was found not to be due.
+// PERF: `bench fork-fib`: rare cases leave at once for functions of their own, by value.
+// A `Result` of `a` that lived on, or a reference to it, would be stored in every join:
+// seven instructions of fifty.
 #[inline(always)]
 pub(super) unsafe fn fork<C, A, B, RA, RB>(
     jobs: &'static Jobs,
@@ -41,19 +40,19 @@ where
     RB: Send,
 {
     let task = Task::new(at, b);
-    // SAFETY: JO1: the caller's promise. TA2: `end` or `end_after_panic` comes in any
+    // SAFETY: JO1: by contract. TA2: `end` or `end_after_panic` comes in any
     // case, before the frame ends.
     unsafe { jobs.push(task.listed()) };
-    // UNWIND: raised again when the second half has ended, which may borrow what this
-    // would drop.
+    // UNWIND: raised again when the second half has ended, which may borrow data that the
+    // unwind would drop.
     match catch_unwind(AssertUnwindSafe(|| a(context))) {
         Ok(left) => end(jobs, Some(context), &task, left),
         Err(panic) => end_after_panic(jobs, Some(context), &task, panic),
     }
 }
 
-/// Like [`fork`], for a caller that is to look up whose jobs it is to note, and what it is
-/// asked for. Where nobody may wait, one half runs after the other.
+/// Like [`fork`], for a caller that has to look up its job list and serve requests first.
+/// Where waiting is forbidden, one half runs after the other.
 #[cold]
 #[inline(never)]
 pub(super) fn fork_when_due<C, A, B, RA, RB>(
@@ -75,12 +74,12 @@ where
         };
     };
     let task = Task::new(at, b);
-    // SAFETY: as in `fork`; they have just been looked up.
+    // SAFETY: as in `fork`; the list has just been looked up.
     unsafe { jobs.push(task.listed()) };
-    // UNWIND: as in `fork`; also if a beat should unwind, the job is in the list or
+    // UNWIND: as in `fork`; even if a heartbeat unwinds, the job is in the list or
     // promoted.
     let first = catch_unwind(AssertUnwindSafe(|| {
-        // Not so if the caller only did not know whose jobs these are.
+        // Not due if the caller only did not know its list.
         if jobs.is_due() {
             beat(local);
         }
@@ -92,7 +91,7 @@ where
     }
 }
 
-/// The first half has ended.
+/// Completes a join with an ended first half.
 #[inline(always)]
 fn end<C, B, RA, RB>(
     jobs: &Jobs,
@@ -111,7 +110,7 @@ where
     (left, b(context))
 }
 
-/// The first half has ended, and another fiber has the second one.
+/// Completes a join with an ended first half and a promoted second one.
 #[cold]
 #[inline(never)]
 fn end_elsewhere<C, B, RA, RB>(task: &Task<C, B, RB>, left: RA) -> (RA, RB)
@@ -130,7 +129,7 @@ where
     }
 }
 
-/// The first half has panicked.
+/// Completes a join with a panicked first half.
 #[cold]
 #[inline(never)]
 fn end_after_panic<C, B, RB>(
@@ -152,20 +151,20 @@ where
     resume_unwind(panic)
 }
 
-/// The second half, which is pending when the first one is over.
+/// Pops the second half, which is pending when the first one has ended.
 #[inline(always)]
 fn take_back<C, B, RB>(jobs: &Jobs, task: &Task<C, B, RB>) -> B
 where
     B: FnOnce(Option<&mut C>) -> RB + Send,
     RB: Send,
 {
-    // SAFETY: JO2: pending, so the fiber has not left this thread, whose jobs these are.
+    // SAFETY: JO2: pending, so the fiber has not left this thread, which owns the list.
     unsafe { jobs.pop(task.job()) };
     // SAFETY: TA1: it was pending.
     unsafe { task.take() }
 }
 
-/// Runs a second half whose first one has panicked.
+/// Runs a second half after the panic of the first one.
 #[cold]
 fn after_panic<R>(panic: Panic, b: impl FnOnce() -> R) -> ! {
     // UNWIND: of two panics the first half's is raised.

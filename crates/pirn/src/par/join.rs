@@ -1,7 +1,7 @@
-//! The one operation that all others here are made of.
+//! The operation on which all others of this module are built.
 //!
-//! Owns: [`join`]. Does not own: how the halves are run (`fork`); joins that know where
-//! they are (`scope`).
+//! Owns: [`join`]. Does not own: how the halves are run (`fork`); joins that carry their
+//! job list along (`scope`).
 
 use std::panic::Location;
 
@@ -9,35 +9,38 @@ use super::fork::{fork, fork_when_due};
 use crate::fiber::current;
 use crate::sched::beat::{Place, place};
 
-/// Runs `a` and `b`, in parallel if somebody has nothing else to do, and returns both
-/// results.
+/// Runs `a` and `b`, in parallel if another worker is idle, and returns both results.
 ///
-/// As a rule `a` runs first and then `b`, in the caller's own stack and thread. But `b`
-/// (or what was noted earlier, by a join around this one) becomes a fiber, which another
-/// worker may run, if somebody has asked for work by the time `a` begins, as a worker
-/// without work does beforehand; if somebody asks while `a` makes joins; or if `a` waits
-/// for anything. Then this waits for that fiber.
+/// Usually `a` runs first and then `b`, on the caller's stack and thread. But `b`, or an
+/// older second half of a join around this one, becomes a fiber that another worker may
+/// run, if
 ///
-/// So an `a` that neither joins nor waits hands out nothing once it has begun, and
-/// nothing may rest on `a` and `b` running at the same time: an `a` that spins, or waits
-/// by `std`'s means, until `b` has run may do so for ever. Halves that wait for each
-/// other by what parks, as the channels and locks of this library, always go on. Two
+/// * there is a request for work when `a` begins, which an idle worker sets in advance,
+/// * a request comes while `a` makes joins, or
+/// * `a` waits for anything.
+///
+/// Then this call waits for that fiber.
+///
+/// So an `a` that neither joins nor waits hands out nothing once it has begun. A program
+/// must not rely on `a` and `b` running at the same time. If `a` spins, or blocks by
+/// means of `std`, until `b` has run, it may never end. Halves that wait for each other
+/// by parking, through the channels and locks of this library, always make progress. Two
 /// functions that must overlap are children of a [`pirn::scope`](crate::scope()).
 ///
-/// The token and the deadline of the caller's code hold for both halves. Of its
-/// fiber-locals ([`fiber_local!`](crate::fiber_local!)) a `b` that becomes a fiber has
-/// copies of those that are inherited, made when it does; a clone must not wait for
-/// fibers. If one cannot be copied then, `b` runs without it, and its use panics.
+/// The token and the deadline of the caller's code apply to both halves. A `b` that
+/// becomes a fiber has copies of the caller's inherited fiber-locals
+/// ([`fiber_local!`](crate::fiber_local!)), made at that time; a clone must not wait for
+/// fibers. If a value cannot be copied then, `b` runs without it, and its use panics.
 ///
-/// On a plain thread both run on fibers of the current runtime, as by
-/// [`run`](crate::run()). In the middle of the [poll](crate::future) of a future on a
-/// fiber, and in a hook that starts a runtime's thread, `a` runs, and then `b`.
+/// On a plain thread both halves run on fibers of the current runtime, as with
+/// [`run`](crate::run()). In the [poll](crate::future) of a future on a fiber, and in a
+/// hook that starts a runtime's thread, `a` runs, and then `b`.
 ///
 /// # Complexity
-/// A few nanoseconds, no allocation and no read-modify-write, unless somebody has asked
-/// the fiber for something or `b` becomes a fiber; from a plain thread, what
-/// [`run`](crate::run()) costs. The frame of this call lies on the caller's stack for as
-/// long as `a` runs.
+/// A few nanoseconds, no allocation and no read-modify-write, unless there is a request
+/// to the fiber or `b` becomes a fiber. From a plain thread, the cost of
+/// [`run`](crate::run()). The frame of this call stays on the caller's stack while `a`
+/// runs.
 ///
 /// # Panics
 /// With the panic of `a`, else with that of `b`, when both have ended: `b` runs even if
@@ -45,13 +48,13 @@ use crate::sched::beat::{Place, place};
 ///
 /// # Cancellation
 /// Not an interruption point: it returns when both have ended, and runs both even if the
-/// caller has been cancelled. What waits inside them is interrupted as ever. So it
-/// is when the runtime is shut down; a `b` that becomes a fiber then stays on the
-/// caller's worker.
+/// caller has been cancelled. Waits inside them are interrupted as usual. The same holds
+/// when the runtime is shut down; a `b` that becomes a fiber then stays on the caller's
+/// worker.
 ///
 /// # Blocking
-/// Returns when both have ended. A fiber whose `b` runs elsewhere parks until then; a
-/// plain thread waits for the fibers that do both.
+/// Returns when both have ended. If `b` runs elsewhere, the calling fiber parks until
+/// then. A plain thread waits for the fibers that run both.
 ///
 /// ```
 /// fn fib(n: u32) -> u64 {
@@ -76,7 +79,7 @@ where
     if jobs.is_due() {
         return join_when_due(a, b);
     }
-    // SAFETY: looked up here; nobody's are always due.
+    // SAFETY: looked up here; the static empty list is always due.
     unsafe { fork(jobs, Location::caller(), &mut (), |()| a(), |_| b()) }
 }
 

@@ -1,6 +1,6 @@
-//! Something made of every item, in order.
+//! Mapping every item, in order.
 //!
-//! Owns: [`map`] and [`try_map`], and how the rest of a block is mapped inside another
+//! Owns: [`map`] and [`try_map`], and mapping the rest of a block inside another
 //! operation.
 
 use std::convert::Infallible;
@@ -11,7 +11,7 @@ use super::until::{Until, in_order, told};
 use super::{Scope, Split, scope};
 use crate::Interrupt;
 
-/// What `f` makes of every item of `items`, in the order of the items.
+/// Maps every item of `items` by `f`; returns the results in the order of the items.
 ///
 /// ```
 /// use pirn::par;
@@ -22,15 +22,15 @@ use crate::Interrupt;
 /// ```
 ///
 /// # Complexity
-/// Like [`for_each`](super::for_each); the results are written where they stay, for which
-/// there is room before the first one is made.
+/// Like [`for_each`](super::for_each). Memory for all results is allocated before the
+/// first is made, and they are written in place.
 ///
 /// # Panics
 /// With the panic of an `f`, when all other work has ended; the results are dropped. Or
-/// if so many results have no room in an address space, as `Vec::with_capacity`.
+/// if the results exceed the address space, like `Vec::with_capacity`.
 ///
 /// # Cancellation
-/// Not an interruption point, but `f` may have some. See [`try_map`].
+/// Not an interruption point, but `f` may contain some. See [`try_map`].
 ///
 /// # Blocking
 /// Like [`for_each`](super::for_each).
@@ -41,9 +41,9 @@ pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<
     scope(|scope| mapped(scope, items, &cuts, &f))
 }
 
-/// What `f` makes of every item of `items`, in the order of the items, unless it fails:
-/// of the errors that were found, the first by position. What had been made by then is
-/// dropped, and no further item is looked at.
+/// Maps every item of `items` by `f`, in the order of the items, until one fails. Returns
+/// the first by position of the errors that were found. Results made by then are dropped,
+/// and no further items are processed.
 ///
 /// ```
 /// use pirn::{Interrupt, par};
@@ -69,13 +69,13 @@ pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<
 /// ```
 ///
 /// # Errors
-/// What `f` returned; or the [`Interrupt`] that the calling code is under, as an `E`.
+/// The error of `f`; or the [`Interrupt`] of the calling code, as an `E`.
 ///
 /// # Panics
-/// Like [`map`]; so is complexity: there is room for all results first.
+/// Like [`map`], as is complexity: memory for all results is allocated first.
 ///
 /// # Cancellation
-/// An interruption point, as [`try_for_each`](super::try_for_each) is.
+/// An interruption point, like [`try_for_each`](super::try_for_each).
 ///
 /// # Blocking
 /// Like [`for_each`](super::for_each).
@@ -100,7 +100,7 @@ pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
     }))
 }
 
-/// [`map`] of a run whose cuts are known.
+/// [`map`] of a run with known cuts.
 pub(super) fn mapped<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     items: S,
@@ -119,7 +119,7 @@ pub(super) fn mapped<S: Split, R: Send>(
     results
 }
 
-/// [`map`] of what is left of a block when a beat is due.
+/// [`map`] of the rest of a block when a heartbeat is due.
 pub(super) fn map_rest<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     rest: S,

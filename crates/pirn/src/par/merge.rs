@@ -1,26 +1,26 @@
-//! Two sorted runs become one.
+//! Merging two sorted runs.
 //!
-//! Owns: how a merge is cut into jobs, and the loop that does one. Does not own: whose
-//! the items are (`merge_sort`). A merge copies, and changes nothing where it copies
-//! from.
+//! Owns: how a merge is cut into jobs, and the loop of one job. Does not own: the
+//! ownership of the items (`merge_sort`). A merge copies, and does not change its source.
 //!
 //! # Invariants
-//! * PG1: a [`Stretch`] is `len` places in one allocation. Items have a size:
-//!   `merge_sort` has nothing to merge of others.
+//! * PG1: a [`Stretch`] is `len` places in one allocation. Items have a nonzero size:
+//!   `merge_sort` merges no others.
 
 use std::panic::Location;
 use std::ptr;
 
 use super::Scope;
 
-/// A part of a memory that holds items (PG1). Which of its places are initialized, and
-/// who may reach them, is for whoever uses it to know.
+/// A part of the memory for items (PG1). Its user knows which places are initialized, and
+/// which code may access them.
 pub(super) struct Stretch<T> {
     start: *mut T,
     len: usize,
 }
 
-// SAFETY: a place and a number; those who reach through it answer for what they do.
+// SAFETY: a pointer and a number; the code that accesses memory through it argues for
+// itself.
 unsafe impl<T: Send> Send for Stretch<T> {}
 // SAFETY: as above: it is read by value only.
 unsafe impl<T: Send> Sync for Stretch<T> {}
@@ -38,7 +38,7 @@ impl<T> Stretch<T> {
         Stretch::at(items.as_mut_ptr(), items.len())
     }
 
-    /// `len` places from `start` on, in one allocation.
+    /// Returns `len` places from `start` on, in one allocation.
     pub(super) fn at(start: *mut T, len: usize) -> Stretch<T> {
         Stretch { start, len }
     }
@@ -47,7 +47,7 @@ impl<T> Stretch<T> {
         self.len
     }
 
-    /// The first `index` places, and the others.
+    /// Returns the first `index` places, and the others.
     pub(super) fn split_at(self, index: usize) -> (Stretch<T>, Stretch<T>) {
         assert!(index <= self.len, "{index} is outside of the stretch");
         // PG1: so it stays in the allocation.
@@ -58,34 +58,35 @@ impl<T> Stretch<T> {
     /// Copies the items of this stretch to `to`.
     ///
     /// # Safety
-    /// The places of both are apart, as many, and nobody else reaches them meanwhile.
+    /// The two stretches are disjoint and of equal length, and no other code accesses
+    /// them meanwhile.
     pub(super) unsafe fn copy_to(self, to: Stretch<T>) {
         // SAFETY: by contract.
         unsafe { ptr::copy_nonoverlapping(self.start, to.start, self.len) };
     }
 
     /// # Safety
-    /// The places are initialized, and nobody changes them during `'a`.
+    /// The places are initialized, and no code changes them during `'a`.
     unsafe fn as_ref<'a>(self) -> &'a [T] {
         // SAFETY: by contract; PG1.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 
     /// # Safety
-    /// The places are initialized, and nobody else reaches them during `'a`.
+    /// The places are initialized, and no other code accesses them during `'a`.
     pub(super) unsafe fn as_mut<'a>(self) -> &'a mut [T] {
         // SAFETY: by contract; PG1.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
     }
 }
 
-/// Copies the items of `left` and `right`, both sorted, to `to`, sorted: equal ones of
-/// `left` first, by joins that were asked for `at` this place. If `less` panics, nobody
-/// knows which have been copied.
+/// Merges the sorted `left` and `right` into `to`; of equal items those of `left` come
+/// first. Joins are attributed to `at`. If `less` panics, it is unknown which items have
+/// been copied.
 ///
 /// # Safety
-/// `left` and `right` are initialized, and nobody changes them meanwhile; `to` is as
-/// many places, apart from them, that nobody else reaches meanwhile.
+/// `left` and `right` are initialized, and no code changes them meanwhile. `to` has as
+/// many places, apart from them, which no other code accesses meanwhile.
 pub(super) unsafe fn merge<T: Send>(
     scope: &mut Scope<'_>,
     at: &'static Location<'static>,
@@ -115,16 +116,15 @@ pub(super) unsafe fn merge<T: Send>(
     let (to, to_after) = to.split_at(left_cut + right_cut);
     scope.join_at(
         at,
-        // SAFETY: by contract; the stretches have nothing in common, nor have their
-        // places.
+        // SAFETY: by contract; the stretches are disjoint, and so are their destinations.
         |scope| unsafe { merge(scope, at, [left, right], to, less) },
         // SAFETY: as above.
         |scope| unsafe { merge(scope, at, [left_after, right_after], to_after, less) },
     );
 }
 
-/// [`merge`], by one worker: from both ends at a time, which keeps two chains of
-/// comparisons going where one would wait for itself.
+/// [`merge`], by one worker: from both ends at a time, which keeps two independent chains
+/// of comparisons in flight.
 ///
 /// # Safety
 /// Like [`merge`].
@@ -137,7 +137,7 @@ unsafe fn merge_block<T>(
     let mut end = to.wrapping_add(left.len + right.len);
     let (mut left, mut right, mut to) = (Rest::of(left), Rest::of(right), to);
     loop {
-        // So many from either end, and neither run gets short, whatever `less` says.
+        // This many from either end: neither run is exhausted, whatever `less` returns.
         let rounds = left.len().min(right.len()) / 2;
         if rounds == 0 {
             break;
@@ -156,14 +156,14 @@ unsafe fn merge_block<T>(
         unsafe { take_first(&mut left, &mut right, to, less) };
         to = to.wrapping_add(1);
     }
-    // SAFETY: there are places for what is left, of which one run has nothing.
+    // SAFETY: there are places for the rest, and one of the runs is empty.
     unsafe { ptr::copy_nonoverlapping(left.first, to, left.len()) };
     to = to.wrapping_add(left.len());
     // SAFETY: as above.
     unsafe { ptr::copy_nonoverlapping(right.first, to, right.len()) };
 }
 
-/// What has not been merged of a run: the items from `first` to before `end`.
+/// The unmerged rest of a run: the items from `first` to before `end`.
 struct Rest<T> {
     first: *const T,
     end: *const T,
@@ -184,7 +184,7 @@ impl<T> Rest<T> {
 }
 
 /// Copies the lesser of both first items to `to`; of equal ones, the left one. Without a
-/// branch: nobody can foretell it.
+/// branch, which would be unpredictable.
 ///
 /// # Safety
 /// Both runs have items; `to` is a place apart from them.
@@ -235,6 +235,6 @@ unsafe fn take_last<T>(
     right.end = right.end.wrapping_sub(usize::from(!right_is_less));
 }
 
-/// The most items that are merged without a look at the beat: 10 microseconds' work for
+/// The most items that are merged between two checks of the heartbeat: 10 µs of work for
 /// numbers.
 const BLOCK: usize = 8192;

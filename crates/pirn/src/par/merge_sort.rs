@@ -1,6 +1,6 @@
-//! A merge sort whose runs and merges are jobs.
+//! A merge sort with runs and merges as jobs.
 //!
-//! Owns: which part is sorted where, and that no item is lost or doubled when a
+//! Owns: which part is sorted where; and that no item is lost or doubled when a
 //! comparison panics. Does not own: the merge of two runs (`merge`), the sort of one
 //! (`std`).
 //!
@@ -14,13 +14,13 @@
 //!
 //! # Invariants
 //! * PM1: two [`Stretch`]es, the same part of the items' memory and of the scratch
-//!   memory; nobody else reaches either while they are worked on, and both outlive the
+//!   memory. No other code accesses either while they are worked on, and both outlive the
 //!   work.
 //! * PM2: the items are in the items' part, each once, when [`in_place`] and [`aside`]
-//!   begin, and when they end by a panic. A merge only reads where it takes from, so
-//!   until it has ended they are there.
-//! * PM3: while there is a [`Moved`] that has not been let go, the items of its part are
-//!   in the scratch memory; its drop brings them back.
+//!   begin, and when they end by a panic. A merge only reads its source, so they are
+//!   there until it has ended.
+//! * PM3: while there is a [`Moved`] that has not been released, the items of its part
+//!   are in the scratch memory; its drop moves them back.
 
 use std::cmp::Ordering;
 use std::panic::Location;
@@ -37,7 +37,7 @@ pub(super) fn merge_sort<T: Send>(
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
     if size_of::<T>() == 0 {
-        // Equal or without an order, they look the same wherever they are (PG1).
+        // Without a size, all items look the same wherever they are (PG1).
         return;
     }
     let run = run_length(items.len());
@@ -69,9 +69,9 @@ pub(super) fn merge_sort<T: Send>(
     });
 }
 
-/// How to sort.
+/// The parameters of a sort.
 struct Sorting<'a, F, L> {
-    /// Where the caller asked for it.
+    /// The caller's location.
     at: &'static Location<'static>,
     /// The longest run that is not cut.
     run: usize,
@@ -110,7 +110,7 @@ impl<T> Copy for Parts<T> {}
 struct Moved<T>(Option<Parts<T>>);
 
 impl<T> Moved<T> {
-    /// The items are no longer in the scratch memory.
+    /// Marks the items as no longer in the scratch memory.
     fn let_go(mut self) {
         self.0 = None;
     }
@@ -142,13 +142,13 @@ unsafe fn in_place<T: Send>(
     let (left, right) = parts.halves();
     let (left_moved, right_moved) = scope.join_at(
         sorting.at,
-        // SAFETY: PM1: halves have nothing in common. PM2: of the whole.
+        // SAFETY: PM1: halves are disjoint. PM2: of the whole.
         |scope| unsafe { aside(scope, left, sorting) },
         // SAFETY: as above.
         |scope| unsafe { aside(scope, right, sorting) },
     );
     let sorted = [left.scratch, right.scratch];
-    // SAFETY: PM3: both are initialized; PM1: and the result's place is the other memory.
+    // SAFETY: PM3: both are initialized; PM1: and the destination is the other memory.
     unsafe { merge(scope, sorting.at, sorted, items, sorting.less) };
     left_moved.let_go();
     right_moved.let_go();
@@ -174,19 +174,19 @@ unsafe fn aside<T: Send>(
     let (left, right) = parts.halves();
     scope.join_at(
         sorting.at,
-        // SAFETY: PM1: halves have nothing in common. PM2: of the whole.
+        // SAFETY: PM1: halves are disjoint. PM2: of the whole.
         |scope| unsafe { in_place(scope, left, sorting) },
         // SAFETY: as above.
         |scope| unsafe { in_place(scope, right, sorting) },
     );
     let sorted = [left.items, right.items];
-    // SAFETY: PM2: both are initialized; PM1: and the result's place is the other memory.
+    // SAFETY: PM2: both are initialized; PM1: and the destination is the other memory.
     unsafe { merge(scope, sorting.at, sorted, scratch, sorting.less) };
     Moved(Some(parts))
 }
 
-/// The longest run that one worker sorts by itself: a quarter of a worker's share, so
-/// that those who are done first find something left. With one worker, all.
+/// Returns the longest run that one worker sorts by itself: a quarter of a worker's
+/// share, so that workers that end early find more work. With one worker, all.
 fn run_length(len: usize) -> usize {
     match Handle::current().pool().workers() {
         0 | 1 => len,
@@ -194,8 +194,8 @@ fn run_length(len: usize) -> usize {
     }
 }
 
-/// Runs for each worker; each doubling is a round of merges more.
+/// Runs for each worker; each doubling adds a round of merges.
 const RUNS: usize = 4;
 
-/// Arbitrary: some tens of microseconds' work for numbers.
+/// Arbitrary: some tens of microseconds of work for numbers.
 const SHORTEST_RUN: usize = 2048;

@@ -1,4 +1,4 @@
-//! Computing in parallel: [`join()`], and what is made of it: loops over slices, ranges
+//! Computing in parallel: [`join()`], and functions made of it: loops over slices, ranges
 //! and vectors ([`for_each`], [`map()`], [`map_reduce`], [`sum`], [`find_any`],
 //! [`scan()`]), and sorts ([`sort()`]).
 //!
@@ -16,24 +16,27 @@
 //! assert_eq!(sum(&numbers), 5_000_050_000);
 //! ```
 //!
-//! A join costs about as much as a few calls: the second half is noted, the first one
-//! runs, then the second one runs in the same place. When another worker has nothing to
-//! do (it leaves its question beforehand), or the fiber has joined for long, the *oldest*
-//! half that is noted, the largest as a rule, becomes a fiber, which another worker may
-//! take; when the fiber waits, all of them do. So nobody has to choose how finely to
-//! divide. It happens where a join begins, or something waits, and nowhere else: nothing
-//! may rest on two halves running at the same time.
+//! A join costs about as much as a few calls. It pushes the second half on a list, runs
+//! the first half, and then pops and runs the second one in the same place. The *oldest*
+//! half on the list, usually the largest, becomes a fiber that another worker may take if
 //!
-//! The loops divide by joins, too: what they go through is [`Split`] in halves down to
-//! blocks, and a block further where items take so long that somebody asks meanwhile.
-//! What is put together is put together the same way each time, whoever works on it: sums
-//! of floats do not depend on the number of workers.
+//! * another worker has no work, and has set a request flag in advance, or
+//! * the fiber has run joins for long.
 //!
-//! Both halves run on fibers and may do what fibers do. One that waits lets its other
-//! half go on: whatever is noted becomes fibers before the thread is left to others.
-//! Whoever needs a half that somebody else has taken parks, and nothing is done on top of
-//! it meanwhile. (So a lock that is held across a join, and wanted by the other half's
-//! work, stops nobody for ever, if it is one of [`sync`](crate::sync).)
+//! When the fiber waits, all of its listed halves become fibers. So the caller need not
+//! choose how finely to divide. A half becomes a fiber only where a join begins or
+//! something waits. A program must not rely on two halves running at the same time.
+//!
+//! The loops divide by joins too. They cut a [`Split`] in halves down to blocks, and cut
+//! a block further if its items take long and a request comes meanwhile. Results are
+//! always combined in the same way, on any number of workers: sums of floats do not
+//! depend on it.
+//!
+//! Both halves run on fibers and may do anything a fiber may do. If one half waits, the
+//! other can run, because all listed halves become fibers before the thread switches to
+//! another fiber. A join parks if its second half runs elsewhere, and nothing runs on
+//! top of its stack meanwhile. So a lock that is held across a join and also taken in the
+//! other half causes no deadlock, if it is one of [`sync`](crate::sync).
 //!
 //! More in the guide: [computing in parallel](crate::guide::cpu), and
 //! [if you know rayon](crate::guide::from_rayon).

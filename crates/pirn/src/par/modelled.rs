@@ -1,4 +1,5 @@
-//! What is left of this room under loom: graphs, whose countdown is modelled. Joins go by
-//! words of `std`'s (`fiber::jobs`), which loom does not see. Owns nothing else.
+//! The part of this module that exists under loom: graphs, which have a modelled
+//! countdown. Joins use words of `std` (`fiber::jobs`), which loom does not see. Owns
+//! nothing else.
 
 pub mod graph;

@@ -1,13 +1,13 @@
 //! A vector as a run of its items, by value.
 //!
-//! Owns: [`Split`] for `Vec`, and [`Owned`], which is what is really cut: a share of the
-//! vector's buffer. To cut a `Vec` itself means to move half of it to memory of its own.
+//! Owns: [`Split`] for `Vec`, and [`Owned`], the type that is actually cut: a share of
+//! the vector's buffer. Cutting a `Vec` itself would move half of it to new memory.
 //!
 //! # Invariants
 //! * PO1: the `len` items from `start` on are initialized, in the buffer of `buffer`, and
-//!   this value's alone; the others in that buffer are other values' or nobody's.
-//! * PO2: the vector in `buffer` is empty as far as it knows, so it only gives its memory
-//!   back, and does so after the last share is gone.
+//!   this value's alone; the others in that buffer belong to other values or to none.
+//! * PO2: the vector in `buffer` has length 0, so it only frees its memory, and does so
+//!   after the last share is gone.
 
 use std::mem;
 use std::ptr;
@@ -40,19 +40,19 @@ impl<T: Send> Split for Vec<T> {
     }
 }
 
-/// Some of the items of a vector, by value. Those that nobody takes are dropped.
+/// Some of the items of a vector, by value. Items that are not taken are dropped.
 struct Owned<T> {
     start: *mut T,
     len: usize,
     buffer: Arc<Buffer<T>>,
 }
 
-/// The memory of a vector whose items belong to others.
+/// The memory of a vector with items that belong to others.
 struct Buffer<T>(#[expect(dead_code, reason = "its drop gives the memory back")] Vec<T>);
 
 // SAFETY: PO1: the items are this value's alone, so to send it is to send them.
 unsafe impl<T: Send> Send for Owned<T> {}
-// SAFETY: PO2: nothing is reached through it but memory to be given back.
+// SAFETY: PO2: nothing is reached through it except memory to be freed.
 unsafe impl<T: Send> Send for Buffer<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Buffer<T> {}
@@ -120,7 +120,7 @@ impl<T> Drop for Owned<T> {
     fn drop(&mut self) {
         let items = ptr::slice_from_raw_parts_mut(self.start, mem::take(&mut self.len));
         // SAFETY: PO1: they are this value's, which ends here.
-        // UNWIND: the others are dropped all the same, and the memory after them.
+        // UNWIND: the others are still dropped, and the memory after them.
         unsafe { items.drop_in_place() };
     }
 }

@@ -1,7 +1,7 @@
-//! Two runs side by side.
+//! Two runs in lockstep.
 //!
-//! Owns: [`Split`] for pairs. What the longer one has more is left out: the first pair
-//! lacks one side, and nobody sees what follows.
+//! Owns: [`Split`] for pairs. The rest of the longer run is left out. The first
+//! incomplete pair lacks one side, and the caller never sees later items.
 
 use super::Split;
 

@@ -1,6 +1,6 @@
-//! Ranges of integers as runs.
+//! [`Split`] for ranges of integers.
 //!
-//! Owns: [`Split`] for `Range` and `RangeInclusive` of every integer type.
+//! Owns: the implementations for `Range` and `RangeInclusive` of every integer type.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -18,8 +18,8 @@ macro_rules! integers {
 
             fn split_at(self, index: usize) -> (Self, Self) {
                 assert!(index <= Split::len(&self), "{index} is outside of the range");
-                // The distance of two numbers may have no place in their own type; modulo
-                // its size, the sum is right all the same.
+                // The distance of two numbers may exceed their own type. Modulo its size,
+                // the sum is still right.
                 let middle = self.start.wrapping_add(index as $integer);
                 (self.start..middle, middle..self.end.max(middle))
             }
@@ -73,10 +73,10 @@ macro_rules! integers {
 
 integers! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize }
 
-/// The distance of two numbers as a number of items.
+/// Returns the distance of two numbers as a number of items.
 ///
 /// # Panics
-/// If there are more than a `usize` counts.
+/// If it is more than a `usize` counts.
 #[inline]
 #[track_caller]
 fn between(distance: impl TryInto<usize>) -> usize {

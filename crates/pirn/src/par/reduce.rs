@@ -1,10 +1,10 @@
-//! All items made one.
+//! Combining all items into one value.
 //!
-//! Owns: [`map_reduce`], [`reduce`] and [`sum`]. What is put together with what depends
-//! on the number of items alone, so results are the same, to the last bit of a float, on
-//! any number of workers: blocks from left to right, blocks with blocks along the tree of
-//! `spread::halved`. When the rest of a block is cut at a beat, it is mapped by whoever
-//! is free, and put together from left to right all the same.
+//! Owns: [`map_reduce`], [`reduce`] and [`sum`]. The order of combination depends on the
+//! number of items alone. So results are the same on any number of workers, to the last
+//! bit of a float: within a block from left to right, blocks along the tree of
+//! `spread::halved`. When the rest of a block is cut at a heartbeat, any free worker maps
+//! it, and it is still combined from left to right.
 
 use std::iter::Sum;
 
@@ -12,12 +12,13 @@ use super::map::map_rest;
 use super::spread::{Cuts, halved, in_pieces};
 use super::{Scope, Split, scope};
 
-/// What `map` makes of the items, put together by `op`, in order, beginning with `id()`.
+/// Maps the items by `map` and combines the results by `op`, in order, beginning with
+/// `id()`.
 ///
-/// `op` must be associative, and `id()` change nothing: `op(id(), x)` is `x`. (Both hold
-/// nearly for floats, which is enough. The result is the same each time, on any number of
-/// workers: how it is put together depends on the number of items alone.) `id` is called
-/// once for each block of items, so it should be cheap.
+/// `op` must be associative, and `id()` its neutral element: `op(id(), x)` is `x`. Both
+/// hold nearly for floats, which is enough. The result is the same each time, on any
+/// number of workers, because the order of combination depends on the number of items
+/// alone. `id` is called once for each block of items, so it should be cheap.
 ///
 /// ```
 /// use pirn::par;
@@ -29,14 +30,14 @@ use super::{Scope, Split, scope};
 /// ```
 ///
 /// # Complexity
-/// Like [`for_each`](super::for_each). Within a block of 4,096 items, or of a 32nd part of
-/// fewer, `op` is applied by one worker.
+/// Like [`for_each`](super::for_each). Within a block of 4,096 items, or of a 32nd part
+/// of fewer, one worker applies `op`.
 ///
 /// # Panics
 /// With the panic of a closure, when all other work has ended.
 ///
 /// # Cancellation
-/// Not an interruption point, but the closures may have some.
+/// Not an interruption point, but the closures may contain some.
 ///
 /// # Blocking
 /// Like [`for_each`](super::for_each).
@@ -60,8 +61,8 @@ pub fn map_reduce<S: Split, R: Send>(
     })
 }
 
-/// The items put together by `op`, in order, beginning with `id()`: [`map_reduce`] of
-/// what the items are.
+/// Combines the items by `op`, in order, beginning with `id()`: [`map_reduce`] without a
+/// map.
 ///
 /// ```
 /// use pirn::par;
@@ -81,9 +82,9 @@ pub fn reduce<S: Split>(
     map_reduce(items, id, |item| item, op)
 }
 
-/// The sum of the items, as `Iterator::sum` has it. Of floats it is the same each time,
-/// on any number of workers, and differs from the sum from left to right by less
-/// rounding.
+/// Returns the sum of the items, like `Iterator::sum`. A sum of floats is the same each
+/// time, on any number of workers. It differs from the sum from left to right by smaller
+/// rounding errors.
 ///
 /// ```
 /// use pirn::par;
@@ -94,7 +95,7 @@ pub fn reduce<S: Split>(
 /// ```
 ///
 /// # Panics
-/// Where addition does, as that of integers that overflow in a debug build.
+/// If addition does, like that of integers that overflow in a debug build.
 ///
 /// # Complexity
 /// Like [`map_reduce`]; so are cancellation and blocking.
@@ -102,16 +103,15 @@ pub fn reduce<S: Split>(
 pub fn sum<S: Split, R: Send + Sum<S::Item> + Sum<R>>(items: S) -> R {
     let items = items.parts();
     let cuts = Cuts::of(&items);
-    // A block is 4,096 additions at most, unless a grain asks for more: some
-    // microseconds, in which nobody else need take part.
+    // A block is at most 4,096 additions, unless a grain asks for more: a few
+    // microseconds, too short for other workers to take part.
     scope(|scope| {
         let both = |left, right| [left, right].into_iter().sum();
         halved(scope, items, &cuts, &|_, block| block.items().sum(), &both)
     })
 }
 
-/// What `map` makes of a block, put together by `op` from left to right, beginning with
-/// `id`.
+/// Maps a block and combines the results by `op` from left to right, beginning with `id`.
 fn folded<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     block: S,

@@ -1,19 +1,19 @@
-//! What has been put together up to each item.
+//! Prefix sums.
 //!
-//! Owns: [`scan`]: two passes over fixed blocks, one that puts each block together and
-//! one that goes on from what came before each (Blelloch, "Prefix sums and their
-//! applications", 1990).
+//! Owns: [`scan`]: two passes over fixed blocks. One combines each block, and one
+//! continues from the total before each (Blelloch, "Prefix sums and their applications",
+//! 1990).
 
 use super::each::each_of;
 use super::map::mapped;
 use super::spread::{BLOCK, Cuts, FEWEST_BLOCKS};
 use super::{Split, chunks, chunks_mut, scope};
 
-/// Replaces each item by what `op` makes of all items up to it, itself included: the
+/// Replaces each item by the combination by `op` of all items up to and including it: the
 /// running sum, if `op` adds.
 ///
-/// `op` must be associative. For floats, where it nearly is, the result is the same each
-/// time, on any number of workers.
+/// `op` must be associative. For floats, which nearly satisfy that, the result is the
+/// same each time, on any number of workers.
 ///
 /// ```
 /// use pirn::par;
@@ -24,15 +24,15 @@ use super::{Split, chunks, chunks_mut, scope};
 /// ```
 ///
 /// # Complexity
-/// Two calls of `op` for each item, where there are more than a block of 4,096 (or a 32nd
+/// Two calls of `op` for each item, if there are more than a block of 4,096 (or a 32nd
 /// part of fewer); a loop by hand needs one.
 ///
 /// # Panics
-/// With the panic of an `op`, when all other work has ended. The items are then some of
-/// the old ones and some of the new ones.
+/// With the panic of an `op`, when all other work has ended. The items are then a mixture
+/// of old and new ones.
 ///
 /// # Cancellation
-/// Not an interruption point, but `op` may have some.
+/// Not an interruption point, but `op` may contain some.
 ///
 /// # Blocking
 /// Like [`for_each`](super::for_each).
@@ -42,9 +42,9 @@ pub fn scan<T: Send + Sync>(items: &mut [T], op: impl Fn(&T, &T) -> T + Sync) {
     // `Clone`.
     let block = (items.len() / FEWEST_BLOCKS).clamp(2, BLOCK);
     let blocks_but_last = items.len().saturating_sub(1) / block;
-    // As many, or one more.
+    // The same number, or one more.
     let cuts = Cuts::of(&chunks(items, block));
-    // So that a plain thread goes to a fiber once, not for each pass.
+    // So that a plain thread switches to a fiber once, not for each pass.
     scope(|scope| {
         let begun = chunks(&items[..blocks_but_last * block], block);
         let mut totals = mapped(scope, begun, &cuts, &|block: &[T]| total(block, &op));
@@ -57,7 +57,7 @@ pub fn scan<T: Send + Sync>(items: &mut [T], op: impl Fn(&T, &T) -> T + Sync) {
     });
 }
 
-/// What `op` makes of a block of two items or more.
+/// Combines a block of two items or more by `op`.
 fn total<T>(block: &[T], op: impl Fn(&T, &T) -> T) -> T {
     let first = op(&block[0], &block[1]);
     block[2..].iter().fold(first, |sum, item| op(&sum, item))

@@ -1,7 +1,7 @@
-//! Joins that know where they are: what [`join`](super::join()) looks up each time is
-//! passed along.
+//! Joins through a scope, which carries along the job list that [`join`](super::join())
+//! looks up each time.
 //!
-//! Owns: whose jobs the joins of a scope are noted among. Does not own: how the halves
+//! Owns: on which list the joins of a scope push their jobs. Does not own: how the halves
 //! are run (`fork`).
 
 use std::fmt;
@@ -13,30 +13,30 @@ use crate::fiber::current;
 use crate::fiber::jobs::Jobs;
 use crate::sched::beat::{Place, place};
 
-/// What a fiber's joins have in common; see [`scope`].
+/// State shared by a fiber's joins; see [`scope`].
 pub struct Scope<'s> {
-    /// Those of the fiber's worker; nobody's where fibers may migrate, so that each join
-    /// looks them up.
+    /// The list of the fiber's worker. The static empty list where fibers may migrate, so
+    /// that each join looks it up.
     jobs: &'static Jobs,
     /// Stays with its fiber, and in the call of [`scope`].
     fiber: PhantomData<*mut &'s ()>,
 }
 
-/// Calls `f` with a [`Scope`], by which it joins a little faster than by
+/// Calls `f` with a [`Scope`], through which joins are a little faster than with
 /// [`join`](super::join()). Not rayon's `scope`, which is
 /// [`pirn::scope`](crate::scope()).
 ///
-/// On a plain thread `f` runs on a fiber of the current runtime, as by
+/// On a plain thread `f` runs on a fiber of the current runtime, as with
 /// [`run`](crate::run()).
 ///
 /// # Panics
-/// With the panic of `f`; on a plain thread also as [`run`](crate::run()).
+/// With the panic of `f`; on a plain thread also like [`run`](crate::run()).
 ///
 /// # Cancellation
 /// Not an interruption point.
 ///
 /// # Blocking
-/// As `f` does; on a plain thread as [`run`](crate::run()).
+/// Like `f`; on a plain thread like [`run`](crate::run()).
 ///
 /// ```
 /// use pirn::par::{self, Scope};
@@ -63,10 +63,10 @@ where
 }
 
 impl Scope<'_> {
-    /// For the calling fiber.
+    /// Creates the scope of the calling fiber.
     pub(super) fn here() -> Self {
         let local = current::local();
-        // Where fibers may migrate the jobs are others after a wait.
+        // Where fibers may migrate, the list may be another one after a wait.
         let jobs = match local.is_free() {
             true => Jobs::nobodys(),
             false => local.jobs(),
@@ -77,8 +77,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether somebody has asked the caller for a job, or for its thread: the next join
-    /// sees to it.
+    /// Returns true if there is a request for a job, or for the caller's thread: the next
+    /// join serves it.
     #[inline(always)]
     pub(super) fn is_due(&self) -> bool {
         match self.jobs.is_nobodys() {
@@ -87,14 +87,14 @@ impl Scope<'_> {
         }
     }
 
-    /// Like [`join`](super::join()); both halves get a scope, which is that of the fiber
-    /// that they run on.
+    /// Like [`join`](super::join()). Both halves receive a scope: that of the fiber they
+    /// run on.
     ///
     /// # Panics
     /// Like [`join`](super::join()).
     ///
     /// # Cancellation
-    /// Like [`join`](super::join()); so is blocking.
+    /// Like [`join`](super::join()), as is blocking.
     #[inline]
     #[track_caller]
     pub fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)
@@ -107,7 +107,7 @@ impl Scope<'_> {
         self.join_at(Location::caller(), a, b)
     }
 
-    /// [`join`](Self::join) for a caller of whose own place nobody is to be told.
+    /// [`join`](Self::join) for a caller with a place that reports must not show.
     #[inline(always)]
     pub(super) fn join_at<A, B, RA, RB>(
         &mut self,
@@ -129,8 +129,9 @@ impl Scope<'_> {
         if jobs.is_due() {
             return fork_when_due(at, self, a, b);
         }
-        // SAFETY: looked up when the scope was made, on this worker: it stays with its
-        // fiber, which does not migrate, or they would be nobody's, which are always due.
+        // SAFETY: looked up when the scope was made, on this worker. The scope stays with
+        // its fiber, which does not migrate, or else the list is the static empty one,
+        // which is always due.
         unsafe { fork(jobs, at, self, a, b) }
     }
 }

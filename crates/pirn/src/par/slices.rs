@@ -1,12 +1,12 @@
 //! Slices as runs: item by item, or in chunks.
 //!
-//! Owns: [`Split`] for slices, [`Chunks`] and [`ChunksMut`]. All of it is `std`'s cutting
-//! and `std`'s iterators.
+//! Owns: [`Split`] for slices, [`Chunks`] and [`ChunksMut`]. They use `std`'s functions
+//! for cutting and `std`'s iterators.
 
 use super::Split;
 
-/// The chunks of `items`, of `n` items each; the last one has what is left. For work that
-/// is done on several neighbors at once.
+/// Returns the chunks of `items`, of `n` items each; the last one has the rest. For work
+/// on several neighbors at once.
 ///
 /// ```
 /// use pirn::par;
@@ -24,8 +24,7 @@ pub fn chunks<T: Sync>(items: &[T], n: usize) -> Chunks<'_, T> {
     Chunks { items, n }
 }
 
-/// The chunks of `items`, of `n` items each, to be changed; the last one has what is
-/// left.
+/// Returns the mutable chunks of `items`, of `n` items each; the last one has the rest.
 ///
 /// ```
 /// use pirn::par;
@@ -51,7 +50,7 @@ pub struct Chunks<'a, T> {
     n: usize,
 }
 
-/// A slice as a run of chunks to be changed. Made by [`chunks_mut`].
+/// A slice as a run of mutable chunks. Made by [`chunks_mut`].
 #[derive(Debug)]
 #[must_use = "chunks are cut when they are worked through"]
 pub struct ChunksMut<'a, T> {

@@ -1,12 +1,12 @@
 //! Sorting.
 //!
-//! Owns: the functions for all ways to say an order. The work is `merge_sort`'s.
+//! Owns: the functions for all forms of an order. `merge_sort` does the work.
 
 use std::cmp::Ordering;
 
 use super::merge_sort::merge_sort;
 
-/// Sorts `items`; equal ones stay in their order.
+/// Sorts `items`; equal ones keep their order.
 ///
 /// ```
 /// use pirn::par;
@@ -17,28 +17,28 @@ use super::merge_sort::merge_sort;
 /// ```
 ///
 /// # Complexity
-/// O(n log n) comparisons, O(n) if the items are sorted already, in either direction; and
-/// memory for as many items again. A merge sort: `std`'s sort for a few runs for each
-/// worker, which are merged in pairs by all, each merge cut where the halves of one side
-/// would stand in the other (Cormen et al., "Introduction to Algorithms", 27.3). With one
-/// worker it is `std`'s sort.
+/// O(n log n) comparisons, O(n) if the items are already sorted, in either direction; and
+/// memory for as many items again. A merge sort: `std`'s sort makes a few runs for each
+/// worker, and all workers merge them in pairs. Each merge is cut at the place where the
+/// middle of one side would be in the other (Cormen et al., "Introduction to Algorithms",
+/// 27.3). With one worker it is `std`'s sort.
 ///
 /// # Panics
-/// With the panic of a comparison, when all other work has ended; or if the order is
-/// found to be none. The items are the same as before then, in any order.
+/// With the panic of a comparison, when all other work has ended; or if the comparison is
+/// found not to be a total order. `items` then has the same items in any order.
 ///
 /// # Cancellation
-/// Not an interruption point, but comparisons may have some.
+/// Not an interruption point, but comparisons may contain some.
 ///
 /// # Blocking
-/// Like [`for_each`](super::for_each). A run is sorted in one go: its worker does nothing
-/// else meanwhile.
+/// Like [`for_each`](super::for_each). A run is sorted without a pause: its worker does
+/// nothing else meanwhile.
 #[track_caller]
 pub fn sort<T: Ord + Send>(items: &mut [T]) {
     sort_by(items, T::cmp);
 }
 
-/// Sorts `items` by the order that `compare` says; equal ones stay in their order.
+/// Sorts `items` by `compare`; equal ones keep their order.
 ///
 /// ```
 /// use pirn::par;
@@ -49,14 +49,14 @@ pub fn sort<T: Ord + Send>(items: &mut [T]) {
 /// ```
 ///
 /// # Panics
-/// Like [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     merge_sort(items, &|run: &mut [T]| run.sort_by(&compare), &compare);
 }
 
-/// Sorts `items` by what `key` says of them; equal ones stay in their order. `key` is
-/// called for each comparison.
+/// Sorts `items` by `key`; equal ones keep their order. `key` is called for each
+/// comparison.
 ///
 /// ```
 /// use pirn::par;
@@ -67,14 +67,14 @@ pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + 
 /// ```
 ///
 /// # Panics
-/// Like [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Sync) {
     sort_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Sorts `items`; equal ones may change places. Often faster than [`sort`], but not where
-/// there is order already, and, unlike `std`'s, with memory for as many items again.
+/// Sorts `items`; equal ones may change places. Often faster than [`sort`], but not if
+/// the items are partly sorted. Unlike `std`'s, it needs memory for as many items again.
 ///
 /// ```
 /// use pirn::par;
@@ -85,13 +85,13 @@ pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Syn
 /// ```
 ///
 /// # Panics
-/// Like [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
     sort_unstable_by(items, T::cmp);
 }
 
-/// Sorts `items` by the order that `compare` says; equal ones may change places.
+/// Sorts `items` by `compare`; equal ones may change places.
 ///
 /// ```
 /// use pirn::par;
@@ -102,7 +102,7 @@ pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
 /// ```
 ///
 /// # Panics
-/// Like [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_unstable_by<T: Send>(
     items: &mut [T],
@@ -115,8 +115,8 @@ pub fn sort_unstable_by<T: Send>(
     );
 }
 
-/// Sorts `items` by what `key` says of them; equal ones may change places. `key` is
-/// called for each comparison.
+/// Sorts `items` by `key`; equal ones may change places. `key` is called for each
+/// comparison.
 ///
 /// ```
 /// use pirn::par;
@@ -127,7 +127,7 @@ pub fn sort_unstable_by<T: Send>(
 /// ```
 ///
 /// # Panics
-/// Like [`sort`]; so are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity, cancellation and blocking.
 #[track_caller]
 pub fn sort_unstable_by_key<T: Send, K: Ord>(
     items: &mut [T],

@@ -1,33 +1,33 @@
-//! What can be worked through in parallel: a run of items that can be cut in two.
+//! Inputs of parallel work: a run of items that can be cut in two.
 //!
-//! Owns: the trait [`Split`] and the combinator [`Grain`]. Does not own: where runs are
-//! cut and when (`spread`), or the runs of the standard library's types (`slices`,
+//! Owns: the trait [`Split`] and the combinator [`Grain`]. Does not own: where and when
+//! runs are cut (`spread`), or the runs of the standard library's types (`slices`,
 //! `ranges`, `pairs`, `owned`).
 //!
-//! Why `each` takes a closure of any type and not a `dyn FnMut`: a call through a table
-//! for each item costs what the sum of an item costs, and the optimizer cannot see
-//! through it.
+//! `each` takes a closure of any type and not a `dyn FnMut`. An indirect call for each
+//! item costs as much as the sum of an item, and the optimizer cannot see through it.
 
-/// A run of items that can be cut in two, and the halves again: what the functions of
-/// [`par`](super) work through.
+/// A run of items that can be cut in two repeatedly: the input of the functions of
+/// [`par`](super).
 ///
-/// There are runs for `&[T]` and `&mut [T]`; `Vec<T>`, by value; ranges of integers;
-/// [`Chunks`](super::Chunks) and [`ChunksMut`](super::ChunksMut); and a pair of runs,
-/// which goes through both side by side and is as long as the shorter. Of a vector `v`
-/// that is only looked at, write `&v[..]`.
+/// Implemented for `&[T]` and `&mut [T]`; `Vec<T>`, by value; ranges of integers;
+/// [`Chunks`](super::Chunks) and [`ChunksMut`](super::ChunksMut); and pairs of runs,
+/// which are processed in lockstep and are as long as the shorter. Pass a vector `v` that
+/// is only read as `&v[..]`.
 ///
-/// Of one's own, three methods are needed. A run that lies about its [`len`](Self::len)
-/// has no promises about results: [`map`](super::map()) panics if there are fewer items,
-/// and leaves out what is more.
+/// Implementors provide three methods. If [`len`](Self::len) is wrong, results are
+/// unspecified, but safe: [`map`](super::map()) panics if there are fewer items, and
+/// leaves out surplus ones.
 ///
 /// # Panics
-/// [`len`](Self::len) of a range of more than `usize::MAX` items, as `0..=u64::MAX` or
-/// half of all `u128`s, and so whatever works through it.
+/// [`len`](Self::len) of a range of more than `usize::MAX` items, like `0..=u64::MAX` or
+/// half of all `u128`s, and so every function on it.
 ///
-/// The trait's names are short. Where it is imported, `vec.split_at(i)` of a `Vec` is its
-/// method, which takes the vector (write `vec[..].split_at(i)`); and `(0..n).len()` may
-/// be either trait's, which the compiler asks about (write
-/// `ExactSizeIterator::len(&(0..n))`).
+/// # Names
+/// The trait's names are short. Where it is imported, `vec.split_at(i)` of a `Vec` is
+/// this trait's method, which takes the vector (write `vec[..].split_at(i)`).
+/// `(0..n).len()` may then belong to either trait, which the compiler reports as
+/// ambiguous (write `ExactSizeIterator::len(&(0..n))`).
 ///
 /// ```
 /// use pirn::par::{self, Split};
@@ -59,47 +59,48 @@
     note = "for a vector or an array that is only looked at, write `&v[..]`"
 )]
 pub trait Split: Send + Sized {
-    /// What the run consists of.
+    /// The type of the items.
     type Item: Send;
 
-    /// How many items there are.
+    /// Returns the number of items.
     fn len(&self) -> usize;
 
-    /// The first `index` items, and the others. `index` is at most [`len`](Self::len).
+    /// Returns the first `index` items, and the others. `index` is at most
+    /// [`len`](Self::len).
     fn split_at(self, index: usize) -> (Self, Self);
 
     /// Calls `f` with every item, in order.
     fn each(self, f: impl FnMut(Self::Item));
 
-    /// True if there are no items.
+    /// Returns true if there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The items as an iterator, in order. By default they are collected first; a run
-    /// that has an iterator of its own should say so here.
+    /// Returns the items as an iterator, in order. By default they are collected first;
+    /// implement this for a run that has its own iterator.
     fn items(self) -> impl Iterator<Item = Self::Item> {
         let mut items = Vec::with_capacity(self.len());
         self.each(|item| items.push(item));
         items.into_iter()
     }
 
-    /// What is cut in place of this run: by default itself. For runs that are dear to cut
-    /// as they are, as a `Vec` is.
+    /// Returns the run that is cut in place of this one: by default itself. For runs that
+    /// are expensive to cut, like a `Vec`.
     fn parts(self) -> impl Split<Item = Self::Item> {
         self
     }
 
-    /// The fewest items that are worth work of their own: 1 unless [`grain`](Self::grain)
-    /// says otherwise.
+    /// Returns the fewest items that are worth separate work: 1 unless
+    /// [`grain`](Self::grain) sets another value.
     fn least(&self) -> usize {
         1
     }
 
-    /// The same run, which is never cut so that a part has fewer than `n` items. (A run
-    /// that is shorter is one part.) The counterpart of rayon's `with_min_len`, but not
-    /// needed for speed: how much is done at a time adapts itself. For work that is
-    /// better for larger parts, as where each allocates. 0 is 1.
+    /// Returns the same run, which is never cut into parts of fewer than `n` items. (A
+    /// shorter run is one part.) The counterpart of rayon's `with_min_len`, but not
+    /// needed for speed, since the size of pieces adapts. For work that gains from larger
+    /// parts, for instance if each part allocates. 0 counts as 1.
     ///
     /// ```
     /// use pirn::par::{self, Split};
@@ -113,8 +114,7 @@ pub trait Split: Send + Sized {
     }
 }
 
-/// A run that is not cut into parts of fewer items than so many. Made by
-/// [`Split::grain`].
+/// A run with a minimum length of parts. Made by [`Split::grain`].
 #[derive(Debug, Clone)]
 #[must_use = "a run does nothing by itself"]
 pub struct Grain<S> {

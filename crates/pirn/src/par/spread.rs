@@ -1,28 +1,28 @@
-//! How a run of items is cut, and who works through what.
+//! How a run of items is cut, and which worker processes which part.
 //!
-//! Owns: the tree of [`halved`], the pieces of a [`Cuts`], and [`spread`], work whose
-//! results may be put together along any cuts. Does not own: what is done with items, or
-//! jobs (`Scope`).
+//! Owns: the tree of [`halved`], the pieces of a [`Cuts`], and [`spread`], for work with
+//! results that may be combined along any cuts. Does not own: the work on items, or jobs
+//! (`Scope`).
 //!
 //! ```text
 //!             items             halves by `join`, at places that depend on the number of
-//!           ┌───┴───┐           items alone: what is folded along this tree is folded
-//!         ┌─┴─┐   ┌─┴─┐         alike on any number of workers
+//!           ┌───┴───┐           items alone, so a fold along this tree has the same
+//!         ┌─┴─┐   ┌─┴─┐         order on any number of workers
 //!       block … … … block       at most BLOCK items, a 32nd of all, at least `least`
-//!       ├┼─┼───┤                a block goes in pieces that double, with a look between
-//!              └┬┘              them at whether a beat is due; then what is left of it
-//!             joined            is cut too, which the next `join` tells others of
+//!       ├┼─┼───┤                a block is done in pieces that double; between pieces
+//!              └┬┘              the heartbeat is checked. If it is due, the rest is
+//!             joined            cut too, and the next `join` offers it to others
 //! ```
 //!
-//! Pieces double as long as no beat comes in between, and shrink when one has come; a
-//! block begins with an eighth of what was right elsewhere. So there is a look at the
-//! beat as often as it can matter: after each of a hundred items of 10 ms, and once in
-//! 2,048 of a nanosecond, whose loop the compiler makes vectors of. No clock is read: a
-//! moment costs as much as a hundred such items.
+//! Pieces double while no heartbeat intervenes, and shrink after one. A block begins with
+//! an eighth of the last good piece of another block. So the heartbeat is checked as
+//! often as it matters. That is after each of a hundred items of 10 ms, and once in 2,048
+//! items of a nanosecond, in a loop that the compiler vectorizes. The clock is not read:
+//! that costs as much as a hundred such items.
 //!
-//! A run of fewer than twice [`FEWEST_BLOCKS`] items is cut into single ones, so each of
-//! them is a job that a parked one leaves to others. Within a larger block, one item
-//! follows another.
+//! A run of fewer than twice [`FEWEST_BLOCKS`] items is cut into single ones, so each is
+//! a job that other workers may take while one is parked. In a larger block, the items
+//! run one after another.
 
 use std::panic::Location;
 
@@ -37,13 +37,13 @@ pub(super) struct Cuts {
     block: usize,
     /// The fewest items of a block, where there are as many.
     least: usize,
-    /// How many items of a piece last stayed within a beat. Written and read by all who
-    /// work on the run; any value is right.
+    /// The number of items in the last piece that stayed within a heartbeat. Written and
+    /// read by all workers of the run; any value is right.
     pace: AtomicUsize,
-    /// Whether the rest can be left out: nobody cuts any further. Set by who finds that,
-    /// read by all.
+    /// Whether the rest can be left out: no worker cuts any further. Set by the worker
+    /// that finds that, read by all.
     over: AtomicBool,
-    /// Where the caller asked for the work: what its joins and fibers are named by.
+    /// The caller's location, which names its joins and fibers.
     pub(super) location: &'static Location<'static>,
 }
 
@@ -52,7 +52,7 @@ impl Cuts {
     pub(super) fn of(items: &impl Split) -> Cuts {
         let least = items.least().max(1);
         let pace = match place(current::local()) {
-            // Who works alone need not look up, which it would always find due.
+            // A lone worker need not look up its list, which would always be due.
             Place::Alone => usize::MAX,
             Place::Fiber(_) | Place::Outside => least,
         };
@@ -65,25 +65,25 @@ impl Cuts {
         }
     }
 
-    /// True once [`end`](Self::end) has been called.
+    /// Returns true once [`end`](Self::end) has been called.
     pub(super) fn is_over(&self) -> bool {
-        // ORDERING: Relaxed: results go by the joins; this only saves work.
+        // ORDERING: Relaxed: the joins pass on results; this only saves work.
         self.over.load(Ordering::Relaxed)
     }
 
-    /// From now on nothing need be done.
+    /// Marks the rest of the work as unneeded.
     pub(super) fn end(&self) {
         // ORDERING: as in `is_over`.
         self.over.store(true, Ordering::Relaxed);
     }
 
-    /// How many items of a block to begin with.
+    /// Returns the number of items in the first piece of a block.
     pub(super) fn begin(&self) -> usize {
-        // ORDERING: Relaxed: a guess.
+        // ORDERING: Relaxed: an estimate.
         (self.pace.load(Ordering::Relaxed) / 8).max(self.least)
     }
 
-    /// How many items to take next, after `pace` items.
+    /// Returns the number of items in the piece after one of `pace` items.
     fn after(&self, pace: usize, due: bool) -> usize {
         let next = if due { pace / 2 } else { pace * 2 };
         let next = next.clamp(self.least, self.block.max(BLOCK));
@@ -92,9 +92,9 @@ impl Cuts {
         next
     }
 
-    /// Where `len` items, more than a block, are cut. Long runs are cut so that vectors
-    /// of items come out even, which spares each block a loop for what is left and a
-    /// branch foretold wrong.
+    /// Returns the place to cut `len` items, more than a block. Long runs are cut at
+    /// multiples of the vector size, which spares each block a loop for the remainder and
+    /// a mispredicted branch.
     fn middle(&self, len: usize) -> usize {
         match len / 2 {
             half if half < LONG || half - EVEN < self.least => half,
@@ -102,14 +102,14 @@ impl Cuts {
         }
     }
 
-    /// True if both halves of `len` items are worth work of their own.
+    /// Returns true if both halves of `len` items are worth separate work.
     fn may_cut(&self, len: usize) -> bool {
         len / 2 >= self.least
     }
 }
 
-/// What `leaf` makes of the blocks of `items`, put together by `both` along a tree that
-/// depends on the number of items alone.
+/// Runs `leaf` on the blocks of `items`, and combines the results by `both` along a tree
+/// that depends on the number of items alone.
 pub(super) fn halved<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     items: S,
@@ -130,9 +130,9 @@ pub(super) fn halved<S: Split, R: Send>(
     both(left, right)
 }
 
-/// Goes through a block, piece by piece, by `step`, beginning with `pace` items. When a
-/// beat is due, what is left then is `rest`'s, if it can be cut, to be gone on with at
-/// the pace that it is told.
+/// Processes a block piece by piece by `step`, beginning with `pace` items. When a
+/// heartbeat is due and the rest can be cut, `rest` receives it, with the pace to
+/// continue at.
 pub(super) fn in_pieces<S: Split, R>(
     scope: &mut Scope<'_>,
     mut items: S,
@@ -155,8 +155,8 @@ pub(super) fn in_pieces<S: Split, R>(
     step(done, items)
 }
 
-/// What `work` makes of pieces of `items`, put together by `both`, of neighbors in their
-/// order. Where the pieces end is as it happens.
+/// Runs `work` on pieces of `items`, and combines the results by `both`, neighbors in
+/// their order. The ends of the pieces depend on timing.
 pub(super) fn spread<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     items: S,
@@ -171,7 +171,7 @@ pub(super) fn spread<S: Split, R: Send>(
     halved(scope, items, cuts, &leaf, both)
 }
 
-/// Like [`spread`] for what is left of a block when a beat is due.
+/// Like [`spread`], for the rest of a block when a heartbeat is due.
 pub(super) fn spread_rest<S: Split, R: Send>(
     scope: &mut Scope<'_>,
     rest: S,
@@ -216,19 +216,19 @@ fn spread_block<S: Split, R: Send>(
     all.expect("a block is at least one piece")
 }
 
-/// The most items of a block. Of `u64`s whose sum is taken, this many take half a
-/// microsecond, a hundred times what a join costs.
+/// The most items of a block. The sum of this many `u64`s takes half a microsecond, a
+/// hundred times as long as a join.
 pub(super) const BLOCK: usize = 4096;
 
-/// So many items, of any size, fill whole cache lines and vectors.
+/// This many items, of any size, fill whole cache lines and vectors.
 const EVEN: usize = 64;
 
-/// Halves from here on are cut evenly, which moves the cut by a sixteenth at most.
-/// Arbitrary.
+/// Runs from this length on are cut at even places, which moves the cut by a sixteenth at
+/// most. Arbitrary.
 const LONG: usize = 16 * EVEN;
 
-/// Into how many blocks a run is cut at least, if it has the items. Arbitrary: a few for
-/// each of the cores that machines have.
+/// The fewest blocks of a run, if it has the items. Arbitrary: a few for each core of
+/// common machines.
 pub(super) const FEWEST_BLOCKS: usize = 32;
 
 #[cfg(all(test, not(shuttle)))]

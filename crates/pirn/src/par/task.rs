@@ -1,15 +1,14 @@
-//! One job in the frame of its join: the closure, and what becomes of it.
+//! A job in the frame of its join: the closure, and its result.
 //!
-//! Owns: the closure until it is taken, how a fiber is made of it, and the wait for that
-//! one. Does not own: when that is done (`sched::beat`, `fiber::jobs`), nor what the
+//! Owns: the closure until it is taken, how it becomes a fiber, and the wait for that
+//! fiber. Does not own: when that happens (`sched::beat`, `fiber::jobs`), nor what the
 //! fiber inherits (`fiber::region`, `fiber::local`).
 //!
 //! # Invariants
 //! * TA1. The closure is there until it is taken, once: by the join, if the job is
-//!   pending when the first half is over; else by the fiber that was made of it, or by
-//!   the join again if that fiber has ended without having run it.
-//! * TA2. A task that has been promoted stays where it is until `finish` has seen that
-//!   fiber end.
+//!   pending when the first half has ended; else by the fiber that it was promoted to. If
+//!   that fiber has ended without having run it, the join takes it.
+//! * TA2. A promoted task stays in place until `finish` has seen that fiber end.
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -35,17 +34,17 @@ use crate::wait::{Reason, Spec};
 pub(super) struct Task<C, B, R> {
     job: Job,
     work: UnsafeCell<ManuallyDrop<B>>,
-    /// There once the job has been promoted.
+    /// Set once the job has been promoted.
     promoted: Cell<MaybeUninit<NonNull<Promoted<R>>>>,
-    /// What `work` returns, and is lent where it runs at its join.
+    /// The result type of `work`, and the context it borrows where it runs at its join.
     result: PhantomData<R>,
     context: PhantomData<fn(C)>,
 }
 
-/// What is made of a job.
+/// A promoted job.
 struct Promoted<R> {
     child: Cell<Option<Joined<R>>>,
-    /// What the fiber inherits, and has left when its end is told (RG1).
+    /// The region that the fiber inherits, and has left when its end is reported (RG1).
     region: Region,
 }
 
@@ -66,7 +65,7 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
         &self.job
     }
 
-    /// What is put on the list: a pointer to all of the task.
+    /// Returns the list entry: a pointer to all of the task.
     #[inline(always)]
     pub(super) fn listed(&self) -> NonNull<Job> {
         NonNull::from(self).cast()
@@ -76,20 +75,20 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
     /// TA1.
     #[inline(always)]
     pub(super) unsafe fn take(&self) -> B {
-        // SAFETY: the caller's promise.
+        // SAFETY: by contract.
         let work = unsafe { &mut *self.work.get() };
         // SAFETY: as above.
         unsafe { ManuallyDrop::take(work) }
     }
 
-    /// Waits for the fiber that was made of the job, and takes its result.
+    /// Waits for the fiber that the job was promoted to, and takes its result.
     ///
     /// # Safety
-    /// TA2: once, by the join, if the job is not pending any more.
+    /// TA2: once, by the join, if the job is no longer pending.
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn finish(&self) -> thread::Result<R> {
-        // SAFETY: the caller's promise: `promote` has put it there.
+        // SAFETY: by contract: `promote` has stored it.
         let place = unsafe { self.promoted.get().assume_init() };
         // SAFETY: a box that is not freed before its end, below.
         let child = unsafe { place.as_ref() }.child.take();
@@ -105,8 +104,7 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
                 catch_unwind(AssertUnwindSafe(|| work(None)))
             }
         };
-        // SAFETY: made of a box by `promote`; the fiber that looked there has ended
-        // (TA2).
+        // SAFETY: made of a box by `promote`; the fiber that accessed it has ended (TA2).
         drop(unsafe { Box::from_raw(place.as_ptr()) });
         result
     }
@@ -117,7 +115,7 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
         }
         let spec = Spec::of(Reason::Join).at(self.job.at);
         let wait = || {
-            // TA2: it is not the wake that says so, and the wait must not unwind.
+            // TA2: the wake alone does not prove the end, and the wait must not unwind.
             while !child.is_finished() {
                 let _ = child.wait_or(&spec, || {
                     take_job_back(current::local(), child.fiber().ptr());
@@ -131,10 +129,10 @@ impl<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send> Task<C, B, R> {
     }
 }
 
-/// Makes a fiber of a job of the running fiber's.
+/// Promotes a job of the running fiber: makes a fiber of it.
 ///
-/// UNWIND: it does not unwind, or nobody would know whose the closure is: what is the
-/// user's is caught.
+/// UNWIND: it does not unwind, or the owner of the closure would be unknown. Panics of
+/// user code are caught.
 ///
 /// # Safety
 /// `job` points to all of a `Task<C, B, R>`, and has just been taken out of the list.
@@ -144,11 +142,11 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     wanted: bool,
 ) {
     let place: NonNull<Task<C, B, R>> = job.cast();
-    // SAFETY: the caller's promise; TA2.
+    // SAFETY: by contract; TA2.
     let task = unsafe { place.as_ref() };
     let owner = local.fiber().expect("who has jobs is a fiber");
     let root = pool_of(local).map(|pool| pool.root());
-    // A cancellation may come just now, and find callbacks.
+    // A cancellation may come at this point and run callbacks.
     let region = as_thread(local, owner, || Region::of_job(owner, &task.job, root));
     let made = NonNull::from(Box::leak(Box::new(Promoted {
         child: Cell::new(None),
@@ -159,14 +157,13 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     let inherited = inheritance(local, owner);
     let noted = ptr::from_ref(local.jobs());
     let work = move || {
-        // SAFETY: TA2: the task stays there until this has ended.
+        // SAFETY: TA2: the task stays in place until this has ended.
         let task = unsafe { place.as_ref() };
         // SAFETY: TA1.
         let work = unsafe { task.take() };
         run_job(noted, || work(None))
     };
-    // SAFETY: TA2; the closure and its result are what another thread may take and give
-    // back.
+    // SAFETY: TA2; the closure and its result may be sent between threads.
     let fiber = unsafe { entry::fresh(local, task.job.at, work) };
     // SAFETY: H2: not published yet.
     unsafe { inherited.give_to(fiber) };
@@ -183,7 +180,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     task.promoted.set(MaybeUninit::new(made));
 }
 
-/// Copies of what `owner`, the running fiber, has that is inherited. Does not unwind.
+/// Copies the inherited locals of `owner`, the running fiber. Does not unwind.
 fn inheritance(local: &Local, owner: FiberPtr) -> Inheritance {
     // SAFETY: H1, H2: the running fiber's own header.
     if unsafe { owner.as_ref() }.locals.get().is_none() {
@@ -192,10 +189,9 @@ fn inheritance(local: &Local, owner: FiberPtr) -> Inheritance {
     as_thread(local, owner, || Inheritance::of(owner))
 }
 
-/// Calls `f`, in which there may be code of the user's: clones and callbacks, whose
-/// panics it catches. `owner`, the running fiber, may have published where it is to be
-/// woken, so nothing may wait on its behalf now: what that code waits for, it waits for
-/// as a plain thread would.
+/// Calls `f`, which may run user code, clones and callbacks; catches their panics.
+/// `owner`, the running fiber, may already have published its ticket, so nothing may wait
+/// on its behalf now. Waits in that code block the thread, as on a plain thread.
 fn as_thread<R>(local: &Local, owner: FiberPtr, f: impl FnOnce() -> R) -> R {
     local.set_fiber(None);
     let result = f();

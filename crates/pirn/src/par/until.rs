@@ -1,7 +1,7 @@
 //! Work that may fail, and then ends early.
 //!
-//! Owns: [`Until`], and what becomes of several attempts. A failure ends the run's
-//! [`Cuts`], which stops nobody amid a piece.
+//! Owns: [`Until`], and how the results of several attempts are combined. A failure ends
+//! the run's [`Cuts`], which does not stop a worker within a piece.
 
 use super::spread::Cuts;
 use super::{Scope, scope};
@@ -11,14 +11,14 @@ use crate::fiber::current;
 use crate::sched::beat::{Place, place};
 use crate::shim::atomic::{AtomicBool, Ordering};
 
-/// Attempts at the items of one run.
+/// State of the attempts at the items of one run.
 pub(super) struct Until<'a> {
     cuts: &'a Cuts,
-    /// Set by who meets an interrupt, read in the end.
+    /// Set by a worker that finds an interrupt, read at the end.
     interrupted: AtomicBool,
 }
 
-/// What came of a part of the work: `Err(None)` if it was left out, since another part
+/// The result of a part of the work: `Err(None)` if it was skipped, because another part
 /// had failed.
 pub(super) type Tried<R, E> = Result<R, Option<E>>;
 
@@ -30,7 +30,8 @@ impl Until<'_> {
         }
     }
 
-    /// What `part` comes to, if nothing has failed yet and the caller is not interrupted.
+    /// Runs `part`, if nothing has failed yet and the caller is not interrupted; returns
+    /// its result.
     pub(super) fn attempt<R, E: From<Interrupt>>(
         &self,
         part: impl FnOnce() -> Result<R, E>,
@@ -39,7 +40,7 @@ impl Until<'_> {
             return Err(None);
         }
         let checked = cancel::check().map_err(|interrupt| {
-            // ORDERING: Relaxed: the joins bring it to who asks.
+            // ORDERING: Relaxed: the joins make it visible to the reader.
             self.interrupted.store(true, Ordering::Relaxed);
             E::from(interrupt)
         });
@@ -49,8 +50,8 @@ impl Until<'_> {
         })
     }
 
-    /// [`scope()`] for attempts, which are under what the caller is under also where a
-    /// plain thread has a fiber do them.
+    /// [`scope()`] for attempts. They run under the caller's token and deadline, also
+    /// where a fiber runs them for a plain thread.
     #[track_caller]
     pub(super) fn scope<R: Send>(&self, f: impl FnOnce(&mut Scope<'_>) -> R + Send) -> R {
         let result = match place(current::local()) {
@@ -67,16 +68,16 @@ impl Until<'_> {
         };
         // ORDERING: as in `attempt`.
         if self.interrupted.load(Ordering::Relaxed) {
-            // It has been reported to a fiber; a `timeout` around the caller's code is to
-            // know.
+            // The interrupt has been reported to another fiber; a `timeout` around the
+            // caller's code must see it too.
             let _ = cancel::check();
         }
         result
     }
 }
 
-/// What came of two parts, of which `left` comes first: both, put together by `both`, or
-/// the first error.
+/// Combines the results of two parts, of which `left` comes first: both by `both`, or the
+/// first error.
 pub(super) fn in_order<R, E>(
     left: Tried<R, E>,
     right: Tried<R, E>,
@@ -89,7 +90,7 @@ pub(super) fn in_order<R, E>(
     }
 }
 
-/// What came of all parts together.
+/// Converts the result of all parts together.
 pub(super) fn told<R, E>(tried: Tried<R, E>) -> Result<R, E> {
     tried.map_err(|error| error.expect("parts are left out where one has failed"))
 }

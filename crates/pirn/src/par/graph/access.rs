@@ -1,6 +1,6 @@
-//! What a node says of itself when it is added.
+//! The declaration of a node: its resources and predecessors.
 //!
-//! Owns: the names of resources. Does not own: what follows from them (`plan`).
+//! Owns: the names of resources. Does not own: the edges that result (`plan`).
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;
@@ -9,11 +9,11 @@ use std::hash::{Hash, Hasher};
 
 use super::nodes::NodeId;
 
-/// What a node reads and writes, and which nodes it comes after; see
+/// The resources that a node reads and writes, and the nodes it comes after; see
 /// [`Graph`](super::Graph).
 ///
-/// A resource is named by a type, any type that stands for it, or by a text. The two
-/// never mean the same one.
+/// A resource is named by a type, any type that stands for it, or by a string. A type and
+/// a string never name the same resource.
 ///
 /// ```
 /// use pirn::par::graph::{Access, Graph};
@@ -36,15 +36,15 @@ pub struct Access {
     pub(super) after: Vec<NodeId>,
 }
 
-/// The name of something that nodes share.
+/// The name of a shared resource.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Resource {
-    /// A type, with its name for people.
+    /// A type, with its name for messages.
     Type(TypeId, &'static str),
     Named(Cow<'static, str>),
 }
 
-/// What a node does to a resource.
+/// How a node uses a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Read,
@@ -52,32 +52,33 @@ pub(super) enum Use {
 }
 
 impl Access {
-    /// A node that shares nothing and comes after nobody.
+    /// Returns an access without resources and predecessors.
     pub fn new() -> Access {
         Access::default()
     }
 
-    /// The node reads the resource that the type `R` stands for.
+    /// Declares that the node reads the resource of type `R`.
     pub fn read<R: ?Sized + 'static>(self) -> Access {
         self.with(Resource::of::<R>(), Use::Read)
     }
 
-    /// The node writes the resource that the type `R` stands for, and may read it.
+    /// Declares that the node writes the resource of type `R`, and may read it.
     pub fn write<R: ?Sized + 'static>(self) -> Access {
         self.with(Resource::of::<R>(), Use::Write)
     }
 
-    /// The node reads the resource of this name.
+    /// Declares that the node reads the resource of this name.
     pub fn read_named(self, name: impl Into<Cow<'static, str>>) -> Access {
         self.with(Resource::Named(name.into()), Use::Read)
     }
 
-    /// The node writes the resource of this name, and may read it.
+    /// Declares that the node writes the resource of this name, and may read it.
     pub fn write_named(self, name: impl Into<Cow<'static, str>>) -> Access {
         self.with(Resource::Named(name.into()), Use::Write)
     }
 
-    /// The node starts when `node` has ended, and sees all that it did.
+    /// Orders the node behind `node`: it starts when `node` has ended, and sees all its
+    /// effects.
     pub fn after(mut self, node: NodeId) -> Access {
         self.after.push(node);
         self

@@ -1,4 +1,4 @@
-//! A circle in what was said explicitly: how it is found, and what users see of it.
+//! A cycle among explicit orders: how it is found, and its public type.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -6,12 +6,12 @@ use std::fmt;
 
 use super::nodes::NodeId;
 
-/// Nodes of a graph are to run after each other in a circle, so that none can be the
-/// first. Names one such circle; there may be more.
+/// Error: explicit orders form a cycle, so that no node can be the first. Names one
+/// cycle; there may be more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// Each before the next, and the last before the first. Begins with the one of them
-    /// that was added first.
+    /// Each is before the next, and the last before the first. Begins with the one that
+    /// was added first.
     nodes: Vec<(NodeId, Cow<'static, str>)>,
 }
 
@@ -20,22 +20,22 @@ impl Cycle {
         Cycle { nodes }
     }
 
-    /// The nodes of the circle: each is to run before the next, and the last before the
-    /// first. Begins with the one that was added first.
+    /// Returns the nodes of the cycle: each is to run before the next, and the last
+    /// before the first. Begins with the one that was added first.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + '_ {
         self.nodes.iter().map(|(id, _)| *id)
     }
 
-    /// The names of [`nodes`](Self::nodes).
+    /// Returns the names of [`nodes`](Self::nodes).
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
         self.nodes.iter().map(|(_, name)| &**name)
     }
 }
 
-/// One circle among nodes of which each has one of them in front: `before` names one.
-/// It begins with the smallest of its nodes.
+/// Returns one cycle among nodes that all have a predecessor, which `before` names. It
+/// begins with the smallest of its nodes.
 pub(super) fn circle(start: u32, before: impl Fn(u32) -> u32) -> Vec<u32> {
-    // Backwards until a node comes again: from there on it is a circle.
+    // Backwards until a node repeats: from there on it is a cycle.
     let mut way = vec![start];
     let mut node = before(start);
     while !way.contains(&node) {

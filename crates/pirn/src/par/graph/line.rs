@@ -1,22 +1,20 @@
-//! The line that a graph's nodes stand in: the smallest topological order of what was
-//! said explicitly, nodes counted as they were added (Kahn's algorithm with a heap; n
-//! nodes and e edges take O((n + e) log n)). Owns nothing else; what goes in a circle is
-//! `cycle`'s.
+//! The line of a graph's nodes: the smallest topological order of the explicit orders,
+//! with nodes numbered as they were added. Kahn's algorithm with a heap: n nodes and e
+//! edges take O((n + e) log n). Owns nothing else; cycles belong to `cycle`.
 //!
-//! Rejected: that of two nodes which conflict the one added first always runs first. Who
-//! has one of them come after the other would then be told of a cycle, and with a third
-//! node that conflicts with both of one in which he had no part.
+//! Rejected: of two nodes that conflict, the one added first always runs first. An
+//! explicit order against that would then be reported as a cycle. With a third node that
+//! conflicts with both, the reported cycle would contain implicit edges.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::cycle::circle;
 
-/// Returns the nodes 0 to `n` - 1 in line, when each of `edges` is a node and one behind
-/// it.
+/// Returns the nodes 0 to `n` - 1 in line. Each of `edges` is a node and a successor.
 ///
 /// # Errors
-/// A circle of edges.
+/// The nodes of a cycle.
 pub(super) fn line_up(n: usize, edges: &[(u32, u32)]) -> Result<Vec<u32>, Vec<u32>> {
     let mut waits = vec![0_usize; n];
     let mut behind = vec![Vec::new(); n];
@@ -39,7 +37,7 @@ pub(super) fn line_up(n: usize, edges: &[(u32, u32)]) -> Result<Vec<u32>, Vec<u3
     let Some(stuck) = waits.iter().position(|waits| *waits > 0) else {
         return Ok(line);
     };
-    // Who waits still, waits for one that does.
+    // A node that still waits, waits for one that waits too.
     let mut before = vec![None; n];
     let still = |edge: &&(u32, u32)| waits[edge.0 as usize] > 0;
     for &(front, back) in edges.iter().filter(still) {

@@ -1,5 +1,6 @@
-//! A graph of tasks: each says what it reads and writes, or which it comes after, and a
-//! run does them as parallel as that allows. What a game does in each frame.
+//! A graph of tasks: each names the resources it reads and writes, or the tasks it comes
+//! after. A run executes them with as much parallelism as that allows. Useful for the
+//! frame of a game.
 //!
 //! ```
 //! use pirn::par::graph::{Access, Graph};
@@ -15,7 +16,7 @@
 //! frame.add("move", Access::new().read::<Speed>().write::<Place>(), || {
 //!     place.write().0 += speed.read().0;
 //! });
-//! // These two may run side by side: they only read what they share.
+//! // These two may run in parallel: they only read the shared resource.
 //! frame.add("draw", Access::new().read::<Place>(), || seen = place.read().0);
 //! frame.add("hum", Access::new().read::<Place>(), || heard = place.read().0);
 //! for _ in 0..3 {
@@ -28,40 +29,38 @@
 //!
 //! # The order
 //!
-//! The nodes of a graph stand in a line: in the order in which they were
-//! [added](Graph::add), but each behind all that it was said to come after
-//! ([`Access::after`], [`Graph::order`]). In other words: again and again, of the nodes
-//! that may go, the one goes next that was added first.
+//! The nodes of a graph form a line. It is the order in which they were
+//! [added](Graph::add), except that each node is behind all nodes that it was ordered
+//! after ([`Access::after`], [`Graph::order`]). In other words, the next in line is
+//! always the node added first among those that may come next.
 //!
-//! Two nodes *conflict* if one of them writes what the other reads or writes. **Of two
-//! nodes that conflict, or of which one was said to come after the other, the one that
-//! stands in front has ended before the other starts, and the other sees all that it
-//! did.** Any other two may run at the same time, unless one waits for the other by way
-//! of a third. So what a run does is what running the nodes one by one, down the line,
-//! would do.
+//! Two nodes *conflict* if one of them writes a resource that the other reads or writes.
+//! **If two nodes conflict, or have an explicit order, the one in front has ended before
+//! the other starts, and the other sees all its effects.** Any other two may run at the
+//! same time, unless one waits for the other through a third. So a run has the effect of
+//! running the nodes one by one, down the line.
 //!
-//! An explicit order therefore prevails over the order of addition, and a graph has an
-//! order unless what was said explicitly goes in a circle ([`Cycle`]).
+//! An explicit order therefore prevails over the order of addition. A graph has an order
+//! unless its explicit orders form a cycle ([`Cycle`]).
 //!
-//! # What is left to you
+//! # Limits of a graph
 //!
-//! Accesses say when nodes run. They hand out nothing, and what a node then touches is
-//! checked by the compiler as ever: nodes that share something share it behind a lock of
-//! [`sync`](crate::sync), which is always free if the accesses are true
-//! ([`try_write`](crate::sync::RwLock::try_write) tells), or as atomics. (A lock of
-//! `std`, held while a node computes in parallel or waits, would block the thread that is
-//! to go on.) What only one node uses it may own, or borrow mutably, as above.
+//! Accesses decide when nodes run. They grant no access to data, and the compiler checks
+//! the data of a node as usual. Nodes share data as atomics or behind a lock of
+//! [`sync`](crate::sync), which is always free if the accesses are declared correctly
+//! ([`try_write`](crate::sync::RwLock::try_write) checks that). A lock of `std` that is
+//! held while a node computes in parallel or waits would block the thread on which its
+//! owner is to resume. Data of a single node may be owned, or borrowed mutably, as above.
 //!
-//! * *Input that changes between runs* stands behind such a lock too, outside of the
-//!   graph: `*input.lock() = next; frame.run()?;`. What a node borrows mutably is its own
-//!   for as long as there is the graph.
-//! * *A node to be left out* in some runs looks at a flag and returns; or there is a
-//!   second graph without it. None can be taken out.
-//! * *A node on the main thread* does not exist: all run on workers. What has to be done
-//!   there is done by a node by
-//!   [`Dispatcher::main`](crate::dispatcher::Dispatcher::main)`().run(…)`, while the main
-//!   thread is in [`run_main`](crate::dispatcher::run_main); or between runs, by the
-//!   caller.
+//! * *Input that changes between runs* is behind such a lock too, outside of the graph:
+//!   `*input.lock() = next; frame.run()?;`. A mutable borrow of a node lasts as long as
+//!   the graph.
+//! * *A node to be skipped* in some runs checks a flag and returns; or a second graph
+//!   lacks it. Nodes cannot be removed.
+//! * *A node on the main thread* does not exist: all run on workers. A node can run code
+//!   there by [`Dispatcher::main`](crate::dispatcher::Dispatcher::main)`().run(…)`, while
+//!   the main thread is in [`run_main`](crate::dispatcher::run_main). Or the caller runs
+//!   it between runs.
 //!
 //! # If you know…
 //!
@@ -74,12 +73,12 @@
 //! | `b.after(a)` | `b.succeed(a)` | `add_edge(a, b, ())` | [`after(a)`](Access::after), [`order(a, b)`](Graph::order) |
 //! | `chain()` | `linearize` | – | [`chain`](Graph::chain) |
 //! | `run(&mut world)` | `executor.run(f).wait()` | `toposort`, then calls | [`run`](Graph::run) |
-//! | two conflict, no order given: any, may change | – | – | as added, always |
-//! | a cycle panics | runs nothing, for ever | `Err(Cycle)` names one node | [`Cycle`] names its nodes in order |
-//! | data goes by parameters | captured | weights | captured |
+//! | on a conflict without an order: any, may change | – | – | as added, always |
+//! | a cycle panics | runs nothing, never returns | `Err(Cycle)` names one node | [`Cycle`] names its nodes in order |
+//! | data passed by parameters | captured | weights | captured |
 
-// Owns: what users see of graphs, how edges are found, and how a run proceeds. Does not
-// own: the fibers that nodes run on (`scope`).
+// Owns: the public interface of graphs, how edges are found, and how a run proceeds. Does
+// not own: the fibers that nodes run on (`scope`).
 
 mod access;
 mod countdown;

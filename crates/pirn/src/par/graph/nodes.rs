@@ -1,8 +1,6 @@
-//! A graph as it is put together: nodes, their names, and what was said about their
-//! order.
+//! A graph under construction: nodes, their names, and the orders between them.
 //!
-//! Owns: the closures, in a run too. Does not own: what follows from what was said
-//! (`plan`).
+//! Owns: the closures, also during a run. Does not own: the edges that result (`plan`).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,8 +13,8 @@ use super::cycle::Cycle;
 use super::plan::Plan;
 use crate::shim::Lock;
 
-/// Tasks with what they read and write, and an order of them, to be run again and again;
-/// see [the module](super).
+/// Tasks with the resources they read and write, and an order of them, to be run
+/// repeatedly; see [the module](super).
 ///
 /// ```
 /// use pirn::par::graph::{Access, Graph};
@@ -36,20 +34,21 @@ pub struct Graph<'env> {
     nodes: Vec<Node<'env>>,
     names: Vec<Cow<'static, str>>,
     accesses: Vec<Access>,
-    /// Of two nodes each, the first comes before the second.
+    /// Pairs of nodes; the first runs before the second.
     orders: Vec<(u32, u32)>,
-    /// Of what has been said so far; none if that has changed since it was made.
+    /// The plan for the current nodes and orders; none if they have changed since it was
+    /// made.
     ready: Option<(Plan, Countdown)>,
 }
 
-/// Names a node of one graph.
+/// Identifies a node of one graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub(super) u32);
 
-/// What a node does. Out of its place while it is done.
+/// The closure of a node. Taken out while it runs.
 pub(super) struct Node<'env>(Lock<Option<Box<dyn FnMut() + Send + 'env>>>);
 
-/// A graph to be run.
+/// A graph that is ready to run.
 pub(super) struct Prepared<'a, 'env> {
     pub(super) nodes: &'a [Node<'env>],
     pub(super) plan: &'a Plan,
@@ -57,7 +56,7 @@ pub(super) struct Prepared<'a, 'env> {
 }
 
 impl<'env> Graph<'env> {
-    /// A graph without nodes.
+    /// Creates a graph without nodes.
     #[must_use]
     pub fn new() -> Graph<'env> {
         Graph::default()
@@ -89,8 +88,8 @@ impl<'env> Graph<'env> {
         NodeId(id)
     }
 
-    /// Has `after` start when `before` has ended, and see all that it did. Either may
-    /// have been added first.
+    /// Orders `after` behind `before`: it starts when `before` has ended, and sees all
+    /// its effects. Either may have been added first.
     ///
     /// # Panics
     /// If this graph does not have one of the nodes.
@@ -113,7 +112,7 @@ impl<'env> Graph<'env> {
         self.ready = None;
     }
 
-    /// Has each of `nodes` start when the one named before it has ended.
+    /// Orders each of `nodes` behind the one named before it.
     ///
     /// # Panics
     /// Like [`order`](Self::order).
@@ -124,19 +123,19 @@ impl<'env> Graph<'env> {
         }
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there are no nodes.
+    /// Returns true if there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// The name of a node.
+    /// Returns the name of a node.
     ///
     /// # Panics
     /// If this graph does not have it.
@@ -147,17 +146,18 @@ impl<'env> Graph<'env> {
         &self.names[node.0 as usize]
     }
 
-    /// The nodes in line: one by one in this order they would do what a run does.
+    /// Returns the nodes in line: run one by one in this order, they have the effect of a
+    /// run.
     ///
     /// # Errors
-    /// If there is none, since what was said goes in a circle.
+    /// If the explicit orders form a cycle.
     pub fn line(&mut self) -> Result<impl ExactSizeIterator<Item = NodeId> + '_, Cycle> {
         let Prepared { plan, .. } = self.prepare()?;
         Ok(plan.line.iter().map(|node| NodeId(*node)))
     }
 
-    /// What a run needs. Finds who waits for whom, if that has not been done since
-    /// something was said.
+    /// Returns the data of a run. Computes the plan if nodes or orders have been added
+    /// since the last one.
     pub(super) fn prepare(&mut self) -> Result<Prepared<'_, 'env>, Cycle> {
         let ready = match self.ready.take() {
             Some(ready) => ready,
@@ -181,8 +181,8 @@ impl<'env> Graph<'env> {
         Cycle::new(circle.iter().map(named).collect())
     }
 
-    /// Panics if this graph does not have `node`, which is to come before the one of the
-    /// name `before`, if any.
+    /// Panics if this graph does not have `node`, which is to come before the node named
+    /// `before`, if any.
     #[track_caller]
     fn check(&self, node: NodeId, before: Option<&str>) {
         let n = self.nodes.len();
@@ -200,12 +200,12 @@ impl<'env> Graph<'env> {
 }
 
 impl Node<'_> {
-    /// Does it; returns its panic. Once at a time.
+    /// Calls the closure; returns its panic. One call at a time.
     pub(super) fn call(&self) -> Caught<()> {
         let body = self.0.lock().take();
         let mut body = body.expect("a node runs once in a run");
-        // UNWIND: what is left of the closure is called again in the next run, as with
-        // any `FnMut` that has panicked.
+        // UNWIND: the next run calls the closure again, like any `FnMut` that has
+        // panicked.
         let result = catch_unwind(AssertUnwindSafe(&mut body));
         *self.0.lock() = Some(body);
         result

@@ -1,45 +1,43 @@
-//! From what nodes say to who waits for whom: found once, and used by every run.
+//! The edges between nodes, derived once from accesses and orders, and used by every run.
 //!
 //! Owns: the edges. Does not own: the line (`line`), or how far a run has come
 //! (`countdown`).
 //!
 //! Nodes are named by their positions in line here. Edges lead backwards in line, so
-//! there is no circle. Edges that follow from others are mostly left out: who reads a
-//! resource waits for its last writer only, and who writes it for those who have read it
-//! since.
+//! there is no cycle. Edges that follow from others are mostly left out: a reader of a
+//! resource waits for its last writer only, and a writer for the readers since then.
 
 use std::collections::HashMap;
 
 use super::access::{Access, Resource, Use};
 use super::line::line_up;
 
-/// Who waits for whom.
+/// Which nodes wait for which.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// The node at each position.
     pub(super) line: Vec<u32>,
-    /// For each position, for how many others right in front it waits.
+    /// For each position, the number of direct predecessors.
     pub(super) needs: Vec<u32>,
-    /// Where the list of each position begins in `behind`; one more for the end of the
-    /// last.
+    /// The start of each position's list in `behind`; one more for the end of the last.
     begins: Vec<u32>,
-    /// The positions that wait for each, ascending.
+    /// The successors of each position, ascending.
     behind: Vec<u32>,
 }
 
-/// Who has used a resource, down the line to here.
+/// The users of a resource, down the line to here.
 #[derive(Default)]
 struct Users {
     writer: Option<u32>,
-    /// Since then.
+    /// The readers since the last writer.
     readers: Vec<u32>,
 }
 
 impl Plan {
-    /// The plan for nodes with these accesses, and with more explicit edges.
+    /// Creates the plan for nodes with these accesses, and with further explicit edges.
     ///
     /// # Errors
-    /// Nodes in a circle.
+    /// The nodes of a cycle.
     pub(super) fn new(
         accesses: &[Access],
         orders: &[(u32, u32)],
@@ -61,7 +59,7 @@ impl Plan {
         Ok(Plan::of_edges(line, &edges))
     }
 
-    /// The plan of ascending edges between positions.
+    /// Creates the plan of ascending edges between positions.
     pub(super) fn of_edges(line: Vec<u32>, edges: &[(u32, u32)]) -> Plan {
         let n = line.len();
         let mut needs = vec![0; n];
@@ -81,14 +79,14 @@ impl Plan {
         }
     }
 
-    /// The positions that wait for this one, ascending.
+    /// Returns the successors of this position, ascending.
     pub(super) fn behind(&self, position: u32) -> &[u32] {
         let begin = self.begins[position as usize] as usize;
         let end = self.begins[position as usize + 1] as usize;
         &self.behind[begin..end]
     }
 
-    /// The positions that wait for nobody, ascending.
+    /// Returns the positions without predecessors, ascending.
     pub(super) fn first(&self) -> impl Iterator<Item = u32> + '_ {
         (0..)
             .zip(&self.needs)

@@ -1,16 +1,16 @@
 //! One run of a graph.
 //!
-//! Owns: which fiber runs which node, and what a panic stops. Does not own: whose turn it
-//! is (`countdown`), or the order (`plan`).
+//! Owns: which fiber runs which node, and what a panic stops. Does not own: which node is
+//! ready (`countdown`), or the order (`plan`).
 //!
-//! The caller spawns a fiber for each node that waits for nobody, and waits for all
-//! fibers, in a scope. A fiber runs a node, and spawns one for each that may run now on
-//! that account (`countdown`), so that other workers may take them; but with the first in
-//! line it goes on itself, unless others want its thread.
+//! In a scope, the caller spawns a fiber for each node without predecessors, and waits
+//! for all fibers. A fiber runs a node and spawns a fiber for each successor that is now
+//! ready (`countdown`), so that other workers may take them. It runs the first in line
+//! itself, unless other fibers wait for its thread.
 //!
-//! The fibers are obliged: they start though the caller be cancelled, since a run is no
-//! interruption point and leaves nothing out. Where the runtime takes no fibers any more,
-//! the nodes are kept and run by the fiber that was to spawn them.
+//! The fibers are marked as obliged: they start even if the caller is cancelled, because
+//! a run is no interruption point and skips no node. If the runtime accepts no more
+//! fibers, the fiber that was to spawn a node keeps it and runs it.
 
 use std::panic::{Location, resume_unwind};
 
@@ -24,44 +24,45 @@ use crate::scope::{Scope, scope};
 use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::spawn::Builder;
 
-/// What the fibers of a run share.
+/// State shared by the fibers of a run.
 struct Run<'run, 'env> {
     nodes: &'run [Node<'env>],
     plan: &'run Plan,
     countdown: &'run Countdown,
-    /// A node has panicked: no more are started. Written by whoever ran it.
+    /// Set when a node has panicked: no more nodes are started. Written by the fiber that
+    /// ran it.
     stopped: AtomicBool,
-    /// Where the run was asked for.
+    /// The place that called `run`.
     location: &'static Location<'static>,
 }
 
 impl Graph<'_> {
-    /// Runs every node once, each when those that it comes after have ended, on fibers of
-    /// the caller's runtime: of the calling fiber's, else of the entered one, else of the
-    /// default one. Returns when all have ended.
+    /// Runs every node once, each when its predecessors have ended, on fibers of the
+    /// caller's runtime. That is the runtime of the calling fiber, else the entered one,
+    /// else the default one. Returns when all nodes have ended.
     ///
     /// Nodes are ordinary code on fibers: they may park, borrow, use
     /// [scopes](crate::scope()) and other graphs. Nodes that may run at the same time may
     /// wait for each other, on one worker too. Several nodes may run one after another on
-    /// one fiber, so what one leaves in a [fiber-local](crate::fiber_local!) the next may
-    /// find.
+    /// one fiber, so a node may find a [fiber-local](crate::fiber_local!) that another
+    /// one has set.
     ///
-    /// The order is found in the first run, and again when nodes or orders have been
-    /// added; a run then costs a spawned fiber for each node at most, and allocates
-    /// nothing else. If the runtime has been shut down meanwhile, the nodes that are left
-    /// run one after another.
+    /// The order is computed in the first run, and again when nodes or orders have been
+    /// added. A run then costs at most one spawned fiber for each node, and allocates
+    /// nothing else. If the runtime is shut down meanwhile, the remaining nodes run one
+    /// after another.
     ///
     /// # Errors
-    /// If nodes are to run in a circle; then none has run.
+    /// If the explicit orders form a cycle; then no node has run.
     ///
     /// # Panics
-    /// With the first panic of a node. Nodes that come after it do not run, others only
-    /// if they have started; those are cancelled, and waited for. The graph can be run
-    /// again. And as [`scope`](crate::scope()) for the want of a runtime.
+    /// With the first panic of a node. Its successors do not run, and of the others only
+    /// those that have started; these are cancelled and waited for. The graph can be run
+    /// again. Also like [`scope`](crate::scope()), if there is no runtime.
     ///
     /// # Cancellation
-    /// Not an interruption point: all nodes run, though the caller be cancelled. They are
-    /// under its token and its deadline, so what they wait for is interrupted.
+    /// Not an interruption point: all nodes run, even if the caller is cancelled. They
+    /// run under its token and its deadline, so their waits are interrupted.
     ///
     /// # Blocking
     /// Returns when all nodes have ended: parks a fiber, blocks a plain thread.
@@ -89,7 +90,7 @@ impl Graph<'_> {
 }
 
 impl Run<'_, '_> {
-    /// Has the node at `position` run on a fiber of its own; false if that cannot be.
+    /// Spawns a fiber that runs the node at `position`; false if that fails.
     fn spawn<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -101,14 +102,15 @@ impl Run<'_, '_> {
             .is_ok()
     }
 
-    /// Runs the node at `position`, and whatever may run on that account.
+    /// Runs the node at `position`, and successors that become ready.
     fn go_on_from<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, position: u32) {
         let mut next = Some(position);
-        // Nodes that no fiber was to be had for.
+        // Nodes that could not be spawned.
         let mut kept = Vec::new();
         while let Some(position) = next.take().or_else(|| kept.pop()) {
-            // ORDERING: Relaxed: what the panic left behind goes by the scope's end; this
-            // only saves work. Who has not seen it runs a node that may run anyway.
+            // ORDERING: Relaxed: the end of the scope passes on the effects of the panic;
+            // this only saves work. A fiber that has not seen the flag runs a node that
+            // may run anyway.
             if self.stopped.load(Ordering::Relaxed) {
                 return;
             }
@@ -119,8 +121,8 @@ impl Run<'_, '_> {
                 // UNWIND: up to the fiber's end, where the scope takes it.
                 resume_unwind(panic);
             }
-            // What others want the thread for would wait for all that this fiber goes on
-            // with; a fresh fiber waits for its turn, or runs elsewhere.
+            // A fiber that waits for this thread would wait for all nodes that this fiber
+            // runs itself. A fresh fiber is queued behind it, or runs elsewhere.
             let ends = is_wanted(current::local());
             self.countdown.ended(self.plan, position, |ready| {
                 if next.is_none() && !ends {

@@ -1,5 +1,5 @@
-//! Models: a node is started once, when all in front of it have ended, by one who sees
-//! what they did.
+//! Models: a node is started once, when all its predecessors have ended, by a thread that
+//! sees their effects.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::shim::Lock;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::shim::thread::{self, JoinHandle};
 
-/// A graph whose fibers are threads.
+/// A graph run by threads in place of fibers.
 struct Rig {
     plan: Plan,
     countdown: Countdown,
     edges: &'static [(u32, u32)],
-    /// How often each node has run. Relaxed: only the countdown orders it.
+    /// The number of runs of each node. Relaxed: only the countdown orders it.
     ran: Vec<AtomicU32>,
     threads: Lock<Vec<JoinHandle<()>>>,
 }
@@ -32,7 +32,7 @@ impl Rig {
         })
     }
 
-    /// What all nodes in front of `position`, near and far, have come to.
+    /// Checks that all predecessors of `position`, direct and indirect, have run.
     fn run(&self, position: u32) {
         let mut front = vec![position];
         while let Some(at) = front.pop() {
@@ -53,7 +53,7 @@ impl Rig {
         self.threads.lock().push(thread);
     }
 
-    /// As the fibers of a run do.
+    /// Like the fibers of a run.
     fn go_on_from(self: &Arc<Self>, position: u32) {
         let mut next = Some(position);
         while let Some(position) = next.take() {
@@ -80,7 +80,7 @@ impl Rig {
     }
 }
 
-/// Two in front of one.
+/// Two predecessors of one node.
 #[test]
 fn model_countdown_two_before_one() {
     explore("countdown_two_before_one", 3, || {
@@ -88,7 +88,8 @@ fn model_countdown_two_before_one() {
     });
 }
 
-/// One fans out to two, which meet again; the last sees the first through either.
+/// One node fans out to two with a common successor; the last sees the first through
+/// either.
 #[test]
 fn model_countdown_diamond() {
     explore("countdown_diamond", 3, || {
@@ -96,7 +97,7 @@ fn model_countdown_diamond() {
     });
 }
 
-/// Two in front of two each: both words come to nothing once.
+/// Two predecessors of two nodes each: both words reach 0 once.
 #[test]
 fn model_countdown_two_before_two() {
     explore("countdown_two_before_two", 3, || {

@@ -1,4 +1,4 @@
-//! Plans of random graphs, beside the definition of who waits for whom.
+//! Plans of random graphs, compared with the definition of which node waits for which.
 
 use crate::base::rng::Rng;
 use crate::par::graph::access::{Access, Use};
@@ -10,8 +10,8 @@ struct Declared {
     orders: Vec<(u32, u32)>,
 }
 
-/// Up to 60 nodes that use up to eight resources, named in either way, and orders along a
-/// random ranking.
+/// Returns up to 60 nodes that use up to eight resources, named in either way, and orders
+/// along a random ranking.
 fn random(rng: &mut Rng) -> Declared {
     struct R<const N: usize>;
     let n = 1 + rng.below(60);
@@ -53,7 +53,7 @@ fn random(rng: &mut Rng) -> Declared {
     }
 }
 
-/// Who comes before whom by the definition: what was said, then conflicts down the line.
+/// Returns the order by definition: explicit orders, then conflicts down the line.
 fn defined(declared: &Declared) -> (Vec<u32>, Vec<Vec<bool>>) {
     let n = declared.accesses.len();
     let mut said = vec![vec![false; n]; n];
@@ -91,7 +91,7 @@ fn conflict(a: &Access, b: &Access) -> bool {
     })
 }
 
-/// Whatever follows from `before`, too.
+/// Returns the transitive closure of `before`.
 fn closed(mut before: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
     for via in 0..before.len() {
         let behind = before[via].clone();
@@ -104,8 +104,7 @@ fn closed(mut before: Vec<Vec<bool>>) -> Vec<Vec<bool>> {
     before
 }
 
-/// A plan makes a node wait for those that it has to wait for, near or far, and for no
-/// others.
+/// In a plan a node waits for its predecessors, direct and indirect, and for no others.
 #[test]
 fn plans_are_what_is_defined() {
     for seed in 1..=1_000 {
@@ -127,8 +126,8 @@ fn plans_are_what_is_defined() {
     }
 }
 
-/// A resource that all read between two writes takes one edge for each reader on either
-/// side, and none between the writers.
+/// A resource that many nodes read between two writes has one edge for each reader on
+/// either side, and none between the writers.
 #[test]
 fn what_follows_is_left_out() {
     let mut accesses = vec![Access::new().write::<u8>()];
