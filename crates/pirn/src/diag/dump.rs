@@ -1,4 +1,4 @@
-//! What every fiber does, as text.
+//! A text report of all fibers and their waits.
 
 use std::io::{self, Write};
 
@@ -8,18 +8,18 @@ use crate::sched::pool::Pool;
 use crate::sched::registry;
 use crate::sched::roll::WorkerInfo;
 
-/// Writes the workers, queues and fibers of every runtime, with what each fiber waits for, for
-/// people to read; see [`fibers`](super::fibers()) for what it can and cannot show.
+/// Writes the workers, queues and fibers of every runtime, with what each fiber waits for, as text
+/// for people. See [`fibers`](super::fibers()) for the limits of such a report.
 ///
 /// # Errors
-/// Those of `w`.
+/// Errors of `w`.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends, unless `w` does.
 ///
 /// # Blocking
-/// Like [`fibers`](super::fibers()); and names of functions are looked up in the program's file,
-/// which takes milliseconds, tens of them the first time.
+/// Like [`fibers`](super::fibers()). Names of functions are also looked up in the program's file,
+/// which takes milliseconds, and tens of them the first time.
 pub fn dump(w: &mut dyn Write) -> io::Result<()> {
     registry::pools().iter().try_for_each(|pool| {
         let pool = Handle::of(std::sync::Arc::clone(pool));
@@ -37,11 +37,11 @@ pub fn dump(w: &mut dyn Write) -> io::Result<()> {
 }
 
 impl Handle {
-    /// Writes the workers, queues and fibers of this runtime, as
+    /// Writes the workers, queues and fibers of this runtime, like
     /// [`diag::dump`](crate::diag::dump()).
     ///
     /// # Errors
-    /// Those of `w`.
+    /// Errors of `w`.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless `w` does.

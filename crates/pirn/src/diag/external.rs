@@ -1,14 +1,14 @@
-//! Threads that do not run fibers, and yet will wake some.
+//! Threads that do not run fibers but may still wake some.
 
 use crate::fiber::vigil;
 
-/// Runs `f` and says that the calling thread may still wake fibers meanwhile, so that whoever
-/// looks for deadlocks does not take it for one that never will.
+/// Runs `f`, and declares that the calling thread may wake fibers meanwhile, so that the deadlock
+/// detector does not rule that out.
 ///
-/// It is needed only where a thread waits in this library (for a channel, a lock, a fiber) for
-/// something that comes from outside all the same: what a signal handler does, or another
-/// process with shared memory. A thread that waits anywhere else, in a system call for
-/// instance, counts as one that may wake somebody without being told.
+/// It is needed only where a thread waits in this library (for a channel, a lock, a fiber) for an
+/// event from outside. Such events come from a signal handler, or from another process through
+/// shared memory. A thread that waits anywhere else, in a system call for instance, counts as one
+/// that may wake a fiber without this call.
 ///
 /// # Panics
 /// If `f` does.

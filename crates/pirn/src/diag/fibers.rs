@@ -1,26 +1,25 @@
-//! What every fiber does: the list of all, for programs to go through.
+//! A list of all fibers and their waits, for programs.
 
 use crate::runtime::Handle;
 use crate::sched::fiber_info::FiberInfo;
 use crate::sched::registry;
 
-/// Every started fiber of every runtime, with what it waits for.
+/// Returns every started fiber of every runtime, with what it waits for.
 ///
-/// Each worker tells of its own fibers, between two of their runs. So one report is not one
-/// moment: what is told of two workers may be some microseconds apart. Of a worker that does not
-/// answer within 50 ms, because the fiber that it runs computes or sits in a system call, only
-/// that fiber is told. Fibers that have not started are not listed
-/// ([`dump`](super::dump()) counts them).
+/// Each worker reports its own fibers, between two of their runs. So a report is not a snapshot of
+/// one moment: the parts of two workers may be some microseconds apart. A worker does not answer
+/// within 50 ms if its running fiber computes or is in a system call. Then only that fiber is
+/// reported for it. Fibers that have not started are not listed ([`dump`](super::dump()) counts
+/// them).
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
 ///
 /// # Blocking
-/// Blocks the calling thread, under a fiber too: for as long as the workers take to go through
-/// their fibers (some hundred nanoseconds each; microseconds for those of which it has a
-/// backtrace), for 50 ms if some worker does not answer. A worker with hundreds of fibers goes through them
-/// in pieces of a quarter of a millisecond, and runs other fibers in between; so the thread waits for longer, for
-/// 10 s at most.
+/// Blocks the calling thread, also on a fiber, while the workers walk through their fibers. That
+/// takes some hundred nanoseconds for each fiber, or microseconds with a backtrace. It takes 50 ms
+/// if some worker does not answer. A worker with hundreds of fibers walks in pieces of a quarter of
+/// a millisecond and runs other fibers in between. So the thread waits longer, for 10 s at most.
 ///
 /// # Examples
 /// ```
@@ -42,7 +41,7 @@ pub fn fibers() -> Vec<FiberInfo> {
 }
 
 impl Handle {
-    /// Every started fiber of this runtime, as [`diag::fibers`](crate::diag::fibers()).
+    /// Returns every started fiber of this runtime, like [`diag::fibers`](crate::diag::fibers()).
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

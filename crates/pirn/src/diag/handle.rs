@@ -1,4 +1,4 @@
-//! What can be asked of a runtime.
+//! Diagnostics of one runtime.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use crate::runtime::Handle;
 use crate::sched::lines::SpawnLine;
 
 impl Handle {
-    /// What the runtime has done so far.
+    /// Returns the runtime's counters.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         Metrics::of(self.pool())
@@ -37,19 +37,18 @@ impl Handle {
         self.pool().spawn_lines()
     }
 
-    /// Writes what has happened lately, as JSON in the trace-event format that
-    /// `about:tracing` and Perfetto open: see
-    /// [`Builder::trace`](crate::runtime::Builder::trace). The runtime goes on meanwhile.
+    /// Writes recent events as JSON in the trace-event format of `about:tracing` and Perfetto: see
+    /// [`Builder::trace`](crate::runtime::Builder::trace). The runtime continues meanwhile.
     ///
     /// # Errors
     /// * Kind `Unsupported`: the runtime keeps no events.
-    /// * Those of `out`.
+    /// * Errors of `out`.
     ///
     /// # Cancellation
     /// Not an interruption point.
     ///
     /// # Blocking
-    /// For as long as `out` takes, which may be some seconds for a slow one.
+    /// For as long as `out` takes, which may be some seconds if it is slow.
     pub fn write_trace(&self, out: &mut dyn io::Write) -> io::Result<()> {
         if !self.pool().keeps_events() {
             let why = "the runtime keeps no events: see Builder::trace";

@@ -1,6 +1,6 @@
-//! Diagnostics: what fibers do and wait for ([`fibers()`], [`dump()`], [`dump_on_quit`],
-//! [`name_object`]), what a runtime has done ([`Metrics`], traces by
-//! [`Builder::trace`](crate::runtime::Builder::trace)), and who may still wake somebody
+//! Diagnostics: fibers and what they wait for ([`fibers()`], [`dump()`], [`dump_on_quit`],
+//! [`name_object`]), counters of a runtime ([`Metrics`]), traces
+//! ([`Builder::trace`](crate::runtime::Builder::trace)), and threads that may still wake a fiber
 //! ([`external_wait`]). Reads everything, changes nothing.
 
 mod dump;

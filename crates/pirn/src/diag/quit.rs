@@ -1,4 +1,4 @@
-//! A dump for whoever asks from outside.
+//! A dump on a signal from outside.
 
 use std::io::{self, Write};
 
@@ -6,14 +6,13 @@ use super::dump::dump;
 use crate::shim::StaticLock;
 use crate::signal::{Reaction, Signal, Watch, watch};
 
-/// Has the signal SIGQUIT, which Ctrl-\ sends from a terminal, write a [`dump`](super::dump()) to
-/// the standard error stream, in place of ending the process. A call after the first changes
-/// nothing.
+/// Installs a SIGQUIT handler that writes a [`dump`](super::dump()) to standard error instead of
+/// ending the process. Ctrl-\ in a terminal sends that signal. Further calls change nothing.
 ///
 /// A thread waits for the signal from then on.
 ///
 /// # Errors
-/// What the system says when it has no pipe or no thread, or refuses the handler.
+/// The operating system's error, for a pipe, a thread or the handler.
 pub fn dump_on_quit() -> io::Result<()> {
     let mut arranged = ARRANGED.lock();
     if arranged.is_none() {
@@ -22,7 +21,7 @@ pub fn dump_on_quit() -> io::Result<()> {
     Ok(())
 }
 
-/// Kept for good.
+/// Never dropped.
 static ARRANGED: StaticLock<Option<Watch>> = StaticLock::new(None);
 
 fn tell() {
