@@ -1,10 +1,10 @@
-//! What a runtime says at its end: its counters, its trace, how it went; and that it answers
-//! nobody any more.
+//! The end of a runtime: it writes its counters, its trace and its summary, and closes its
+//! inspector.
 //!
-//! A runtime ends when it is dropped or shut down. The default one, and any that is leaked,
-//! ends with the process: for those, what is to be said is said when the process exits
-//! (by `main`'s return or `exit`, not by a signal or an abort), while their workers still run.
-//! `Pool::tell_end` sees to it that it is said once.
+//! A runtime ends when it is dropped or shut down. The default one, and any that is leaked, ends
+//! with the process. Those write their report when the process exits (by `main`'s return or `exit`,
+//! not by a signal or an abort), while their workers still run. `Pool::tell_end` makes sure that it
+//! happens once.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Weak};
@@ -17,18 +17,18 @@ use crate::sched::pool::Pool;
 use crate::shim::StaticLock;
 use crate::sys;
 
-/// What is to be said at the end.
+/// The reports due at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Ending {
     pub(crate) stats: bool,
     pub(crate) verbose: bool,
     pub(crate) trace: Option<TraceFile>,
-    /// To be closed.
+    /// The inspector to close.
     pub(crate) inspector: Option<Arc<Inspector>>,
 }
 
 impl Ending {
-    /// What the pool calls at its end; `None` if there is nothing to be said.
+    /// Returns the pool's end hook; `None` if there is nothing to report.
     pub(crate) fn into_hook(self) -> Option<AtEnd> {
         let silent = !self.stats && !self.verbose && self.trace.is_none();
         (!silent || self.inspector.is_some())
@@ -67,10 +67,10 @@ impl Ending {
     }
 }
 
-/// The runtimes that have something to say when the process exits.
+/// The runtimes that report when the process exits.
 static SPEAKERS: StaticLock<Vec<Weak<Pool>>> = StaticLock::new(Vec::new());
 
-/// Has `pool` say what it has to when the process exits, if it has not ended by then.
+/// Registers `pool` to report when the process exits, if it has not ended by then.
 pub(crate) fn at_process_exit(pool: &Arc<Pool>) {
     let mut speakers = SPEAKERS.lock();
     speakers.retain(|speaker| speaker.strong_count() > 0);

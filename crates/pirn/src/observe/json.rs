@@ -1,26 +1,26 @@
-//! JSON, written: texts with what must be escaped, and objects of one line.
+//! JSON output: escaped strings, and objects of one line.
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, Write};
 
-/// A text as JSON has it.
+/// A string, formatted as JSON.
 pub(super) struct Text<'a>(pub(super) &'a str);
 
-/// An object that is one line.
+/// An object on one line.
 pub(super) struct Line(String);
 
 impl Line {
-    /// An object whose first field, `kind`, says what it is about.
+    /// Returns an object with `kind` as its first field.
     pub(super) fn of(kind: &str) -> Line {
         Line("{".to_owned()).text("kind", kind)
     }
 
-    /// A field that is a text.
+    /// Adds a string field.
     pub(super) fn text(self, name: &str, text: &str) -> Line {
         self.raw(name, Text(text))
     }
 
-    /// A field that is a text; left out if there is none.
+    /// Adds a string field; omits it if there is no value.
     pub(super) fn some_text(self, name: &str, text: Option<impl Display>) -> Line {
         match text {
             Some(text) => self.text(name, &text.to_string()),
@@ -28,7 +28,7 @@ impl Line {
         }
     }
 
-    /// A field that is a number, a truth value, or JSON already.
+    /// Adds a field that is a number, a boolean, or JSON already.
     pub(super) fn raw(mut self, name: &str, value: impl Display) -> Line {
         let comma = if self.0.len() > 1 { "," } else { "" };
         // Writing to memory does not fail.
@@ -36,7 +36,7 @@ impl Line {
         self
     }
 
-    /// A field that is an object of numbers.
+    /// Adds a field that is an object of numbers.
     pub(super) fn numbers(
         self,
         name: &str,
@@ -49,7 +49,7 @@ impl Line {
         self.raw(name, object.0 + "}")
     }
 
-    /// A field that is a list of texts.
+    /// Adds a field that is a list of strings.
     pub(super) fn texts(self, name: &str, texts: &[String]) -> Line {
         let texts: Vec<_> = texts.iter().map(|text| Text(text).to_string()).collect();
         self.raw(name, format_args!("[{}]", texts.join(",")))
@@ -58,7 +58,7 @@ impl Line {
     /// Writes the line.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub(super) fn end(mut self, out: &mut dyn Write) -> io::Result<()> {
         self.0.push_str("}\n");
         out.write_all(self.0.as_bytes())
@@ -84,7 +84,7 @@ impl Display for Text<'_> {
 mod tests {
     use super::Line;
 
-    /// `tests/it/inspect.rs` has a parser read such lines.
+    /// `tests/it/inspect.rs` parses such lines.
     #[test]
     fn lines_are_json() {
         let odd = "a \"b\\\" \n\t\u{0}\u{1b}[31m é 纤";

@@ -1,4 +1,4 @@
-//! Metrics: a snapshot of what a runtime has done.
+//! Metrics: a snapshot of a runtime's counters.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::sched::pool::Pool;
 use crate::sched::scale::ScaleReason;
 use crate::sched::standing::WorkerState;
 
-/// What a runtime has done since it started; not one moment in time while it runs.
+/// The counters of a runtime since its start. Not consistent to one moment while it runs.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -19,31 +19,31 @@ pub struct Metrics {
     pub total: Counters,
     /// Workers woken because work had waited without being taken; a part of `total.wakes`.
     pub aged_wakes: u64,
-    /// Stalls: how often a fiber kept its worker while others waited for it, for longer than the
-    /// threshold of [`Builder::slow_fiber`](crate::runtime::Builder::slow_fiber). Few of them are
-    /// reported.
+    /// Stalls: the number of times that a fiber kept its worker while others waited, for longer
+    /// than the threshold of [`Builder::slow_fiber`](crate::runtime::Builder::slow_fiber). Few of
+    /// them are reported.
     pub slow_fibers: u64,
-    /// Histogram of stalls that have ended, by how long the fiber waited that waited longest. Each
-    /// entry is the upper bound of a bucket and the number of stalls in it; the bound of the last
-    /// bucket is [`Duration::MAX`].
+    /// Histogram of ended stalls, by the longest wait of a fiber in each. Each entry is the upper
+    /// bound of a bucket and the number of stalls in it; the bound of the last bucket is
+    /// [`Duration::MAX`].
     pub stall_delays: Vec<(Duration, u64)>,
-    /// The sum of these times over all stalls that have ended.
+    /// The sum of these waits over all ended stalls.
     pub stalled: Duration,
-    /// Fibers that wait for a stack at this moment.
+    /// Fibers that currently wait for a stack.
     pub waiting_for_stack: usize,
-    /// Fibers that have been spawned and have not started at this moment.
+    /// Fibers that have been spawned and have not started yet.
     pub pressure: u64,
-    /// How often the number of threads was changed, or not, and why.
+    /// The number of decisions to change the number of threads, or not, by reason.
     pub scale: Vec<(ScaleReason, u64)>,
 }
 
-/// What one worker has done.
+/// The counters of one worker.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
     /// The worker's number, from 0.
     pub index: usize,
-    /// What it does at this moment, or did when it last rested.
+    /// The worker's current state, or its state when it last parked.
     pub state: WorkerState,
     /// Its counters.
     pub counters: Counters,
@@ -56,7 +56,7 @@ impl Metrics {
         let states = pool.worker_states();
         for (index, counters) in pool.counters().into_iter().enumerate() {
             total.merge(&counters);
-            // One that has come since has no thread yet.
+            // A worker added since then has no thread yet.
             let state = states.get(index).copied().unwrap_or(WorkerState::Dead);
             workers.push(WorkerMetrics {
                 index,

@@ -1,8 +1,8 @@
-//! What a runtime tells of itself: the snapshot of its counters, the trace of its events, and
-//! what is said when it ends, what it answers to whoever asks from another process.
+//! What a runtime reports: the snapshot of its counters, the trace of its events, the report at its
+//! end, and the answers to other processes.
 //!
-//! Owns: [`Metrics`], the trace file, the report at the end, the [`Inspector`]. Does not own: the counters and
-//! the events (`sched`), nor who asks for them (`runtime`, `diag`).
+//! Owns: [`Metrics`], the trace file, the report at the end, the [`Inspector`]. Does not own: the
+//! counters and the events (`sched`), nor the interfaces that request them (`runtime`, `diag`).
 
 mod ending;
 mod inspect;

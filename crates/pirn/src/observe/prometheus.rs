@@ -1,4 +1,4 @@
-//! Counters in the text format that Prometheus reads.
+//! Counters in the text format of Prometheus.
 
 use std::io;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use super::metrics::Metrics;
 
 impl Metrics {
     /// Writes every counter of every worker in the text exposition format of Prometheus,
-    /// version 0.0.4: `pirn_NAME_total{worker="N"}` for what only grows, `pirn_NAME` for the
-    /// rest. Serve it as `text/plain; version=0.0.4`.
+    /// version 0.0.4: `pirn_NAME_total{worker="N"}` for counters that only grow, `pirn_NAME` for
+    /// the rest. Serve it as `text/plain; version=0.0.4`.
     ///
-    /// What no worker counts has the label `worker="outside"`, so that the sum over `worker`
-    /// is the total.
+    /// Counts that belong to no worker have the label `worker="outside"`, so that the sum over
+    /// `worker` is the total.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn prometheus(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let mut names = Vec::new();
         self.total

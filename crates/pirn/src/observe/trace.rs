@@ -1,12 +1,12 @@
 //! The trace: a runtime's events as JSON in the trace-event format, which `about:tracing`
 //! and Perfetto (`ui.perfetto.dev`) open.
 //!
-//! One track for each worker; on it a slice (`X`) for each time that a fiber ran, named after
-//! the fiber or the place where it was spawned; an arrow (`s` to `f`) from the moment that a
-//! running fiber wakes or spawns another to that one's next run; a mark (`i`) for what moves
-//! between workers. One more track, `outside`, has a slice without length for each spawn by a
-//! thread that is no worker. Fibers that such a thread or a timer has woken have no arrow: it
-//! would begin nowhere. Times are in microseconds since the process first asked for the time.
+//! One track for each worker. On it a slice (`X`) for each run of a fiber has the fiber's name or
+//! the place of its spawn. An arrow (`s` to `f`) leads from the point where a running fiber wakes
+//! or spawns another to that fiber's next run. A mark (`i`) stands for moves between workers. One
+//! more track, `outside`, has a slice without length for each spawn by a thread that is no worker.
+//! Fibers that such a thread or a timer has woken have no arrow, since it would have no start.
+//! Times are in microseconds since the process first read the clock.
 
 use std::collections::HashMap;
 use std::fmt::{self, Display};
@@ -18,10 +18,10 @@ use crate::base::clock;
 use crate::sched::events::{Event, Kind};
 use crate::sched::pool::Pool;
 
-/// Writes the events of `pool` that are there.
+/// Writes the recorded events of `pool`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(crate) fn write_trace(pool: &Pool, out: &mut dyn Write) -> io::Result<()> {
     let kept = pool.events();
     let workers = kept.len() - 1;
@@ -31,7 +31,7 @@ pub(crate) fn write_trace(pool: &Pool, out: &mut dyn Write) -> io::Result<()> {
     for (worker, (own, _)) in kept.iter().enumerate() {
         events.extend(own.iter().map(|event| (worker, *event)));
     }
-    // Of one moment, causes come first. The order of each worker's own events stays.
+    // At equal times, causes come first. The order of each worker's own events stays.
     events.sort_by_key(|(_, event)| (event.time, !begins_arrow(event.kind)));
     let mut trace = Trace {
         out,
@@ -58,14 +58,14 @@ pub(crate) fn write_trace(pool: &Pool, out: &mut dyn Write) -> io::Result<()> {
     trace.out.write_all(b"\n]}\n")
 }
 
-/// A trace as it is written.
+/// The state while a trace is written.
 struct Trace<'a> {
     out: &'a mut dyn Write,
     first: bool,
     names: HashMap<u64, String>,
-    /// What runs on each worker.
+    /// The running fiber of each worker.
     running: Vec<Option<Run>>,
-    /// By fiber: where an arrow to its next run begins.
+    /// By fiber: the start of an arrow to its next run.
     arrows: HashMap<u64, Arrow>,
     /// The number of the last arrow.
     arrow: u64,
@@ -139,7 +139,7 @@ impl Trace<'_> {
     }
 
     fn enter(&mut self, worker: usize, event: Event) -> io::Result<()> {
-        // What was there has left by an event that is lost.
+        // The end of the previous run was a lost event.
         self.leave(worker, event.time, &"?")?;
         self.running[worker] = Some(Run {
             fiber: event.fiber,
@@ -178,7 +178,7 @@ impl Trace<'_> {
         )
     }
 
-    /// An arrow to the fiber's next run begins here, if a fiber runs here.
+    /// Records the start of an arrow to the fiber's next run, if a fiber runs here.
     fn remember(
         &mut self,
         worker: usize,
@@ -231,7 +231,7 @@ impl Trace<'_> {
     }
 }
 
-/// Nanoseconds, written as microseconds.
+/// Nanoseconds, formatted as microseconds.
 struct Micros(u64);
 
 impl Display for Micros {

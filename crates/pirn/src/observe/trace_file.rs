@@ -1,5 +1,5 @@
-//! The file that a trace goes to: opened when the runtime is built, so that a path that
-//! cannot be written is an error then, and written once, at the end.
+//! The file of a trace: opened when the runtime is built, so that an unwritable path is an error
+//! then, and written once, at the end.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -16,10 +16,10 @@ pub(crate) struct TraceFile {
 }
 
 impl TraceFile {
-    /// Makes the file, or empties it.
+    /// Creates the file, or truncates it.
     ///
     /// # Errors
-    /// What the system says; the message names the path, and `who` asked for it.
+    /// The operating system's error; the message names the path and the setting that gave it.
     pub(crate) fn create(who: &str, path: &Path) -> io::Result<TraceFile> {
         match File::create(path) {
             Ok(file) => Ok(TraceFile {
@@ -33,13 +33,13 @@ impl TraceFile {
         }
     }
 
-    /// Writes the trace of `pool`. What goes wrong is said on standard error, and nothing but
-    /// the trace is lost.
+    /// Writes the trace of `pool`. A failure is reported on standard error, and only the trace is
+    /// lost.
     pub(super) fn write(&self, pool: &Pool) {
         let mut out = BufWriter::new(&self.file);
         let written = write_trace(pool, &mut out).and_then(|()| out.flush());
         if let Err(error) = written {
-            // What is left in the buffer is not tried again.
+            // The rest of the buffer is not retried.
             let _ = out.into_parts();
             let _ = writeln!(
                 io::stderr(),

@@ -1,5 +1,5 @@
-//! Answers: lines of JSON, each an object that says by its `kind` what it is about. The form is a
-//! promise, described in `docs/inspect-format.md`.
+//! Answers: lines of JSON, each an object with its `kind`. The format is a promise, described in
+//! `docs/inspect-format.md`.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use crate::sched::roll::Question;
 use crate::sched::walk::{LeftOut, Walked};
 use crate::shim;
 
-/// The version of the form. It changes when what a reader of the older one relies on changes;
-/// new kinds and new fields do not change it.
+/// The version of the format. It changes when something changes that a reader of the older one
+/// relies on; new kinds and new fields do not change it.
 const VERSION: u64 = 1;
 
-/// How long fibers may be described in one answer: less than a client has to take it, so that it learns
-/// what was left out. Arbitrary; a million fibers take some seconds.
+/// The limit on describing fibers in one answer: less than the time for a client to read it, so
+/// that the client learns what was left out. Arbitrary; a million fibers take some seconds.
 const WALK: Duration = Duration::from_secs(8);
 
-/// How long what is written may lie in a buffer while more is being found out. Arbitrary.
+/// The longest time that output stays in a buffer while more is collected. Arbitrary.
 const FLUSH: Duration = Duration::from_millis(100);
 
-/// Answers `request` about `pool`, which has been there since `began`.
+/// Answers `request` about `pool`, which exists since `began`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(super) fn answer(
     pool: &Arc<Pool>,
     began: Instant,
@@ -71,10 +71,10 @@ fn snapshot(
         .raw("stall_delays_ms", delays(&metrics.stall_delays))
         .numbers("counters", named(&metrics.total))
         .end(out)?;
-    // The client learns at once that it is served, and need not wait for all of the rest.
+    // The client sees at once that it is served, before the rest is ready.
     out.flush()?;
     let mut flushed = shim::now();
-    // Without it the time is up, and all fibers are left out.
+    // Without the turn the time is up, and all fibers are left out.
     let _turn = pool.begin_walk(until);
     let walk = pool.walk(most, 0, until, &mut |fiber| {
         describe(&fiber).end(out)?;
@@ -119,8 +119,8 @@ fn snapshot(
     end.end(out)
 }
 
-/// Pairs of a bucket's bound in milliseconds, null for the last, and what is in it; without those
-/// that are empty.
+/// Formats pairs of a bucket's bound in milliseconds, null for the last, and its count; omits empty
+/// buckets.
 fn delays(delays: &[(Duration, u64)]) -> String {
     let filled = delays.iter().filter(|(_, stalls)| *stalls > 0);
     let pairs = filled.map(|(bound, stalls)| match *bound {
@@ -183,7 +183,8 @@ fn left_out_name(why: LeftOut) -> &'static str {
 
 fn fiber(pool: &Arc<Pool>, id: u64, out: &mut dyn Write) -> io::Result<()> {
     let fibers = pool.call_roll(Question::Fiber(id)).fibers();
-    // Of a worker that does not answer, what it runs is told, asked for or not.
+    // If a worker does not answer, its running fiber is reported, even if another one was
+    // requested.
     let Some(fiber) = fibers.iter().find(|fiber| fiber.id.number() == id) else {
         let said = format!("no fiber {id}, or its worker does not answer");
         return refuse(Why::Fiber, &said, out);
@@ -220,7 +221,7 @@ fn state_name(state: State) -> &'static str {
     }
 }
 
-/// All counters by their names.
+/// Returns all counters by name.
 fn named(counters: &Counters) -> Vec<(&'static str, u64)> {
     let mut all = Vec::new();
     counters.each(|name, _, value| all.push((name, value)));

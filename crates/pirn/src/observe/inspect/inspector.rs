@@ -1,14 +1,14 @@
-//! The thread that answers, from when a runtime has been built to its end.
+//! The thread that answers requests, from the start of a runtime to its end.
 //!
-//! One thread, one answer at a time, one question for each client. So a client that reads slowly,
-//! or asks for everything again and again, delays other clients for a limited time only. A
-//! client that sends no question delays none. A worker describes its fibers in pieces
-//! (`sched::walk`) of less than a millisecond each. The thread sleeps while there is no question,
-//! and counts as idle then (`vigil::rest`), so it neither wakes an idle process nor hides a deadlock.
+//! One thread, one answer at a time, one request for each client. So a client that reads slowly, or
+//! repeats large requests, delays other clients for a limited time only. A client that sends no
+//! request delays none. A worker describes its fibers in pieces (`sched::walk`) of less than a
+//! millisecond each. The thread sleeps while there is no request, and counts as idle then
+//! (`vigil::rest`), so it neither wakes an idle process nor hides a deadlock.
 //!
-//! It ends when the alarm is dropped, which ends all its waits, also one for a client. Whoever
-//! closes waits for the rest: for a roll call, 50 ms at most, or for names of functions that are
-//! being looked up.
+//! It ends when the alarm is dropped, which ends all its waits, also one for a client. `close`
+//! waits for the rest: for a snapshot, 50 ms at most, or for names of functions that are being
+//! looked up.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -25,42 +25,42 @@ use crate::sched::pool::Pool;
 use crate::shim::{self, Mutex};
 use crate::sys::{Alarm, LocalClient, LocalListener};
 
-/// How long a client has to ask. Arbitrary: far more than a program needs.
+/// The time for a client to send its request. Arbitrary: far more than a program needs.
 const ASKING: Duration = Duration::from_secs(1);
 
-/// How long it has to take the answer. Arbitrary: a million fibers take some seconds.
+/// The time for a client to read the answer. Arbitrary: a million fibers take some seconds.
 const TAKING: Duration = Duration::from_secs(10);
 
-/// What is waited after an error before the next client is looked for: there are no
-/// descriptors to be had, for instance. Arbitrary.
+/// The pause after an error before the next client is accepted: no descriptors are left, for
+/// instance. Arbitrary.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A runtime's ear.
+/// The request socket of a runtime.
 pub(crate) struct Inspector(Mutex<Stage>);
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
-    /// Whoever asks may not.
+    /// The client has no permission.
     Refused,
-    /// The question makes no sense.
+    /// The request is malformed.
     Request,
     /// There is no such fiber.
     Fiber,
 }
 
 enum Stage {
-    /// The socket is there, and nobody answers yet.
+    /// The socket exists, but no thread answers yet.
     Bound(LocalListener, Alarm),
     Serving(Alarm, shim::thread::JoinHandle<()>),
     Closed,
 }
 
 impl Inspector {
-    /// Listens at `path`.
+    /// Binds a socket at `path`.
     ///
     /// # Errors
-    /// What is wrong with the path; the message names it, and `who` asked for it.
+    /// What is wrong with the path; the message names it and the setting that gave it.
     pub(crate) fn bind(who: &str, path: &Path) -> io::Result<Arc<Inspector>> {
         match LocalListener::bind(path) {
             Ok((listener, alarm)) => {
@@ -74,10 +74,10 @@ impl Inspector {
         }
     }
 
-    /// Answers what is asked about `pool`, from now on.
+    /// Starts a thread that answers requests about `pool`.
     ///
     /// # Errors
-    /// What the system says when it has no thread to give.
+    /// The operating system's error, if it has no thread.
     pub(crate) fn serve(&self, pool: &Arc<Pool>) -> io::Result<()> {
         let mut stage = self.0.lock();
         *stage = match mem::replace(&mut *stage, Stage::Closed) {
@@ -95,7 +95,7 @@ impl Inspector {
         Ok(())
     }
 
-    /// Ends, and removes the socket. Waits for the thread.
+    /// Ends the thread, waits for it, and removes the socket.
     pub(crate) fn close(&self) {
         let stage = mem::replace(&mut *self.0.lock(), Stage::Closed);
         if let Stage::Serving(alarm, thread) = stage {
@@ -118,7 +118,7 @@ fn serve(mut listener: LocalListener, pool: &Weak<Pool>, began: Instant) {
         match vigil::rest(|| listener.accept(ASKING, request::LONGEST)) {
             Ok(Some((client, said))) => {
                 let Some(pool) = pool.upgrade() else { return };
-                // Whatever went wrong, the client knows.
+                // The client sees any failure.
                 let _ = attend(client, &said, &pool, began);
                 continue;
             }
@@ -151,13 +151,13 @@ fn attend(
     };
     let flushed = answered.and_then(|()| out.flush());
     if flushed.is_err() {
-        // What is left in the buffer is not tried again.
+        // The rest of the buffer is not retried.
         let _ = out.into_parts();
     }
     flushed
 }
 
-/// Answers that there is no answer.
+/// Answers with a refusal.
 pub(super) fn refuse(why: Why, said: &str, out: &mut dyn Write) -> io::Result<()> {
     let why = match why {
         Why::Refused => "refused",

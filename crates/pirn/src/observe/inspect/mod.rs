@@ -1,8 +1,8 @@
-//! What a runtime answers to whoever asks from another process, over a Unix socket.
+//! The answers of a runtime to other processes, over a Unix socket.
 //!
-//! Owns: the thread that answers, what may be asked, and the form of the answers, which is
-//! described in `docs/inspect-format.md`. Does not own: the socket and who may connect
-//! (`sys::local`), nor what there is to be told (`sched::roll`, `sched::glance`, `Metrics`).
+//! Owns: the thread that answers, the requests, and the format of the answers, which is described
+//! in `docs/inspect-format.md`. Does not own: the socket and its permissions (`sys::local`), nor
+//! the data (`sched::roll`, `sched::glance`, `Metrics`).
 
 mod answer;
 mod inspector;

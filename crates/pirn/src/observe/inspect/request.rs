@@ -1,22 +1,22 @@
-//! What may be asked: one line.
+//! Requests: one line each.
 
-/// Bytes of a request, at most.
+/// The largest number of bytes of a request.
 pub(super) const LONGEST: usize = 80;
 
-/// A question.
+/// A request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Request {
-    /// Everything, with so many fibers of each worker.
+    /// Everything, with at most `most` fibers of each worker.
     Snapshot { most: usize },
     /// One fiber, with its frames.
     Fiber { id: u64 },
 }
 
 impl Request {
-    /// Reads the line that a client has said, at most [`LONGEST`] bytes.
+    /// Parses a client's line of at most [`LONGEST`] bytes.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// A text that says what is wrong.
     pub(super) fn read(said: &[u8]) -> Result<Request, String> {
         match said.iter().position(|byte| *byte == b'\n') {
             Some(end) => Request::parse(&said[..end]),
