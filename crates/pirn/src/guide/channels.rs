@@ -1,3 +1,3 @@
-//! Channels, kind by kind: what each is for, how it ends, what becomes of values.
+//! Channels by kind: the purpose of each, how it ends, and what happens to its values.
 
 #![doc = include_str!("../../guide/channels.md")]

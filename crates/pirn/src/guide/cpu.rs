@@ -1,3 +1,3 @@
-//! Computing in parallel: joins, loops, sorts, and what to do with locks.
+//! Parallel computation: joins, loops, sorts, and the use of locks.
 
 #![doc = include_str!("../../guide/cpu.md")]

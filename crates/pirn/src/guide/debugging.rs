@@ -1,3 +1,3 @@
-//! What fibers wait for, what hangs, what is slow.
+//! Waits, deadlocks, slow fibers.
 
 #![doc = include_str!("../../guide/debugging.md")]

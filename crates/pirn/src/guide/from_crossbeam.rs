@@ -1,3 +1,3 @@
-//! For those who know crossbeam: what is written there, and here.
+//! pirn for users of crossbeam: the same program there and here.
 
 #![doc = include_str!("../../guide/from_crossbeam.md")]

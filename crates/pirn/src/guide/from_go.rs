@@ -1,3 +1,3 @@
-//! For those who know Go: what is written there, and here.
+//! pirn for users of Go: the same program there and here.
 
 #![doc = include_str!("../../guide/from_go.md")]

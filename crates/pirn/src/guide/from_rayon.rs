@@ -1,3 +1,3 @@
-//! If you know rayon: what is written there, and here, and what the same words mean.
+//! pirn for users of rayon: the same program there and here, and the meaning of the same words.
 
 #![doc = include_str!("../../guide/from_rayon.md")]

@@ -1,3 +1,3 @@
-//! For those who know threads: what is written with `std`, and here.
+//! pirn for users of threads: the same program with `std` and here.
 
 #![doc = include_str!("../../guide/from_std.md")]

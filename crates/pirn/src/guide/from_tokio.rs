@@ -1,3 +1,3 @@
-//! For those who know tokio: what is written there, and here.
+//! pirn for users of tokio: the same program there and here.
 
 #![doc = include_str!("../../guide/from_tokio.md")]

@@ -1,3 +1,3 @@
-//! Fibers that may change threads, and what you promise.
+//! Fibers that may change threads, and the promise that this needs.
 
 #![doc = include_str!("../../guide/migration.md")]

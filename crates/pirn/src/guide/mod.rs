@@ -1,31 +1,31 @@
-//! A guide: what there is, chapter by chapter, with examples that run.
+//! A guide in chapters, with examples that run.
 //!
-//! * [`channels`]: every kind, how they end, what becomes of values.
-//! * [`select`]: waiting for whichever comes first.
-//! * [`servers`]: connections, limits, a clean end, and what runs out.
-//! * [`running`]: workers, dispatchers, and what blocks whom.
-//! * [`cpu`]: computing in parallel, joins, loops and sorts; what cancels them, stacks, locks.
-//! * [`migration`]: fibers that may change threads, and what you promise.
+//! * [`channels`]: all kinds, how they end, and what happens to their values.
+//! * [`select`]: waiting for the first of several events.
+//! * [`servers`]: connections, limits, graceful shutdown, exhausted resources.
+//! * [`running`]: workers, dispatchers, and how fibers delay each other.
+//! * [`cpu`]: parallel computation: joins, loops and sorts; cancellation, stacks, locks.
+//! * [`migration`]: fibers that may change threads, and the promise that this needs.
 //! * [`async_crates`]: futures on fibers, fibers in async code, tokio.
-//! * [`debugging`]: what fibers wait for, what hangs, what is slow.
-//! * [`structure`]: scopes, groups, tokens; what a cancellation reaches.
-//! * [`sync`]: locks and meeting points, and who goes on next.
+//! * [`debugging`]: waits, deadlocks, slow fibers.
+//! * [`structure`]: scopes, groups, tokens, and the reach of a cancellation.
+//! * [`sync`]: locks and barriers, and the order in which waiters resume.
 //! * [`time`]: sleeping, limits, deadlines, ticks, virtual time in tests.
-//! * [`from_rayon`], [`from_go`], [`from_std`], [`from_crossbeam`], [`from_tokio`]: what you write
-//!   there, what you write here, what differs.
-//!
-//! Owns: words. The texts are in `guide/`, inside the package, so that they are with the
-//! library wherever its documentation is built.
+//! * [`from_rayon`], [`from_go`], [`from_std`], [`from_crossbeam`], [`from_tokio`]: the same
+//!   program there and here, and the differences.
+
+// Owns: texts. They are in `guide/`, inside the package, so that they are available wherever the
+// library's documentation is built.
 
 pub mod async_crates;
 pub mod channels;
-// As what it tells of.
+// Available with the module it describes.
 #[cfg(not(loom))]
 pub mod cpu;
 pub mod debugging;
 pub mod from_crossbeam;
 pub mod from_go;
-// As what it tells of.
+// Available with the module it describes.
 #[cfg(not(loom))]
 pub mod from_rayon;
 pub mod from_std;
@@ -33,7 +33,7 @@ pub mod from_tokio;
 pub mod migration;
 pub mod running;
 pub mod select;
-// Its sockets are the system's.
+// Sockets exist only on Unix, and not in models.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub mod servers;
 pub mod structure;

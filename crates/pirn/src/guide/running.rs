@@ -1,3 +1,3 @@
-//! Workers, dispatchers, and what blocks whom.
+//! Workers, dispatchers, and how fibers delay each other.
 
 #![doc = include_str!("../../guide/running.md")]

@@ -1,3 +1,3 @@
-//! Waiting for whichever of several things comes first.
+//! Waiting for the first of several events.
 
 #![doc = include_str!("../../guide/select.md")]

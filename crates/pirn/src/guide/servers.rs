@@ -1,3 +1,3 @@
-//! Servers: connections, limits, a clean end, and what runs out.
+//! Servers: connections, limits, graceful shutdown, exhausted resources.
 
 #![doc = include_str!("../../guide/servers.md")]

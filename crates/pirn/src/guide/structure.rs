@@ -1,3 +1,3 @@
-//! Scopes, groups, tokens: who waits for whom, and who is cancelled with whom.
+//! Scopes, groups, tokens: what waits for what, and what is cancelled together.
 
 #![doc = include_str!("../../guide/structure.md")]

@@ -1,3 +1,3 @@
-//! Locks and meeting points, one by one: what each is for, and who goes on next.
+//! Locks and barriers: the purpose of each, and the order in which waiters resume.
 
 #![doc = include_str!("../../guide/sync.md")]
