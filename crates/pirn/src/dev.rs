@@ -1,5 +1,5 @@
-//! Parts of the scheduler that the benchmarks measure by themselves, and what tests break on
-//! purpose. Not an interface: anything here may change or go without notice.
+//! Parts of the scheduler for the benchmarks, and functions by which tests break invariants on
+//! purpose. Not an interface: anything here may change or disappear without notice.
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -14,7 +14,7 @@ use crate::fiber::current;
 use crate::readiness;
 use crate::sched::ring::Ring;
 
-/// Something that can stand in a [`StealRing`].
+/// An item of a [`StealRing`].
 #[derive(Debug)]
 #[repr(align(8))]
 pub struct Item(pub u64);
@@ -24,13 +24,13 @@ pub struct Item(pub u64);
 pub struct StealRing(Ring<Item>);
 
 impl StealRing {
-    /// An empty ring.
+    /// Creates an empty ring.
     #[must_use]
     pub fn new() -> StealRing {
         StealRing(Ring::new())
     }
 
-    /// Appends an item; false if there is no room.
+    /// Appends an item; false if the ring is full.
     ///
     /// # Safety
     /// The caller's thread is the only one that pushes to this ring, clears it, or steals
@@ -39,8 +39,7 @@ impl StealRing {
         self.0.push(NonNull::from(item)).is_ok()
     }
 
-    /// Takes half of what is here into `own` and returns the address of one of the stolen
-    /// items.
+    /// Steals half of the items into `own` and returns the address of one of them.
     ///
     /// # Safety
     /// The caller's thread is the owner of `own`.
@@ -63,34 +62,34 @@ impl Default for StealRing {
     }
 }
 
-/// Has the running fiber's state word say that the fiber has ended, which it has not: ends the
-/// process where states are checked, at the fiber's next switch or end.
+/// Sets the running fiber's state word to ended, although the fiber has not ended. Ends the process
+/// where states are checked, at the fiber's next switch or end.
 ///
 /// # Panics
 /// On a plain thread.
 ///
 /// # Safety
-/// Nothing but yields and the end of the fiber follows, and no other fiber, thread or report refers
-/// to it except by a join.
+/// Only yields and the end of the fiber follow, and no other fiber, thread or report refers to it
+/// except by a join.
 pub unsafe fn break_running_fiber() {
     let fiber = current::local().fiber().expect("a fiber");
     // SAFETY: H1.
     unsafe { fiber.as_ref() }.state.finish();
 }
 
-/// The addresses of the running fiber's stack; `None` on a plain thread.
+/// Returns the addresses of the running fiber's stack; `None` on a plain thread.
 #[must_use]
 pub fn running_stack() -> Option<Range<usize>> {
     let fiber = current::local().fiber()?;
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
-    // SAFETY: H2: the caller is the fiber itself, whose stack stays where it is.
+    // SAFETY: H2: the caller is the fiber itself, and its stack does not move.
     let stack = unsafe { &*header.stack.get() };
     stack.as_ref().map(crate::context::Stack::range)
 }
 
-/// The most sources of readiness (sockets, pipes, ends of children) that there have been at once:
-/// one that is closed makes room for the next.
+/// Returns the largest number of readiness sources (sockets, pipes, ends of children) that have
+/// existed at once. The slot of a closed source is reused.
 #[must_use]
 pub fn sources_ever() -> usize {
     readiness::ever()

@@ -1,4 +1,4 @@
-//! What models have in place of a socket.
+//! The stand-in for a socket in models.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -8,7 +8,7 @@ use crate::readiness::{self, Interest, Source};
 use crate::shim::Mutex;
 use crate::sys::poller::RawSource;
 
-/// Something that a thread puts things into and fibers take them out of, told of by the system.
+/// A counter that a thread increments and fibers decrement; the system reports its readiness.
 #[derive(Debug)]
 pub struct Wire {
     source: Source,
@@ -24,20 +24,19 @@ pub struct FarEnd {
 }
 
 impl Wire {
-    /// Both ends.
+    /// Returns both ends.
     ///
     /// # Panics
-    /// If there is no source to be had.
+    /// If no source is available.
     #[must_use]
     pub fn new() -> (Wire, FarEnd) {
         Wire::on(Box::leak(Box::default()))
     }
 
-    /// Closes this wire and opens another one, with nothing in it, which the system knows by the same
-    /// name.
+    /// Closes this wire and opens an empty one, which the system knows by the same name.
     ///
     /// # Panics
-    /// If there is no source to be had.
+    /// If no source is available.
     #[must_use]
     pub fn reopen(self) -> (Wire, FarEnd) {
         let raw = self.raw;
@@ -57,15 +56,15 @@ impl Wire {
         (wire, FarEnd { raw, things })
     }
 
-    /// Asks for whoever waits, in place of the worker that should, as the monitor does.
+    /// Fetches the events for the waiters, in place of the worker that should, like the monitor.
     pub fn ask_in_place(&self) {
         self.source.ask_in_place();
     }
 
-    /// Takes one thing, waiting for it.
+    /// Takes one item, and waits for it.
     ///
     /// # Errors
-    /// As for a socket.
+    /// Like a socket's.
     #[track_caller]
     pub fn take(&self, limit: Option<Duration>) -> io::Result<()> {
         let attempt = || self.try_take();
@@ -73,10 +72,10 @@ impl Wire {
             .operate(self.raw, Interest::Readable, limit, attempt, |()| false)
     }
 
-    /// As [`take`](Self::take), for a future.
+    /// Like [`take`](Self::take), for a future.
     ///
     /// # Errors
-    /// As for a socket.
+    /// Like a socket's.
     pub fn poll_take(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let attempt = || self.try_take();
         self.source
@@ -89,7 +88,7 @@ impl Wire {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         *things -= 1;
-        // What is left makes no event.
+        // The remaining items make no event.
         if *things == 0 {
             self.raw.set_readable(false);
         }
@@ -98,7 +97,7 @@ impl Wire {
 }
 
 impl FarEnd {
-    /// Puts one thing in.
+    /// Adds one item.
     pub fn put(self) {
         let mut things = self.things.lock();
         *things += 1;
@@ -106,13 +105,13 @@ impl FarEnd {
     }
 }
 
-/// What the thread does that asks for those who have no worker to: a model has one of its own, for
-/// as long as it runs.
+/// The loop body of the thread that fetches events for waiters without a worker. A model has its
+/// own such thread while it runs.
 pub fn ask_common() {
     readiness::ask_common();
 }
 
-/// Ends an [`ask_common`], the next one if there is none.
+/// Ends an [`ask_common`], the next one if none is running.
 pub fn ring_common() {
     readiness::ring_common();
 }
