@@ -1,5 +1,5 @@
-//! Stackful fibers for Rust: you write plain, blocking-looking code, and hundreds of
-//! thousands of fibers share a few threads.
+//! Stackful fibers for Rust: ordinary blocking code in hundreds of thousands of fibers on a few
+//! threads.
 //!
 //! ```
 //! use pirn::channel;
@@ -22,69 +22,73 @@
 //!
 //! # The five ideas
 //!
-//! * A **fiber** ([`spawn()`]) runs an ordinary closure on a stack of its own. It gives way
-//!   where it waits, and nowhere else.
-//! * To **park** is to wait without a thread ([`park()`], [`wait`]). Everything here that waits
-//!   parks the calling fiber; called from a plain thread, the same function blocks the thread.
-//!   There are no two kinds of functions and no two kinds of channels.
-//! * A **scope** ([`scope()`]) ends when all fibers in it have ended, so they may borrow from the
+//! * A **fiber** ([`spawn()`]) runs an ordinary closure on its own stack. It yields where it waits,
+//!   and nowhere else.
+//! * To **park** is to wait without a thread ([`park()`], [`wait`]). Every function here that waits
+//!   parks the calling fiber. On a plain thread the same function blocks the thread. There are no
+//!   two kinds of functions and no two kinds of channels.
+//! * A **scope** ([`scope()`]) ends when all its fibers have ended, so they may borrow from the
 //!   code around it.
-//! * A **channel** ([`channel`]) passes values between fibers and threads in any mix;
-//!   [`select!`] waits for several at once.
-//! * A **runtime** ([`Runtime`]) is a set of workers, which are threads that run fibers. There is
-//!   a default one, made when first needed; there can be several.
+//! * A **channel** ([`channel`]) passes values between fibers and threads in any mix; [`select!`]
+//!   waits for several at once.
+//! * A **runtime** ([`Runtime`]) is a set of workers, which are threads that run fibers. The
+//!   default one is created when first needed; there can be several.
 //!
-//! # What keeps it sound
+//! # Soundness
 //!
-//! A fiber that has not started may be taken by any worker. One that has started stays on the
-//! worker that started it, to its end, unless its runtime has been built with
-//! [`free_migration`](runtime::Builder::free_migration), which is `unsafe`. So between any two statements of a fiber the OS thread
-//! is the same: thread-locals, `Rc`, lock guards and `errno` mean what they mean in ordinary
-//! code, in release builds with link-time optimization too, and [`spawn()`] is a safe function.
-//! The price: a started fiber waits while another one computes, or blocks its thread, on the
-//! same worker. For long computations there is [`compute`], for calls that block [`blocking()`]. A
-//! fiber that has not started is taken over by others, by more threads than usual if need be
-//! ([`max_threads`](runtime::Builder::max_threads)). The history of the line that spawns it decides where it
-//! starts ([`Spread`](runtime::Spread)).
+//! Any worker may take a fiber that has not started. A started fiber stays on its worker to its
+//! end, unless its runtime was built with [`free_migration`](runtime::Builder::free_migration),
+//! which is `unsafe`. So between any two statements of a fiber the OS thread is the same.
+//! Thread-locals, `Rc`, lock guards and `errno` have their usual meaning, in release builds with
+//! link-time optimization too, and [`spawn()`] is a safe function.
+//!
+//! The price: a started fiber waits while another one on the same worker computes or blocks the
+//! thread. Use [`compute`] for long computations, and [`blocking()`] for calls that block. Fibers
+//! that have not started move to other workers, and to additional threads if need be
+//! ([`max_threads`](runtime::Builder::max_threads)). The history of the spawning line decides where
+//! a fiber starts ([`Spread`](runtime::Spread)).
 //!
 //! One class of safe code can go wrong, and no library can prevent it: code that is sound under
-//! re-entrance but not under interleaving on one thread. Two cases are known. An initializer of a
-//! `thread_local!` that waits: a second fiber of the thread initializes the same key, and `std` drops its value
-//! while it is in use. A thread-local that is set to a borrow around a callback (as the
-//! crate `scoped-tls` does), when the callback waits: two fibers can leave in the wrong
-//! order. Do not wait inside such code.
+//! re-entrance but not under interleaving on one thread. Two cases are known. The first is an
+//! initializer of a `thread_local!` that waits: a second fiber of the thread initializes the same
+//! key, and `std` drops its value while it is in use. The second is a thread-local that is set to a
+//! borrow around a callback (as the crate `scoped-tls` does), when the callback waits: two fibers
+//! can leave in the wrong order. Do not wait inside such code.
 //!
 //! # Rules that hold everywhere
 //!
-//! 1. Every function works on a fiber and on a plain thread, on the fibers of any runtime. What
-//!    waits panics inside the poll of a future on a fiber ([`future`] says what to do).
+//! 1. Every function works on a fiber and on a plain thread, on the fibers of any runtime.
+//!    Functions that wait panic inside the poll of a future on a fiber ([`future`] has the
+//!    alternatives).
 //! 2. A function is an *interruption point* if and only if its error type can carry an
-//!    [`Interrupt`]. What returns `()`, a guard or a plain value never is. Of functions with an
-//!    `io::Error`, which can, those are that may wait, and say so. (Exceptions: the
-//!    iterators of a receiver end when they are interrupted, and say so when asked;
-//!    [`TryJoinHandle::join`](scope::TryJoinHandle::join) returns `None`;
-//!    [`TaskGroup::spawn`](scope::TaskGroup::spawn) with a limit says
-//!    [`Rejected::Cancelled`](spawn::Rejected).)
-//! 3. An interrupt stays: until the fiber ends if it was cancelled itself, until the code is
-//!    left that the [token](cancel::Token) or the deadline holds for. An interrupted call has
-//!    done nothing and gives back what it was given; an interrupted `join` leaves the other
-//!    fiber to itself. What is made of several steps, as `write_all` or `Command::output`, has
-//!    done some of them.
-//! 4. A limit of the call's own is reported as such (`Timeout`, `Elapsed`), a deadline of the
-//!    code around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest
-//!    deadline holds; a cancellation comes before any. Children of a scope are under the
-//!    deadline of the scope; what is spawned otherwise starts without one.
+//!    [`Interrupt`]. Functions that return `()`, a guard or a plain value never are. An `io::Error`
+//!    can carry one; of those functions the ones that may wait are interruption points, and their
+//!    docs state it. Exceptions: the iterators of a receiver end on an interrupt, and report it on
+//!    request; [`TryJoinHandle::join`](scope::TryJoinHandle::join) returns `None`;
+//!    [`TaskGroup::spawn`](scope::TaskGroup::spawn) with a limit returns
+//!    [`Rejected::Cancelled`](spawn::Rejected).
+//! 3. An interrupt stays. A cancellation of the fiber itself stays until the fiber ends; that of a
+//!    [token](cancel::Token), and a deadline, until the code under it is left. An interrupted call
+//!    has done nothing and returns its arguments. An interrupted `join` leaves the other fiber
+//!    running. An operation of several steps, such as `write_all` or `Command::output`, has done
+//!    some of them.
+//! 4. A limit of the call itself is reported as such (`Timeout`, `Elapsed`), a deadline of the code
+//!    around it ([`timeout`], [`cancel::with_deadline`]) as an interrupt. The nearest deadline
+//!    applies; a cancellation has precedence. Children of a scope are under the deadline of the
+//!    scope; other fibers start without one.
 //! 5. A fiber yields after 128 waiting operations that never have to wait, or after 17 if it
-//!    computes for 0.2 ms or more between two; what starts with `try_` never yields.
-//! 6. What borrows (`scope`, `run`, `blocking`) returns only when the closure has ended.
-//! 7. A panic ends its fiber and is handed to whoever joins it. Of a child that nobody will
-//!    join it cancels the scope and is raised again by it.
+//!    computes for 0.2 ms or more between two. Functions with the prefix `try_` never yield.
+//! 6. Functions that take borrowing closures (`scope`, `run`, `blocking`) return only when the
+//!    closure has ended.
+//! 7. A panic ends its fiber and is returned by its join. The panic of a child that is never joined
+//!    cancels the scope, and the scope raises it again.
 //! 8. A fiber that waits while it unwinds, or in a panic hook, blocks its thread, until others have
-//!    waited behind it for 10 ms. Then they run, and [`panicking`](std::thread::panicking) is true for
-//!    them. A panic hook must not wait for longer: if another fiber of the thread panics meanwhile,
-//!    `std` takes it for a panic inside the hook, and ends the process. If one raises a payload again
-//!    (`resume_unwind`, a join's or a scope's panic), `panicking` is wrong on that thread from then on.
-//! 9. What allocates ends the process when there is no memory, as in `std`.
+//!    waited behind it for 10 ms. Then they run, and [`panicking`](std::thread::panicking) is true
+//!    for them. A panic hook must not wait for longer: if another fiber of the thread panics
+//!    meanwhile, `std` treats it as a panic inside the hook, and ends the process. If one raises a
+//!    payload again (`resume_unwind`, a join's or a scope's panic), `panicking` is wrong on that
+//!    thread from then on.
+//! 9. A failed allocation ends the process, as in `std`.
 //!
 //! # If you know…
 //!
@@ -98,13 +102,13 @@
 //! | a graph of tasks | – | – | – | – | [`par::graph`] |
 //! | a set of tasks | – | – | `JoinSet` | – | [`scope::TaskGroup`] |
 //! | channel | `mpsc` | `make(chan T, n)` | `mpsc::channel` | – | [`channel::bounded`] |
-//! | to everybody | – | – | `broadcast`, `watch` | – | [`channel::broadcast`], [`channel::watch`] |
+//! | to all receivers | – | – | `broadcast`, `watch` | – | [`channel::broadcast`], [`channel::watch`] |
 //! | choose | – | `select` | `select!` | – | [`select!`] |
 //! | lock | `Mutex` | `sync.Mutex` | `sync::Mutex` | – | [`sync::Mutex`] |
 //! | at most n | – | `semaphore.Weighted` | `Semaphore` | – | [`sync::Semaphore`] |
 //! | once | `OnceLock` | `sync.Once` | `OnceCell` | – | [`sync::OnceLock`] |
 //! | sleep | `thread::sleep` | `time.Sleep` | `sleep().await` | – | [`sleep`] |
-//! | beat | – | `time.Ticker` | `interval` | – | [`time::interval`](time::interval()), [`channel::tick`] |
+//! | tick | – | `time.Ticker` | `interval` | – | [`time::interval`](time::interval()), [`channel::tick`] |
 //! | limit | – | `context.WithTimeout` | `timeout(…).await` | – | [`timeout`], [`cancel::with_deadline`] |
 //! | test with time | – | `synctest` | `start_paused` | – | [`runtime::test`] |
 //! | compute in parallel | – | – | – | `join`, `par_iter()` | [`par`] |
@@ -114,20 +118,20 @@
 //! | a future | – | – | `.await` | – | [`future::wait`] |
 //! | files | `fs` | `os` | `fs` | – | [`fs`] |
 //! | processes | `process` | `os/exec` | `process` | – | [`process`] |
-//! | the same, here | – | – | `block_in_place` | – | [`block_in_place`](blocking::block_in_place) |
-//! | who hangs | – | SIGQUIT dump | `tokio-console` | – | [`diag::dump()`], [`diag::dump_on_quit`] |
+//! | block in place | – | – | `block_in_place` | – | [`block_in_place`](blocking::block_in_place) |
+//! | find what hangs | – | SIGQUIT dump | `tokio-console` | – | [`diag::dump()`], [`diag::dump_on_quit`] |
 //! | counters | – | `runtime/metrics` | `RuntimeMetrics` | – | [`Handle::metrics`](runtime::Handle::metrics) |
-//! | who runs it | the OS | GOMAXPROCS | worker threads | `ThreadPoolBuilder` | `PIRN_WORKERS`, [`runtime::Builder`] |
+//! | number of threads | the OS | GOMAXPROCS | worker threads | `ThreadPoolBuilder` | `PIRN_WORKERS`, [`runtime::Builder`] |
 //!
-//! More of these in [`guide`], whose chapters go through [channels](guide::channels),
-//! [select](guide::select), [structure](guide::structure), [locks](guide::sync) and [time](guide::time) one by one;
-//! there are tables for those who know [rayon](guide::from_rayon), [crossbeam](guide::from_crossbeam), [`std`](guide::from_std),
-//! [Go](guide::from_go) and [tokio](guide::from_tokio).
+//! The [`guide`] has chapters on [channels](guide::channels), [select](guide::select),
+//! [structure](guide::structure), [locks](guide::sync), [time](guide::time) and more. It has tables
+//! for users of [rayon](guide::from_rayon), [crossbeam](guide::from_crossbeam),
+//! [`std`](guide::from_std), [Go](guide::from_go) and [tokio](guide::from_tokio).
 //!
 //! # Environment
 //!
-//! Read when a runtime is built. A value that cannot be used is an error that names the
-//! variable; a method of [`runtime::Builder`] wins over it.
+//! Read when a runtime is built. A value that cannot be used is an error that names the variable. A
+//! method of [`runtime::Builder`] takes precedence over it.
 //!
 //! | variable | value | method |
 //! |---|---|---|
@@ -135,29 +139,30 @@
 //! | `PIRN_STACK_SIZE` | bytes, or with K, M, G | `stack_size` |
 //! | `PIRN_DEADLOCK` | `report`, `abort` or `off` | `deadlock` |
 //! | `PIRN_SEED` | the seed of [`runtime::test`] | `deterministic` |
-//! | `PIRN_STATS` | 1: the counters at the end, on standard error | `stats_at_exit` |
-//! | `PIRN_VERBOSE` | 1: what is decided at the start, how it went at the end | `verbose` |
-//! | `PIRN_TRACE` | a file for the trace | `trace` |
-//! | `PIRN_INSPECT` | path of a Unix socket that `pirn-top` looks at | `inspect` |
+//! | `PIRN_STATS` | 1: the counters on standard error at the end | `stats_at_exit` |
+//! | `PIRN_VERBOSE` | 1: the settings at the start and a summary at the end | `verbose` |
+//! | `PIRN_TRACE` | path of the trace file | `trace` |
+//! | `PIRN_INSPECT` | path of a Unix socket for `pirn-top` | `inspect` |
 //! | `PIRN_LOG` | some of `join,wake,inject,chan,park,sysmon`, or `all`: events as they happen | `log` |
-//! | `PIRN_SLOW_FIBER` | milliseconds after which a fiber that holds others up is reported | `slow_fiber` |
-//! | `PIRN_IO_URING` | 0: the feature `io_uring` changes nothing | `io_uring` |
-//! | `PIRN_ASSERT` | 1: steps in a fiber's life are checked in release builds | `assertions` |
+//! | `PIRN_SLOW_FIBER` | milliseconds after which a fiber that delays others is reported | `slow_fiber` |
+//! | `PIRN_IO_URING` | 0: turns the feature `io_uring` off | `io_uring` |
+//! | `PIRN_ASSERT` | 1: transitions of a fiber's state are checked in release builds | `assertions` |
 //!
 //! # Features
 //!
-//! None is on by default. `tracing`: spans go with fibers (`diag::in_span`). `prometheus`:
+//! None is on by default. `tracing`: spans follow fibers (`diag::in_span`). `prometheus`:
 //! `Metrics::prometheus`. `diagnostics`: stacks and states are checked at each switch.
-//! `corosensei`: that crate's switch on x86-64 too. `tokio`: futures that need tokio's runtime
-//! (`future::tokio`, `Builder::tokio`). `futures`: a channel as a `Stream` (`Receiver::into_stream`),
-//! `TcpStream` and `UnixStream` as `AsyncRead` and `AsyncWrite` of `futures-io`. `hyper`: an executor, timers and
-//! streams for the crate of that name (`future::hyper`), with `futures`. `io_uring`: on Linux, reads at a place of a file
-//! that have to wait for the disk need no thread ([`fs`]).
+//! `corosensei`: that crate's switch, on x86-64 too. `tokio`: futures that need tokio's runtime
+//! (`future::tokio`, `Builder::tokio`). `futures`: a channel as a `Stream`
+//! (`Receiver::into_stream`), `TcpStream` and `UnixStream` as `AsyncRead` and `AsyncWrite` of
+//! `futures-io`. `hyper`: an executor, timers and streams for the crate of that name
+//! (`future::hyper`), with `futures`. `io_uring`: on Linux, reads at an offset of a file that have
+//! to wait for the disk need no thread ([`fs`]).
 //!
-//! # Not here
+//! # Not included
 //!
-//! Preemption of computing fibers, segmented or moving stacks, colors of functions, macros on
-//! `main`. CPUs with an active hardware shadow stack are refused when a runtime is built.
+//! Preemption of computing fibers, segmented or moving stacks, colored functions, macros on `main`.
+//! Building a runtime fails on CPUs with an active hardware shadow stack.
 
 mod shim;
 
@@ -190,16 +195,16 @@ pub mod dispatcher;
 pub mod fs;
 pub mod future;
 pub mod guide;
-// Of the system's, as sockets are.
+// Standard streams exist only with the system, like sockets.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub mod io;
-// Sockets are the system's: nothing that a model could interleave.
+// Sockets exist only with the system: a model cannot interleave them.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub mod net;
-// Joins go by words of `std`'s, which loom does not see: there only the rest is left.
+// Joins use words of `std`, which loom does not see: under loom only the rest remains.
 #[cfg_attr(loom, path = "par/modelled.rs")]
 pub mod par;
-// Processes are the system's, too.
+// Processes exist only with the system, too.
 #[cfg(all(unix, not(any(loom, shuttle))))]
 pub mod process;
 pub mod runtime;
@@ -207,8 +212,8 @@ pub mod scope;
 pub mod select;
 pub mod signal;
 pub mod spawn;
-// loom's words have no const constructors, so there only the parts without a word of their
-// own are left, to be modelled.
+// loom's words have no const constructors, so under loom only the parts without a word of their own
+// remain, to be modelled.
 #[cfg_attr(loom, path = "sync/modelled.rs")]
 pub mod sync;
 pub mod time;
