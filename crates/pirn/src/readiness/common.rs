@@ -1,5 +1,5 @@
-//! The driver of everybody who has no worker to ask for them: plain threads, fibers that block
-//! their thread in place, and workers that have ended.
+//! The driver for waiters without a worker that polls: plain threads, fibers that block their
+//! thread in place, and workers that have ended.
 
 use std::io;
 
@@ -16,13 +16,13 @@ pub(super) fn driver() -> &'static Driver {
     &DRIVER
 }
 
-/// Whether its thread has been made.
+/// Whether its thread has been started.
 static STARTED: StaticLock<bool> = StaticLock::new(false);
 
-/// Sees to it that a thread asks the common driver, as long as the process lives.
+/// Starts a thread that fetches the common driver's events until the process ends.
 ///
 /// # Errors
-/// There is no thread to be had, or no poller.
+/// No thread or no poller is available.
 pub(super) fn start() -> io::Result<()> {
     let mut started = STARTED.lock();
     if !*started {

@@ -1,4 +1,4 @@
-//! The common driver under loom: a model asks it, and each run has its own.
+//! The common driver under loom: a model fetches its events; separate for each run.
 
 use std::io;
 
@@ -14,7 +14,7 @@ pub(super) fn driver() -> &'static Driver {
     &DRIVER
 }
 
-/// Sees to it that the common driver can be asked.
+/// Makes the common driver usable.
 ///
 /// # Errors
 /// None here.

@@ -1,5 +1,5 @@
-//! The driver of everybody who has no worker to ask for them, under shuttle: a thread of its own
-//! would outlive a model's run, so the model's threads ask.
+//! The driver for waiters without a worker, under shuttle. A thread of its own would outlive a
+//! model's run, so the model's threads fetch its events.
 
 use std::io;
 
@@ -14,7 +14,7 @@ pub(super) fn driver() -> &'static Driver {
     &DRIVER
 }
 
-/// Sees to it that the common driver can be asked.
+/// Makes the common driver usable.
 ///
 /// # Errors
 /// None here.
@@ -22,7 +22,7 @@ pub(super) fn start() -> io::Result<()> {
     DRIVER.made().map(drop)
 }
 
-/// What the thread does again and again: waits for events, or for [`ring`], and tells them.
+/// The loop body of the thread: waits for events, or for [`ring`], and delivers them.
 pub(crate) fn ask() {
     let mut events = Events::new();
     start().expect("a poller");
@@ -30,7 +30,7 @@ pub(crate) fn ask() {
     tell_all(&events);
 }
 
-/// Ends an [`ask`], the next one if there is none.
+/// Ends an [`ask`], the next one if none is running.
 pub(crate) fn ring() {
     DRIVER.wake();
 }

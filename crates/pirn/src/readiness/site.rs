@@ -1,4 +1,4 @@
-//! What is known of one source. The protocol is in the module's header.
+//! The record of one source. The module's header has the protocol.
 
 use std::ptr;
 use std::task::Waker;
@@ -21,7 +21,7 @@ const WRITE: u64 = 2;
 const READ_CLOSED: u64 = 4;
 const WRITE_CLOSED: u64 = 8;
 const URGENT: u64 = 16;
-/// One event.
+/// The increment for one event.
 const TICK: u64 = 32;
 
 /// A source's record.
@@ -30,11 +30,11 @@ pub(super) struct Site {
     word: AtomicU64,
     pub(super) waits: Lock<Waits>,
     pub(super) home: Mutex<Home>,
-    /// The home's driver, for a look without its lock.
+    /// The home's driver, for a check without its lock.
     pub(super) driver: AtomicPtr<Driver>,
 }
 
-/// Who waits for a source.
+/// The waiters of a source.
 pub(crate) struct Waits {
     pub(super) generation: u32,
     readers: WaitQueue<()>,
@@ -44,13 +44,13 @@ pub(crate) struct Waits {
     write_task: Option<Waker>,
 }
 
-/// Where a source is registered.
+/// The registration of a source.
 pub(super) struct Home {
     pub(super) driver: Option<&'static Driver>,
     pub(super) raw: Option<RawSource>,
 }
 
-/// What was known at some moment.
+/// The readiness known at one moment.
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct Seen(u64);
 
@@ -92,7 +92,7 @@ impl Waits {
         self.readers.is_empty() && self.writers.is_empty()
     }
 
-    /// Claims one of those who wait for a side that is ready.
+    /// Claims one of the waiters of a side that is ready.
     fn claim(&mut self, word: u64) -> Option<Wake> {
         let reader = match word & READ {
             0 => None,
@@ -126,8 +126,8 @@ impl Site {
         }
     }
 
-    /// Ends the generation of a source that nobody waits for any more, and begins the next one:
-    /// nothing is known of that.
+    /// Ends the generation of a source without waiters, and begins the next one, with unknown
+    /// readiness.
     pub(super) fn renew(&self) {
         let mut waits = self.waits.lock();
         debug_assert!(
@@ -139,12 +139,12 @@ impl Site {
         self.word.store(READ | WRITE, Ordering::Relaxed);
         let tasks = (waits.read_task.take(), waits.write_task.take());
         drop(waits);
-        // Code of the users', with the lock free.
+        // Drops user code, with the lock free.
         drop_caught(tasks);
     }
 
-    /// Has `waker` be called at the next event for this side, in place of whatever task has polled it
-    /// before, if one `may_come`; says so. Else nothing is remembered: an attempt may be of use.
+    /// Registers `waker` for the next event of this side, in place of an earlier task's, if one
+    /// `may_come`; returns true then. Else nothing is registered: an attempt may succeed.
     #[cfg(any(feature = "futures", shuttle))]
     pub(super) fn call(
         &self,
@@ -164,7 +164,7 @@ impl Site {
             return true;
         }
         drop(waits);
-        // Wakers are cloned and dropped with the lock free: their code is the users'.
+        // Wakers are cloned and dropped with the lock free: they run user code.
         let clone = waker.clone();
         let mut waits = self.waits.lock();
         if !may_come(self) && !mutant!("readiness_leaves_waker_late") {
@@ -179,23 +179,23 @@ impl Site {
 
     #[inline]
     pub(super) fn look(&self) -> Seen {
-        // ORDERING: Relaxed: an attempt finds out what is true; see `clear`.
+        // ORDERING: Relaxed: an attempt finds the truth; see `clear`.
         Seen(self.word.load(Ordering::Relaxed))
     }
 
-    /// Notes that the source is not ready, since an attempt has shown it, unless an event has
-    /// come since it was `seen`.
+    /// Marks the source as not ready after an attempt has shown it, unless an event has come since
+    /// it was `seen`.
     pub(super) fn clear(&self, seen: Seen, interest: Interest) {
-        // Some sources that are closed would have to wait all the same: a pipe with a name, whose
-        // next writer has come and written nothing.
+        // Some closed sources may still have to wait: a named pipe with a new writer that has
+        // written nothing.
         let bits = match mutant!("site_clear_takes_both") {
             true => READ | WRITE,
             false => interest.bit() | interest.bit() << 2,
         };
         let cleared = seen.0 & !bits;
-        // The other side may have been cleared meanwhile: then this one is, the next time.
-        // ORDERING: Relaxed: the word itself is all that is argued about. The attempt was
-        // a system call, which is not moved to after this.
+        // The other side may have been cleared meanwhile: then the next attempt clears this one.
+        // ORDERING: Relaxed: only the word itself matters. The attempt was a system call, which is
+        // not reordered after this.
         if mutant!("readiness_clears_blindly") {
             self.word.fetch_and(!interest.bit(), Ordering::Relaxed);
         }
@@ -207,15 +207,15 @@ impl Site {
         );
     }
 
-    /// Like [`clear`](Self::clear), since an attempt has come to less than it had room for: if it is
-    /// closed, or something urgent has come, that says nothing of the next one.
+    /// Like [`clear`](Self::clear), after an attempt has transferred less than its buffer holds. If
+    /// the source is closed, or urgent data have come, that does not predict the next attempt.
     pub(super) fn drained(&self, seen: Seen, interest: Interest) {
         if seen.0 & (interest.bit() << 2 | URGENT) == 0 {
             self.clear(seen, interest);
         }
     }
 
-    /// Tells whoever waits of an event.
+    /// Delivers an event to the waiters.
     pub(super) fn tell(&self, generation: u32, event: Event) {
         let mut waits = self.waits.lock();
         if waits.generation != generation && !mutant!("site_event_of_any_generation") {
@@ -238,7 +238,7 @@ impl Site {
             wake.enqueue();
         }
         if more {
-            // Who has come since finds the bit set, or has cleared it after an attempt.
+            // A later waiter finds the bit set, or has cleared it after an attempt.
             wake_all(&self.waits, |waits| {
                 let same = waits.generation == generation;
                 waits.claim(if same { self.look().0 & set } else { 0 })
@@ -247,7 +247,7 @@ impl Site {
         reader.into_iter().chain(writer).for_each(call);
     }
 
-    /// Sets the bits of an event, and counts it. Under the lock of the queues.
+    /// Sets the bits of an event, and counts it. Requires the lock of the queues.
     fn note(&self, set: u64) {
         let tick = if mutant!("site_event_uncounted") {
             0
@@ -270,7 +270,7 @@ impl Site {
         }
     }
 
-    /// Has everybody who waits try again.
+    /// Wakes all waiters, to try again.
     pub(super) fn rouse(&self) {
         let generation = self.waits.lock().generation;
         let anything = Event {
@@ -284,13 +284,13 @@ impl Site {
         self.tell(generation, anything);
     }
 
-    /// Whether it is in `driver`.
+    /// Returns true if it is in `driver`.
     pub(super) fn is_in(&self, driver: &Driver) -> bool {
         // ORDERING: Relaxed: the caller asks about its own driver, or has seen that it shares.
         ptr::eq(self.driver.load(Ordering::Relaxed).cast_const(), driver)
     }
 
-    /// Whether fibers or threads wait for it.
+    /// Returns true if fibers or threads wait for it.
     pub(super) fn is_awaited(&self) -> bool {
         !self.waits.lock().is_empty()
     }

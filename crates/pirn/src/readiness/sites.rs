@@ -1,4 +1,4 @@
-//! Where sites are kept. The table only grows, and only when more sources are open than ever before.
+//! The table of sites. It only grows, and only when more sources are open than ever before.
 
 use std::io;
 use std::sync::OnceLock;
@@ -6,13 +6,14 @@ use std::sync::OnceLock;
 use super::site::Site;
 use crate::shim::StaticLock;
 
-/// Sites that are made at once: some 128 KiB.
+/// The number of sites allocated at once: about 128 KiB.
 const CHUNK: usize = 1_024;
 
-/// The most sources: 16,777,216. More descriptors than Linux gives a process (`fs.nr_open`) unless told to.
+/// The number of chunks; the most sources are 16,777,216. More descriptors than Linux gives a
+/// process (`fs.nr_open`) by default.
 const CHUNKS: usize = 16_384;
 
-// Not from `shim`: nothing that a model could interleave happens when one is set.
+// Not from `shim`: a model has nothing to interleave when one is set.
 static TABLE: [OnceLock<Box<[Site]>>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
 
 static FREE: StaticLock<Free> = StaticLock::new(Free {
@@ -20,10 +21,10 @@ static FREE: StaticLock<Free> = StaticLock::new(Free {
     made: 0,
 });
 
-/// Sites that no source has.
+/// Sites without a source.
 struct Free {
     numbers: Vec<u32>,
-    /// Sites with lower numbers have been given out at least once.
+    /// Sites with lower numbers have been in use at least once.
     made: usize,
 }
 
@@ -52,24 +53,24 @@ pub(super) fn take() -> io::Result<(u32, &'static Site)> {
     Ok((number, &chunk[number as usize % CHUNK]))
 }
 
-/// Gives a site back.
+/// Returns a site to the free list.
 pub(super) fn give_back(number: u32) {
     FREE.lock().numbers.push(number);
 }
 
-/// Returns the site of this number, if it was ever taken.
+/// Returns the site of this number, if it has ever been in use.
 pub(super) fn site(number: u32) -> Option<&'static Site> {
     let chunk = TABLE.get(number as usize / CHUNK)?.get()?;
     chunk.get(number as usize % CHUNK)
 }
 
-/// Returns all sites that were ever taken.
+/// Returns all sites that have ever been in use.
 pub(super) fn sites() -> impl Iterator<Item = (u32, &'static Site)> {
     let made = FREE.lock().made as u32;
     (0..made).filter_map(|number| Some((number, site(number)?)))
 }
 
-/// Returns how many sites there have been in use at once, at most.
+/// Returns the largest number of sites that have been in use at once.
 pub(crate) fn ever() -> usize {
     FREE.lock().made
 }

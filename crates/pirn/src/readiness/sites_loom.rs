@@ -1,4 +1,4 @@
-//! The sites under loom: as many as a model needs, and each run has its own.
+//! The sites under loom: as many as a model needs, separate for each run.
 
 use std::io;
 
@@ -16,14 +16,14 @@ lazy_static! {
     });
 }
 
-/// Sites that no source has.
+/// Sites without a source.
 struct Free {
     numbers: Vec<u32>,
-    /// Sites with lower numbers have been given out at least once.
+    /// Sites with lower numbers have been in use at least once.
     made: usize,
 }
 
-/// Takes a site: the one that was given back last.
+/// Takes a site: the one that was freed last.
 ///
 /// # Errors
 /// None here.
@@ -47,7 +47,7 @@ pub(super) fn take() -> io::Result<(u32, &'static Site)> {
     ))
 }
 
-/// Gives a site back.
+/// Returns a site to the free list.
 pub(super) fn give_back(number: u32) {
     FREE.lock().numbers.push(number);
 }
@@ -57,13 +57,13 @@ pub(super) fn site(number: u32) -> Option<&'static Site> {
     TABLE.get(number as usize)
 }
 
-/// Returns all sites that were ever taken.
+/// Returns all sites that have ever been in use.
 pub(super) fn sites() -> impl Iterator<Item = (u32, &'static Site)> {
     let made = FREE.lock().made as u32;
     (0..made).filter_map(|number| Some((number, site(number)?)))
 }
 
-/// Returns how many sites there have been in use at once, at most.
+/// Returns the largest number of sites that have been in use at once.
 pub(crate) fn ever() -> usize {
     FREE.lock().made
 }

@@ -1,4 +1,4 @@
-//! A source: what its owner holds, and how an operation on it waits.
+//! A source: the owner's handle, and how an operation on it waits.
 
 use std::io;
 use std::ptr;
@@ -20,18 +20,18 @@ use crate::sys::poller::{Driver, RawSource, TELLS_CLOSED};
 use crate::wait::polling::is_spent;
 use crate::wait::{Attempt, How, Reason, Spec, Waited, begin, deadline_in, wait_in};
 
-/// What a socket may be ready for.
+/// Readiness of a socket to wait for.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum Interest {
-    /// Something to read, a connection to accept, or the end.
+    /// Data to read, a connection to accept, or the end.
     Readable,
-    /// Room for more to write.
+    /// Space in the send buffer.
     Writable,
 }
 
-/// What is known of something that the system tells the readiness of, and who waits for it.
+/// The known readiness of an object that the system reports on, and its waiters.
 ///
-/// The system's handle is passed in with each operation, and is the same each time; it is closed
+/// The system's handle is passed in with each operation, and is the same each time. It is closed
 /// after the source has been dropped.
 pub(crate) struct Source {
     site: &'static Site,
@@ -40,21 +40,21 @@ pub(crate) struct Source {
 
 impl Source {
     /// # Errors
-    /// There are too many.
+    /// There are too many sources.
     pub(crate) fn new() -> io::Result<Source> {
         let (number, site) = sites::take()?;
         Ok(Source { site, number })
     }
 
-    /// Does `attempt`, which never blocks, as soon as it does not fail with `WouldBlock`.
-    /// `emptied` tells whether what it came to shows that the next one would: then that waits
-    /// without having tried.
+    /// Calls `attempt`, which never blocks, as soon as it does not fail with `WouldBlock`.
+    /// `emptied` decides from its result whether the next attempt would: then the next operation
+    /// waits without an attempt.
     ///
     /// # Errors
-    /// * What `attempt` says.
-    /// * Of kind `TimedOut`: `limit`, counted from when it has to wait, or a deadline of the code
-    ///   around it.
-    /// * The interrupt that the caller is under. Nothing has been done then.
+    /// * The error of `attempt`.
+    /// * Kind `TimedOut`: `limit`, counted from when the operation has to wait, or a deadline of
+    ///   the code around it.
+    /// * The caller's interrupt. Nothing has been done then.
     #[inline]
     #[track_caller]
     pub(crate) fn operate<R>(
@@ -81,8 +81,8 @@ impl Source {
         }
     }
 
-    /// Does `attempt` as [`operate`](Self::operate) does, for a future. If it would have to wait, the
-    /// task is woken when it need not any more: the last one that has asked for this side.
+    /// Calls `attempt` like [`operate`](Self::operate), for a future. If it would have to wait, the
+    /// task is woken when it need not wait any more: the last task that has polled this side.
     #[cfg(any(feature = "futures", shuttle))]
     #[inline]
     pub(crate) fn poll<R>(
@@ -110,7 +110,7 @@ impl Source {
         }
     }
 
-    /// What `attempt` comes to, unless it would have to wait.
+    /// Calls `attempt`; returns its result unless it would have to wait.
     #[inline]
     pub(super) fn attempt<R>(
         &self,
@@ -140,7 +140,7 @@ impl Source {
         }
     }
 
-    /// Waits until an event says that the source is ready, or for no reason.
+    /// Waits until an event reports the source ready; may also return spuriously.
     ///
     /// # Errors
     /// Like [`operate`](Self::operate); or the source cannot be watched.
@@ -174,7 +174,7 @@ impl Source {
         }
     }
 
-    /// Asks the driver that the source is in, in place of that one's owner, as the monitor does.
+    /// Fetches events from the source's driver in place of its owner, like the monitor.
     #[cfg(any(loom, shuttle))]
     pub(crate) fn ask_in_place(&self) {
         let driver = self.site.home.lock().driver;
@@ -185,7 +185,7 @@ impl Source {
         }
     }
 
-    /// Who waits.
+    /// Returns the waiters.
     #[cfg_attr(
         any(loom, shuttle, not(unix)),
         expect(dead_code, reason = "for choices")
@@ -194,7 +194,8 @@ impl Source {
         &self.site.waits
     }
 
-    /// Whether events come by `driver`, or by the common one. Under the lock of who waits.
+    /// Returns true if events come through `driver`, or through the common one. Requires the lock
+    /// of the waiters.
     #[cfg_attr(
         any(loom, shuttle, not(unix)),
         expect(dead_code, reason = "for choices")
@@ -203,22 +204,22 @@ impl Source {
         self.site.is_near(driver)
     }
 
-    /// What is known now, for an attempt outside of [`operate`](Self::operate).
+    /// Returns the known readiness, for an attempt outside of [`operate`](Self::operate).
     pub(crate) fn look(&self) -> Seen {
         self.site.look()
     }
 
-    /// The attempt that was made after `seen` would have had to wait.
+    /// Records that the attempt made after `seen` would have had to wait.
     pub(crate) fn clear(&self, seen: Seen, interest: Interest) {
         self.site.clear(seen, interest);
     }
 
-    /// Sees to it that the caller hears of events soon: the source is in the driver of its
-    /// own worker; in the common one if others wait for it by another one, or the caller blocks its
+    /// Moves the source to a driver that reports events to the caller soon: that of its own worker.
+    /// It is the common one if others wait through another driver, or if the caller blocks its
     /// thread.
     ///
     /// # Errors
-    /// What the system says: the handle cannot be watched, or there is no memory.
+    /// The operating system's error: the handle cannot be watched, or there is no memory.
     #[inline]
     pub(crate) fn settle(&self, raw: RawSource) -> io::Result<&'static Driver> {
         let local = current::local();
@@ -258,12 +259,12 @@ impl Source {
 }
 
 impl Source {
-    /// Moves the source to `driver`; if others wait for it by another one, to the common one, which
-    /// nobody can hold up.
+    /// Moves the source to `driver`; if others wait through another one, to the common driver,
+    /// which no worker can hold up.
     ///
-    /// LIVENESS: who waits looks where the source is when it joins the queue, in one critical
-    /// section. So either it sees that the source has moved, and settles it again, or it is seen
-    /// here after the move.
+    /// LIVENESS: a waiter checks the source's driver when it joins the queue, in one critical
+    /// section. So either it sees that the source has moved, and settles it again, or this function
+    /// sees the waiter after the move.
     fn bring(&self, home: &mut Home, driver: &'static Driver) -> io::Result<()> {
         let site = self.site;
         let before = home.driver;
@@ -277,7 +278,7 @@ impl Source {
         if is_seen && !is_common {
             common::start()?;
             site.move_to(self.number, home, common::driver())?;
-            // A waiter that joined its queue before the first move waits by that driver.
+            // A waiter that joined its queue before the first move waits through that driver.
             if let Some(before) = before
                 && !mutant!("site_first_driver_unnoted")
             {
@@ -285,7 +286,7 @@ impl Source {
             }
         }
         if !home.driver.is_some_and(|own| ptr::eq(own, driver)) {
-            // `driver` is the caller's; `move_to` notes it in the other ones.
+            // `driver` is the caller's; `move_to` records it in the others.
             driver.set_shares();
         }
         Ok(())
@@ -293,11 +294,11 @@ impl Source {
 }
 
 impl Site {
-    /// Moves a source that is in a driver to another one. An event that comes of both is one too
-    /// many.
+    /// Moves a source from its current driver to another one. If both report an event, one of them
+    /// is redundant.
     ///
     /// # Errors
-    /// The other one does not take it; it stays where it is.
+    /// The other driver does not accept it; it stays where it is.
     pub(super) fn move_to(
         &self,
         number: u32,
@@ -318,7 +319,8 @@ impl Site {
         Ok(())
     }
 
-    /// Whether events come by `driver`, or by the common one. Under the lock of the queues.
+    /// Returns true if events come through `driver`, or through the common one. Requires the lock
+    /// of the queues.
     pub(super) fn is_near(&self, driver: &'static Driver) -> bool {
         // ORDERING: Relaxed: see `place`.
         let own = self.driver.load(Ordering::Relaxed);
@@ -363,7 +365,7 @@ fn reason(interest: Interest) -> Reason {
     }
 }
 
-/// What an operation says whose own time was up.
+/// Returns the error of an operation with an expired limit of its own.
 #[cold]
 pub(crate) fn timed_out() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "the time for this operation is up")

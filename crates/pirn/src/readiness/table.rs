@@ -1,4 +1,4 @@
-//! All sites: events reach theirs, and a driver's are moved.
+//! All sites: delivering events to them, and moving those of a driver.
 
 use std::ptr;
 
@@ -9,12 +9,12 @@ use crate::base::mutant::mutant;
 use crate::fiber::FiberPtr;
 use crate::sys::poller::{Driver, Events};
 
-/// The name of a generation of a site, for the system to name it by.
+/// Returns the token by which the system names a generation of a site.
 pub(super) fn token(number: u32, generation: u32) -> u64 {
     u64::from(generation) << 32 | u64::from(number)
 }
 
-/// Wakes whoever waits for what these events tell.
+/// Wakes the waiters of these events.
 pub(crate) fn tell_all(events: &Events) {
     for event in events.iter() {
         if let Some(site) = site(event.token as u32) {
@@ -23,20 +23,20 @@ pub(crate) fn tell_all(events: &Events) {
     }
 }
 
-/// Whether anybody waits for any source. Looks at all of them.
+/// Returns true if any source has a waiter. Scans all of them.
 pub(crate) fn anybody_waits() -> bool {
     sites().any(|(_, site)| site.is_awaited())
 }
 
-/// Whether fibers of a worker wait for a source: for one in the worker's `driver`, or for one that others
-/// have taken from there to the common driver. `has_own` tells whether one of these waiters is the worker's.
-/// Looks at all sources if there is one.
+/// Returns true if fibers of a worker wait for a source: one in the worker's `driver`, or one that
+/// others have moved from there to the common driver. `has_own` decides whether one of these
+/// waiters is the worker's. Scans all sources if there is one.
 pub(crate) fn awaits(driver: &Driver, has_own: impl FnOnce(&[FiberPtr]) -> bool) -> bool {
     is_awaited_in(driver) || awaits_in_common(driver, has_own)
 }
 
-/// A source that is being moved counts, since its waiters may be the worker's. The mover notes that in
-/// the worker's driver (`set_shares`) before it unlocks the source's home.
+/// A source that is being moved counts, since its waiters may be the worker's. The mover records
+/// that in the worker's driver (`set_shares`) before it unlocks the source's home.
 fn is_awaited_in(driver: &Driver) -> bool {
     let may_be_in = |site: &Site| {
         site.is_in(driver)
@@ -57,8 +57,8 @@ fn awaits_in_common(driver: &Driver, has_own: impl FnOnce(&[FiberPtr]) -> bool) 
     own
 }
 
-/// Returns the fibers and threads that wait for sources in the common driver. (Tasks are not known.)
-/// Looks at all sources.
+/// Returns the fibers and threads that wait for sources in the common driver. (Tasks are not
+/// known.) Scans all sources.
 fn common_waiters() -> Vec<FiberPtr> {
     let mut waiters = Vec::new();
     for (_, site) in sites().filter(|(_, site)| site.is_in(common::driver())) {
@@ -67,7 +67,7 @@ fn common_waiters() -> Vec<FiberPtr> {
     waiters
 }
 
-/// Moves the sources of `driver`, which nobody will ask any more, to the common one.
+/// Moves the sources of `driver`, which is no longer polled, to the common one.
 pub(crate) fn evacuate(driver: &'static Driver) {
     if !driver.is_used() {
         return;
@@ -81,8 +81,8 @@ pub(crate) fn evacuate(driver: &'static Driver) {
         let moved = site.move_to(number, &mut home, common::driver());
         drop(home);
         if moved.is_err() || !started {
-            // Nobody will ask: whoever waits tries again, finds another driver, or is told why
-            // there is none.
+            // No thread polls this driver any more. The waiters try again, and find another driver
+            // or the error that there is none.
             site.rouse();
         }
     }

@@ -1,4 +1,4 @@
-//! A source in a choice: watched without a frame of its own that waits.
+//! A source in a choice: watched without a waiting frame of its own.
 
 use std::io;
 
@@ -9,9 +9,9 @@ use crate::wait::berth::Berth;
 use crate::wait::choice::Call;
 use crate::wait::notice::Subject;
 
-/// One side of a source, and room for one waiter.
+/// One side of a source, with a slot for one waiter.
 ///
-/// An event completes nothing: whoever it wakes tries again.
+/// An event completes nothing: a woken party tries again.
 pub(crate) struct Watching<'a> {
     source: &'a Source,
     raw: RawSource,
@@ -33,7 +33,7 @@ impl<'a> Watching<'a> {
         self.interest
     }
 
-    /// What `attempt` comes to, unless it would have to wait.
+    /// Calls `attempt`; returns its result unless it would have to wait.
     pub(crate) fn attempt<R>(
         &self,
         mut attempt: impl FnMut() -> io::Result<R>,
@@ -41,14 +41,14 @@ impl<'a> Watching<'a> {
         self.source.attempt(self.interest, &mut attempt, &|_| false)
     }
 
-    /// Has the next event wake the caller. False: an attempt may be of use now, and nothing is
-    /// remembered.
+    /// Registers the caller for the next event. False: an attempt may succeed now, and nothing is
+    /// registered.
     ///
     /// # Errors
-    /// The source cannot be watched; nothing is remembered.
+    /// The source cannot be watched; nothing is registered.
     ///
     /// # Safety
-    /// As `Case::publish`.
+    /// Like `Case::publish`.
     pub(crate) unsafe fn publish(&self, call: Call) -> io::Result<bool> {
         let driver = self.source.settle(self.raw)?;
         let mut waits = self.source.waits().lock();
@@ -61,10 +61,10 @@ impl<'a> Watching<'a> {
         Ok(true)
     }
 
-    /// Undoes [`publish`](Self::publish).
+    /// Deregisters [`publish`](Self::publish).
     ///
     /// # Safety
-    /// As `Case::withdraw`.
+    /// Like `Case::withdraw`.
     pub(crate) unsafe fn withdraw(&self) {
         let mut waits = self.source.waits().lock();
         // SAFETY: the lock of the queue that was joined is held.

@@ -50,7 +50,7 @@ fn what_is_closed_stays_ready() {
     site.tell(0, closed);
     site.drained(site.look(), Interest::Readable);
     assert_eq!(ready(&site), (true, true), "no further event comes");
-    // A pipe with a name and a new writer: now one will.
+    // A named pipe with a new writer: now the attempt waits.
     site.clear(site.look(), Interest::Readable);
     assert_eq!(ready(&site), (false, true));
     site.tell(0, READABLE);
@@ -83,7 +83,7 @@ fn an_event_of_an_earlier_generation_is_nobodys() {
     assert_eq!(ready(&site), (true, true));
 }
 
-/// Who has emptied a source goes to wait without another attempt.
+/// An operation that has emptied a source waits without another attempt.
 #[test]
 fn what_was_emptied_is_not_tried() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -105,7 +105,7 @@ fn what_was_emptied_is_not_tried() {
         assert_eq!(second.unwrap_err().kind(), io::ErrorKind::TimedOut);
         assert_eq!(attempts, 1);
     } else {
-        // It might be the end that is left to read, of which no further event tells.
+        // Possibly only the end is left to read, which makes no further event.
         assert_eq!(second.unwrap(), 3);
         assert_eq!(attempts, 2);
     }
@@ -122,7 +122,7 @@ fn who_finds_it_ready_does_not_park() {
     let source = Source::new().unwrap();
     let until = deadline_in(Duration::from_millis(5));
     let spec = Spec::interruptible(Reason::Readable).until(until);
-    // Nothing is known of it yet, so an attempt may be of use.
+    // Nothing is known of it yet, so an attempt may succeed.
     let waited = source.wait(socket.as_raw_fd(), Interest::Readable, &spec);
     assert!(waited.is_ok(), "{waited:?}");
 }

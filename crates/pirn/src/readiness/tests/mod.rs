@@ -1,4 +1,4 @@
-//! What a site knows, event by event; the models of its waits are in `tests/model`.
+//! The known readiness of a site, event by event; the models of its waits are in `tests/model`.
 
 #[cfg(not(any(loom, shuttle)))]
 mod events;

@@ -1,7 +1,7 @@
-//! Models: a site between its waiters, the events that are told, a change of its driver, and the next
-//! source that takes it. No event is lost, and none reaches the wrong source.
+//! Models: a site with its waiters, delivered events, a change of its driver, and the next source
+//! that takes it. No event is lost, and none reaches the wrong source.
 //!
-//! A lost event leaves its waiter in its driver for good: a deadlock, which loom reports.
+//! A lost event leaves its waiter in its driver indefinitely: a deadlock, which loom reports.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::readiness::{Interest, Source, tell_all};
 use crate::sys::poller::Events;
 use crate::wait::{Reason, Spec};
 
-/// Another thread fetches the event and tells it: before, in and after an attempt; before and after the
-/// waiter has joined its queue; beside the worker, which fetches too.
+/// Another thread fetches and delivers the event: before, during and after an attempt; before and
+/// after the waiter has joined its queue; in parallel with the worker, which fetches too.
 #[test]
 fn model_site_event_against_a_waiter() {
     explore("site_event", 3, || {
@@ -32,8 +32,8 @@ fn model_site_event_against_a_waiter() {
     });
 }
 
-/// An event is fetched, and told after its source has gone: the next source that takes the site is
-/// not woken by it, and is woken by its own.
+/// An event is fetched, and delivered after its source is gone. It does not wake the next source
+/// that takes the site, which is woken by its own event.
 #[test]
 fn model_site_event_of_an_earlier_generation() {
     explore("site_generation", 3, || {
@@ -65,7 +65,7 @@ fn model_site_event_of_an_earlier_generation() {
     });
 }
 
-/// A source takes a site as soon as another one gives it back: its events carry its own generation.
+/// A source takes a site as soon as another one frees it: its events carry its own generation.
 #[test]
 fn model_site_taken_when_it_is_given_back() {
     explore("site_taken", 3, || {
@@ -84,9 +84,9 @@ fn model_site_taken_when_it_is_given_back() {
     });
 }
 
-/// A fiber of another worker takes the source to its own driver while a fiber waits for it, or is about
-/// to. The other worker asks nothing after that, so the source may not stay in its driver. After the move
-/// the worker of the waiter sees that its fiber waits (`awaits`).
+/// A fiber of another worker moves the source to its own driver while a fiber waits for it, or is
+/// about to. The other worker fetches nothing after that, so the source must not stay in its
+/// driver. After the move the waiter's worker sees that its fiber waits (`awaits`).
 #[test]
 fn model_site_move_against_a_waiter() {
     explore("site_move", 3, || {
@@ -111,7 +111,7 @@ fn model_site_move_against_a_waiter() {
     });
 }
 
-/// Like [`model_site_move_against_a_waiter`]; the worker of the waiter looks at any moment of the move.
+/// Like [`model_site_move_against_a_waiter`]; the waiter's worker checks at any point of the move.
 #[test]
 fn model_site_move_against_a_look() {
     explore("site_move_look", 2, || {
@@ -140,7 +140,7 @@ fn model_site_move_against_a_look() {
     });
 }
 
-/// Like [`model_site_move_against_a_waiter`]; the event comes at any moment of the move.
+/// Like [`model_site_move_against_a_waiter`]; the event comes at any point of the move.
 #[test]
 fn model_site_move_against_an_event() {
     explore("site_move_event", 2, || {
@@ -164,8 +164,8 @@ fn model_site_move_against_an_event() {
     });
 }
 
-/// One event for both sides wakes a reader and a writer. The reader tries in vain after that, and
-/// leaves the other side as it is.
+/// One event for both sides wakes a reader and a writer. The reader then fails to read, and does
+/// not change the other side.
 #[test]
 fn model_site_reader_and_writer() {
     explore("site_sides", 2, || {

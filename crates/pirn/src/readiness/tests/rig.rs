@@ -1,8 +1,9 @@
-//! What models of a site need besides it: sockets, workers that ask their drivers, and fibers that
-//! modelled threads play.
+//! The environment of a site in models: sockets, workers that fetch events, and fibers played by
+//! modelled threads.
 //!
-//! A worker has one fiber. While that is suspended, the worker sleeps in its driver and tells the
-//! events that it fetches. While it runs, the worker asks nothing: as one that computes for long.
+//! A worker has one fiber. While that is suspended, the worker sleeps in its driver and delivers
+//! the events that it fetches. While the fiber runs, the worker fetches nothing, like one that
+//! computes for long.
 
 use std::io;
 use std::ptr;
@@ -27,7 +28,7 @@ lazy_static! {
 /// A worker with one fiber.
 pub(super) struct Worker {
     pub(super) driver: Driver,
-    /// The fiber is to run again.
+    /// Set when the fiber is to run again.
     woken: AtomicBool,
     suspended: AtomicBool,
 }
@@ -48,8 +49,8 @@ impl Worker {
         }
     }
 
-    /// Looks as the worker does before its virtual time jumps (`sched::hold`). No event comes meanwhile, and
-    /// no other thread looks.
+    /// Checks like the worker before its virtual time jumps (`sched::hold`). No event comes
+    /// meanwhile, and no other thread checks.
     pub(super) fn look_before_a_jump(&self) {
         if self.suspended.load(Ordering::Acquire) {
             let awaits = awaits(&self.driver, |waiters| !waiters.is_empty());
@@ -68,7 +69,7 @@ impl Worker {
         })
     }
 
-    /// Has a thread of its own be this worker.
+    /// Starts a thread that plays this worker.
     pub(super) fn start(
         &'static self,
         block: &Arc<Block>,
@@ -81,7 +82,7 @@ impl Worker {
 
 impl Schedule for Worker {
     fn schedule(&self, _fiber: FiberPtr) {
-        // A swap: loom may put a plain store before a swap that has run already.
+        // A swap: loom may order a plain store before a swap that has already run.
         self.woken.swap(true, Ordering::Release);
         self.driver.wake();
     }
@@ -97,14 +98,14 @@ impl Schedule for Worker {
     }
 }
 
-/// Fetches the events of the common driver, and tells them.
+/// Fetches the events of the common driver, and delivers them.
 pub(super) fn ask_common() {
     let mut events = Events::new();
     common::driver().poll(&mut events);
     tell_all(&events);
 }
 
-/// Something with things to read in it, and room for things to write.
+/// A count of items to read, and of free places to write.
 pub(super) struct Socket {
     pub(super) wire: Wire,
     inside: Mutex<Inside>,
@@ -115,7 +116,7 @@ struct Inside {
     room: usize,
 }
 
-/// Returns socket `number`: nothing is in it, and there is no room.
+/// Returns socket `number`: empty, and without free places.
 pub(super) fn socket(number: usize) -> &'static Socket {
     &SOCKETS[number]
 }
@@ -128,7 +129,7 @@ impl Socket {
         }
     }
 
-    /// Adds things and room. One event tells of both.
+    /// Adds items and free places. One event reports both.
     pub(super) fn add(&self, things: usize, room: usize) {
         let mut inside = self.inside.lock();
         inside.things += things;
@@ -140,7 +141,7 @@ impl Socket {
         self.inside.lock().things > 0
     }
 
-    /// Reads or writes one thing, unless it would have to wait.
+    /// Reads or writes one item, unless it would have to wait.
     pub(super) fn attempt(&self, interest: Interest) -> io::Result<()> {
         let mut inside = self.inside.lock();
         let left = match interest {
@@ -155,7 +156,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Reads or writes one thing, waiting for it.
+    /// Reads or writes one item, and waits for it.
     pub(super) fn operate(&'static self, source: &Source, interest: Interest) {
         let attempt = || self.attempt(interest);
         source
@@ -168,7 +169,7 @@ impl Socket {
     }
 }
 
-/// Memory for a fiber. To be kept until all threads have ended.
+/// Returns the memory for a fiber. It must be kept until all threads have ended.
 pub(super) fn fiber() -> Arc<Block> {
     let block = Block::new();
     block.renew(1);

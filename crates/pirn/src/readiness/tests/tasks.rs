@@ -1,4 +1,4 @@
-//! A task that leaves its waker with a site.
+//! A task that registers its waker with a site.
 
 use std::ptr;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use super::events::READABLE;
 use crate::readiness::Interest;
 use crate::readiness::site::Site;
 
-/// A task whose waker is being cloned when the event comes: nobody would call it.
+/// An event that comes while the task's waker is being cloned cannot call it: the task tries again.
 #[test]
 fn an_event_amid_the_cloning_of_a_waker_is_seen() {
     static SITE: LazyLock<Site> = LazyLock::new(Site::new);
