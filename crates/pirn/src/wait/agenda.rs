@@ -1,25 +1,25 @@
 //! Agendas: the timers of futures.
 //!
-//! A future that waits for a moment arms nothing. It notes on the *agenda* of whoever polls it when it
-//! wants to be polled, and by which waker; that party parks until the first note is due at the
-//! latest, on the timer that its own wait has anyway, and calls the wakers of all that are. The
-//! clock is the party's, so virtual time is exact.
+//! A future that waits for a point in time arms no timer. It notes the time and its waker on the
+//! *agenda* of the polling party. That party parks until the first note is due at the latest, with
+//! the timer that its own wait has anyway, and calls the wakers of all due notes. The clock is the
+//! party's, so virtual time is exact.
 //!
-//! Owns: what is noted, and the way from a poll to the agenda of its party. Does not own: the timer
+//! Owns: the notes, and the way from a poll to the agenda of its party. Does not own: the timer
 //! (`park`), nor the future (`future::sleep`).
 //!
-//! A note is taken off by whoever comes first: the party when it is due, the future when it is
-//! dropped or polled elsewhere, and the party when it polls no more.
+//! The first of these removes a note: the party when it is due, the future when it is dropped or
+//! polled elsewhere, or the party when it stops polling.
 //!
 //! # Invariant
-//! * DE1. The desk in a thread's record is null, or that of a fiber whose poll is under way on the stack that
-//!   the thread runs. `polling` sets it for the poll and sets back what was there before, on every way
-//!   out; a fiber that leaves its stack amid a poll, since it unwinds, sets it to null (`park`); and whoever
-//!   drives fibers by hand does so with none (`polling::apart`).
+//! * DE1. The desk in a thread's record is null, or that of a fiber with a poll in progress on the
+//!   stack that the thread runs. `polling` sets it for the poll and restores the previous value on
+//!   every path out. A fiber that leaves its stack in a poll, because it unwinds, sets it to null
+//!   (`park`). A thread that drives fibers by hand does so with none (`polling::apart`).
 //!
-//! LIVENESS: no moment is missed. A note is made inside a poll, and looked for after it, by the same party.
-//! A party that ends calls all wakers that are left: the future may be part of one that goes on to be
-//! polled by others, who would not poll it without its wake.
+//! LIVENESS: no note is missed. A note is made inside a poll, and checked after it, by the same
+//! party. A party that ends calls all remaining wakers: the future may be part of one that others
+//! continue to poll, and they would not poll it without its wake.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ use crate::base::mutant::mutant;
 use crate::fiber::current::Local;
 use crate::shim::Lock;
 
-/// What is due when, for one party.
+/// The notes of one party.
 pub(crate) struct Agenda(Lock<Notes>);
 
 struct Notes {
@@ -41,11 +41,11 @@ struct Notes {
     made: u64,
 }
 
-/// A note: when it is due, and which of those.
+/// The key of a note: its due time, and a number among equal times.
 pub(crate) type Key = (Instant, u64);
 
-/// Where a party's agenda lies once somebody has asked for it. Dropped when the party polls no more, and
-/// after what it has polled.
+/// The slot for a party's agenda, which is created at the first request. Dropped when the party
+/// stops polling, and after the future it has polled.
 #[derive(Default)]
 pub(crate) struct Desk(OnceCell<Arc<Agenda>>);
 
@@ -57,7 +57,7 @@ impl Agenda {
         }))
     }
 
-    /// Has `waker` be called at `due`.
+    /// Registers `waker` to be called at `due`.
     pub(crate) fn note(&self, due: Instant, waker: &Waker) -> Key {
         let waker = waker.clone();
         let mut notes = self.0.lock();
@@ -67,7 +67,7 @@ impl Agenda {
         key
     }
 
-    /// Whether the note is still there, and names `waker`.
+    /// Returns true if the note still exists and names `waker`.
     pub(crate) fn has(&self, key: Key, waker: &Waker) -> bool {
         let notes = self.0.lock();
         notes
@@ -76,10 +76,10 @@ impl Agenda {
             .is_some_and(|known| known.will_wake(waker))
     }
 
-    /// Takes a note off, if it is there.
+    /// Removes a note, if it exists.
     pub(crate) fn strike(&self, key: Key) {
         let waker = self.0.lock().wakers.remove(&key);
-        // Code of the user's, with the lock free.
+        // Drops user code, with the lock free.
         drop(waker);
     }
 
@@ -88,7 +88,7 @@ impl Agenda {
         notes.wakers.first_key_value().map(|(key, _)| key.0)
     }
 
-    /// Calls the wakers of what is due at `now`, or of everything; says whether there were any.
+    /// Calls the wakers of the notes due at `now`, or of all; true if there were any.
     fn call_due(&self, now: Option<Instant>) -> bool {
         let mut any = false;
         loop {
@@ -108,19 +108,19 @@ impl Agenda {
 }
 
 impl Desk {
-    /// When the first note is due; none if there is none.
+    /// Returns the due time of the first note, if any.
     pub(crate) fn first(&self) -> Option<Instant> {
         self.0.get()?.first()
     }
 
-    /// Calls the wakers of what is due at `now`; says whether there were any.
+    /// Calls the wakers of the notes due at `now`; true if there were any.
     pub(crate) fn call_due(&self, now: Instant) -> bool {
         self.0
             .get()
             .is_some_and(|agenda| agenda.call_due(Some(now)))
     }
 
-    /// The agenda of whoever polls; none if it is not one of our parties.
+    /// Returns the agenda of the polling party; none if it is not one of ours.
     pub(crate) fn at_hand(local: &Local) -> Option<Arc<Agenda>> {
         let desk: *const Desk = local.desk().cast();
         // SAFETY: DE1: its frame lies below this one.
@@ -129,7 +129,7 @@ impl Desk {
         Some(Arc::clone(agenda))
     }
 
-    /// For `Local::set_desk`.
+    /// Returns the address for `Local::set_desk`.
     pub(super) fn address(&self) -> *const () {
         ptr::from_ref(self).cast()
     }

@@ -1,32 +1,33 @@
-//! Agents: who stands in queues for a future.
+//! Agents: they wait in queues for a future.
 //!
-//! A future runs only while it is polled, by anybody, on any thread, and belongs to none of them.
-//! So it has an agent: a header of its own, borrowed from the slab as a plain thread's, which takes
-//! tickets and parks like any party. No room can tell the difference. What differs is the enqueue step: the
+//! A future runs only while it is polled, on any thread, and belongs to none. So it has an agent: a
+//! header of its own, borrowed from the slab like a plain thread's, which takes tickets and parks
+//! like any party. Primitives cannot tell the difference. Only the enqueue step differs: the
 //! agent's home, [`ByWaker`], calls the waker of the last poll.
 //!
-//! Owns: the agent's life, and the step from a claim to the waker. Does not own: what an agent
-//! waits for (`awaiting`).
+//! Owns: the agent's life, and the step from a claim to the waker. Does not own: the object that an
+//! agent waits for (`awaiting`).
 //!
-//! | agent | word | out | next |
+//! | agent | word | published | next |
 //! |---|---|---|---|
 //! | idle | Active e | nothing | a poll publishes, and parks it |
 //! | parked | Parked e | the ticket e, the reference of AG2 | a claim; the future withdraws |
 //! | claimed | Active e+1 | until it is withdrawn, the waiter | a poll, or the drop, withdraws |
 //!
 //! # Invariants
-//! * AG1. An agent has one future, which alone takes tickets, parks it, and ends it; it is
-//!   pinned, and polled and dropped by one party at a time.
-//! * AG2. While an agent is parked one more reference to its header is held, for whoever ends the wait. The
-//!   one whose claim turns Parked into Active gives it back, after the last look at the header: that
-//!   is `ByWaker::schedule`, or the future itself.
-//! * AG3. The payload of the header holds a [`Slot`], from the agent's birth until the header
-//!   is recycled. It is empty by then, and so needs no drop.
+//! * AG1. An agent has one future, which alone takes tickets, parks it, and ends it. It is pinned,
+//!   and polled and dropped by one party at a time.
+//! * AG2. While an agent is parked, one more reference to its header is held, for the party that
+//!   ends the wait. The claim that turns Parked into Active releases it, after the last access to
+//!   the header: in `ByWaker::schedule`, or in the future itself.
+//! * AG3. The payload of the header holds a [`Slot`], from the agent's birth until the header is
+//!   recycled. It is empty by then, and so needs no drop.
 //!
-//! LIVENESS: no wake is lost. A poll leaves its waker in the slot and then looks whether the agent has been
-//! claimed; whoever claims takes the waker after that. Both go through the slot's lock. If the waker is
-//! left first, it is found and called. If the taking comes first, the claim is older still, and the poll sees it.
-//! A claim before the agent has parked calls nobody: parking finds it.
+//! LIVENESS: no wake is lost. A poll stores its waker in the slot and then checks whether the agent
+//! has been claimed. A claiming party takes the waker after its claim. Both go through the slot's
+//! lock. If the store is first, the waker is found and called. If the taking is first, the claim is
+//! even earlier, and the poll sees it. A claim before the agent has parked calls no waker: parking
+//! finds it.
 
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -39,10 +40,10 @@ use crate::fiber::state::{Accepts, Claim, Code, Parked};
 use crate::fiber::{FiberPtr, Header, Schedule, Ticket};
 use crate::shim::Lock;
 
-/// Who waits in a future's place.
+/// The party that waits in a future's place.
 pub(super) struct Agent(FiberPtr);
 
-// SAFETY: H1, AG1: the header goes with the future, whose owner alone acts on it.
+// SAFETY: H1, AG1: the header moves with the future, and only its owner acts on it.
 unsafe impl Send for Agent {}
 
 /// The waker of the last poll, while the agent waits.
@@ -63,16 +64,16 @@ impl Agent {
         Agent(fiber)
     }
 
-    /// The right to wake the future from the wait that it is about to begin.
+    /// Returns the right to wake the future from the wait that it is about to begin.
     pub(super) fn ticket(&self) -> Ticket {
         Header::ticket(self.0)
     }
 
-    /// Has `waker` be called when the agent is claimed.
+    /// Registers `waker` to be called when the agent is claimed.
     pub(super) fn call(&self, waker: &Waker) {
         let slot = slot(self.0);
         let known = slot.0.lock().take();
-        // The wakers are the user's: cloned, compared and dropped with the lock free.
+        // The wakers are user code: cloned, compared and dropped with the lock free.
         let (next, rest) = match known {
             Some(known) if known.will_wake(waker) => (known, None),
             known => (waker.clone(), known),
@@ -81,7 +82,7 @@ impl Agent {
         drop(rest);
     }
 
-    /// Parks, or stays so; says what has ended the wait if something has.
+    /// Parks, or stays parked; returns the code that has ended the wait, if any.
     pub(super) fn park(&self, ticket: Ticket, parked: bool) -> Option<Code> {
         if !parked {
             // AG2: before others can claim it.
@@ -98,7 +99,8 @@ impl Agent {
         }
     }
 
-    /// Ends the wait that the agent is parked in; says what has, if somebody else did before.
+    /// Ends the wait that the agent is parked in; returns the code if another party has ended it
+    /// before.
     pub(super) fn recall(&self, ticket: Ticket) -> Option<Code> {
         match self.header().state.claim(ticket.epoch(), Code::RETRY) {
             Claim::Parked => {
@@ -116,7 +118,7 @@ impl Agent {
     }
 
     fn release(&self) {
-        // SAFETY: AG2: the parked agent's reference, which is the caller's.
+        // SAFETY: AG2: the parked agent's reference, which the caller owns.
         unsafe { Header::release(self.0) };
     }
 }
@@ -125,14 +127,14 @@ impl Drop for Agent {
     fn drop(&mut self) {
         let waker = slot(self.0).0.lock().take();
         self.header().state.finish();
-        // AG2: the reference from birth; who has claimed the agent may hold another one.
+        // AG2: the reference from birth; a claiming party may hold another one.
         self.release();
         drop(waker);
     }
 }
 
 impl Schedule for ByWaker {
-    /// Calls the waker. Not in a room's critical section, and so as any code of the user's.
+    /// Calls the waker. Outside of critical sections, like any user code.
     fn schedule(&self, fiber: NonNull<Header>) {
         let waker = slot(fiber).0.lock().take();
         // SAFETY: AG2: this is the winner of the claim on Parked.
@@ -148,5 +150,5 @@ fn slot<'a>(fiber: FiberPtr) -> &'a Slot {
     unsafe { &*Header::payload(fiber).cast::<Slot>() }
 }
 
-/// The least, but under a model checker.
+/// The smallest class, except under a model checker.
 const CLASS: u8 = class_for::<Slot>();

@@ -1,15 +1,15 @@
 //! Alarms: wakers for a caller that polls a future itself.
 //!
-//! Owns: what is between a `Waker` and a party that parks between polls. Does not own: polling
+//! Owns: the link between a `Waker` and a party that parks between polls. Does not own: polling
 //! (`future`), nor futures that wait in a queue (`agent`).
 //!
-//! An alarm outlives its wait for as long as somebody keeps a waker; it refers to the party only
-//! while that is parked, by a waiter in the party's own frame, as any room does.
+//! An alarm exists as long as a waker of it does. It refers to the party only while that is parked,
+//! by a waiter in the party's own frame, like any primitive.
 //!
-//! LIVENESS: no wake is lost. Ringing and going to wait both take the lock. If the ring comes first,
-//! it finds nobody and leaves `rung`, and who goes to wait takes that in place of waiting. If the
-//! wait comes first, the ring finds the waiter and claims it. A waiter whose wait has ended otherwise,
-//! and has not left yet, cannot be claimed: then the ring leaves `rung` too.
+//! LIVENESS: no wake is lost. Ringing and waiting both take the lock. If the ring comes first, it
+//! finds no waiter and sets `rung`, and the wait consumes that instead of parking. If the wait
+//! comes first, the ring finds the waiter and claims it. A waiter that is still linked after its
+//! wait has ended otherwise cannot be claimed: then the ring sets `rung` too.
 
 use std::mem;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use crate::base::mutant::mutant;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 
-/// What a waker rings and one party waits for.
+/// The target of a waker, and the wait of one party.
 pub(crate) struct Alarm(Lock<State>);
 
 struct State {
-    /// Somebody has rung and nobody has heard it yet.
+    /// Set by a ring that no wait has consumed yet.
     rung: bool,
     /// The party, while it waits.
     waiting: WaitQueue<()>,
@@ -41,7 +41,7 @@ impl Alarm {
         }))
     }
 
-    /// Waits until somebody has rung since the last wait.
+    /// Waits until a ring since the last wait.
     ///
     /// # Errors
     /// The interrupt that has ended the wait, if `spec` accepts any.

@@ -1,31 +1,32 @@
-//! Polls beside the fiber's own frames: on a stack that its worker has for that.
+//! Polls on a separate stack, which the worker keeps for them.
 //!
 //! Owns: the loan of that stack for one poll. Does not own: the call that changes stacks
-//! (`context::aside`), where a worker has the stack from (`sched::spare`), what a poll may do
+//! (`context::aside`), where a worker gets the stack (`sched::spare`), the rules inside a poll
 //! (`polling`).
 //!
-//! A poll goes deep; that of an HTTP connection writes five kilobytes of frames. On the fiber's own stack these are
-//! cache lines and pages of its own, cold by its next turn if there are many fibers. A poll does not wait, so
-//! one stack does for all of a worker's, and stays hot. The future stays where it is: in a frame of the fiber that
-//! waits for it. The fiber is the running one, as ever.
+//! A poll goes deep; that of an HTTP connection writes five kilobytes of frames. On the fiber's own
+//! stack these are cache lines and pages of its own, cold by its next turn if there are many
+//! fibers. A poll does not wait, so one stack serves all polls of a worker, and stays hot. The
+//! future stays in place, in a frame of the fiber that waits for it. The fiber remains the running
+//! one.
 //!
 //! | the stack is | when |
 //! |---|---|
 //! | with the runtime | the worker has not polled yet; it has ended; fibers wait for stacks |
-//! | in the thread's record | nobody polls |
-//! | in a `Loan`, in a frame of the fiber that polls | a poll is under way |
+//! | in the thread's record | no poll is in progress |
+//! | in a `Loan`, in a frame of the polling fiber | a poll is in progress |
 //!
-//! 1. A poll takes the stack out of its thread's record; if there is none, one of the runtime's. Where stacks
-//!    are short it gets none, and runs on the fiber's own.
-//! 2. On every way out the stack goes into the record of the thread that the fiber is on by then. If there is one,
-//!    it goes back to the runtime.
+//! 1. A poll takes the stack out of its thread's record; if there is none, it takes one of the
+//!    runtime's. Where stacks are scarce it gets none, and runs on the fiber's own.
+//! 2. On every path out, the stack goes into the record of the thread that the fiber is on by then.
+//!    If that has one, the stack goes back to the runtime.
 //!
-//! A fiber may leave in the middle of a poll all the same: one that unwinds, and one that goes on without the
-//! mark (`polling`). It has the stack with it, and whoever polls on the thread meanwhile gets another. So nobody
-//! runs on a stack that others are on; that follows from the handle having one owner (SK1).
+//! A fiber may still leave in the middle of a poll: one that unwinds, and one that continues
+//! without the mark (`polling`). It keeps the stack, and the next poll on the thread gets another
+//! one. So no two fibers run on one stack, because the handle has one owner (SK1).
 //!
-//! A fiber whose stack has a size of its own polls there, since it was asked for. So does one that is on a stack for
-//! polls already.
+//! A fiber with its own stack size polls on its own stack, since that size was requested. So does
+//! one that is already on a stack for polls.
 
 use crate::context::{ASIDE, Stack, aside};
 use crate::fiber::FiberPtr;
@@ -33,8 +34,8 @@ use crate::fiber::current::{self, Local};
 
 /// Runs `poll`, of the fiber that runs here.
 ///
-/// PERF: not inlined, so that what it leaves on the fiber's stack lies where the wait that follows has its
-/// frames, and costs no cache lines of its own.
+/// PERF: not inlined, so that its frame on the fiber's stack overlaps the frames of the wait that
+/// follows, and costs no cache lines of its own.
 #[inline(never)]
 pub(super) fn run<T>(local: &Local, fiber: FiberPtr, poll: impl FnOnce() -> T) -> T {
     // SAFETY: H1.
@@ -48,7 +49,7 @@ pub(super) fn run<T>(local: &Local, fiber: FiberPtr, poll: impl FnOnce() -> T) -
     let Some(stack) = spare else {
         return poll();
     };
-    // SAFETY: H1: headers stay for ever.
+    // SAFETY: H1: headers are never freed.
     unsafe { stack.set_owner(fiber.as_ptr().cast()) };
     header.marks.set_aside(true);
     let mut loan = Loan {
@@ -61,7 +62,7 @@ pub(super) fn run<T>(local: &Local, fiber: FiberPtr, poll: impl FnOnce() -> T) -
     }
 }
 
-/// The stack that a poll is on.
+/// The stack of a poll.
 struct Loan {
     stack: Option<Stack>,
     fiber: FiberPtr,

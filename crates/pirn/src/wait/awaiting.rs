@@ -1,17 +1,18 @@
 //! A case of a choice as a future: tried, published and withdrawn from poll to poll.
 //!
-//! Owns: the rounds of one case that an [`Agent`] waits for. Does not own: the agent, the case, or the
-//! future that users see (`channel`, `join`).
+//! Owns: the rounds of one case that an [`Agent`] waits for. Does not own: the agent, the case, or
+//! the public future (`channel`, `join`).
 //!
-//! A poll withdraws the case if the agent has been claimed, and then goes in rounds: it tries the
-//! case with no ticket out; if that is not possible it publishes it and parks the agent. It never waits.
-//! Dropping it recalls the agent and withdraws the case, so that nobody refers to it any more. What
-//! the case has won by then is the case's to keep, as in any select.
+//! A poll withdraws the case if the agent has been claimed, and then works in rounds. It tries the
+//! case with no ticket published. If that is not possible, it publishes the case and parks the
+//! agent. It never waits. Dropping the future recalls the agent and withdraws the case, so that no
+//! other party refers to it any more. A result that the case has won by then stays in the case, as
+//! in any select.
 //!
 //! # Invariants
-//! * AW1. From the first poll until it is dropped it is pinned (the caller of `poll` sees to that). While
-//!   `out` holds a ticket the case is published with it; nothing else of it is touched then but what a case
-//!   allows, and all through shared references.
+//! * AW1. From the first poll until it is dropped it is pinned (by contract of `poll`). While `out`
+//!   holds a ticket, the case is published with it. Meanwhile only the methods that a published
+//!   case allows are called, through shared references.
 
 use std::cell::{Cell, OnceCell};
 use std::marker::PhantomPinned;
@@ -24,12 +25,12 @@ use crate::base::mutant::mutant;
 use crate::fiber::Ticket;
 use crate::fiber::state::Code;
 
-/// A case, and who waits for it.
+/// A case, and the agent that waits for it.
 pub(crate) struct Awaiting<C: Case> {
     case: C,
-    /// From the first time on that the case was not possible at once.
+    /// Set at the first time that the case was not possible at once.
     agent: OnceCell<Agent>,
-    /// The ticket that the case is out with (AW1).
+    /// The ticket that the case is published with (AW1).
     out: Cell<Option<Ticket>>,
     _pinned: PhantomPinned,
 }
@@ -48,7 +49,7 @@ impl<C: Case> Awaiting<C> {
         &self.case
     }
 
-    /// Goes on. Ready: the case is complete. Pending: the waker will be called when it may be.
+    /// Polls the case. Ready: it is complete. Pending: the waker will be called when it may be.
     ///
     /// # Safety
     /// AW1: pinned from now on.
@@ -72,7 +73,7 @@ impl<C: Case> Awaiting<C> {
             if self.case.attempt() {
                 return Poll::Ready(());
             }
-            // SAFETY: AW1: the caller's promise.
+            // SAFETY: AW1: by contract.
             if unsafe { self.publish(waker) } {
                 return Poll::Pending;
             }
@@ -81,7 +82,7 @@ impl<C: Case> Awaiting<C> {
         Poll::Pending
     }
 
-    /// Withdraws the case if it is out.
+    /// Withdraws the case if it is published.
     pub(crate) fn retract(&self) {
         if let Some(ticket) = self.out.get() {
             let code = self.agent().recall(ticket);
@@ -113,12 +114,12 @@ impl<C: Case> Awaiting<C> {
 
     fn withdraw(&self, ticket: Ticket, code: Option<Code>) {
         self.out.set(None);
-        // Whoever has claimed it may still be at work, so it is not called handed.
+        // The claiming party may still be at work, so the outcome is not `Handed`.
         let outcome = match code.and_then(Code::index) {
             Some(_) => Outcome::Won,
             None => Outcome::Lost,
         };
-        // SAFETY: AW1: it was out.
+        // SAFETY: AW1: it was published.
         unsafe { self.case.withdraw(call(ticket), outcome) };
     }
 
@@ -140,5 +141,6 @@ fn call(ticket: Ticket) -> Call {
     }
 }
 
-/// Rounds in one poll. Arbitrary: two parties that look at the same moment part within a few.
+/// The number of rounds in one poll. Arbitrary: two parties that check at the same moment diverge
+/// within a few.
 const ROUNDS: u32 = 4;

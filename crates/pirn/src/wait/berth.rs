@@ -1,11 +1,11 @@
-//! A waiter's place in something that outlives one frame: a case of a choice.
+//! A waiter's place outside of a frame: in a case of a choice.
 //!
-//! [`wait_in`](super::wait_in) keeps its waiter in its own frame. A choice between several
-//! things has one waiter for each, and keeps them in the cases.
+//! [`wait_in`](super::wait_in) keeps its waiter in its own frame. A choice has one waiter for each
+//! of its cases, and keeps them in the cases.
 //!
-//! Invariant B1: a berth holds a waiter iff that waiter has joined a queue and has not been
-//! taken out of the berth again. All access is through a shared reference, since whoever holds
-//! the queue's lock reaches the waiter meanwhile.
+//! Invariant B1: a berth holds a waiter iff that waiter has joined a queue and has not been taken
+//! out of the berth again. All access is through a shared reference, since a party with the queue's
+//! lock may access the waiter meanwhile.
 
 use std::ptr::NonNull;
 
@@ -14,15 +14,16 @@ use crate::fiber::state::Code;
 use crate::fiber::waiter::{WaitQueue, Waiter};
 use crate::shim::Cell;
 
-/// Room for one waiter.
+/// A slot for one waiter.
 pub(crate) struct Berth<P> {
     waiter: std::cell::UnsafeCell<Option<Waiter<P>>>,
-    /// B1: there is a waiter. Owner.
+    /// B1: set while there is a waiter. Used by the owner.
     taken: Cell<bool>,
 }
 
-// SAFETY: B1: an empty berth is the owner's alone. One that holds a waiter stays where it is (`join`),
-// and the waiter is reached under the queue's lock, so which thread owns the berth does not matter.
+// SAFETY: B1: only the owner accesses an empty berth. One with a waiter stays in place (`join`),
+// and the waiter is accessed under the queue's lock, so it does not matter which thread owns the
+// berth.
 unsafe impl<P: Send> Send for Berth<P> {}
 
 impl<P> Berth<P> {
@@ -41,7 +42,7 @@ impl<P> Berth<P> {
     ///
     /// # Safety
     /// * The caller holds the queue's lock.
-    /// * The berth is empty, and stays alive and where it is until [`leave`](Self::leave) or
+    /// * The berth is empty, and stays alive and in place until [`leave`](Self::leave) or
     ///   [`disembark`](Self::disembark) has been called.
     pub(crate) unsafe fn join(
         &self,
@@ -53,14 +54,14 @@ impl<P> Berth<P> {
         let before = self.taken.replace(true);
         assert!(!before, "one case stands twice in a select");
         let waiter = Waiter::new(ticket, code, payload);
-        // SAFETY: B1: empty, so nobody else reaches it.
+        // SAFETY: B1: empty, so no other code accesses it.
         let place = unsafe { (*self.waiter.get()).insert(waiter) };
         let place = NonNull::from(place);
-        // SAFETY: the lock is held; W2: the caller's promise.
+        // SAFETY: the lock is held; W2: by contract.
         unsafe { queue.push(place) };
     }
 
-    /// Leaves `queue`, if nobody has unlinked the waiter yet, and returns the payload.
+    /// Unlinks the waiter from `queue`, unless that was done already, and returns the payload.
     ///
     /// # Safety
     /// The caller holds the lock of the queue that was joined.
@@ -75,13 +76,13 @@ impl<P> Berth<P> {
         unsafe { self.disembark() }
     }
 
-    /// Returns the payload of a waiter that is in no queue any more.
+    /// Returns the payload of an unlinked waiter.
     ///
     /// # Safety
     /// The waiter was claimed after its owner had parked, and the owner has been resumed (W3).
     pub(crate) unsafe fn disembark(&self) -> P {
         self.taken.set(false);
-        // SAFETY: W3: nobody else reaches the waiter any more.
+        // SAFETY: W3: no other code accesses the waiter any more.
         let waiter = unsafe { (*self.waiter.get()).take() };
         waiter.expect("a case that was published").into_payload()
     }

@@ -1,24 +1,23 @@
-//! The clock of whoever calls, by which deadlines are measured, and the caller's random
-//! numbers. Both belong to the runtime of a fiber that calls, and are the machine's on a
-//! plain thread.
+//! The caller's clock, which measures deadlines, and the caller's random numbers. Both belong to
+//! the runtime of a calling fiber, and to the machine on a plain thread.
 
 use std::time::{Duration, Instant};
 
 use crate::fiber::current;
 
-/// The present moment.
+/// Returns the current time.
 #[inline]
 pub(crate) fn now() -> Instant {
     current::now(current::local())
 }
 
-/// The moment `limit` from now; `None`, which is never, if the clock cannot express it.
+/// Returns the time `limit` from now; `None`, which means never, if the clock cannot express it.
 #[inline]
 pub(crate) fn deadline_in(limit: Duration) -> Option<Instant> {
     now().checked_add(limit)
 }
 
-/// A random number below `n`, each equally likely, for choices that must favor nobody.
+/// Returns a random number below `n`, uniformly distributed, for choices that must be fair.
 ///
 /// # Panics
 /// If `n` is 0.

@@ -1,20 +1,20 @@
-//! Waiting on a number: for primitives that are a word of their own and nothing else.
+//! Waiting on a number: for primitives that consist of one word.
 //!
-//! Owns: the table from keys to those who wait on them. Does not own: what a key stands for.
-//! By custom it is an address; nothing here follows it.
+//! Owns: the table from keys to their waiters. Does not own: the meaning of a key. By convention it
+//! is an address; it is never dereferenced here.
 //!
-//! The table is static memory: a fixed number of buckets, each with a lock and one queue for
-//! all keys that fall into it. So nothing is made or freed for a key, and one that is used
-//! again for something else means nothing to those who come later.
+//! The table is static memory: a fixed number of buckets, each with a lock and one queue for all
+//! keys of the bucket. So nothing is allocated or freed for a key, and a key that is reused for
+//! another object has no effect on later waiters.
 //!
 //! # Invariants
-//! * KB1. A waiter stands in the bucket of its key, in order of arrival among all keys there.
-//! * KB2. `arrivals` numbers the waiters of a bucket. `unpark_all` leaves those alone that
-//!   came after it began, so it ends even if those it wakes wait again at once.
+//! * KB1. A waiter is in the bucket of its key, in order of arrival among all keys there.
+//! * KB2. `arrivals` numbers the waiters of a bucket. `unpark_all` skips those that came after it
+//!   began, so it ends even if the woken ones wait again at once.
 //!
-//! LIVENESS: no wake is lost. The caller of `unpark_*` has changed what `validate` looks at
-//! before. If it takes the bucket's lock first, `validate`, called under the same lock later,
-//! sees the change; if the waiter is first, it stands in the queue by then.
+//! LIVENESS: no wake is lost. The caller of `unpark_*` has first changed the state that `validate`
+//! reads. If it takes the bucket's lock first, `validate`, called under the same lock later, sees
+//! the change. If the waiter is first, it is in the queue by then.
 
 use super::interrupt::Interrupt;
 use super::limit::interrupted;
@@ -27,46 +27,44 @@ use crate::fiber::release::wake_all;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::Lock;
 
-/// Those who wait on the keys of one bucket.
+/// The waiters on the keys of one bucket.
 struct Bucket {
     arrivals: u64,
     queue: WaitQueue<Place>,
 }
 
-/// What a waiter says of itself.
+/// A waiter's key and number.
 #[derive(Debug, Copy, Clone)]
 struct Place {
     key: usize,
     number: u64,
 }
 
-/// Waits on `key` until somebody unparks it, unless `validate` says that there is nothing to
-/// wait for.
+/// Waits on `key` until it is unparked, unless `validate` returns false.
 ///
-/// `validate` is called once, under the lock that [`unpark_one`] and [`unpark_all`] take for
-/// the same key, right before the caller waits: who changes what `validate` looks at, and
-/// unparks after that, is not missed. `Ok(true)`: the caller waited and was unparked.
-/// `Ok(false)`: `validate` was false; nobody waited.
+/// `validate` is called once, right before the caller waits, under the lock that [`unpark_one`] and
+/// [`unpark_all`] take for the same key. So a change of the state that `validate` reads, followed
+/// by an unpark, is not missed. `Ok(true)`: the caller waited and was unparked. `Ok(false)`:
+/// `validate` was false, and the caller did not wait.
 ///
-/// Any number is a key. Whoever uses it for something else in the same process shares it, so
-/// a wake may come for a reason of somebody else's: look again. The address of what is waited
-/// for is a key that nobody else has, as long as it is there.
+/// Any number is a key. Other code in the process may use the same one, so a wake may be meant for
+/// another waiter: check the condition again. The address of the object waited for is a unique key
+/// while the object exists.
 ///
-/// `validate` must be short: it must not wait, nor yield, nor call this function or
-/// `unpark_*`, which may hang, since other keys share the lock. It should look at an atomic
-/// and no more.
+/// `validate` must be short. It must not wait, yield, or call this function or `unpark_*`, which
+/// may hang, since other keys share the lock. It should only read an atomic.
 ///
 /// # Errors
-/// The interrupt that the caller is under; `validate` may not have been called.
+/// The caller's interrupt; `validate` may not have been called.
 ///
 /// # Panics
-/// If `validate` does; nobody waits then, and the key is as good as before.
+/// If `validate` does; the caller does not wait then, and the key stays usable.
 ///
 /// # Cancellation
 /// An interruption point. Parks a fiber, blocks a plain thread.
 ///
 /// # Examples
-/// A gate in one byte:
+/// A one-byte gate:
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
 /// use pirn::wait::{park_on, unpark_all};
@@ -105,7 +103,7 @@ pub fn park_on(key: usize, validate: impl FnOnce() -> bool) -> Result<bool, Inte
     }
 }
 
-/// Wakes the one that has waited longest on `key`; false if nobody waits on it.
+/// Wakes the longest waiter on `key`; returns false if there is none.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -122,7 +120,7 @@ pub fn unpark_one(key: usize) -> bool {
     found
 }
 
-/// Wakes all that wait on `key` now, and returns how many they were.
+/// Wakes all current waiters on `key`, and returns their number.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -156,6 +154,6 @@ static BUCKETS: [CachePadded<Lock<Bucket>>; 1 << BITS] = [const {
     }))
 }; 1 << BITS];
 
-/// 256 buckets, 32 KiB of zeros. Arbitrary, not measured: enough that two busy keys seldom
-/// share a lock on machines of today.
+/// 256 buckets, 32 KiB of zeros. Arbitrary, not measured: enough that two busy keys seldom share a
+/// lock on current machines.
 const BITS: u32 = 8;

@@ -1,10 +1,10 @@
-//! A waiter has the fiber that it waits for started, if that fiber finds no stack.
+//! A waiter starts the fiber that it waits for on its own stack, if that fiber finds none.
 //!
-//! Owns: which waits may do so. Does not own: how such a fiber is known (`fiber::hunger`), nor its
-//! stack and its start (`sched::lend`).
+//! Owns: which waits may do so. Does not own: how such a fiber is identified (`fiber::hunger`), nor
+//! its stack and its start (`sched::lend`).
 //!
-//! A wait that a deadline ends borrows nothing: the waiter would go on, and the stack would
-//! stay out beyond the bound. One that has been interrupted does not begin to.
+//! A wait with a deadline lends nothing: when it expired, the waiter would continue, and the stack
+//! would remain in use beyond the bound. A wait that is already interrupted does not lend either.
 
 use super::notice::Subject;
 use super::park::Spec;
@@ -12,8 +12,8 @@ use super::queue::{Attempt, wait_for};
 use crate::fiber::hunger::{Joiner, Wanted};
 use crate::fiber::{current, seat};
 
-/// Starts a fresh fiber that is `wanted` and finds no stack, and waits for its end as `spec` says.
-/// True: that was done; the fiber has ended, or an interrupt has come. False: nothing was done.
+/// Starts a fresh fiber that is `wanted` and finds no stack, and waits for its end by `spec`. True:
+/// the fiber has ended, or an interrupt has come. False: nothing was done.
 #[cold]
 #[track_caller]
 pub(crate) fn lend(spec: &Spec, wanted: Wanted) -> bool {

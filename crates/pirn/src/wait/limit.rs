@@ -1,12 +1,11 @@
-//! Interrupts: what the caller is under, and the code that deadlines hold for.
+//! Interrupts of the caller, and entering and leaving deadlines.
 //!
-//! Owns: entering and leaving a deadline, and the one rule for which interrupt there is:
-//! cancellation before a deadline, of several deadlines the nearest. Does not own: the
-//! records (`fiber::limit`, `fiber::region`), nor the wait that an interrupt ends (`park`).
+//! Owns: entering and leaving a deadline, and the rule that selects the interrupt: cancellation
+//! before a deadline, of several deadlines the nearest. Does not own: the records (`fiber::limit`,
+//! `fiber::region`), nor the wait that an interrupt ends (`park`).
 //!
-//! Only the nearest limit is ever looked at: one that is entered inside an earlier one, or
-//! at the same moment, changes nothing. So an interrupt is reported to the limit that it is
-//! due to, and to no other.
+//! Only the nearest limit is ever checked: a limit that is entered inside an earlier or equal one
+//! has no effect. So an interrupt is reported to the limit that caused it, and to no other.
 
 use std::time::Instant;
 
@@ -19,8 +18,7 @@ use crate::fiber::region::{LimitRef, Region, RegionRef};
 use crate::fiber::seat;
 use crate::fiber::{FiberPtr, Header};
 
-/// The interrupt that the caller is under, if any. Interruptible calls ask before they try
-/// anything.
+/// Returns the caller's interrupt, if any. Interruptible calls check this before they try anything.
 #[inline]
 pub(crate) fn interrupted() -> Option<Interrupt> {
     let local = current::local();
@@ -53,8 +51,8 @@ fn interrupt_in(fiber: FiberPtr) -> Option<Interrupt> {
     is_over(limit.get()).then(|| report(fiber, limit.get()))
 }
 
-/// Begins an operation that may wait: counts it (`park::spend`), and then says whether the caller
-/// is [`interrupted`]. One look at the thread's record in place of two.
+/// Begins an operation that may wait: counts it (`park::spend`), and then fails if the caller is
+/// [`interrupted`]. Reads the thread's record once instead of twice.
 #[inline]
 pub(crate) fn begin() -> Result<(), Interrupt> {
     let local = current::local();
@@ -78,7 +76,7 @@ fn begin_slowly(local: &Local) -> Result<(), Interrupt> {
     interrupted().map_or(Ok(()), Err)
 }
 
-/// Nothing at all stands against the fiber's waiting.
+/// Returns true if the fiber has no limit, token or cancellation.
 #[inline(always)]
 fn is_calm(header: &Header) -> bool {
     header.state.is_wanted() && header.region.get().is_calm()
@@ -90,7 +88,7 @@ fn limit_of(fiber: FiberPtr) -> Option<LimitRef> {
     region.and_then(|region| region.get().limit())
 }
 
-/// Like [`interrupted`], for a caller that only looks: nothing counts as reported.
+/// Like [`interrupted`], for a caller that only checks: nothing counts as reported.
 pub(crate) fn pending() -> Option<Interrupt> {
     let fiber = current::known(current::local())?;
     // SAFETY: H1.
@@ -101,7 +99,7 @@ pub(crate) fn pending() -> Option<Interrupt> {
     is_over(limit.get()).then_some(Interrupt::TimedOut)
 }
 
-/// The innermost region of the code that runs.
+/// Returns the innermost region of the running code.
 #[inline]
 pub(crate) fn in_force() -> Option<RegionRef> {
     let fiber = current::known(current::local())?;
@@ -109,13 +107,13 @@ pub(crate) fn in_force() -> Option<RegionRef> {
     unsafe { fiber.as_ref() }.region.get().region()
 }
 
-/// The nearest limit of the code that runs.
+/// Returns the nearest limit of the running code.
 #[inline]
 pub(crate) fn nearest() -> Option<LimitRef> {
     current::known(current::local()).and_then(limit_of)
 }
 
-/// Runs `f` under the deadline `at`; also tells whether that was reported to anything in it.
+/// Runs `f` under the deadline `at`; also returns whether that was reported to any code in it.
 pub(crate) fn under<T>(at: Instant, f: impl FnOnce() -> T) -> (T, bool) {
     let fiber = current::identity(current::local());
     if limit_of(fiber).is_some_and(|outer| outer.get().at() <= at) {
@@ -129,7 +127,7 @@ pub(crate) fn under<T>(at: Instant, f: impl FnOnce() -> T) -> (T, bool) {
     (value, limit.is_reported())
 }
 
-/// Runs `f`, code of the caller's, in `region`. Nobody who inherits it outlives this call.
+/// Runs `f`, the caller's code, in `region`. Nothing that inherits it outlives this call.
 pub(crate) fn within<T>(fiber: FiberPtr, region: &Region, f: impl FnOnce() -> T) -> T {
     let inside = Inside { fiber, region };
     // SAFETY: RG1: left when `inside` is dropped, and the region is borrowed until then.
@@ -139,13 +137,13 @@ pub(crate) fn within<T>(fiber: FiberPtr, region: &Region, f: impl FnOnce() -> T)
     value
 }
 
-/// Whether the time is up. Once it was reported, without a look at the clock.
+/// Returns true if the limit has expired. Once that was reported, without reading the clock.
 #[cold]
 pub(super) fn is_over(limit: &Limit) -> bool {
     limit.is_reported() || limit.at() <= now()
 }
 
-/// The interrupt of a call that `limit` has ended.
+/// Returns the interrupt of a call that `limit` has ended.
 #[cold]
 pub(super) fn report(fiber: FiberPtr, limit: &Limit) -> Interrupt {
     if seat::is_cancelled(fiber) {
@@ -155,7 +153,7 @@ pub(super) fn report(fiber: FiberPtr, limit: &Limit) -> Interrupt {
     Interrupt::TimedOut
 }
 
-/// A region has been entered; dropping this leaves it.
+/// An entered region; dropping this leaves it.
 struct Inside<'a> {
     fiber: FiberPtr,
     region: &'a Region,

@@ -1,18 +1,25 @@
-//! Waiting: the one room that suspends fibers and puts threads to sleep.
+//! Waiting in user-made primitives.
 //!
-//! The life of a blocking call: room code asks `limit::interrupted`, tries
-//! its fast path, and otherwise calls `queue::wait_in` with the lock that guards
-//! its state. Under that lock the attempt is made once more; if it fails, a waiter on the
-//! caller's own stack joins the room's queue. The lock is freed and the caller parks: one
-//! compare-and-swap of its state word, then the switch. A waker takes the room's lock,
-//! claims the first waiter that still waits (`WaitQueue::claim_first`), hands over in the
-//! same critical section, frees the lock and only then enqueues the `Wake` it was given.
-//! The caller comes back with `Woken`, `TimedOut`, `Interrupted` or `Token`, its waiter
-//! unlinked. A plain OS thread goes the same way and sleeps on a futex instead.
-//!
-//! Lock order: a room's lock, then nothing. No runtime lock is held across a switch.
-//!
-//! Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
+//! [`park_on`] waits on a number until [`unpark_one`] or [`unpark_all`]. [`on`] waits for a
+//! [`Waitable`], which wakes its waiters through [`Ticket`]s; [`case`] makes it a case of a select.
+//! [`Interrupt`] is the reason why an interruptible call returns early. [`Reason`] is the reason of a
+//! wait in reports.
+
+// The one module that suspends fibers and puts threads to sleep.
+//
+// The life of a blocking call: a primitive checks `limit::interrupted`, tries its fast path, and
+// otherwise calls `queue::wait_in` with the lock that guards its state. Under that lock the
+// attempt is made once more. If it fails, a waiter on the caller's own stack joins the primitive's
+// queue. The lock is freed and the caller parks: one compare-and-swap of its state word, then the
+// switch. A waker takes the lock, claims the first waiter that still waits
+// (`WaitQueue::claim_first`), and hands over in the same critical section. It frees the lock and
+// only then enqueues the `Wake` it was given. The caller returns with `Woken`, `TimedOut`,
+// `Interrupted` or `Token`, and its waiter is unlinked. A plain OS thread takes the same path and
+// sleeps on a futex instead.
+//
+// Lock order: a primitive's lock, then nothing. No runtime lock is held across a switch.
+//
+// Invariants: W1–W3 (`fiber::waiter`), ST1–ST4 (`fiber::state`).
 
 #[expect(
     unsafe_code,
@@ -31,7 +38,7 @@ pub(crate) mod berth;
 pub(crate) mod choice;
 pub(crate) mod clock;
 pub(crate) mod interrupt;
-// A table in static memory, which loom's words cannot be in.
+// Needs a table in static memory, where loom's words cannot be.
 #[cfg(not(loom))]
 mod keyed;
 #[expect(unsafe_code, reason = "reaches the header of the fiber that waits")]

@@ -1,22 +1,21 @@
-//! The notice that a fiber leaves when it parks: why, since when, where in the source, and what
-//! for.
+//! The notice that a fiber leaves when it parks: the reason, the time, the place in the source, and
+//! the object.
 //!
-//! Owns: the step from a fiber's header to what it waits for. Does not own: what is said of an
-//! object (`object`), nor who asks (`sched::roll`).
+//! Owns: the way from a fiber's header to the object it waits for. Does not own: the description of
+//! an object (`object`), nor the readers (`sched::roll`).
 //!
-//! A notice lies in the frame of `park_on`, and the header points to it: one store when the
-//! fiber parks, one when it goes on. It is read by the fiber's worker while the fiber does not
-//! run; that worker is the only one that could resume it, so the frame, and everything that the
-//! frames below have borrowed, stays as it is meanwhile. The same holds for a waker that has claimed the wait, until
-//! it enqueues the fiber.
+//! A notice lies in the frame of `park_on`, and the header points to it: one store when the fiber
+//! parks, one when it resumes. The fiber's worker reads it while the fiber does not run. Only that
+//! worker could resume the fiber, so the frame, and everything that the frames below have borrowed,
+//! stays unchanged meanwhile. The same holds for a waker that has claimed the wait, until it
+//! enqueues the fiber.
 //!
 //! # Invariants
-//! * NO1. The header's pointer is null, or points to a notice in a frame of the fiber's own that
-//!   has not been left. It is set and cleared by the fiber, in `park_on`, and the wait in
-//!   between does not unwind.
-//! * NO2. What a subject is made of outlives the wait: it is borrowed for all of it. Others
-//!   reach it meanwhile by its lock only, and so does a report, which gives up after some
-//!   attempts: whoever it would wait for may be waiting for this thread.
+//! * NO1. The header's pointer is null, or points to a notice in a live frame of the fiber. The
+//!   fiber sets and clears it in `park_on`, and the wait in between does not unwind.
+//! * NO2. The data behind a subject outlives the wait, which borrows it throughout. Other code
+//!   reaches it meanwhile only under its lock, and so does a report, which gives up after some
+//!   attempts: the owner of the lock may be waiting for this thread.
 
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -32,39 +31,39 @@ use crate::fiber::current;
 use crate::fiber::{FiberId, FiberPtr, Header};
 use crate::shim::Lock;
 
-/// What a wait says of itself.
+/// The description of a wait.
 pub(crate) struct Notice<'a> {
     pub(super) spec: &'a Spec,
     pub(super) at: &'static Location<'static>,
-    /// When its worker had last read the clock, in nanoseconds; 0 on a plain thread.
+    /// The last time at which its worker read the clock, in nanoseconds; 0 on a plain thread.
     pub(super) since: u64,
     pub(super) subject: Option<Subject<'a>>,
 }
 
-/// What is waited for, its type forgotten (NO2).
+/// The type-erased object of a wait (NO2).
 #[expect(unnameable_types, reason = "seen by reports only")]
 #[derive(Copy, Clone)]
 pub struct Subject<'a> {
     place: NonNull<()>,
-    /// Under which address reports know it.
+    /// The address that identifies it in reports.
     address: usize,
     describe: unsafe fn(NonNull<()>) -> ObjectKind,
     borrowed: PhantomData<&'a ()>,
 }
 
-/// A notice as it was read.
+/// The contents of a notice.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) reason: Reason,
     pub(crate) at: &'static Location<'static>,
     pub(crate) since: u64,
-    /// Of the wait itself, or of the code around it if that ends the wait too.
+    /// The deadline of the wait itself, or of the code around it if that ends the wait too.
     pub(crate) deadline: Option<Instant>,
     pub(crate) subject: Option<Subject<'static>>,
 }
 
 impl<'a> Subject<'a> {
-    /// What `lock` guards.
+    /// Returns the object that `lock` guards.
     pub(crate) fn of<S: Describe>(lock: &'a Lock<S>) -> Subject<'a> {
         Subject {
             place: NonNull::from(lock).cast(),
@@ -74,7 +73,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Something without a lock, that only the one who waits for it changes.
+    /// Returns an object without a lock, which only its waiter changes.
     pub(super) fn plain<S: Describe>(what: &'a S) -> Subject<'a> {
         Subject {
             place: NonNull::from(what).cast(),
@@ -84,13 +83,13 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The same, known under the address of `whole`, of which the lock is a part.
+    /// Returns the same object, identified by the address of `whole`, which contains the lock.
     pub(crate) fn part_of<T>(self, whole: &'a T) -> Subject<'a> {
         let address = std::ptr::from_ref(whole).addr();
         Subject { address, ..self }
     }
 
-    /// The end of `fiber`.
+    /// Returns the end of `fiber` as an object.
     pub(crate) fn end_of(fiber: FiberPtr) -> Subject<'static> {
         Subject {
             place: fiber.cast(),
@@ -100,26 +99,26 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Where it is.
+    /// Returns its address.
     pub(crate) fn address(&self) -> usize {
         self.address
     }
 
-    /// Says what it is, without its name.
+    /// Returns its kind and state, without its name.
     ///
     /// # Safety
     /// Like [`describe`](Self::describe).
     pub(crate) unsafe fn kind(&self) -> ObjectKind {
-        // SAFETY: made together with the place; the caller's promise.
+        // SAFETY: made together with the place; by contract.
         unsafe { (self.describe)(self.place) }
     }
 
-    /// Says what it is.
+    /// Returns its description.
     ///
     /// # Safety
-    /// It is still there and, if it has no lock, nobody changes it meanwhile (NO2).
+    /// It still exists and, if it has no lock, no code changes it meanwhile (NO2).
     pub(crate) unsafe fn describe(&self) -> Object {
-        // SAFETY: the caller's promise.
+        // SAFETY: by contract.
         Object::new(unsafe { self.kind() }, self.address())
     }
 }
@@ -130,7 +129,7 @@ impl std::fmt::Debug for Subject<'_> {
     }
 }
 
-/// Tells the runtime of the running fiber, if one runs here, that it has closed `channel`.
+/// Notifies the runtime of the running fiber, if there is one, that it has closed `channel`.
 #[cold]
 #[inline(never)]
 pub(crate) fn closed(channel: Subject<'_>) {
@@ -151,7 +150,7 @@ pub(crate) fn closed(channel: Subject<'_>) {
 /// On the fiber's own worker, while the fiber does not run; by a waker that has claimed the parked fiber
 /// and has not enqueued it; or by the fiber itself. The subject is used before the fiber runs again.
 pub(crate) unsafe fn read(header: &Header) -> Option<Seen> {
-    // SAFETY: NO1; the caller keeps the fiber from going on.
+    // SAFETY: NO1; the caller keeps the fiber from resuming.
     let notice = unsafe { header.notice.get().cast::<Notice<'static>>().as_ref() }?;
     let spec = notice.spec;
     let region = header
@@ -174,7 +173,7 @@ pub(crate) unsafe fn read(header: &Header) -> Option<Seen> {
 }
 
 unsafe fn describe_locked<S: Describe>(place: NonNull<()>) -> ObjectKind {
-    // SAFETY: NO2: the caller's promise.
+    // SAFETY: NO2: by contract.
     let lock = unsafe { place.cast::<Lock<S>>().as_ref() };
     let mut backoff = Backoff::new();
     loop {
@@ -196,6 +195,6 @@ unsafe fn describe_fiber(place: NonNull<()>) -> ObjectKind {
 }
 
 unsafe fn describe_plain<S: Describe>(place: NonNull<()>) -> ObjectKind {
-    // SAFETY: NO2: the caller's promise.
+    // SAFETY: NO2: by contract.
     unsafe { place.cast::<S>().as_ref() }.describe()
 }

@@ -1,8 +1,8 @@
-//! What is waited for, as a report tells it: data, never part of a protocol.
+//! Objects of waits as reports show them: data, never part of a protocol.
 //!
-//! Owns: the words for all kinds of objects, and the names that users give them. Does not own:
-//! how a report gets at an object (`notice`), or the objects; each room says of its own state,
-//! under its own lock, what it is ([`Describe`]).
+//! Owns: the descriptions of all kinds of objects, and the names that users give them. Does not
+//! own: how a report reaches an object (`notice`), or the objects. Each module describes its own
+//! state under its own lock ([`Describe`]).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,27 +12,27 @@ use crate::fiber::token::Tables;
 use crate::fiber::waiter::WaitQueue;
 use crate::shim::StaticLock;
 
-/// Something that fibers wait for, at the moment of a report.
+/// An object that fibers wait for, at the time of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Object {
-    /// What it is, and how it was.
+    /// Its kind and state.
     pub kind: ObjectKind,
-    /// Where it is in memory: two fibers that wait for the same object show the same address.
+    /// Its address: two fibers that wait for the same object show the same address.
     pub address: usize,
-    /// The name given by [`name_object`].
+    /// The name set by [`name_object`].
     pub name: Option<&'static str>,
 }
 
-/// What an [`Object`] is. Numbers of those who wait stop at 1,000.
+/// The kind and state of an [`Object`]. Counts of waiters stop at 1,000.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ObjectKind {
-    /// Its lock was held by others for as long as the report would wait.
+    /// Unknown: others held its lock for as long as the report would wait.
     Busy,
     /// The end of another fiber.
     Fiber {
-        /// Which one.
+        /// The fiber.
         id: Option<FiberId>,
     },
     /// The end of a scope's fibers.
@@ -42,71 +42,71 @@ pub enum ObjectKind {
     },
     /// A mutex.
     Mutex {
-        /// Somebody has it.
+        /// Whether it is locked.
         held: bool,
-        /// Who; `None` for a plain thread that has never waited here.
+        /// The owner; `None` for a plain thread that has never waited here.
         holder: Option<FiberId>,
-        /// Those who wait for it.
+        /// Waiters.
         waiting: usize,
     },
     /// A reader-writer lock.
     RwLock {
-        /// Somebody writes.
+        /// Whether a writer has it.
         writing: bool,
-        /// Who; `None` if nobody does, or a plain thread that has never waited here.
+        /// The writer; `None` if there is none, or it is a plain thread that has never waited here.
         writer: Option<FiberId>,
-        /// Those who read.
+        /// Readers that have it.
         readers: usize,
-        /// Those who wait for it.
+        /// Waiters.
         waiting: usize,
     },
     /// A condition variable.
     Condvar {
-        /// Those who wait for it.
+        /// Waiters.
         waiting: usize,
     },
     /// A semaphore, or a pool.
     Semaphore {
-        /// Permits that nobody has.
+        /// Permits that are available.
         free: usize,
         /// All permits.
         total: usize,
-        /// It gives none any more.
+        /// Whether it is closed and hands out no more permits.
         closed: bool,
-        /// Those who wait for it.
+        /// Waiters.
         waiting: usize,
     },
     /// A barrier.
     Barrier {
-        /// Parties of this round that have come.
+        /// Parties of this round that have arrived.
         arrived: usize,
     },
     /// A wait group.
     WaitGroup {
-        /// Members that count.
+        /// Current members.
         members: usize,
-        /// Those who wait for it.
+        /// Waiters.
         waiting: usize,
     },
-    /// Something that is done once, and that somebody else is at.
+    /// A one-time initialization that is in progress.
     Once {
-        /// Those who wait for it.
+        /// Waiters.
         waiting: usize,
     },
     /// An event.
     Event {
-        /// It has happened.
+        /// Whether it is set.
         set: bool,
-        /// Those who wait for it.
+        /// Waiters.
         waiting: usize,
     },
     /// A channel.
     Channel {
-        /// How many values it holds at most; `None` for any number.
+        /// The most values it holds; `None` if unbounded.
         capacity: Option<usize>,
-        /// How many there are.
+        /// Values in it.
         len: usize,
-        /// It takes no more.
+        /// Whether it is closed.
         closed: bool,
         /// Senders that wait.
         sending: usize,
@@ -115,35 +115,35 @@ pub enum ObjectKind {
     },
     /// A oneshot channel.
     Oneshot {
-        /// The sender is there.
+        /// Whether the sender still exists.
         sender: bool,
     },
     /// A broadcast channel.
     Broadcast {
-        /// Senders that are left.
+        /// Remaining senders.
         senders: usize,
         /// Receivers that wait.
         waiting: usize,
     },
     /// A watch channel.
     Watch {
-        /// Senders that are left.
+        /// Remaining senders.
         senders: usize,
         /// Receivers that wait.
         waiting: usize,
     },
-    /// Whichever of several things comes first.
+    /// The first of several events.
     Select {
-        /// How many.
+        /// The number of cases.
         cases: usize,
-        /// Those of them that can be told.
+        /// The cases that can be described.
         of: Vec<Object>,
     },
-    /// A key of [`park_on`](crate::wait::park_on), among others.
+    /// A key of [`park_on`](crate::wait::park_on).
     Key,
-    /// A place in a dispatcher that runs so many closures at a time.
+    /// A slot in a dispatcher that limits the number of running closures.
     Dispatcher {
-        /// Those who wait for it.
+        /// Waiters.
         waiting: usize,
     },
     /// The cancellation of a token.
@@ -152,18 +152,18 @@ pub enum ObjectKind {
     Runtime,
     /// A socket, or the like.
     Socket {
-        /// Those who wait to read, or for a connection.
+        /// Waiters for reading, or for a connection.
         reading: usize,
-        /// Those who wait to write, or to be connected.
+        /// Waiters for writing, or for a connection to be established.
         writing: usize,
     },
     /// The waker of a future.
     Future,
 }
 
-/// What a room's lock guards, as a report tells it.
+/// Implemented by the data under a module's lock, for reports.
 pub(crate) trait Describe {
-    /// Says what it is and how it is. Called under the lock.
+    /// Returns its kind and state. Called under the lock.
     fn describe(&self) -> ObjectKind;
 }
 
@@ -173,7 +173,7 @@ impl Describe for Tables {
     }
 }
 
-// What a condition variable has under its lock.
+// The data under the lock of a condition variable.
 impl<P> Describe for WaitQueue<P> {
     fn describe(&self) -> ObjectKind {
         ObjectKind::Condvar {
@@ -182,9 +182,9 @@ impl<P> Describe for WaitQueue<P> {
     }
 }
 
-/// Something that can be given a name for reports: what fibers and threads wait for.
+/// An object that can have a name in reports: fibers and threads wait for it.
 pub trait Nameable {
-    /// The address under which reports know it.
+    /// Returns the address that identifies it in reports.
     #[doc(hidden)]
     fn known_at(&self) -> usize;
 }
@@ -192,11 +192,11 @@ pub trait Nameable {
 static NAMES: StaticLock<BTreeMap<usize, &'static str>> =
     StaticLock::new(BTreeMap::new());
 
-/// Has reports call `object` by `name`.
+/// Sets the name of `object` in reports.
 ///
-/// The name belongs to the place in memory where the object is: it stays when the object is
-/// moved or dropped, and whatever comes to lie there next inherits it. So name what stays where
-/// it is: statics, what is in an `Arc`, both ends of a channel.
+/// The name belongs to the object's place in memory. It stays when the object is moved or dropped,
+/// and the next object at that place inherits it. So name objects that do not move: statics, the
+/// contents of an `Arc`, both ends of a channel.
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
@@ -214,7 +214,7 @@ pub fn name_object<T: Nameable + ?Sized>(object: &T, name: &'static str) {
 }
 
 impl Object {
-    /// The object of this kind at `address`, by its name if it has one.
+    /// Returns the object of this kind at `address`, with its name if it has one.
     pub(crate) fn new(kind: ObjectKind, address: usize) -> Object {
         let name = NAMES.lock().get(&address).copied();
         Object {
@@ -271,7 +271,7 @@ impl ObjectKind {
         }
     }
 
-    /// Writes how it is, after what it is.
+    /// Writes its state, after its kind.
     fn tell(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ObjectKind::Busy
@@ -351,7 +351,7 @@ impl ObjectKind {
     }
 }
 
-/// Who has something, in words.
+/// The holder of an object, in words.
 struct Held(&'static str, bool, Option<FiberId>);
 
 impl fmt::Display for Held {

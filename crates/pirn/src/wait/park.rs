@@ -1,23 +1,21 @@
-//! Parking: the one place where a fiber stops running of its own accord.
+//! Parking: the one place where a fiber voluntarily stops running.
 //!
-//! Owns: the step from "published where wakers will look" to "not running", for fibers, for
-//! plain threads, and for fibers that must not leave their thread. Does not own: where a
-//! waiter is published (`queue`, or the room's own structure), who wakes, or how a fiber leaves
-//! its stack (`suspend`).
+//! Owns: the step from "published to wakers" to "not running", for fibers, for plain threads, and
+//! for fibers that must not leave their thread. Does not own: where a waiter is published (`queue`,
+//! or a module's own structure), which code wakes it, or how a fiber leaves its stack (`suspend`).
 //!
-//! A caller takes a [`ticket`], publishes it under the lock of whatever it waits for, looks
-//! once more whether it still has to wait, and calls [`park`]. Whatever `park` returns, the
-//! ticket is spent. [`End::early`] tells whether the caller still has to take the lock once
-//! before it touches what a waker may be handing over (W3 in `fiber::waiter`).
+//! A caller takes a [`ticket`], publishes it under the lock of the object it waits for, checks once
+//! more whether it still has to wait, and calls [`park`]. Whatever `park` returns, the ticket is
+//! spent. [`End::early`] decides whether the caller has to take the lock once before it accesses
+//! data that a waker may still be handing over (W3 in `fiber::waiter`).
 //!
-//! A fiber that is unwinding (`std::thread::panicking()`) blocks its thread in place: the
-//! panic count of `std` is per thread, and another fiber on this thread would see it. Only
-//! if others have waited behind it for [`PATIENCE`] does it switch all the same. (A panic hook
-//! that waits falls under the same rule; if it has to wait longer than that behind others,
-//! and one of them panics meanwhile, `std` ends the process. To stay in place in a hook would
-//! prevent that, but `std` does not tell a hook from a destructor, which may wait for a fiber of its
-//! own thread.) Where fibers may migrate, one that
-//! leaves while it unwinds stays on its thread all the same: the count is there.
+//! A fiber that is unwinding (`std::thread::panicking()`) blocks its thread in place: the panic
+//! count of `std` is per thread, and another fiber on this thread would see it. It switches only if
+//! others have waited behind it for [`PATIENCE`]. The same rule applies to a panic hook that waits.
+//! If it has to wait longer than that behind others, and one of them panics meanwhile, `std` ends
+//! the process. Staying in place in a hook would prevent that. But `std` does not distinguish a
+//! hook from a destructor, which may wait for a fiber of its own thread. Where fibers may migrate,
+//! one that leaves its stack while it unwinds stays on its thread: the count is there.
 
 use std::num::NonZero;
 use std::panic::Location;
@@ -47,23 +45,23 @@ use crate::fiber::vigil;
 use crate::fiber::{FiberPtr, Header, InPerson, Ticket};
 use crate::shim;
 
-/// How long an unwinding fiber blocks its thread while others wait behind it.
-/// Arbitrary: unwinding takes microseconds, and a waiting destructor should be done by then.
+/// The time that an unwinding fiber blocks its thread while others wait behind it. Arbitrary:
+/// unwinding takes microseconds, and a waiting destructor should be done by then.
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// What is waited for, and what else may end the wait.
+/// The reason of a wait, and what may end it besides a wake.
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct Spec {
     pub(crate) reason: Reason,
     pub(crate) deadline: Option<Instant>,
-    /// Where that includes interrupts, a deadline of the code around the wait ends it too.
+    /// If this includes interrupts, a deadline of the code around the wait ends it too.
     pub(crate) accepts: Accepts,
-    /// The line that reports name; none: that of the wait itself.
+    /// The place that reports name; none: that of the wait itself.
     pub(crate) at: Option<&'static Location<'static>>,
 }
 
 impl Spec {
-    /// A wait that only a waker ends.
+    /// Returns a wait that only a waker ends.
     pub(crate) const fn of(reason: Reason) -> Spec {
         Spec {
             reason,
@@ -73,7 +71,7 @@ impl Spec {
         }
     }
 
-    /// A wait that an interrupt ends too.
+    /// Returns a wait that an interrupt ends too.
     pub(crate) const fn interruptible(reason: Reason) -> Spec {
         Spec {
             accepts: Accepts::INTERRUPTS,
@@ -85,7 +83,7 @@ impl Spec {
         Spec { deadline, ..self }
     }
 
-    /// For a wait in a closure, which does not know its caller.
+    /// Sets the place, for a wait in a closure, which does not know its caller.
     pub(crate) const fn at(self, at: &'static Location<'static>) -> Spec {
         Spec {
             at: Some(at),
@@ -93,7 +91,7 @@ impl Spec {
         }
     }
 
-    /// The line that reports name.
+    /// Returns the place that reports name.
     #[track_caller]
     #[inline(always)]
     pub(super) fn place(&self) -> &'static Location<'static> {
@@ -103,23 +101,23 @@ impl Spec {
         }
     }
 
-    /// A wait that the token of `unpark` ends too.
+    /// Adds that the token of `unpark` ends the wait too.
     pub(crate) const fn or_token(self) -> Spec {
         let accepts = self.accepts.or(Accepts::TOKEN);
         Spec { accepts, ..self }
     }
 }
 
-/// How a wait ended.
+/// The end of a wait.
 #[must_use]
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct End {
     pub(crate) how: How,
-    /// The claim came before the fiber had parked, so its waker may still be at work.
+    /// Set if the claim came before the fiber had parked, so its waker may still be at work.
     pub(crate) early: bool,
 }
 
-/// Who ended a wait.
+/// What ended a wait.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum How {
     /// A waker, with the code of its case.
@@ -133,7 +131,7 @@ pub(crate) enum How {
 }
 
 impl How {
-    /// The interrupt that has ended the wait, if one has.
+    /// Returns the interrupt that has ended the wait, if one has.
     #[inline]
     pub(crate) fn interrupt(self) -> Option<Interrupt> {
         match self {
@@ -142,8 +140,8 @@ impl How {
         }
     }
 
-    /// What a wait for the end of something has come to: true if that has ended, false if the
-    /// wait's own time was up. Counts the operation if it is complete.
+    /// Converts the result of a wait for an end: true if that has come, false if the wait's own
+    /// limit expired. Counts the operation if it is complete.
     pub(crate) fn ended(self) -> Result<bool, Interrupt> {
         match self {
             How::Interrupted(interrupt) => Err(interrupt),
@@ -168,13 +166,13 @@ impl End {
     }
 }
 
-/// The right to wake the caller from the wait that it is about to begin.
+/// Returns the right to wake the caller from the wait that it is about to begin.
 #[inline]
 pub(crate) fn ticket() -> Ticket {
     ticket_on(current::local())
 }
 
-/// Like [`ticket`], on the caller's own thread.
+/// Like [`ticket`], with the caller's thread record.
 #[inline]
 pub(crate) fn ticket_on(local: &Local) -> Ticket {
     let fiber = current::identity(local);
@@ -185,7 +183,7 @@ pub(crate) fn ticket_on(local: &Local) -> Ticket {
     Header::ticket(fiber)
 }
 
-/// Like [`ticket_on`], for a caller that parks next; none in the middle of a poll (`polling`).
+/// Like [`ticket_on`], for a caller that parks next; none inside a poll (`polling`).
 #[inline]
 pub(super) fn ticket_to_park(local: &Local) -> Option<Ticket> {
     match polling::forbids_waiting(local) {
@@ -194,9 +192,9 @@ pub(super) fn ticket_to_park(local: &Local) -> Option<Ticket> {
     }
 }
 
-/// A ticket that code of the user's may keep. Until it is called in, no other wait of the
-/// caller begins with the same one: [`ticket`] calls it in first. So a user's ticket, whatever
-/// is done with it, ends no wait but the one that it was lent for.
+/// Returns a ticket that user code may keep. No other wait of the caller uses the same one before
+/// it has been revoked: [`ticket`] revokes it first. So a user's ticket, whatever is done with it,
+/// ends no wait but its own.
 pub(crate) fn lend_ticket() -> Ticket {
     let ticket = ticket();
     // SAFETY: H1.
@@ -204,7 +202,7 @@ pub(crate) fn lend_ticket() -> Ticket {
     ticket
 }
 
-/// Makes a lent ticket of the caller's worthless.
+/// Revokes a lent ticket of the caller.
 #[cold]
 pub(crate) fn call_in(ticket: Ticket) {
     if mutant!("ticket_never_called_in") {
@@ -212,31 +210,31 @@ pub(crate) fn call_in(ticket: Ticket) {
     }
     // SAFETY: H1.
     unsafe { ticket.fiber().as_ref() }.marks.set_lent(false);
-    // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
-    // No case has won by it, so that whoever still parks with it looks again.
+    // A claim of one's own wait: the owner runs, so there is nothing to enqueue. No case has won by
+    // it, so a party that still parks with it checks again.
     if let Some(wake) = ticket.claim(Code::RETRY) {
         wake.enqueue();
     }
 }
 
-/// Whether the caller's token is there.
+/// Returns true if the caller has a token.
 pub(crate) fn has_token() -> bool {
     let fiber = current::identity(current::local());
     // SAFETY: H1.
     unsafe { fiber.as_ref() }.state.has_token()
 }
 
-/// Consumes the caller's token; true if it was there.
+/// Consumes the caller's token; true if it had one.
 pub(crate) fn take_token() -> bool {
     let fiber = current::identity(current::local());
     // SAFETY: H1.
     unsafe { fiber.as_ref() }.state.take_token()
 }
 
-/// Suspends the caller until somebody ends the wait that `ticket` stands for.
+/// Suspends the caller until the wait of `ticket` ends.
 ///
 /// # Panics
-/// In the middle of a poll (`polling`).
+/// Inside a poll (`polling`).
 #[track_caller]
 pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
     let local = current::local();
@@ -246,10 +244,10 @@ pub(crate) fn park(ticket: Ticket, spec: &Spec) -> End {
     park_on(local, ticket, spec, None)
 }
 
-/// Like [`park`], on the caller's own thread, and says what for.
+/// Like [`park`], with the caller's thread record and the object of the wait.
 ///
-/// PERF: inlined, so that the notice is made where its parts are, and not copied together: 18
-/// instructions less for each wait (bench guard, `rendezvous`).
+/// PERF: inlined, so that the notice is built in place, not copied together: 18 instructions less
+/// for each wait (bench guard, `rendezvous`).
 #[inline(always)]
 #[track_caller]
 pub(crate) fn park_on(
@@ -270,7 +268,7 @@ pub(crate) fn park_on(
     if TELLS {
         header.notice.set((&raw const notice).cast());
     } else {
-        // Callers pass their line in every build; that is part of the interface.
+        // Callers pass their place in every build; it is part of the interface.
         std::hint::black_box(notice.at);
     }
     let end = park_here(local, header, ticket, spec);
@@ -293,7 +291,7 @@ fn park_as(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
     if local.fiber().is_none() {
         park_thread(header, ticket, spec)
     } else {
-        // JO1: nobody else may find them, and who is waited for may be one of them.
+        // JO1: no other worker may find the jobs, and the wait may be for one of them.
         promote_all(local);
         park_fiber(local, header, ticket, spec)
     }
@@ -304,7 +302,7 @@ fn park_fiber(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> En
     if !yields_as_usual(local) {
         return park_unusually(local, header, ticket, spec);
     }
-    // The fiber that runs meanwhile finds the thread outside of this fiber's spans.
+    // The next fiber on this thread runs outside of this fiber's spans.
     header.spans.leave();
     let end = suspend(local, header, ticket, spec);
     header.spans.resume();
@@ -320,18 +318,18 @@ fn park_unusually(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -
     header.spans.leave();
     let end = match local.is_free() && !local.left_unwinding() {
         true => suspend_free(local, header, ticket, spec),
-        // It may be this one that unwinds.
+        // This fiber may be the one that unwinds.
         false => suspend_pinned(local, header, ticket, spec),
     };
     header.spans.resume();
     end
 }
 
-/// Parks for as long as what holds for the caller's code allows.
+/// Parks for as long as the deadlines of the caller's code allow.
 #[cold]
 fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> End {
-    // Takes a seat, so that the wait hears of a cancellation; one that has come already is
-    // found by the parking itself.
+    // Registers with the token, so that a cancellation ends the wait. The parking itself finds one
+    // that has already come.
     seat::is_cancelled(ticket.fiber());
     let Some(region) = header.region.get().region() else {
         return park_as(local, header, ticket, spec);
@@ -347,8 +345,8 @@ fn park_within(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) -> E
     }
 }
 
-/// Parks for no longer than `limit` allows. Of two deadlines the nearer one ends the wait;
-/// of two that are the same, `limit`.
+/// Parks until `limit` at most. Of two deadlines the nearer one ends the wait; of two equal ones,
+/// `limit`.
 fn park_until(
     local: &Local,
     header: &Header,
@@ -375,8 +373,9 @@ fn park_until(
     }
 }
 
-/// Like [`yield_now`], for a fiber that joins and others want the thread of: its pending jobs stay its own. (They would be
-/// fibers otherwise, and there would be more who want the thread each time.)
+/// Like [`yield_now`], for a fiber that runs joins while others want its thread: its pending jobs
+/// stay its own. (Otherwise they would become fibers, and each time more fibers would want the
+/// thread.)
 #[cold]
 pub(crate) fn yield_joining() {
     let local = current::local();
@@ -393,17 +392,17 @@ pub(crate) fn yield_joining() {
     }
 }
 
-/// Lets everything else that is ready run first; a plain thread gives its core away. In the
-/// middle of a poll it does nothing.
+/// Lets all other ready fibers run first. A plain thread yields its core. Does nothing inside a
+/// poll.
 #[inline]
 pub(crate) fn yield_now() {
     yield_on(current::local());
 }
 
-/// Like [`yield_now`], for a caller who has asked for just that.
+/// Like [`yield_now`], for a caller that asked for a yield.
 ///
 /// # Panics
-/// In the middle of a poll (`polling`).
+/// Inside a poll (`polling`).
 #[inline(always)]
 #[track_caller]
 pub(crate) fn yield_if_allowed() {
@@ -428,7 +427,8 @@ fn yield_on(local: &Local) {
     }
 }
 
-/// Whether the fiber that runs here does not poll, unwind or migrate, and none is left unwinding.
+/// Returns true if the fiber that runs here does not poll, unwind or migrate, and none is left
+/// unwinding.
 #[inline(always)]
 fn yields_as_usual(local: &Local) -> bool {
     local.is_usual() && !panicking()
@@ -443,7 +443,7 @@ fn yield_usually(local: &Local, fiber: FiberPtr) {
 /// Yields if not [`yields_as_usual`].
 fn yield_unusually(local: &Local, fiber: FiberPtr) {
     if local.is_polling() {
-        // The next operation after the poll gives way.
+        // The next operation after the poll yields.
         local.spend_with_next();
     } else if panicking() {
         yield_while_unwinding(local, fiber);
@@ -454,22 +454,22 @@ fn yield_unusually(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// Whether the running fiber has to stay on its thread because it unwinds. While another
-/// fiber of this thread is suspended in the middle of unwinding, `std` cannot tell which of
-/// them it is; then nobody stays. That lasts until nobody on this thread unwinds.
+/// Returns true if the running fiber has to stay on its thread because it unwinds. While another
+/// fiber of this thread is suspended in the middle of unwinding, `std` cannot distinguish them, and
+/// no fiber stays. That lasts until no fiber on this thread unwinds.
 #[inline]
 fn unwinds(local: &Local) -> bool {
     if !panicking() {
         local.set_left_unwinding(false);
         return false;
     }
-    // If it is a poll that unwinds, whoever runs here meanwhile is not in it.
+    // If a poll unwinds, the fibers that run here meanwhile are not in it.
     local.set_polling(Polling::Nothing);
     local.set_desk(ptr::null());
     !local.left_unwinding() && !leaves_at_once(local)
 }
 
-/// Where time is virtual it stands still for as long as the thread is blocked, so nobody
+/// Returns true where time is virtual: it stands still while the thread is blocked, so no fiber
 /// waits in place.
 #[cold]
 fn leaves_at_once(local: &Local) -> bool {
@@ -478,14 +478,14 @@ fn leaves_at_once(local: &Local) -> bool {
     header.is_some_and(|header| header.home().time_is_virtual())
 }
 
-/// Gives way in place, until others have waited behind this fiber for [`PATIENCE`].
+/// Yields in place, until others have waited behind this fiber for [`PATIENCE`].
 #[cold]
 fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     promote_all(local);
     if local.left_unwinding() || leaves_at_once(local) {
         return requeue_pinned(local, fiber);
     }
-    // Zero, once in 71 minutes, passes for one.
+    // Zero, once in 71 minutes, is replaced by one.
     let now = NonZero::new((clock::now() / 1_000) as u32).unwrap_or(NonZero::<u32>::MIN);
     let since = local.stalled_since(now);
     let patient = u128::from(now.get().wrapping_sub(since.get())) < PATIENCE.as_micros();
@@ -500,14 +500,14 @@ fn yield_while_unwinding(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// Counts one completed operation; the last one of a fiber's budget makes it yield, so that
-/// a fiber whose operations never have to wait cannot keep its worker for ever.
+/// Counts one completed operation. The last one of a fiber's budget yields, so that a fiber with
+/// operations that never wait cannot keep its worker indefinitely.
 #[inline]
 pub(crate) fn spend() {
     spend_here();
 }
 
-/// Like [`spend`], and returns the thread that the caller goes on on.
+/// Like [`spend`]; returns the record of the thread that the caller then runs on.
 #[inline]
 pub(crate) fn spend_here() -> &'static Local {
     let local = current::local();
@@ -517,7 +517,7 @@ pub(crate) fn spend_here() -> &'static Local {
     spent(local)
 }
 
-/// Gives way if the budget is spent.
+/// Yields if the budget is spent.
 #[cold]
 #[inline(never)]
 fn spent(local: &'static Local) -> &'static Local {
@@ -528,8 +528,8 @@ fn spent(local: &'static Local) -> &'static Local {
     current::local()
 }
 
-/// Gives way if the fibers of this worker compute for long between two operations: what the
-/// caller has woken here would wait for as long.
+/// Yields if the fibers of this worker compute for long between two operations: fibers that the
+/// caller has woken here would wait as long.
 #[inline]
 pub(crate) fn give_way_if_slow() {
     let local = current::local();
@@ -556,8 +556,8 @@ fn park_thread(header: &Header, ticket: Ticket, spec: &Spec) -> End {
     End::new(header.state.code(), false)
 }
 
-/// Ends a parked wait by its deadline. If a waker was faster, waits for the waker's enqueue:
-/// it may still be handing something over.
+/// Ends a parked wait by its deadline. If a waker was faster, waits for the waker's enqueue: it may
+/// still be handing over a value.
 fn give_up(header: &Header, ticket: Ticket) {
     match header.state.claim(ticket.epoch(), Code::TIMED_OUT) {
         Claim::Parked => {}
@@ -599,7 +599,7 @@ fn park_in_place(local: &Local, header: &Header, ticket: Ticket, spec: &Spec) ->
                 header.spans.resume();
                 return end;
             }
-            // A waker has claimed the wait and will open the gate.
+            // A waker has claimed the wait and will unpark the thread.
             header.gate.park();
             break;
         }

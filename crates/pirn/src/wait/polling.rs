@@ -1,23 +1,26 @@
-//! Amid a poll: where a fiber must not leave its stack.
+//! Polls: code in which a fiber must not leave its stack.
 //!
-//! Owns: the mark on a thread whose fiber polls a future, and what becomes of a wait meanwhile. Does
-//! not own: polling (`future`).
+//! Owns: the mark on a thread with a fiber that polls a future, and the handling of waits
+//! meanwhile. Does not own: polling (`future`).
 //!
-//! A poll may have entered something that belongs to the thread, as a runtime's context, and
-//! whoever wrote it takes for granted that nothing else runs on the thread before it returns. To
-//! block the thread in place would hold up the fibers that have settled on it, perhaps the one
-//! that is waited for. So a wait that would really have to wait panics, with advice; giving way
-//! because the budget is spent does not happen until the poll is over. A plain thread blocks, as
-//! ever. A fiber that unwinds must not panic: it waits as any fiber that unwinds, and takes the mark
-//! off, since others may come to run. (If the panic is caught inside the poll, that goes on
-//! without.) Nobody else leaves the thread before the poll does, so the mark is the thread's, in
-//! whose record a wait looks anyway.
+//! A poll may have entered a context that belongs to the thread, such as a runtime's, and its
+//! author assumes that nothing else runs on the thread before it returns. Blocking the thread in
+//! place would hold up the fibers that have settled on it, possibly the one that is waited for. So:
+//! * A call that would really have to wait panics, with advice.
+//! * A yield for a spent budget is postponed to the end of the poll.
+//! * A plain thread blocks as usual.
+//! * A fiber that unwinds must not panic: it waits like any unwinding fiber, and removes the mark,
+//!   since others may come to run. (If the panic is caught inside the poll, the poll continues
+//!   without the mark.)
 //!
-//! While a fiber of a thread is parked in the middle of unwinding, all of its fibers may seem to unwind, and nothing
-//! forbids them to wait (`left_unwinding`).
+//! No other code leaves the thread before the poll does, so the mark is the thread's. It is in the
+//! record that a wait reads anyway.
 //!
-//! What hands out borrows and waits for their end (a scope, `run`, `blocking`) asks before it begins:
-//! its wait must not unwind.
+//! While a fiber of a thread is parked in the middle of unwinding, all of its fibers may appear to
+//! unwind, and waiting is not forbidden (`left_unwinding`).
+//!
+//! Functions that hand out borrows and wait for their end (a scope, `run`, `blocking`) check before
+//! they begin: their wait must not unwind.
 
 use std::ptr;
 use std::task::Waker;
@@ -29,15 +32,15 @@ use crate::base::dropping::end_caught;
 use crate::fiber::current::{self, Local, Polling};
 use crate::fiber::jobs::promote_all;
 
-/// Runs `poll`, in which the calling fiber does not wait, and gives way after it if its budget is spent;
-/// what futures want to be woken for in time is noted at `desk`. (Not on a plain thread: that may block inside
-/// a poll, and would not look at its desk meanwhile.)
+/// Runs `poll`, in which the calling fiber does not wait, and then yields if its budget is spent.
+/// Futures register their timers at `desk`. (Not on a plain thread: it may block inside a poll, and
+/// would not check its desk meanwhile.)
 pub(crate) fn within_own<T>(desk: &Desk, poll: impl FnOnce() -> T) -> T {
     let local = current::local();
     let Some(fiber) = local.fiber() else {
         return poll();
     };
-    // JO1: the frames of the poll are elsewhere, and in it nothing is promoted.
+    // JO1: the frames of the poll are on another stack, and nothing is promoted in it.
     promote_all(local);
     let _inside = Inside::outer(local);
     local.set_polling(Polling::Ours);
@@ -45,7 +48,7 @@ pub(crate) fn within_own<T>(desk: &Desk, poll: impl FnOnce() -> T) -> T {
     aside::run(local, fiber, poll)
 }
 
-/// Runs what is in no poll, though the caller may be: fibers, by the thread that drives them.
+/// Runs code that is in no poll, even if the caller is: fibers, for the thread that drives them.
 pub(crate) fn apart<T>(f: impl FnOnce() -> T) -> T {
     let local = current::local();
     let _apart = Inside::outer(local);
@@ -68,7 +71,7 @@ pub(crate) fn within<T>(poll: impl FnOnce() -> T) -> T {
     poll()
 }
 
-/// Whether a wait of the caller's is to panic.
+/// Returns true if a wait of the caller must panic.
 #[inline]
 pub(crate) fn forbids_waiting(local: &Local) -> bool {
     local.is_polling() && !panicking()
@@ -83,7 +86,7 @@ pub(crate) fn refuse_in_poll() {
     }
 }
 
-/// Panics with advice.
+/// Panics with advice on alternatives.
 #[cold]
 #[track_caller]
 pub(crate) fn refuse() -> ! {
@@ -93,20 +96,20 @@ pub(crate) fn refuse() -> ! {
     );
 }
 
-/// Calls a waker, which is code of the user's. Whoever wakes has others to wake, and what a waker does is
-/// none of its business: it may not wait, and if it panics, that ends here.
+/// Calls a waker, which is user code. The caller has other parties to wake, so the waker must not
+/// wait, and its panic ends here.
 pub(crate) fn call(waker: Waker) {
     let local = current::local();
     let _inside = Inside::outer(local);
-    // Whoever it is: a worker that waited on its own stack would hold up all of its fibers.
+    // A worker that waited on its own stack would hold up all of its fibers.
     if local.polling() == Polling::Nothing {
         local.set_polling(Polling::Theirs);
     }
     end_caught(|| waker.wake());
 }
 
-/// Whether a future that could go on is to give way instead: it is polled by a fiber whose budget
-/// is spent, and which gives way between polls. Counts one operation.
+/// Returns true if a future that could proceed is to yield instead: a fiber with a spent budget
+/// polls it, and yields between polls. Counts one operation.
 pub(crate) fn is_spent() -> bool {
     let local = current::local();
     if local.polling() != Polling::Ours || !local.spend() || !local.is_to_give_way() {
@@ -116,7 +119,7 @@ pub(crate) fn is_spent() -> bool {
     true
 }
 
-/// A poll; dropping this leaves it.
+/// A poll in progress; dropping this leaves it.
 struct Inside {
     outer: Polling,
     desk: *const (),

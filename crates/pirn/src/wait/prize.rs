@@ -1,8 +1,8 @@
-//! What a case has won and its owner has not taken yet.
+//! The result of a won case, until its owner takes it.
 
 use std::cell::Cell;
 
-/// Room for one result.
+/// A slot for one result.
 pub(crate) struct Prize<R>(Cell<Option<R>>);
 
 impl<R> Prize<R> {
@@ -14,8 +14,7 @@ impl<R> Prize<R> {
         self.0.set(Some(result));
     }
 
-    /// Wins what `attempt` comes to, unless there is something from before; true if there is
-    /// something now.
+    /// Stores the result of `attempt`, unless the slot is full already; true if it is full now.
     pub(crate) fn win_by(&self, attempt: impl FnOnce() -> Option<R>) -> bool {
         let result = self.0.take().or_else(attempt);
         let won = result.is_some();
@@ -23,15 +22,15 @@ impl<R> Prize<R> {
         won
     }
 
-    /// Takes what has been won.
+    /// Takes the result.
     ///
     /// # Panics
-    /// If there is nothing.
+    /// If there is none.
     pub(crate) fn take(&self) -> R {
         self.claim().expect("a case that has won")
     }
 
-    /// Takes what has been won, if anything has.
+    /// Takes the result, if there is one.
     pub(crate) fn claim(&self) -> Option<R> {
         self.0.take()
     }

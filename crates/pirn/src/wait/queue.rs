@@ -1,9 +1,9 @@
-//! Waiting in a queue: what nearly every room does, as one safe function.
+//! Waiting in a queue: the protocol of nearly all primitives, as one safe function.
 //!
-//! A room keeps its state and its wait queues in one [`Lock`]. [`wait_in`] tries the room's
-//! operation under the lock and, if that cannot be done now, joins one of the queues in the
-//! same critical section, frees the lock, parks, and takes the waiter out again. The waiter
-//! never leaves this function's frame, which is what makes the whole of it safe (W2).
+//! A primitive keeps its state and its wait queues in one [`Lock`]. [`wait_in`] tries the
+//! primitive's operation under the lock. If it cannot be done now, it joins one of the queues in
+//! the same critical section, frees the lock, parks, and unlinks the waiter. The waiter never
+//! leaves this function's frame, which makes the whole of it safe (W2).
 
 use std::ptr::NonNull;
 
@@ -17,24 +17,24 @@ use crate::fiber::state::Code;
 use crate::fiber::waiter::{WaitQueue, Waiter};
 use crate::shim::{Lock, LockGuard};
 
-/// What a room's attempt under its lock came to.
+/// The result of a primitive's attempt under its lock.
 pub(crate) enum Attempt<R, P> {
-    /// Done; nothing to wait for.
+    /// Done; no wait is needed.
     Done(R),
-    /// Not now: wait, and let a waker hand over through this.
+    /// Not now: wait, and let a waker hand over through this payload.
     Wait(P),
 }
 
-/// How [`wait_in`] ended.
+/// The result of [`wait_in`].
 pub(crate) enum Waited<R, P> {
     /// The attempt succeeded at once.
     Done(R),
-    /// The wait ended so, and this is what the payload has become.
+    /// The wait ended in this way; the payload is returned.
     Ended(How, P),
 }
 
-/// Like [`wait_held`], for a caller that does not hold the lock yet and has nothing to do
-/// before the wait.
+/// Like [`wait_held`], for a caller that does not hold the lock yet and has nothing to do before
+/// the wait.
 #[inline]
 #[track_caller]
 pub(crate) fn wait_in<S: Describe, P, R>(
@@ -47,7 +47,7 @@ pub(crate) fn wait_in<S: Describe, P, R>(
     wait_held(subject, lock, lock.lock(), queue, spec, attempt, || ())
 }
 
-/// Like [`wait_in`], for something that is more than what its lock guards.
+/// Like [`wait_in`], for an object that is larger than the data under its lock.
 #[inline]
 #[track_caller]
 pub(crate) fn wait_for<S, P, R>(
@@ -60,16 +60,16 @@ pub(crate) fn wait_for<S, P, R>(
     wait_held(subject, lock, lock.lock(), queue, spec, attempt, || ())
 }
 
-/// Tries `attempt` under `lock`, which the caller holds by `state`; if it has to wait, waits
-/// in `queue` as `spec` says, and reports say for `subject`.
+/// Tries `attempt` under `lock`, which the caller holds by `state`. If it has to wait, waits in
+/// `queue` by `spec`; reports show `subject`.
 ///
-/// A waker that claims the waiter under the lock (`WaitQueue::claim_first`) may hand over
-/// through the payload; the payload comes back whichever way the wait ended. `joined` is
-/// called when others can see the waiter and the lock is free again; it must not unwind.
+/// A waker that claims the waiter under the lock (`WaitQueue::claim_first`) may hand over through
+/// the payload. The payload is returned however the wait ended. `joined` is called when the waiter
+/// is visible to others and the lock is free again; it must not unwind.
 ///
 /// # Panics
-/// If it would have to wait in the middle of a poll (`polling`). What `attempt` has changed stays
-/// so: a room in which that matters asks before it comes here.
+/// If it would have to wait inside a poll (`polling`). Changes made by `attempt` remain: a
+/// primitive for which that matters checks before it calls this.
 #[inline]
 #[track_caller]
 pub(crate) fn wait_held<S, P, R>(
@@ -88,7 +88,7 @@ pub(crate) fn wait_held<S, P, R>(
     };
     let local = current::local();
     let Some(ticket) = ticket_to_park(local) else {
-        // UNWIND: nobody has joined, and the lock is free when the payload is dropped.
+        // UNWIND: no waiter has joined, and the lock is free when the payload is dropped.
         drop(state);
         polling::refuse()
     };
@@ -108,7 +108,7 @@ pub(crate) fn wait_held<S, P, R>(
         unsafe { queue(&mut state).remove(place) };
         drop(state);
         if early && matches!(how, How::Interrupted(_)) {
-            // Refused without having parked: a loop that takes no notice must give way too.
+            // Refused without having parked: a loop that ignores the interrupt must yield too.
             spend();
         }
     }

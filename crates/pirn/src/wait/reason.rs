@@ -1,13 +1,13 @@
-//! Why a fiber waits: data for diagnostics, never part of a protocol.
+//! The reason of a wait: data for diagnostics, never part of a protocol.
 
-/// What a parked fiber waits for.
+/// The reason for which a fiber is parked.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[repr(u32)]
 #[non_exhaustive]
 pub enum Reason {
     /// A token from `unpark`.
     Park = 1,
-    /// A moment in time.
+    /// A point in time.
     Sleep,
     /// The end of another fiber.
     Join,
@@ -15,7 +15,7 @@ pub enum Reason {
     Scope,
     /// The cancellation of a token.
     Token,
-    /// The end of a fiber of a group, or of all, or room for one more.
+    /// The end of one fiber of a group or of all, or a free slot in the group.
     Group,
     /// The result of a closure that runs elsewhere.
     Run,
@@ -23,7 +23,7 @@ pub enum Reason {
     Blocking,
     /// A call on a file or a directory, which is made on a thread that may block.
     File,
-    /// Room in a dispatcher's queue.
+    /// A free slot in a dispatcher's queue.
     Dispatch,
     /// A runtime without fibers.
     Idle,
@@ -39,29 +39,29 @@ pub enum Reason {
     Semaphore,
     /// The other parties of a barrier.
     Barrier,
-    /// Something that is done once.
+    /// A one-time initialization.
     Once,
     /// An event.
     Event,
-    /// Room in a channel, or a receiver.
+    /// A free slot in a channel, or a receiver.
     Send,
     /// A value from a channel.
     Recv,
     /// The value of a oneshot channel.
     Oneshot,
-    /// A value that is sent to all.
+    /// A value of a broadcast channel.
     Broadcast,
     /// A change of a watched value.
     Watch,
-    /// Whichever of several things comes first.
+    /// The first of several events.
     Select,
-    /// A primitive of the user's own.
+    /// A primitive defined by the user.
     Waitable,
     /// A key of `wait::park_on`.
     Key,
-    /// Something to read, or a connection, from outside of the process.
+    /// Data to read, or a connection, from outside of the process.
     Readable,
-    /// Room for more to write, or the end of connecting.
+    /// Space in a send buffer, or an established connection.
     Writable,
     /// The waker of a future.
     Future,
@@ -105,7 +105,7 @@ const REASONS: [Reason; 31] = [
 ];
 
 impl Reason {
-    /// Whether a fiber with this reason usually waits for another fiber.
+    /// Returns true if a fiber with this reason usually waits for another fiber.
     pub(crate) fn is_for_a_fiber(self) -> bool {
         !matches!(
             self,
@@ -118,7 +118,7 @@ impl Reason {
         )
     }
 
-    /// The reason with this number; `None` if none has it.
+    /// Returns the reason with this number, if any.
     pub(crate) fn numbered(number: u32) -> Option<Reason> {
         let mut all = REASONS.into_iter();
         all.find(|reason| *reason as u32 == number)

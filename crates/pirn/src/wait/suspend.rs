@@ -1,19 +1,18 @@
-//! How a fiber leaves its stack in order to wait or to give way, and what it comes back with.
+//! How a fiber leaves its stack in order to wait or to yield, and how it resumes.
 //!
 //! Owns: the two ways, with the timer that may end the wait. Does not own: when a fiber leaves
 //! (`park`), nor what runs instead (`fiber::Schedule`).
 //!
-//! *Settled*: only its own thread can resume it, and is still under it. So it parks on its own
-//! stack, and a claim after that enqueues it behind whatever this thread does next.
+//! *Settled*: only its own thread can resume it, and that still runs it. So it parks on its own
+//! stack, and a later claim enqueues it behind the thread's next step.
 //!
 //! *Free*: any thread may resume it, so it parks when it is off its stack: it leaves with a
-//! [`Wish`], which is fulfilled on the stack that is switched to. A claim that comes first is
-//! found there, and the fiber enqueued by whoever finds it; the fiber reads in its header that it
-//! was early. The timer is on the wheel of the thread that was left,
-//! which is locked, and is taken back from there.
+//! [`Wish`], which is fulfilled on the next stack. That step also finds an earlier claim and then
+//! enqueues the fiber, and its header records that the claim was early. The timer is on the wheel
+//! of the thread that was left. That wheel is locked, and the timer is removed from it.
 //!
-//! *Pinned*: a free fiber that unwinds. `std` counts panics by thread, so it parks and wakes as
-//! if it had settled on this one.
+//! *Pinned*: a free fiber that unwinds. `std` counts panics by thread, so it parks and wakes as if
+//! it had settled on this one.
 
 use std::pin::pin;
 use std::ptr::NonNull;
@@ -40,16 +39,16 @@ pub(super) fn suspend(
         return End::new(code, true);
     }
     header.life.parked();
-    // LIVENESS: from here on a claim enqueues this fiber with its own worker, which is this
-    // thread and so cannot resume it before it has left its stack.
+    // LIVENESS: from here on a claim enqueues this fiber with its own worker. That is this thread,
+    // so it cannot resume the fiber before it has left its stack.
     let home = header.home();
-    // SAFETY: parked: whoever claims the ticket makes the fiber ready again.
+    // SAFETY: parked: the party that claims the ticket makes the fiber ready again.
     let leave = || unsafe { home.suspend(local, ticket.fiber()) };
     under_timer(home, ticket, spec, leave);
     End::new(header.state.code(), false)
 }
 
-/// Suspends a fiber that may go on elsewhere.
+/// Suspends a fiber that may resume on another thread.
 #[inline(never)]
 pub(super) fn suspend_free(
     local: &Local,
@@ -58,7 +57,7 @@ pub(super) fn suspend_free(
     spec: &Spec,
 ) -> End {
     if header.state.epoch() != ticket.epoch() {
-        // Over already, perhaps with others since: that is told apart here only.
+        // Already over, possibly with later waits since: only this distinguishes them.
         return match header.state.park(ticket.epoch(), spec.accepts) {
             Parked::Claimed(code) => End::new(code, true),
             Parked::Yes => unreachable!("a spent ticket parks nobody"),
@@ -70,13 +69,13 @@ pub(super) fn suspend_free(
         epoch: ticket.epoch(),
         accepts: spec.accepts,
     };
-    // SAFETY: whoever claims the ticket makes the fiber ready again.
+    // SAFETY: the party that claims the ticket makes the fiber ready again.
     let leave = || unsafe { home.leave(local, ticket.fiber(), wish) };
     under_timer(home, ticket, spec, leave);
     end_of(header)
 }
 
-/// Suspends a fiber that may go on elsewhere, but not now.
+/// Suspends a migratable fiber that must stay on this thread now.
 #[cold]
 pub(super) fn suspend_pinned(
     local: &Local,
@@ -94,7 +93,7 @@ pub(super) fn suspend_pinned(
     }
 }
 
-/// Calls `leave` with the timer armed that the wait has a deadline for.
+/// Calls `leave` with a timer armed for the wait's deadline, if any.
 #[inline(always)]
 fn under_timer(home: &dyn Schedule, ticket: Ticket, spec: &Spec, leave: impl FnOnce()) {
     let Some(deadline) = spec.deadline else {
@@ -109,7 +108,7 @@ fn under_timer(home: &dyn Schedule, ticket: Ticket, spec: &Spec, leave: impl FnO
     unsafe { home.disarm(timer, wheel) };
 }
 
-/// Lets everything else that is ready run first.
+/// Lets all other ready fibers run first.
 #[inline]
 pub(super) fn requeue(local: &Local, fiber: FiberPtr) {
     match local.is_free() {
@@ -130,7 +129,7 @@ pub(super) fn requeue_settled(local: &Local, fiber: FiberPtr) {
     header.spans.resume();
 }
 
-/// Like [`requeue`], for a fiber that may go on elsewhere.
+/// Like [`requeue`], for a fiber that may resume on another thread.
 #[inline(never)]
 fn requeue_free(local: &Local, fiber: FiberPtr) {
     // SAFETY: H1.
@@ -142,7 +141,7 @@ fn requeue_free(local: &Local, fiber: FiberPtr) {
     header.spans.resume();
 }
 
-/// Like [`requeue`], for a fiber that goes on on this thread.
+/// Like [`requeue`], for a fiber that resumes on this thread.
 #[cold]
 pub(super) fn requeue_pinned(local: &Local, fiber: FiberPtr) {
     if !local.is_free() {
@@ -168,8 +167,8 @@ fn pinned<T>(local: &Local, header: &Header, f: impl FnOnce() -> T) -> T {
     result
 }
 
-/// How a wait ended, for a fiber that may have been claimed before it had parked or while it
-/// was held.
+/// Returns how a wait ended, for a fiber that may have been claimed before it had parked or while
+/// it was held.
 pub(super) fn end_of(header: &Header) -> End {
     End::new(header.state.code(), header.marks.take_early())
 }

@@ -1,4 +1,4 @@
-//! A primitive of the user's own as a case of a select.
+//! A user-defined primitive as a case of a select.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::waitable::Waitable;
 
 /// Completes a [`Waitable`] as a case of a select; made by [`case`].
 ///
-/// What has been won and not taken is not lost: the case wins again, with that, the next time.
+/// A result that was won and not taken is kept: the case wins again with it the next time.
 pub struct WaitCase<'a, W: Waitable + ?Sized> {
     waitable: &'a W,
     prize: Prize<W::Output>,
@@ -16,8 +16,8 @@ pub struct WaitCase<'a, W: Waitable + ?Sized> {
 
 /// Returns a case for a select that wins when `waitable` completes.
 ///
-/// Its three functions are called without any lock held. If one of them panics, the select
-/// does, and everything in it is withdrawn; if `unpublish` panics as well, the process ends.
+/// Its three functions are called without any lock held. If one of them panics, the select does,
+/// and all its cases are withdrawn; if `unpublish` panics as well, the process ends.
 pub fn case<W: Waitable + ?Sized>(waitable: &W) -> WaitCase<'_, W> {
     WaitCase {
         waitable,
@@ -26,10 +26,10 @@ pub fn case<W: Waitable + ?Sized>(waitable: &W) -> WaitCase<'_, W> {
 }
 
 impl<W: Waitable + ?Sized> WaitCase<'_, W> {
-    /// Returns what the waitable has yielded.
+    /// Returns the waitable's result.
     ///
     /// # Panics
-    /// If the case has not won since it was last asked.
+    /// If the case has not won since the last call.
     pub fn take(&mut self) -> W::Output {
         self.prize.take()
     }

@@ -1,4 +1,4 @@
-//! Waiting for things that are not ours: the contract for user-made primitives.
+//! Waiting for objects defined elsewhere: the contract for user-made primitives.
 
 use super::interrupt::Interrupt;
 use super::limit::interrupted;
@@ -6,28 +6,28 @@ use super::park::{Spec, call_in, lend_ticket, park, spend};
 use super::reason::Reason;
 use crate::fiber::Ticket;
 
-/// Something that fibers and threads can wait for, with [`on`].
+/// An object that fibers and threads can wait for, with [`on`].
 ///
-/// The three functions are called without any lock of the runtime held and may take locks
-/// of their own for short, those of `std` for instance. None of them may block or wait; a lock
-/// of [`sync`](crate::sync) waits.
+/// The three functions are called without any lock of the runtime held, and may hold locks of their
+/// own briefly, those of `std` for instance. None of them may block or wait; a lock of
+/// [`sync`](crate::sync) waits.
 pub trait Waitable {
-    /// What a completed wait yields.
+    /// The result of a completed wait.
     type Output;
 
     /// Completes now if that is possible, without waiting.
     fn try_complete(&self) -> Option<Self::Output>;
 
-    /// Remembers `ticket` for whoever makes completion possible, who calls
-    /// [`Ticket::wake`] on it. False if completion is possible by now: nothing is
-    /// remembered and [`try_complete`](Waitable::try_complete) is asked again.
+    /// Registers `ticket`. The code that makes completion possible calls [`Ticket::wake`] on it.
+    /// Returns false if completion is already possible: nothing is registered then, and
+    /// [`try_complete`](Waitable::try_complete) is called again.
     ///
-    /// From a return of true on, every event that makes completion possible wakes the
-    /// ticket, until [`unpublish`](Waitable::unpublish).
+    /// After this has returned true, every event that makes completion possible wakes the ticket,
+    /// until [`unpublish`](Waitable::unpublish).
     fn publish(&self, ticket: Ticket) -> bool;
 
-    /// Forgets `ticket`. Called once after each successful `publish`, also when the ticket
-    /// has been used; must not mind that it is gone already.
+    /// Deregisters `ticket`. Called once after each successful `publish`, also when the ticket has
+    /// been used. The ticket may be gone already.
     fn unpublish(&self, ticket: Ticket);
 }
 
@@ -37,10 +37,9 @@ pub trait Waitable {
 /// The interrupt that ended the wait; nothing has been completed then.
 ///
 /// # Panics
-/// If one of the three functions does. The wait is over then and its ticket worthless. A
-/// `publish` that panics is not followed by an `unpublish`; after a panic of `try_complete`
-/// the ticket is unpublished, and if that panics as well the process ends. What
-/// `try_complete` has returned is dropped if `unpublish` panics.
+/// If one of the three functions does. The wait is over then, and its ticket has no effect. After a
+/// panic of `publish`, `unpublish` is not called. After a panic of `try_complete` it is, and if it
+/// panics as well the process ends. If `unpublish` panics, the result of `try_complete` is dropped.
 ///
 /// # Cancellation
 /// An interruption point. Parks a fiber, blocks a plain thread.
@@ -78,8 +77,8 @@ pub fn on<W: Waitable + ?Sized>(waitable: &W) -> Result<W::Output, Interrupt> {
     }
 }
 
-/// A ticket that is out; dropping it makes it worthless, also when the user's code unwinds,
-/// or has kept a ticket that it said it had not.
+/// A published ticket; dropping this revokes it. That also holds if the user's code unwinds, or has
+/// kept a ticket although `publish` returned false.
 struct Published<'a, W: Waitable + ?Sized> {
     waitable: &'a W,
     ticket: Ticket,

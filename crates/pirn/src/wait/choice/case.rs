@@ -1,4 +1,4 @@
-//! What a case of a choice is, seen from the engine.
+//! The interface of a case, as the engine of a choice sees it.
 
 use std::time::Instant;
 
@@ -6,41 +6,41 @@ use crate::fiber::Ticket;
 use crate::fiber::state::Code;
 use crate::wait::notice::Subject;
 
-/// Something that a choice can be completed by.
+/// An event that can complete a choice.
 #[expect(unnameable_types, reason = "cases are made here only")]
 pub trait Case {
-    /// Completes the case if that is possible without waiting; true if it is complete, also
-    /// from before. No ticket of the caller's is out.
+    /// Completes the case if that is possible without waiting; true if it is complete, also from an
+    /// earlier call. No ticket of the caller is published.
     fn attempt(&self) -> bool;
 
-    /// When the case becomes possible by itself, if ever.
+    /// Returns the time at which the case becomes possible by itself, if any.
     fn due(&self) -> Option<Instant> {
         None
     }
 
-    /// What is waited for, for reports.
+    /// Returns the object of the wait, for reports.
     #[doc(hidden)]
     fn subject(&self) -> Option<Subject<'_>> {
         None
     }
 
-    /// What else the wait has to allow for.
+    /// Returns the special requirements of the wait.
     fn needs(&self) -> Needs {
         Needs::Nothing
     }
 
-    /// Remembers `call` for whoever makes the case possible. False if it is possible by now:
-    /// nothing is remembered then.
+    /// Registers `call` with the object that makes the case possible. False if it is already
+    /// possible: nothing is registered then.
     ///
     /// # Safety
-    /// The case stays alive and where it is until it has been withdrawn. Meanwhile no method
-    /// is called but `due`, `needs` and `subject`.
+    /// The case stays alive and in place until it has been withdrawn. Meanwhile only `due`, `needs`
+    /// and `subject` are called.
     unsafe fn publish(&self, call: Call) -> bool;
 
-    /// Forgets what was published.
+    /// Deregisters the published call.
     ///
     /// # Safety
-    /// Once after a `publish` that returned true. `outcome` is true.
+    /// Once after a `publish` that returned true. `outcome` is correct.
     unsafe fn withdraw(&self, call: Call, outcome: Outcome);
 }
 
@@ -52,7 +52,7 @@ pub struct Call {
     pub(crate) code: Code,
 }
 
-/// What a case needs beyond a waker.
+/// A requirement of a case besides a waker.
 #[expect(unnameable_types, reason = "cases are made here only")]
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum Needs {
@@ -60,7 +60,7 @@ pub enum Needs {
     Nothing,
     /// The token of `unpark` ends the wait and completes the case.
     Token,
-    /// The ticket is given to code of the user's.
+    /// The ticket is given to user code.
     Loan,
 }
 
@@ -68,10 +68,10 @@ pub enum Needs {
 #[expect(unnameable_types, reason = "cases are made here only")]
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Not by this case.
+    /// Another case or event ended it.
     Lost,
-    /// By this case. The waker may still be at work under the lock.
+    /// This case ended it. The waker may still be at work under the lock.
     Won,
-    /// By this case, and the waker has finished.
+    /// This case ended it, and the waker has finished.
     Handed,
 }

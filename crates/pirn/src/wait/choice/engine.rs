@@ -14,25 +14,25 @@ use crate::wait::park::{How, Spec, has_token, yield_now};
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::reason::Reason;
 
-/// Which case is preferred when several are possible.
+/// The preference when several cases are possible.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Order {
     Random,
     First,
 }
 
-/// What a choice came to.
+/// The result of a choice.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// This case is complete.
     Case(usize),
-    /// The time was up first.
+    /// The limit expired first.
     TimedOut,
 }
 
-/// Completes a case that is possible now, without waiting. `None` means that at one moment of
-/// the call none was: a case that becomes possible before another one ceases to be is not
-/// missed, whichever is looked at first. (But see [`Glance::Unsure`].)
+/// Completes a case that is possible now, without waiting. `None` means that there was a moment
+/// during the call at which none was. So a case that becomes possible before another one ceases to
+/// be is not missed, in whichever order they are checked. (But see [`Glance::Unsure`].)
 #[inline]
 pub(crate) fn choose_now(cases: &[&dyn Case], order: Order) -> Option<usize> {
     match attempt_each(cases, order) {
@@ -41,7 +41,7 @@ pub(crate) fn choose_now(cases: &[&dyn Case], order: Order) -> Option<usize> {
     }
 }
 
-/// Goes on when one look after the other has found nothing.
+/// Continues after checking the cases one by one has found nothing.
 #[inline(never)]
 fn choose_at_once(cases: &[&dyn Case], order: Order) -> Option<usize> {
     for _ in 0..ROUNDS {
@@ -57,10 +57,10 @@ fn choose_at_once(cases: &[&dyn Case], order: Order) -> Option<usize> {
     None
 }
 
-/// Completes one of the cases that turn out to be possible, looking at one after the other.
+/// Tries the cases one by one, and completes the first that is possible.
 #[inline]
 fn attempt_each(cases: &[&dyn Case], order: Order) -> Option<usize> {
-    // PERF: most often the first one that is asked is possible, so nothing is shuffled yet.
+    // PERF: most often the first case is possible, so nothing is shuffled yet.
     let first = match order {
         Order::Random if cases.len() > 1 => random_below(cases.len()),
         _ => 0,
@@ -71,7 +71,7 @@ fn attempt_each(cases: &[&dyn Case], order: Order) -> Option<usize> {
     attempt_others(cases, order, first)
 }
 
-/// Goes on with the cases other than `first`.
+/// Tries the cases other than `first`.
 fn attempt_others(cases: &[&dyn Case], order: Order, first: usize) -> Option<usize> {
     let mut sequence = Sequence::new(cases.len(), order, first);
     (1..cases.len())
@@ -79,12 +79,12 @@ fn attempt_others(cases: &[&dyn Case], order: Order, first: usize) -> Option<usi
         .find(|&index| cases[index].attempt())
 }
 
-/// Completes whichever case is possible first; waits for one until `limit`.
+/// Completes the case that is possible first; waits for one until `limit`.
 ///
 /// There are no more than [`MOST`] cases.
 ///
 /// # Panics
-/// If code of the user's in a case panics; what was published is withdrawn then.
+/// If user code in a case panics; published cases are withdrawn then.
 #[inline]
 #[track_caller]
 pub(crate) fn choose(
@@ -99,7 +99,7 @@ pub(crate) fn choose(
     }
 }
 
-/// Goes on when nothing was possible in the first active pass.
+/// Continues after the first active pass has found nothing.
 #[inline(never)]
 #[track_caller]
 fn choose_waiting(
@@ -126,7 +126,7 @@ fn choose_waiting(
                 let index = cases.iter().position(token);
                 return Ok(Choice::Case(index.expect("a case for the token")));
             }
-            // Whose time it was shows in the next pass.
+            // The next pass shows which time has come.
             How::TimedOut => {}
             How::Interrupted(interrupt) => return Err(interrupt),
         }
@@ -156,19 +156,19 @@ fn wait_once(cases: &[&dyn Case], limit: Option<Instant>) -> How {
     }
 }
 
-/// What a look at all cases at once has shown.
+/// The result of checking all cases at once.
 enum Glance {
-    /// This case has been completed, by another party.
+    /// Another party has completed this case.
     Case(usize),
-    /// When the last case had been looked at, none was possible.
+    /// When the last case had been checked, none was possible.
     Nothing,
-    /// Some case looked possible, or its time has come. Two parties may see each other in this
-    /// way again and again, so that is no reason to go on for ever.
+    /// Some case appeared possible, or its time has come. Two parties may see each other in this
+    /// way repeatedly, so this is no reason to retry indefinitely.
     Unsure,
 }
 
-/// Publishes all cases and withdraws them, without waiting. If none was found possible, and
-/// nobody has claimed the ticket before its owner did, none has become possible up to then.
+/// Publishes all cases and withdraws them, without waiting. If none was found possible, and the
+/// owner's claim of the ticket came first, none has become possible up to then.
 fn glance(cases: &[&dyn Case]) -> Glance {
     let mut published = Published::new(cases);
     let complete = published.publish_all();
@@ -189,9 +189,9 @@ fn glance(cases: &[&dyn Case]) -> Glance {
     }
 }
 
-/// The most cases that one choice can have: each has a code.
+/// The most cases of one choice: each has a code.
 pub(crate) const MOST: usize = Code::CASES as usize;
 
-/// After so many rounds a choice gives way before the next one. Arbitrary: two parties in step
-/// part with every random order, so more than a few rounds in a row are rare.
+/// After this many rounds a choice yields before the next one. Arbitrary: two parties in step
+/// diverge with every random order, so more than a few rounds in a row are rare.
 const ROUNDS: u32 = 4;

@@ -1,4 +1,4 @@
-//! Cases that are out with a ticket, and how they come back.
+//! Cases that are published with a ticket, and their withdrawal.
 
 use super::case::{Call, Case, Needs, Outcome};
 use super::engine::Order;
@@ -12,21 +12,21 @@ use crate::wait::notice::Subject;
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::park::{End, How, Spec, call_in, lend_ticket, park_on, ticket};
 
-/// Cases that are out with a ticket; dropping it withdraws them, also when code of the
-/// user's unwinds.
+/// Cases that are published with a ticket; dropping this withdraws them, also when user code
+/// unwinds.
 pub(super) struct Published<'a> {
     cases: &'a [&'a dyn Case],
     sequence: Sequence,
-    /// How many steps of the sequence are out.
+    /// The number of steps of the sequence that are published.
     count: usize,
     ticket: Ticket,
-    /// The ticket is with code of the user's.
+    /// Whether user code has the ticket.
     loan: bool,
     won: Option<(usize, Outcome)>,
 }
 
 impl<'a> Published<'a> {
-    /// Nothing of `cases` is out yet.
+    /// Takes a ticket; no case is published yet.
     pub(super) fn new(cases: &'a [&'a dyn Case]) -> Self {
         let loan = needed(cases, Needs::Loan);
         Published {
@@ -53,7 +53,7 @@ impl<'a> Published<'a> {
         true
     }
 
-    /// Ends the wait before it has begun; false if somebody else has ended it.
+    /// Ends the wait before it has begun; false if another party has ended it.
     pub(super) fn revoke(&self) -> bool {
         // A claim of one's own wait: the owner runs, so there is nothing to enqueue.
         self.ticket.claim(Code::RETRY).map(Wake::enqueue).is_some()
@@ -84,7 +84,7 @@ impl<'a> Published<'a> {
 impl Drop for Published<'_> {
     fn drop(&mut self) {
         if self.loan {
-            // First, since `unpublish` of the user's may unwind.
+            // First, since a user's `unpublish` may unwind.
             call_in(self.ticket);
         }
         // UNWIND: if one unwinds, the others are withdrawn on the way out.
@@ -92,7 +92,7 @@ impl Drop for Published<'_> {
     }
 }
 
-/// What is still to be withdrawn.
+/// The cases that are still to be withdrawn.
 struct Withdrawal<'a, 'b>(&'a mut Published<'b>);
 
 impl Withdrawal<'_, '_> {
@@ -117,13 +117,13 @@ impl Drop for Withdrawal<'_, '_> {
     }
 }
 
-/// What a choice waits for.
+/// The object that a choice waits for.
 struct Cases<'a>(&'a [&'a dyn Case]);
 
 impl Describe for Cases<'_> {
     fn describe(&self) -> ObjectKind {
         let describe = |subject: Subject<'_>| {
-            // SAFETY: the cases are published, so they and what they stand for stay (NO2).
+            // SAFETY: the cases are published, so they and their objects stay (NO2).
             unsafe { subject.describe() }
         };
         let of = self.0.iter().filter_map(|case| case.subject());
@@ -134,7 +134,7 @@ impl Describe for Cases<'_> {
     }
 }
 
-/// Whether some case needs that.
+/// Returns true if some case has this requirement.
 pub(super) fn needed(cases: &[&dyn Case], needs: Needs) -> bool {
     cases.iter().any(|case| case.needs() == needs)
 }

@@ -1,9 +1,9 @@
-//! In which order the cases of a choice are visited.
+//! The order in which the cases of a choice are visited.
 
 use super::engine::Order;
 use crate::wait::clock::random_below;
 
-/// The order in which cases are visited: as they come, or shuffled as it is asked for.
+/// The order of a pass: as given, or shuffled lazily.
 pub(super) struct Sequence {
     order: Order,
     few: [u16; FEW],
@@ -12,7 +12,8 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// `first` is in the first place, and is not asked for if it has been visited before.
+    /// Creates a sequence with `first` in the first place. It is not requested if it has been
+    /// visited before.
     pub(super) fn new(len: usize, order: Order, first: usize) -> Self {
         let mut sequence = Sequence {
             order,
@@ -31,7 +32,7 @@ impl Sequence {
         sequence
     }
 
-    /// The case of this step; every step is asked for once, in order.
+    /// Returns the case of this step; every step is requested once, in order.
     #[inline]
     pub(super) fn at(&mut self, step: usize) -> usize {
         if self.order == Order::First {
@@ -43,7 +44,7 @@ impl Sequence {
         usize::from(places[step])
     }
 
-    /// The case of a step that was asked for before.
+    /// Returns the case of a step that was requested before.
     pub(super) fn get(&mut self, step: usize) -> usize {
         match self.order {
             Order::First => step,
@@ -60,5 +61,5 @@ impl Sequence {
     }
 }
 
-/// A choice between so many cases needs no memory of its own.
+/// Up to this many cases need no heap memory.
 const FEW: usize = 16;

@@ -1,4 +1,4 @@
-//! One agenda of a fiber's, and wakers that count.
+//! An agenda of a fiber, and wakers that count.
 
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -25,7 +25,7 @@ impl Wake for Wakes {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Notes one for each of these seconds.
+/// Makes one note for each of these seconds.
 fn note_all(
     desk: &Desk,
     start: Instant,

@@ -1,4 +1,4 @@
-//! Random numbers and time of whoever calls.
+//! The caller's random numbers and time.
 
 use crate::Runtime;
 use crate::wait::clock::{now, random_below};
@@ -7,8 +7,8 @@ fn numbers() -> Vec<usize> {
     (1..40).map(random_below).collect()
 }
 
-/// A deterministic runtime's numbers come from its seed, on all of its fibers; a plain
-/// thread's do not.
+/// A deterministic runtime's numbers come from its seed, on all of its fibers; a plain thread's do
+/// not.
 #[test]
 fn numbers_come_from_the_seed() {
     let of = |seed| {
@@ -25,7 +25,7 @@ fn numbers_come_from_the_seed() {
     assert!((1..100).all(|n| random_below(n) < n));
 }
 
-/// Where nobody is in virtual time, the clock is the machine's.
+/// Outside of virtual time, the clock is the machine's.
 #[test]
 fn the_clock_is_real_elsewhere() {
     let before = crate::shim::now();

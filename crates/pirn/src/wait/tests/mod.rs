@@ -1,4 +1,4 @@
-//! Tests of this room: `model_*` under loom.
+//! Tests of this module: `model_*` under loom.
 
 #[cfg(not(any(loom, shuttle)))]
 mod agenda;

@@ -1,5 +1,5 @@
-//! Models: a waiter in a queue, its waker, its deadline and its cancellation. Whoever ends the
-//! wait, the value is with one party, the waiter has left the queue, and nobody touches the
+//! Models: a waiter in a queue, its waker, its deadline and its cancellation. Whatever ends the
+//! wait, one party has the value, the waiter has left the queue, and no other code accesses the
 //! waiter's frame after that.
 
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::shim::{self, Lock};
 use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::{Attempt, How, Interrupt, Reason, Spec, Waited, limit, wait_in};
 
-/// What a waiter gets.
+/// The value that is handed over.
 const VALUE: u32 = 42;
 
-/// Something to wait for: values that are handed to waiters or kept.
+/// A primitive to wait for: values that are handed to waiters or kept.
 struct Room {
     state: Lock<State>,
 }
@@ -43,7 +43,7 @@ impl Room {
         })
     }
 
-    /// Hands a value to the first who waits, or keeps it.
+    /// Hands a value to the first waiter, or keeps it.
     fn give(&self, value: u32) {
         let mut state = self.state.lock();
         let mut value = Some(value);
@@ -72,7 +72,7 @@ impl Room {
         }
     }
 
-    /// After all threads: nobody is left in the queue, and what is left is `expected`.
+    /// Checks at the end that the queue is empty, and the remaining values are `expected`.
     fn close(&self, expected: &[u32]) {
         let state = self.state.lock();
         assert!(state.waiters.is_empty(), "somebody is still in the queue");
@@ -105,7 +105,7 @@ fn model_queue_hand_over() {
     });
 }
 
-/// Two wait, two give: each gets one.
+/// Two waiters and two values: each gets one.
 #[test]
 fn model_queue_two_waiters() {
     explore("queue_two_waiters", 2, || {
@@ -135,7 +135,7 @@ fn model_queue_two_waiters() {
     });
 }
 
-/// The deadline against the hand-over: either the value or a time-out, and a value that was
+/// The deadline races the hand-over: the result is the value or a time-out, and a value that was
 /// not taken is kept.
 #[test]
 fn model_queue_deadline_against_hand_over() {
@@ -155,7 +155,7 @@ fn model_queue_deadline_against_hand_over() {
     });
 }
 
-/// A deadline of the code around the wait, coming or past, against the hand-over.
+/// A deadline of the code around the wait, future or past, races the hand-over.
 fn limit_against_hand_over(name: &'static str, left: Duration) {
     explore(name, 3, move || {
         let (room, block) = (Room::new(), fiber());
@@ -182,8 +182,8 @@ fn model_queue_expired_limit_against_hand_over() {
     limit_against_hand_over("queue_expired_limit", Duration::ZERO);
 }
 
-/// Cancellation against the hand-over, and another waiter behind, who gets what the cancelled
-/// one does not.
+/// Cancellation races the hand-over, with another waiter behind, which gets the value that the
+/// cancelled one does not take.
 #[test]
 fn model_queue_cancel_against_hand_over() {
     explore("queue_cancel", 2, || {
@@ -209,8 +209,7 @@ fn model_queue_cancel_against_hand_over() {
     });
 }
 
-/// One that leaves by its deadline does not take the hand-over with it that was meant for
-/// whoever stands behind it.
+/// A waiter that leaves by its deadline does not lose a hand-over that was meant for the next one.
 #[test]
 fn model_queue_who_leaves_lets_the_next_have_it() {
     explore("queue_who_leaves", 2, || {

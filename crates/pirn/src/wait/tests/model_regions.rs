@@ -1,6 +1,5 @@
-//! Models: cancelling a token against whoever runs code under it: a wait that begins, code that
-//! is left, a shield, a token that is made late. Nobody who is concerned misses it, and nobody
-//! else is told.
+//! Models: the cancellation of a token races code under it: a wait that begins, code that is left,
+//! a shield, a token that is made late. Every party concerned is notified, and no other.
 
 use std::sync::Arc;
 
@@ -35,7 +34,7 @@ fn under<R>(block: &Block, node: &Arc<Node>, f: impl FnOnce() -> R) -> R {
     within(block.pointer(), &region, f)
 }
 
-/// Waits for what never comes.
+/// Waits for an event that never comes.
 fn wait() -> How {
     let ticket = ticket();
     park(ticket, &Spec::interruptible(Reason::Park)).how
@@ -43,7 +42,7 @@ fn wait() -> How {
 
 const CANCELLED: How = How::Interrupted(Interrupt::Cancelled);
 
-/// A wait under a token that is being cancelled ends, with or without a look before it.
+/// A wait under a token that is being cancelled ends, with or without a check before it.
 fn cancel_against_a_wait(name: &'static str, looks: bool) {
     explore(name, 3, move || {
         let (node, block) = (token(), fiber());
@@ -72,8 +71,8 @@ fn model_regions_cancel_against_a_look_and_a_wait() {
     cancel_against_a_wait("regions_look_and_wait", true);
 }
 
-/// Who has left the code that a token holds for hears nothing of its cancellation, at any
-/// later moment.
+/// Code that a fiber has left is not affected by the cancellation of its token, at any later
+/// moment.
 #[test]
 fn model_regions_cancel_against_leaving() {
     explore("regions_leaving", 3, || {
@@ -90,8 +89,8 @@ fn model_regions_cancel_against_leaving() {
     });
 }
 
-/// Two tokens, one inside the other, both cancelled: whatever the order, the outer one is
-/// heard after the inner one has been left.
+/// Two tokens, one inside the other, both cancelled: whatever the order, the outer one is reported
+/// after the inner one has been left.
 #[test]
 fn model_regions_outer_cancel_against_leaving_the_inner() {
     explore("regions_outer", 2, || {
@@ -111,7 +110,7 @@ fn model_regions_outer_cancel_against_leaving_the_inner() {
     });
 }
 
-/// In a shield nothing is heard; after it everything is.
+/// Nothing is reported in a shield; everything is after it.
 #[test]
 fn model_regions_cancel_against_a_shield() {
     explore("regions_shield", 2, || {
@@ -132,8 +131,7 @@ fn model_regions_cancel_against_a_shield() {
     });
 }
 
-/// A fiber is cancelled while the token of its scope is made, by a child: the token is
-/// cancelled too.
+/// A fiber is cancelled while a child makes the token of its scope: the token is cancelled too.
 #[test]
 fn model_regions_cancel_of_the_owner_against_a_late_token() {
     explore("regions_owner", 3, || {
@@ -167,7 +165,7 @@ fn model_regions_cancel_against_a_birth() {
     });
 }
 
-/// A node is dropped while its parent is cancelled, which looks at it.
+/// A node is dropped while its parent is cancelled and accesses it.
 #[test]
 fn model_regions_cancel_against_a_drop() {
     explore("regions_drop", 3, || {

@@ -1,4 +1,4 @@
-//! Models: plain threads wait through the same calls, asleep on the gate of a borrowed header.
+//! Models: plain threads wait through the same calls, asleep on the parker of a borrowed header.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::shim::{self, thread};
 use crate::wait::park::{How, Spec, park, ticket};
 use crate::wait::reason::Reason;
 
-/// A thread's wait, and what else may end it.
+/// A thread's wait by `spec`, with one waker.
 fn thread_waits(spec: Spec) -> How {
     // The header that the thread borrows for its first wait.
     let block = Arc::new(Block::new());
@@ -22,7 +22,7 @@ fn thread_waits(spec: Spec) -> How {
     .expect("a modelled thread");
     let end = park(ticket, &spec);
     waker.join().expect("wake returns");
-    // The next wait is not touched by the first one's waker, nor by its gate's token.
+    // The next wait is not affected by the first one's waker, nor by its parker's token.
     let again = self::ticket();
     let waker = thread::spawn(String::new(), move || assert!(again.wake()));
     let second = park(again, &Spec::of(Reason::Park));
@@ -42,7 +42,7 @@ fn model_threads_wake_against_park() {
     });
 }
 
-/// The deadline has passed when the thread goes to sleep: it gives up unless the waker is
+/// The deadline has passed when the thread is about to sleep. It gives up unless the waker is
 /// faster, and then waits for that waker to finish.
 #[test]
 fn model_threads_wake_against_the_deadline() {

@@ -1,8 +1,8 @@
-//! Reasons and their numbers, by which events keep them.
+//! Reasons and the numbers that stand for them in events.
 
 use crate::wait::Reason::{self, *};
 
-/// How many reasons there are. A new one does not compile until it is added here.
+/// Numbers the reasons. A new one does not compile until it is added here.
 fn how_many(reason: Reason) -> u32 {
     match reason {
         Park | Sleep | Join | Scope | Token | Group | Run | Blocking | File
@@ -23,8 +23,8 @@ fn every_reason_has_a_number() {
     assert_eq!(Reason::numbered(all + 1), None);
 }
 
-/// Reports take a fiber for one that waits for another fiber, unless something outside of the
-/// runtime ends its wait.
+/// Reports treat a fiber as waiting for another fiber, unless an event outside of the runtime ends
+/// its wait.
 #[test]
 fn what_comes_from_outside_is_for_no_fiber() {
     let outside = |number: &u32| {

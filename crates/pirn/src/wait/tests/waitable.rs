@@ -1,4 +1,4 @@
-//! Tickets in the hands of code that breaks its word: no wait but their own is ended by them.
+//! Tickets in code that violates its contract: they end no wait but their own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -8,13 +8,13 @@ use crate::select::Select;
 use crate::spawn::{JoinHandle, spawn, yield_now};
 use crate::wait::{Ticket, Waitable, case, on};
 
-/// What `publish` does with the ticket, which it keeps in every case.
+/// The action of `publish` with the ticket, which it always keeps.
 #[derive(Debug, Copy, Clone)]
 enum Deed {
-    /// Says that it does not.
+    /// Returns false.
     Denies,
     Panics,
-    /// Joins a fiber, which it must not, that uses the ticket.
+    /// Joins a fiber that uses the ticket, which is forbidden.
     Blocks,
 }
 
