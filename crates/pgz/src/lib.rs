@@ -1,7 +1,7 @@
 //! pgz: gzip on all cores.
 //!
-//! The program is `pgz`; this library holds its parts, for the program itself, for its
-//! tests and for `bench/`. **It is not an API**: names change without notice.
+//! The program is `pgz`. This library contains its parts, for the program itself, its tests and
+//! `bench/`. **It is not an API**: names change without notice.
 //!
 //! | module       | owns                                                          |
 //! |--------------|---------------------------------------------------------------|

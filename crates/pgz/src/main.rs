@@ -1,4 +1,4 @@
-//! The `pgz` program. All of it is in the library: see `pgz::tool`.
+//! The `pgz` program, which is implemented in the library: see `pgz::tool`.
 
 use std::process::ExitCode;
 

@@ -5,15 +5,15 @@
 //! 0                      start                end      bytes.len()
 //! ```
 //!
-//! Deflate looks back 32 KiB. Each block carries its own copy of that stretch, so that
-//! blocks share nothing: 32 KiB are copied in 3 µs, a block is compressed in a thousand.
+//! Deflate refers back up to 32 KiB. Each block has its own copy of these bytes, so that blocks
+//! share nothing: copying 32 KiB takes 3 µs, compressing a block a thousand.
 
 use std::io::{self, Read};
 
-/// How far deflate looks back.
+/// Maximum distance of a back-reference in deflate.
 pub const DICTIONARY: usize = 32 << 10;
 
-/// A buffer with one block of input in it.
+/// A buffer with one block of input.
 #[derive(Debug, Default)]
 pub struct Block {
     bytes: Box<[u8]>,
@@ -22,7 +22,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// An empty block with room for `size` bytes of data.
+    /// Returns an empty block with capacity for `size` bytes of data.
     pub fn with_room(size: usize) -> Block {
         Block {
             bytes: vec![0; DICTIONARY + size].into_boxed_slice(),
@@ -32,11 +32,11 @@ impl Block {
     }
 
     /// Fills the block: `before` becomes its dictionary, then up to `size` bytes are
-    /// read. Fewer than `size` are there only at the end of the input.
+    /// read. Fewer than `size` are read only at the end of the input.
     ///
     /// # Panics
     ///
-    /// If `before` is longer than [`DICTIONARY`] or the block has less room.
+    /// If `before` is longer than [`DICTIONARY`] or the block has less capacity.
     pub fn fill(
         &mut self,
         before: &[u8],
@@ -64,7 +64,7 @@ impl Block {
         self.end = self.end.min(self.start + len);
     }
 
-    /// The bytes before the data.
+    /// Returns the bytes before the data.
     pub fn dictionary(&self) -> &[u8] {
         &self.bytes[..self.start]
     }
@@ -74,7 +74,7 @@ impl Block {
         &self.bytes[self.start..self.end]
     }
 
-    /// What the next block needs as its dictionary.
+    /// Returns the dictionary of the next block.
     pub fn tail(&self) -> &[u8] {
         &self.bytes[self.end.saturating_sub(DICTIONARY)..self.end]
     }

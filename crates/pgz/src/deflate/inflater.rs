@@ -1,7 +1,7 @@
 //! Inflates raw deflate data.
 //!
-//! An inflater owns one state. [`Inflater::step`] serves a stream whose end nobody knows
-//! beforehand; [`Inflater::member`] a body whose length on both sides is known.
+//! An inflater owns one state. [`Inflater::step`] serves a stream of unknown length;
+//! [`Inflater::member`] a body with known compressed and uncompressed lengths.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
@@ -13,14 +13,14 @@ pub struct Inflater {
     inflate: Decompress,
 }
 
-/// What one step of a stream did.
+/// The outcome of one step of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// So many bytes of input were used; the output may or may not be full.
+    /// Number of bytes of input that were used; the output may or may not be full.
     Used(usize),
-    /// So many bytes were used, and with them the stream ends.
+    /// The stream ended after this number of bytes.
     Ended(usize),
-    /// Neither input was used nor output made: the input ended too early.
+    /// No input was used and no output made: the input is truncated.
     Starved,
 }
 
@@ -33,11 +33,12 @@ impl Default for Inflater {
 }
 
 impl Inflater {
-    /// Spare room behind a member's data: the decoder's fast loop runs only while 258 bytes
-    /// and a little more are left, and a stream that is too long shows itself by using it.
+    /// Spare capacity behind a member's data. The decoder's fast loop runs only while at least 258
+    /// bytes and a few more are left. A stream that is too long is detected because it uses this
+    /// capacity.
     pub const SLACK: usize = 320;
 
-    /// Gets ready for a new stream.
+    /// Resets the state for a new stream.
     pub fn start(&mut self) {
         self.inflate.reset(false);
     }
@@ -46,7 +47,7 @@ impl Inflater {
     ///
     /// # Errors
     ///
-    /// The flaw, and how many bytes of `input` come before it.
+    /// The flaw, and the number of bytes of `input` before it.
     pub fn step(
         &mut self,
         input: &[u8],
@@ -67,11 +68,11 @@ impl Inflater {
 
     /// Inflates a member's body, deflate data and trailer, to the end of `out`, and returns
     /// the data's checksum, ready to be combined. `offset` is where the body begins in the
-    /// file, for the report; `plain` is how long the data must be.
+    /// file, for the report; `plain` is the required length of the data.
     ///
     /// # Errors
     ///
-    /// What is wrong with it; `out` may hold part of its data then.
+    /// The flaw; `out` may then hold a part of the data.
     pub fn member(
         &mut self,
         body: &[u8],

@@ -1,26 +1,26 @@
 //! gzip's levels in terms of the library's efforts.
 //!
-//! The library's own level 1 is a different trade than gzip's: twice as fast and 18 %
-//! larger. Users compare `pgz -1` with `gzip -1` by size as well as by speed, so each
-//! level takes the cheapest effort whose output is at most 1 % larger than pigz's.
-//! Level 8 takes the effort of 9, which is both smaller and faster than the library's 8.
+//! The library's own level 1 is twice as fast as gzip's, with 18 % larger output. Users compare
+//! `pgz -1` with `gzip -1` by size as well as by speed. So each level takes the cheapest effort
+//! with output at most 1 % larger than pigz's. Level 8 takes the effort of 9, which is both smaller
+//! and faster than the library's 8.
 
 /// A compression level, 1 (fast) to 9 (small).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level(u8);
 
 impl Level {
-    /// The level with that number; `None` outside 1..=9.
+    /// Returns the level with that number; `None` outside 1..=9.
     pub fn new(number: u8) -> Option<Level> {
         (1..=9).contains(&number).then_some(Level(number))
     }
 
-    /// The number on the command line.
+    /// Returns the number on the command line.
     pub fn number(self) -> u8 {
         self.0
     }
 
-    /// What the header's XFL byte says: 4 for the fastest, 2 for the slowest level.
+    /// Returns the header's XFL byte: 4 for the fastest, 2 for the slowest level.
     pub fn xfl(self) -> u8 {
         match self.0 {
             1 => 4,

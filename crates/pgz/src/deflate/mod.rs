@@ -3,9 +3,9 @@
 //! * [`Level`]: gzip's -1 … -9 in terms of the library's efforts.
 //! * [`Packer`]: compresses one block after another, reusing its state.
 //! * [`Inflater`]: inflates a stream piece by piece, or a whole member at once.
-//! * [`Pool`]: where states and buffers rest between two blocks.
+//! * [`Pool`]: keeps idle states and buffers between two blocks.
 //!
-//! The room computes; it neither reads nor writes nor waits.
+//! The module only computes; it neither reads nor writes nor waits.
 
 mod block;
 mod inflater;

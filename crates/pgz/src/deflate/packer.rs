@@ -1,18 +1,18 @@
 //! Compresses blocks.
 //!
 //! A packer owns one deflate state, used for one block at a time and reset in between.
-//! There are two shapes of output:
+//! There are two forms of output:
 //!
 //! * **a stretch of one stream** ([`Packer::stretch`]): raw deflate that starts from the
 //!   block's dictionary and ends on a byte boundary (sync flush), so the stretches of
 //!   successive blocks, put one after another, are one deflate stream;
 //! * **a member** ([`Packer::member`]): a gzip file of its own, which needs no other
-//!   block to be inflated and carries a [`Mark`] that says how long it is.
+//!   block to be inflated and has a [`Mark`] with its length.
 //!
-//! The output depends on block and level alone, not on what the packer did before; so a
-//! file comes out the same on any number of workers. That takes a trick: when the library
-//! takes a dictionary, it hashes one byte past its end, and there the window still holds
-//! a byte of some earlier block. [`Packer::forget`] puts a zero there.
+//! The output depends on block and level alone, not on the packer's earlier blocks. So a file is
+//! the same on any number of workers. One detail needs care: the library hashes one byte past the
+//! end of a dictionary, where the window still holds a byte of an earlier block. [`Packer::forget`]
+//! writes a zero there.
 
 use flate2::{Compress, FlushCompress, Status};
 
@@ -25,7 +25,7 @@ pub struct Packer {
     deflate: Compress,
 }
 
-/// How a stretch ends.
+/// The end of a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
     /// More stretches follow.
@@ -37,20 +37,20 @@ pub enum Closing {
 /// A compressed block.
 #[derive(Debug)]
 pub struct Packed {
-    /// What goes into the file.
+    /// The bytes for the file.
     pub bytes: Vec<u8>,
-    /// Checksum of the data, ready to be combined with its neighbours'.
+    /// Checksum of the data, to be combined with those of its neighbours.
     pub crc: crc32fast::Hasher,
     /// Length of the data.
     pub plain: u64,
-    /// How many of `bytes` are header and trailer.
+    /// Number of `bytes` in header and trailer.
     pub framing: u64,
     /// Whether it is the last block.
     pub closing: Closing,
 }
 
 impl Packer {
-    /// A packer for one level.
+    /// Returns a packer for one level.
     pub fn new(level: Level) -> Packer {
         Packer {
             deflate: Compress::new(level.effort(), false),
@@ -117,7 +117,7 @@ impl Packer {
         }
     }
 
-    /// The empty member that ends a series of `blocks` members with `plain` bytes in all.
+    /// Returns the empty member that ends a series of `blocks` members with `plain` bytes in all.
     pub fn end_member(blocks: u64, plain: u64) -> Vec<u8> {
         let mut out = Vec::with_capacity(64);
         Header {
@@ -130,8 +130,8 @@ impl Packer {
         out
     }
 
-    /// Overwrites what the window holds where a dictionary will end, at a hundredth of a
-    /// block's cost. `out` is scratch space.
+    /// Overwrites the window at the end of the next dictionary, at a hundredth of a block's cost.
+    /// `out` is scratch space.
     fn forget(&mut self, out: &mut Vec<u8>) {
         out.reserve(SCRATCH);
         let start = out.len();
@@ -156,9 +156,8 @@ impl Packer {
                 .set_dictionary(dictionary)
                 .expect("a fresh raw stream takes a dictionary");
         }
-        // Incompressible data grows by 5 bytes in 16 KiB. With this much room one call
-        // does it all; a second call after a sync flush that just fitted would add a
-        // second empty block.
+        // Incompressible data grows by 5 bytes in 16 KiB. With this capacity one call suffices. A
+        // second call after a sync flush that just fitted would add a second empty block.
         out.reserve(data.len() + data.len() / 64 + 256);
         let mut rest = data;
         loop {
@@ -184,10 +183,10 @@ fn checksum(data: &[u8]) -> crc32fast::Hasher {
     crc
 }
 
-/// A final block with fixed codes and nothing in it.
+/// An empty final block with fixed codes.
 const EMPTY_STREAM: [u8; 2] = [3, 0];
 
-/// As long as a dictionary and the few bytes after it that are hashed with it.
+/// The length of a dictionary and of the few bytes after it that are hashed with it.
 static BLANK: [u8; DICTIONARY + 8] = [0; DICTIONARY + 8];
-/// More than the blank ever compresses to.
+/// More than the compressed size of the blank.
 const SCRATCH: usize = 1024;

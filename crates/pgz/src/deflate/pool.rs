@@ -1,11 +1,11 @@
-//! Where states and buffers rest between two blocks.
+//! Keeps idle states and buffers between two blocks.
 //!
-//! A compressor's state is some 270 KiB and a block's buffers as much again; made anew
-//! for each block they would cost page faults all the time. The pool holds at most
-//! `limit` idle items, so it bounds memory instead of hiding a leak.
+//! A compressor's state takes some 270 KiB and a block's buffers as much again. Allocating them for
+//! each block would cost page faults. The pool holds at most `limit` idle items, so it bounds
+//! memory instead of hiding a leak.
 //!
-//! The lock is held for a push or a pop of a `Vec` and never across anything that waits,
-//! so a plain mutex serves fibers as well as threads.
+//! The lock is held for a push or a pop of a `Vec` and never across a wait, so a plain mutex serves
+//! fibers as well as threads.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -26,7 +26,7 @@ impl<T> fmt::Debug for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// An empty pool that makes items with `fresh` and keeps at most `limit` idle ones.
+    /// Returns an empty pool that makes items with `fresh` and keeps at most `limit` idle ones.
     pub fn new(limit: usize, fresh: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Pool {
             idle: Mutex::new(Vec::with_capacity(limit)),
@@ -35,7 +35,7 @@ impl<T> Pool<T> {
         }
     }
 
-    /// An idle item, or a fresh one.
+    /// Returns an idle item, or a new one.
     pub fn take(&self) -> T {
         let idle = self
             .idle
@@ -45,7 +45,7 @@ impl<T> Pool<T> {
         idle.unwrap_or_else(&self.fresh)
     }
 
-    /// Gives an item back.
+    /// Returns an item to the pool.
     pub fn give(&self, item: T) {
         let surplus = {
             let mut idle = self.idle.lock().expect("no user code runs under the lock");

@@ -1,8 +1,8 @@
-//! Which temporary file is being written, so that a signal can remove it.
+//! Registry of the temporary file that is being written, so that a signal can remove it.
 //!
-//! There is at most one. Its path is registered before the file is created and struck
-//! out after it has been renamed or removed; both happen under the registry's lock, which
-//! the signal thread takes before it removes anything and never gives back. So:
+//! There is at most one. Its path is registered before the file is created, and deregistered after
+//! it has been renamed or removed. Both happen under the registry's lock. The signal thread
+//! acquires that lock before it removes a file and never releases it. So:
 //!
 //! * C1. A registered path is this program's temporary file, or no file at all.
 //! * C2. If the signal comes before the rename, the temporary file is gone and the target
@@ -62,8 +62,7 @@ pub(super) fn create<T>(
     created
 }
 
-/// Ends the file's life under its temporary name with `settle`, which renames or removes
-/// it, and strikes the path out if that succeeds.
+/// Renames or removes the temporary file with `settle`, and deregisters the path if that succeeds.
 pub(super) fn settle(settle: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let mut registered = registry();
     settle()?;

@@ -1,8 +1,8 @@
-//! State that the process inherits and std's start-up hides: closed standard streams and
-//! ignored signals.
+//! Inherited state of the process that std's start-up hides: closed standard streams and ignored
+//! signals.
 //!
-//! [`look`] runs before that start-up, where the system offers such a place; elsewhere a
-//! closed stream counts as the null device, and no signal as ignored.
+//! [`look`] runs before that start-up, where the system supports it. Elsewhere a closed stream
+//! counts as the null device, and no signal as ignored.
 
 use std::fs;
 use std::os::fd::{BorrowedFd, IntoRawFd};
@@ -12,24 +12,24 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, fcntl_getfd};
 use rustix::stdio;
 
-/// Notes the ignored signals, and holds the places of closed streams.
+/// Records the ignored signals, and reserves the descriptors of closed streams.
 ///
 /// A closed standard input gets a descriptor that cannot be read, a closed standard output
-/// one that cannot be written: whatever uses them fails with `EBADF`, as it would without
-/// them, and no file that is opened later takes their place.
+/// one that cannot be written. Their use fails with `EBADF`, as for closed descriptors, and no file
+/// that is opened later gets their numbers.
 pub fn look() {
     hold(stdio::stdin(), OFlags::WRONLY);
     hold(stdio::stdout(), OFlags::RDONLY);
     IGNORED.store(ignored_mask(), Ordering::Relaxed);
 }
 
-/// Whether the process was started with the signal ignored.
+/// Returns true if the process was started with the signal ignored.
 pub fn ignores(signal: i32) -> bool {
     IGNORED.load(Ordering::Relaxed) & (1 << (signal - 1)) != 0
 }
 
-/// Opens the null device in the place of a closed stream. It is the lowest free descriptor
-/// if those below it are open, so the streams are held in their order.
+/// Opens the null device in place of a closed stream. The stream is the lowest free descriptor if
+/// those below it are open, so the streams are reserved in order.
 fn hold(stream: BorrowedFd<'_>, mode: OFlags) {
     if fcntl_getfd(stream) == Err(Errno::BADF)
         && let Ok(held) = open("/dev/null", mode, Mode::empty())
@@ -38,7 +38,7 @@ fn hold(stream: BorrowedFd<'_>, mode: OFlags) {
     }
 }
 
-/// The signals that this process ignores, one bit each; 0 where the system has no `/proc`.
+/// Returns the signals that this process ignores, one bit each; 0 where the system has no `/proc`.
 fn ignored_mask() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     status

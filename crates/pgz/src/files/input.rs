@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// An open file with what is known about it.
+/// An open file with its metadata.
 #[derive(Debug)]
 pub struct Input {
-    /// The name it was opened by.
+    /// The name under which it was opened.
     pub path: PathBuf,
     /// The open file.
     pub file: File,
-    /// Its facts at that moment.
+    /// Its metadata at that moment.
     pub facts: Metadata,
 }
 
-/// What a name stands for.
+/// The kind of file under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
     /// A regular file.
@@ -29,7 +29,7 @@ pub enum InputKind {
     Other,
 }
 
-/// Looks at a name before it is opened: opening a pipe that nobody writes would hang.
+/// Returns the kind of a name before it is opened: opening a pipe without a writer would hang.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ impl Input {
         })
     }
 
-    /// Why gzip leaves such a file alone; `None` if it does not. Force helps against the
+    /// Returns the reason why gzip skips such a file; `None` if it does not. `-f` overrides the
     /// sticky bit and links only.
     pub fn reason_to_leave(&self, force: bool) -> Option<String> {
         let mode = self.facts.mode();
@@ -93,7 +93,7 @@ impl Input {
         }
     }
 
-    /// Whether the file is as long as it was when opened.
+    /// Returns true if the file's length is unchanged since it was opened.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Input {
         Ok(read == self.facts.len() && self.file.metadata()?.len() == read)
     }
 
-    /// Removes the name, if it still stands for this file; `false` if it does not.
+    /// Removes the name, if it still refers to this file; `false` if it does not.
     ///
     /// # Errors
     ///

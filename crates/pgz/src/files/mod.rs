@@ -1,13 +1,13 @@
-//! Files: what may be read, what the result is called, how it comes into being.
+//! Files: permitted inputs, names of results, and their creation.
 //!
-//! * [`Input`]: a file opened for reading, with what is known about it.
+//! * [`Input`]: a file opened for reading, with its metadata.
 //! * [`Output`]: a temporary file in the target's directory that takes the target's name
-//!   only when it is complete. Everything else removes it: an error, a panic, a signal.
+//!   only when it is complete. An error, a panic or a signal removes it.
 //! * [`names`]: gzip's rules for suffixes.
-//! * [`cleanup`]: the one place that knows which temporary file is being written.
-//! * [`inherited`]: closed standard streams and ignored signals, as the process got them.
+//! * [`cleanup`]: the registry of the temporary file that is being written.
+//! * [`inherited`]: closed standard streams and ignored signals that the process inherited.
 //!
-//! The room knows nothing of compression and prints nothing.
+//! The module knows nothing of compression and prints nothing.
 
 #[expect(clippy::disallowed_methods, reason = "one thread, for signals alone")]
 pub mod cleanup;

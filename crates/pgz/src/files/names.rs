@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The suffix that a compressed file's name ends in, if it does.
+/// Returns the suffix of a compressed file's name, if it has one.
 pub fn suffix_of<'a>(path: &'a Path, own: &OsStr) -> Option<&'a OsStr> {
     let name = path.file_name()?.as_bytes();
     let matching = |suffix: &[u8]| {
@@ -38,14 +38,14 @@ pub fn suffix_of<'a>(path: &'a Path, own: &OsStr) -> Option<&'a OsStr> {
     }
 }
 
-/// What the compressed file is called.
+/// Returns the name of the compressed file.
 pub fn compressed(path: &Path, own: &OsStr) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(own);
     name.into()
 }
 
-/// What the uncompressed file is called; `None` if the name has no known suffix.
+/// Returns the name of the uncompressed file; `None` if the name has no known suffix.
 pub fn decompressed(path: &Path, own: &OsStr) -> Option<PathBuf> {
     let suffix = suffix_of(path, own)?;
     let whole = path.as_os_str().as_bytes();
@@ -57,7 +57,7 @@ pub fn decompressed(path: &Path, own: &OsStr) -> Option<PathBuf> {
     Some(OsString::from_vec(name).into())
 }
 
-/// The names under which `-d path` looks for a file that is not there as given.
+/// Returns the names under which `-d path` looks for a file that does not exist as given.
 pub fn candidates(path: &Path, own: &OsStr) -> Vec<PathBuf> {
     if suffix_of(path, own).is_some() {
         return Vec::new();
@@ -71,8 +71,8 @@ pub fn candidates(path: &Path, own: &OsStr) -> Vec<PathBuf> {
     tried
 }
 
-/// The name a header suggests, if it is a safe one: its last component, in the directory
-/// of the compressed file.
+/// Returns the name from a header, if it is safe: its last component, in the directory of the
+/// compressed file.
 pub fn restored(path: &Path, stored: &[u8]) -> Option<PathBuf> {
     let name = stored.rsplit(|&byte| byte == b'/').next()?;
     if name.is_empty() || name == b"." || name == b".." {

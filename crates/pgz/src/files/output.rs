@@ -25,7 +25,7 @@ pub struct Output {
     committed: bool,
 }
 
-/// Whether an existing target may be replaced.
+/// Permission to replace an existing target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace {
     /// It may.
@@ -72,12 +72,12 @@ impl Output {
         }
     }
 
-    /// Gives the file its facts and its name. `time` replaces the modification time.
+    /// Gives the file its metadata and its name. `time` replaces the modification time.
     ///
     /// # Errors
     ///
-    /// Those of `rename`, `fchmod` and, if durable, `fsync`; the file is then removed. A time that cannot
-    /// be set and an owner that may not be are no errors.
+    /// Those of `rename`, `fchmod` and, if durable, `fsync`; the file is then removed. Failures to
+    /// set the time or the owner are ignored.
     pub fn commit(
         mut self,
         facts: &Metadata,
@@ -88,7 +88,8 @@ impl Output {
         let owner = fchown(&self.file, Some(facts.uid()), Some(facts.gid()));
         let mut mode = facts.mode() & 0o777;
         if owner.is_err() && fchown(&self.file, None, Some(facts.gid())).is_err() {
-            // The file stays in our own group, which the input's group bits never meant.
+            // The file stays in the process's own group, to which the input's group bits do not
+            // apply.
             mode &= !0o070;
         }
         self.file.set_permissions(Permissions::from_mode(mode))?;

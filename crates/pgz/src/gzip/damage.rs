@@ -1,16 +1,16 @@
-//! What can be wrong with a compressed file, and where.
+//! Damage of compressed files, and its place.
 //!
-//! A [`Damage`] is a flaw with the offset in the *compressed* file at which it was
-//! noticed. The text does not name the file: who reports it does.
+//! A [`Damage`] is a flaw with the offset in the *compressed* file at which it was detected. Its
+//! text does not name the file; the report does.
 
 use std::fmt;
 
-/// A flaw and the place of it.
+/// A flaw and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// Offset in the compressed file, counted from 0.
     pub offset: u64,
-    /// What is wrong there.
+    /// The flaw at that place.
     pub flaw: Flaw,
 }
 
@@ -20,14 +20,14 @@ impl fmt::Display for Damage {
     }
 }
 
-/// The ways in which a compressed file can be wrong.
+/// Kinds of damage of a compressed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// The first bytes are not those of a gzip file.
     NotGzip,
     /// The file ends inside a member, or `-i` blocks end without their end record.
     Truncated,
-    /// Something other than zeros or another member follows the last member.
+    /// Data other than zeros or another member follows the last member.
     TrailingGarbage,
     /// The header names a compression method other than deflate.
     Method(u8),
@@ -39,15 +39,15 @@ pub enum Flaw {
     Deflate(String),
     /// Codes that `compress` does not write; the number is their width in bits.
     CodeWidth(u32),
-    /// A code that stands for nothing yet.
+    /// A code that is not defined yet.
     UnknownCode(u16),
-    /// The codes of a packed file make no complete tree.
+    /// The codes of a packed file form no complete tree.
     CodeTree,
     /// The data's checksum differs from the one stored.
     Checksum,
     /// The data's length differs from the one stored.
     Length,
-    /// The block records of a `-i` file contradict what the file holds.
+    /// The block records of a `-i` file contradict its contents.
     Index(&'static str),
 }
 

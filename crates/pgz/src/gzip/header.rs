@@ -17,7 +17,7 @@ use super::{Counted, Damage, Flaw, Mark};
 /// The first two bytes of a gzip member.
 pub const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// What a header tells about the file it came from.
+/// The contents of a header: metadata of the original file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Modification time in seconds since 1970; 0 means unknown.
@@ -37,7 +37,7 @@ impl Header {
     ///
     /// # Panics
     ///
-    /// If the extra field is longer than its 16-bit length can say.
+    /// If the extra field does not fit its 16-bit length.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut flags = 0;
         if self.extra.is_some() {
@@ -64,7 +64,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// The outer error is the reader's, the inner one says what is wrong with the file.
+    /// The outer error is the reader's, the inner one the damage of the file.
     pub fn read<R: BufRead>(from: &mut Counted<R>) -> io::Result<Result<Header, Damage>> {
         let mut parse = Parse::at(from);
         parse.finish(|parse| {
@@ -87,13 +87,13 @@ impl Header {
         parse.finish(Parse::header)
     }
 
-    /// The mark of a `-i` member, if this is one.
+    /// Returns the mark of a `-i` member, if this is one.
     pub fn mark(&self) -> Option<Mark> {
         self.extra.as_deref().and_then(Mark::find)
     }
 }
 
-/// Why reading a header stopped.
+/// The reason why reading a header stopped.
 enum Stop {
     Read(io::Error),
     Damage(Damage),
@@ -105,7 +105,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// A header being read: sums every byte for FHCRC.
+/// A header being read. Adds every byte to the checksum for FHCRC.
 struct Parse<'a, R> {
     from: &'a mut Counted<R>,
     start: u64,
@@ -200,8 +200,8 @@ impl<'a, R: BufRead> Parse<'a, R> {
         Ok(bytes)
     }
 
-    /// Reads up to a zero byte. Keeps no more than a path may have, so that a damaged
-    /// file without that zero costs no memory.
+    /// Reads up to a zero byte. Keeps at most the length of a path, so that a damaged file without
+    /// that zero costs no memory.
     fn text(&mut self) -> Result<Vec<u8>, Stop> {
         let mut text = Vec::new();
         loop {
@@ -224,7 +224,7 @@ const FHCRC: u8 = 0x02;
 const FEXTRA: u8 = 0x04;
 const FNAME: u8 = 0x08;
 const FCOMMENT: u8 = 0x10;
-/// Flag bits without a meaning. Bit 0, FTEXT, has one that no reader needs.
+/// Undefined flag bits. Bit 0, FTEXT, is defined, but no reader needs it.
 const RESERVED: u8 = 0xe0;
 /// Linux's PATH_MAX.
 const NAME_KEPT: usize = 4096;

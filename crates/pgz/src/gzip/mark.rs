@@ -1,9 +1,9 @@
-//! The extra field of `-i` files, by which each member says how long it is.
+//! The extra field of `-i` files, which records the length of each member.
 //!
 //! A `-i` file is a series of ordinary gzip members, one for each block, and a last,
-//! empty one. Every member carries one subfield in its header's FEXTRA field; together
-//! they are the file's index. `docs/pgz-format.md` is the full description and the
-//! promise; a change of these bytes needs a new kind, never a new meaning.
+//! empty one. Every member has one subfield in its header's FEXTRA field; together they are the
+//! file's index. `docs/pgz-format.md` is the specification. A change of these bytes needs a new
+//! kind, never a new meaning.
 //!
 //! ```text
 //! subfield   'P' 'Z'  len u16
@@ -13,9 +13,9 @@
 //!
 //! `member` counts the whole member, header to trailer; all numbers little-endian.
 //! A subfield of another kind, length or with reserved bits set is ignored: the member
-//! is then read as any gzip reader would.
+//! is then read as by any gzip reader.
 
-/// What a `-i` member says about itself or, in the last one, about the file.
+/// The record of a `-i` member about itself or, in the last one, about the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A member that holds one block.
@@ -27,7 +27,7 @@ pub enum Mark {
     },
     /// The empty member that ends the series.
     End {
-        /// How many block members precede it.
+        /// Number of block members before it.
         blocks: u64,
         /// The sum of their `plain`.
         plain: u64,

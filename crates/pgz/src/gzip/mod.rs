@@ -1,11 +1,11 @@
-//! The gzip file format (RFC 1952) and what pgz adds to it. Pure: bytes in, bytes out.
+//! The gzip file format (RFC 1952) and pgz's additions. Pure: bytes in, bytes out.
 //!
-//! * [`Header`], [`Trailer`]: what stands around the deflate data of a member.
-//! * [`Mark`]: the extra field by which `-i` files say where each member ends.
-//! * [`Damage`], [`Flaw`]: what is wrong with a file, and at which byte.
+//! * [`Header`], [`Trailer`]: the parts around the deflate data of a member.
+//! * [`Mark`]: the extra field of `-i` files with the length of each member.
+//! * [`Damage`], [`Flaw`]: a kind of damage, and its offset.
 //! * [`Counted`]: a reader that knows its offset in the file.
 //!
-//! The room knows nothing of deflate, of files, or of who runs it.
+//! The module knows nothing of deflate, files, or the executor.
 
 mod counted;
 mod damage;

@@ -23,7 +23,7 @@ impl Trailer {
         out.extend_from_slice(&self.len.to_le_bytes());
     }
 
-    /// Reads a trailer out of its eight bytes.
+    /// Reads a trailer from its eight bytes.
     pub fn decode(bytes: [u8; Self::LEN]) -> Trailer {
         let [a, b, c, d, e, f, g, h] = bytes;
         Trailer {

@@ -23,7 +23,7 @@ pub struct Huffman {
     levels: Vec<Level>,
     /// The byte for each code.
     bytes: Vec<u8>,
-    /// Bytes of data that are still to come.
+    /// Remaining bytes of data.
     left: u32,
     bits: u8,
     held: u32,
@@ -34,7 +34,7 @@ pub struct Huffman {
 struct Level {
     /// The lowest code.
     lowest: u32,
-    /// How many codes there are.
+    /// Number of codes.
     codes: u32,
     /// Index of the lowest code's byte.
     index: u32,
@@ -48,7 +48,7 @@ impl Huffman {
     ///
     /// # Errors
     ///
-    /// If the file ends there, or its codes make no complete tree.
+    /// If the file ends there, or its codes form no complete tree.
     pub fn start<R: BufRead>(input: &mut Counted<R>) -> Result<Huffman, Stop> {
         let mut left = 0;
         for _ in 0..4 {
@@ -70,7 +70,7 @@ impl Huffman {
             room *= 2;
             level.index = index;
             index += level.codes;
-            // The room that is left are the prefixes of the next level.
+            // The unused codes are the prefixes of the next level.
             if level.codes > room {
                 return Err(Stop::damage(offset, Flaw::CodeTree));
             }

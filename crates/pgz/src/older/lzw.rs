@@ -10,9 +10,9 @@
 //! before it and its own first byte. When the next entry has no code of the present width,
 //! codes get a bit wider, up to the widest. In block mode, code 256 empties the table.
 //!
-//! The writer packs eight codes at a time. Where the width changes, the rest of such a group
-//! is padding, and so are the bits behind the last code: the end of the file is the end of
-//! the data, wherever that is, and a file that was cut off is not noticed.
+//! The writer packs eight codes at a time. Where the width changes, the rest of such a group is
+//! padding, and so are the bits behind the last code. The end of the file is the end of the data,
+//! so truncation is not detected.
 
 use std::io::BufRead;
 
@@ -25,13 +25,13 @@ pub struct Lzw {
     /// The string of entry `code` is that of `prefix[code]` and then `suffix[code]`.
     prefix: Vec<u16>,
     suffix: Vec<u8>,
-    /// How long the string of each code is.
+    /// Length of the string of each code.
     length: Vec<u32>,
     /// The code before, if any: the next one completes an entry.
     previous: Option<u16>,
     /// The first byte of that code's string.
     first: u8,
-    /// Whether there has been a code.
+    /// True after the first code.
     begun: bool,
     block_mode: bool,
     widest: u32,
@@ -50,7 +50,7 @@ impl Lzw {
     ///
     /// # Errors
     ///
-    /// If there is no third byte, or it asks for wider codes than there are.
+    /// If there is no third byte, or its code width is too large.
     pub fn start<R: BufRead>(input: &mut Counted<R>) -> Result<Lzw, Stop> {
         let offset = input.offset();
         let Some(flags) = input.byte()? else {
@@ -84,7 +84,7 @@ impl Lzw {
     ///
     /// # Errors
     ///
-    /// A code that the table does not have.
+    /// A code that is not in the table.
     pub fn step<R: BufRead>(
         &mut self,
         input: &mut Counted<R>,
@@ -110,8 +110,8 @@ impl Lzw {
         match self.previous {
             _ if usize::from(code) < FIRST_CODES => out.push(code as u8),
             Some(_) if usize::from(code) < known => self.string(code, out),
-            // The entry that this very code completes: the string before it, and the first
-            // byte of the whole, which is also that string's.
+            // This code completes its own entry: the string before it, and the first byte of the
+            // whole, which is also the first of that string.
             Some(previous) if usize::from(code) == known && self.has_room() => {
                 self.string(previous, out);
                 out.push(self.first);
@@ -133,7 +133,7 @@ impl Lzw {
         self.suffix.len() < 1 << self.widest
     }
 
-    /// Appends the string of a known code, which is found from its end to its start.
+    /// Appends the string of a known code, from its end to its start.
     fn string(&self, code: u16, out: &mut Vec<u8>) {
         let begin = out.len();
         out.resize(begin + self.length[usize::from(code)] as usize, 0);
@@ -169,7 +169,7 @@ impl Lzw {
         Ok(Some(code as u16))
     }
 
-    /// Passes the rest of the group of codes.
+    /// Skips the rest of the group of codes.
     fn pass_group<R: BufRead>(&mut self, input: &mut Counted<R>) -> Result<(), Stop> {
         while self.in_group != 0 && self.code(input)?.is_some() {}
         self.in_group = 0;

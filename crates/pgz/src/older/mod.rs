@@ -4,7 +4,7 @@
 //! * [`Huffman`]: the `.z` files of `pack`.
 //!
 //! Both begin with two bytes of magic and have no checksum. Each is a decoder that appends
-//! a little data at each call, so the caller decides how much of it is in memory.
+//! a little data at each call, so the caller bounds the memory.
 //!
 //! The module knows nothing of deflate, of files, or of the pipelines.
 

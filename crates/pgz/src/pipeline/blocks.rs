@@ -1,10 +1,9 @@
-//! Where one block of input ends and the next begins.
+//! Boundaries between blocks of input.
 //!
-//! Usually that is a matter of length. For `--rsyncable` the data decides: a block ends
-//! behind a place where a hash over the last 64 bytes has so many zero bits. Such a place
-//! is found again wherever it is moved, so a change of the input moves the boundaries
-//! around it and leaves the others; and a block's output depends on its data and the 32 KiB
-//! before it alone.
+//! Usually blocks have a fixed length. With `--rsyncable` the data decides: a block ends where a
+//! hash over the last 64 bytes has a given number of zero bits. Such a place is found again after
+//! it has moved. So a change of the input moves the boundaries around it and leaves the others. A
+//! block's output depends only on its data and the 32 KiB before it.
 
 use std::io::{self, Read};
 
@@ -28,7 +27,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Fills a block with `before` as its dictionary, and says whether it is the last one.
+    /// Fills a block with `before` as its dictionary. Returns true if it is the last one.
     pub(super) fn fill(
         &mut self,
         block: &mut Block,
@@ -38,7 +37,7 @@ impl<'a> Blocks<'a> {
             block.fill(before, self.size, self.input)?;
             return Ok(self.closing(block));
         };
-        // The carried bytes are fewer than a block takes, so all of them are read.
+        // There are fewer carried bytes than a block holds, so all of them are read.
         let mut input = cutter.carried.chain(&mut *self.input);
         block.fill(before, self.size, &mut input)?;
         cutter.carried.clear();
@@ -67,8 +66,8 @@ struct Cutter {
 }
 
 impl Cutter {
-    /// For blocks of at most `size` bytes: at least a sixteenth of that, and a quarter more
-    /// on average.
+    /// Returns a splitter for blocks of at most `size` bytes: at least a sixteenth of that, and a
+    /// quarter more on average.
     fn new(size: usize) -> Cutter {
         Cutter {
             carried: Vec::new(),
@@ -77,11 +76,11 @@ impl Cutter {
         }
     }
 
-    /// The end of the block that starts with `data`, if it is before the end of `data`.
+    /// Returns the end of the block that starts with `data`, if it is before the end of `data`.
     fn find(&self, data: &[u8]) -> Option<usize> {
         let mut hash: u64 = 0;
         let found = data.iter().enumerate().position(|(at, &byte)| {
-            // A byte is shifted out after 64 more.
+            // A byte is shifted out of the hash after 64 more.
             hash = (hash << 1).wrapping_add(SCATTER[usize::from(byte)]);
             at >= self.least && hash >> self.shift == 0
         });

@@ -1,10 +1,10 @@
 //! The compressing pipeline.
 //!
-//! The caller's thread reads blocks and submits a job for each to a line; the sink receives
-//! the results in the order of the input, writes them and combines the checksums. The line's
-//! room bounds the blocks under way, whoever is slow.
+//! The caller's thread reads blocks and submits a job for each to an ordered channel. The sink
+//! receives the results in the order of the input, writes them and combines the checksums. The
+//! channel's capacity bounds the blocks in progress, whichever side is slow.
 //!
-//! An input shorter than a block takes no detour: it is packed and written in place.
+//! An input shorter than a block is packed and written directly.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl<E: Executor> Engine<E> {
     ///
     /// # Errors
     ///
-    /// What stopped it first; `output` then holds an unfinished file.
+    /// The first failure; `output` then holds an unfinished file.
     pub fn compress(
         &self,
         header: &Header,
@@ -55,14 +55,14 @@ impl<E: Executor> Engine<E> {
             move || self.drain(sink, results),
             || self.feed(&shape, first, blocks, line),
         );
-        // A failed write ends the source early, a failed read the sink: neither is then
-        // the other's fault, and the write failed first if both did.
+        // A failed write ends the source early, a failed read the sink. If both failed, the write
+        // failed first.
         let tally = tally?;
         source.map_err(Failure::Read)?;
         tally.ok_or(Failure::Panicked)
     }
 
-    /// Reads blocks and starts their jobs, until the end or until the sink has gone.
+    /// Reads blocks and starts their jobs, until the end or until the sink has closed.
     fn feed(
         &self,
         shape: &Arc<Shape>,
@@ -107,7 +107,7 @@ impl<E: Executor> Engine<E> {
     }
 }
 
-/// What a file looks like, besides its data.
+/// Properties of the output besides the data.
 #[derive(Debug)]
 struct Shape {
     header: Header,
@@ -115,7 +115,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// The job: compresses one block and gives its buffer back.
+    /// The job: compresses one block and returns its buffer.
     fn pack(&self, pools: &Pools, block: Block, index: u64, closing: Closing) -> Packed {
         let out = pools.buffers.take();
         let mut packer = pools.packers.take();
@@ -135,7 +135,7 @@ impl Shape {
     }
 }
 
-/// Where the blocks go, in order.
+/// The receiver of the blocks, in order.
 struct Sink<'a> {
     output: &'a mut (dyn Write + Send),
     shape: &'a Shape,
@@ -171,8 +171,7 @@ impl<'a> Sink<'a> {
     }
 
     fn take(&mut self, packed: Packed) -> io::Result<()> {
-        // An independent block of nothing, after a whole number of full ones, would be a
-        // member without a use.
+        // An empty independent block after a whole number of full ones would be a useless member.
         let idle = self.shape.independent && packed.plain == 0 && self.blocks > 0;
         if !idle {
             self.output.write_all(&packed.bytes)?;

@@ -14,8 +14,8 @@
 //!
 //! All data in front of a flaw is emitted before the flaw is reported.
 //!
-//! The stage is generic over where bytes come from and where pieces go; the pipeline
-//! gives it channels, the fuzz target a slice and a sink of its own.
+//! The stage is generic over the source of bytes and the receiver of pieces. The pipeline passes
+//! channels, the fuzz target a slice and a sink of its own.
 
 use std::io::{self, BufRead};
 
@@ -25,17 +25,17 @@ use crate::deflate::{Inflater, Progress};
 use crate::gzip::{Counted, Damage, Flaw, Header, MAGIC, Mark, Trailer};
 use crate::older::{self, Huffman, Lzw, Step};
 
-/// The treatment of data that is in no known format.
+/// The treatment of data in an unknown format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Foreign {
     /// It is damage.
     #[default]
     Refused,
-    /// It is data as it stands, to the end of the file.
+    /// It is plain data, to the end of the file.
     Copied,
 }
 
-/// How the data of a member is stored.
+/// The encoding of a member's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// Deflate, in a gzip member.
@@ -45,16 +45,16 @@ pub enum Method {
     Lzw,
     /// Huffman codes, as `pack` writes them.
     Huffman,
-    /// Not compressed, and in no format.
+    /// Not compressed, in no known format.
     Stored,
 }
 
-/// What the stage learned about the file.
+/// Properties of the file that the stage has found.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The first member's header.
     pub header: Option<Header>,
-    /// How the last member's data is stored.
+    /// Encoding of the last member's data.
     pub method: Method,
     /// Length of the file.
     pub packed: u64,
@@ -64,12 +64,12 @@ pub struct Outcome {
     pub padded: bool,
 }
 
-/// Why the stage ended early.
+/// The reason why the stage ended early.
 #[derive(Debug)]
 pub enum Stop {
-    /// The input's fault.
+    /// The input is damaged or cannot be read.
     Failure(Failure),
-    /// Nobody wants more.
+    /// The receiver of the pieces has closed.
     Gone,
 }
 
@@ -104,8 +104,8 @@ impl From<Gone> for Stop {
 ///
 /// # Errors
 ///
-/// The first flaw of the file that this stage can see; a damaged marked member is the
-/// emitter's to find.
+/// The first flaw of the file that this stage can detect; the emitter detects a damaged marked
+/// member.
 pub fn decode<R: BufRead, E: Emit>(
     input: R,
     foreign: Foreign,
@@ -145,7 +145,7 @@ struct Decoder<'a, R, E> {
 }
 
 impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
-    /// Whether another member follows; passes zeros at the end.
+    /// Returns true if another member follows; skips zeros at the end.
     fn another(&mut self) -> Result<bool, Stop> {
         if !std::mem::replace(&mut self.begun, true) {
             return Ok(true);
@@ -256,7 +256,7 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
         }
     }
 
-    /// Hands on a marked block unread.
+    /// Passes a marked block on without inflating it.
     fn whole(&mut self, len: usize, plain: usize) -> Result<(), Stop> {
         let offset = self.input.offset();
         let mut body = self.emit.buffer();
@@ -265,8 +265,8 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
             let offset = self.input.offset();
             return Err(self.damage(offset, Flaw::Truncated));
         }
-        // Deflate gains at most 1032 to 1; a record that promises more would only make
-        // the inflater reserve memory for nothing.
+        // Deflate compresses at most 1032 to 1. A record with a larger ratio would only make the
+        // inflater reserve memory in vain.
         if plain / 1032 > len {
             return Err(self.damage(offset, Flaw::Index("impossible length")));
         }
@@ -278,7 +278,7 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
         Ok(self.emit.member(member)?)
     }
 
-    /// Inflates a marked block of which the end is missing.
+    /// Inflates a truncated marked block.
     fn salvage(&mut self, body: &[u8]) -> Result<(), Stop> {
         self.inflater.start();
         let mut rest = body;
@@ -312,7 +312,7 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
         }
     }
 
-    /// Copies the rest of the file, of which `start` has been read.
+    /// Copies the rest of the file; `start` has been read already.
     fn copy(&mut self, start: &[u8]) -> Result<(), Stop> {
         let mut piece = self.emit.buffer();
         piece.extend_from_slice(start);
@@ -329,7 +329,7 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
         }
     }
 
-    /// Inflates a member whose end only its data tells; returns how long the data is.
+    /// Inflates a member of unknown length; returns the length of its data.
     fn stream(&mut self) -> Result<u64, Stop> {
         self.inflater.start();
         let mut len = 0;
@@ -386,5 +386,5 @@ impl<R: BufRead, E: Emit> Decoder<'_, R, E> {
 }
 
 /// The longest marked block that is inflated in one piece; the same as the largest
-/// block size with room for data that does not shrink. Longer ones are read as a stream.
+/// block size with a margin for incompressible data. Longer ones are read as a stream.
 const WHOLE: u64 = (64 << 20) + (1 << 20);

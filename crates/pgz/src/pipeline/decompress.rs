@@ -1,12 +1,12 @@
 //! The decompressing pipeline.
 //!
-//! The caller's thread reads chunks; the decode stage turns them into pieces and starts
-//! a job for every few marked members; the sink takes the pieces in order, sums them, checks
-//! the sums and writes. Reading, inflating and writing so overlap even for an ordinary
-//! file, whose deflate data can only be inflated from front to back.
+//! The caller's thread reads chunks. The decode stage turns them into pieces and starts a job for
+//! every few marked members. The sink receives the pieces in order, checks their checksums and
+//! writes them. So reading, inflating and writing overlap even for an ordinary file, with deflate
+//! data that can only be inflated from front to back.
 //!
-//! The order of the pieces is the order of the file, failures included: what the sink
-//! reports is the first thing that is wrong.
+//! The order of the pieces is the order of the file, failures included: the sink reports the first
+//! flaw.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ impl<E: Executor> Engine<E> {
     ///
     /// # Errors
     ///
-    /// What stopped it first; `output` then holds a part of the data.
+    /// The first failure; `output` then holds a part of the data.
     pub fn decompress(
         &self,
         input: &mut dyn Read,
@@ -43,7 +43,7 @@ impl<E: Executor> Engine<E> {
         let chunks = Chunks::new(chunk_drain, Arc::clone(&self.pools));
         let stage = self.executor.stage(move || {
             let decoded = decode(chunks, foreign, &mut pieces);
-            // What comes before a flaw is written; if nobody wants it, `decoded` knows.
+            // The data before a flaw is written; `decoded` records whether the receiver has closed.
             let _ = pieces.start_batch();
             decoded
         });
@@ -122,7 +122,7 @@ impl<E: Executor> Engine<E> {
     }
 }
 
-/// What the stage sends to the sink.
+/// A message from the stage to the sink.
 enum Piece<E: Executor> {
     Bytes(Vec<u8>),
     Close(Trailer, u64),
@@ -134,9 +134,9 @@ enum Piece<E: Executor> {
 #[derive(Default)]
 struct Batch {
     members: Vec<Member>,
-    /// How long their data is, in all.
+    /// Length of their data, in all.
     plain: usize,
-    /// What they cost, at least [`LEAST`] each: files may say what they like.
+    /// Their weight, at least [`LEAST`] each: lengths in files cannot be trusted.
     weight: usize,
 }
 
@@ -185,7 +185,7 @@ struct Pieces<E: Executor> {
 }
 
 impl<E: Executor> Pieces<E> {
-    /// Starts the job for the members that wait for one.
+    /// Starts the job for the pending members.
     fn start_batch(&mut self) -> Result<(), Gone> {
         if self.batch.members.is_empty() {
             return Ok(());
@@ -240,7 +240,7 @@ impl<E: Executor> Emit for Pieces<E> {
     }
 }
 
-/// Sums over the data.
+/// Checksums and lengths of the data.
 #[derive(Default)]
 struct Sums {
     /// The current member's.
@@ -279,11 +279,11 @@ impl Sums {
 
 /// Chunks read ahead.
 const CHUNKS: usize = 4;
-/// Room for a piece of inflated data. The decoder copies the last 32 KiB of every piece,
-/// so small pieces cost.
+/// Capacity for a piece of inflated data. The decoder copies the last 32 KiB of every piece, so
+/// small pieces are expensive.
 const PIECE: usize = 256 << 10;
-/// Data that makes a batch full. A block of 128 KiB inflates in 0.15 ms, and waking a thread
-/// that waits for it costs a fifth of that; four of them are worth a wake.
+/// The amount of data in a full batch. A block of 128 KiB inflates in 0.15 ms, and waking a waiting
+/// thread costs a fifth of that; four of them are worth a wake.
 const BATCH: usize = 512 << 10;
-/// What a member of a batch counts for at least: the smallest block size of `-b`.
+/// The minimum weight of a member of a batch: the smallest block size of `-b`.
 const LEAST: usize = 32 << 10;

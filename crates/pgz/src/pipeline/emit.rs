@@ -1,18 +1,18 @@
-//! The pieces that the decode stage makes of a file, and their receiver.
+//! The pieces into which the decode stage divides a file, and their receiver.
 
 use crate::gzip::Trailer;
 
-/// Where the pieces go. Whatever returns [`Gone`] ends the stage.
+/// The receiver of the pieces. A method that returns [`Gone`] ends the stage.
 pub trait Emit {
-    /// An empty buffer with room for a piece.
+    /// Returns an empty buffer with capacity for a piece.
     fn buffer(&mut self) -> Vec<u8>;
-    /// A piece of the current member's data.
+    /// Receives a piece of the current member's data.
     fn bytes(&mut self, piece: Vec<u8>) -> Result<(), Gone>;
-    /// The current member ends; its trailer stands at `offset`.
+    /// Ends the current member, with a trailer at `offset`.
     fn close(&mut self, trailer: Trailer, offset: u64) -> Result<(), Gone>;
-    /// The current member ends; it has no trailer.
+    /// Ends the current member, which has no trailer.
     fn end(&mut self) -> Result<(), Gone>;
-    /// A whole member, still compressed.
+    /// Receives a whole member, still compressed.
     fn member(&mut self, member: Member) -> Result<(), Gone>;
 }
 
@@ -25,8 +25,8 @@ pub struct Gone;
 pub struct Member {
     /// Deflate data and trailer.
     pub body: Vec<u8>,
-    /// Where the body begins in the file.
+    /// Offset of the body in the file.
     pub offset: u64,
-    /// How long the data must be.
+    /// Required length of the data.
     pub plain: usize,
 }

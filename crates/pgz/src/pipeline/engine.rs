@@ -1,4 +1,4 @@
-//! An executor with its settings and pools: everything that lasts from file to file.
+//! An executor with its settings and pools, which are kept from file to file.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::deflate::{Block, Inflater, Level, Packer, Pool};
 /// The block sizes that `-b` accepts, in bytes.
 pub const BLOCK_SIZES: RangeInclusive<usize> = (32 << 10)..=(64 << 20);
 
-/// How to compress.
+/// Settings of the compression.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Compression level.
@@ -18,7 +18,7 @@ pub struct Settings {
     pub block_size: usize,
     /// Independent blocks, each a member with its own mark (`-i`).
     pub independent: bool,
-    /// Blocks end where the data says so, and are at most `block_size` long.
+    /// The data decides where blocks end; they are at most `block_size` long.
     pub rsyncable: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Pools {
 }
 
 impl<E: Executor> Engine<E> {
-    /// An engine that compresses with `settings`.
+    /// Returns an engine that compresses with `settings`.
     ///
     /// # Panics
     ///
@@ -76,18 +76,18 @@ impl<E: Executor> Engine<E> {
         }
     }
 
-    /// How many blocks may be under way at once.
+    /// Returns the maximum number of blocks in progress.
     pub(super) fn window(&self) -> usize {
         window(self.executor.workers())
     }
 }
 
-/// Idle buffers for each job under way: the packed members of a batch of usual size, and
-/// their data.
+/// Idle buffers for each job in progress: the packed members of a batch of usual size, and their
+/// data.
 const BUFFERS: usize = 5;
 
 /// Two blocks for each worker, so that none idles while the oldest is written, and two
-/// more for the ends. At 128 KiB a block under way takes 0.3 MiB, a batch of four that are
+/// more for the ends. At 128 KiB a block in progress takes 0.3 MiB, a batch of four that are
 /// inflated together up to 1.5 MiB.
 fn window(workers: usize) -> usize {
     2 * workers + 2

@@ -1,4 +1,4 @@
-//! The seam between the pipelines and whoever runs them.
+//! The interface between the pipelines and their executor.
 //!
 //! A pipeline needs three kinds of concurrent work, and bounded channels between them:
 //!
@@ -8,10 +8,10 @@
 //! | stage   | yes      | yes               | no                   |
 //! | beside  | little   | yes               | yes                  |
 //!
-//! Jobs whose results are wanted in the order of submission stand in a line.
+//! An ordered channel returns the results of jobs in the order of submission.
 //!
-//! A job may occupy one of the workers until it ends; a stage must not keep jobs from
-//! running while it waits; what runs beside needs a thread that may block.
+//! A job may occupy one of the workers until it ends. A stage must not prevent jobs from running
+//! while it waits. Work of kind "beside" needs a thread that may block.
 
 /// Runs the parts of a pipeline.
 pub trait Executor: Clone + Send + Sync + 'static {
@@ -21,12 +21,12 @@ pub trait Executor: Clone + Send + Sync + 'static {
     type Feed<T: Send + 'static>: Feed<T>;
     /// The receiving end of a channel.
     type Drain<T: Send + 'static>: Drain<T>;
-    /// Where jobs are submitted whose results are wanted in that order.
+    /// The sending end of an ordered channel, to which jobs are submitted.
     type Line<T: Send + 'static>: Line<T>;
-    /// Their results.
+    /// The receiving end of an ordered channel.
     type Results<T: Send + 'static>: Drain<Result<T, Lost>>;
 
-    /// How many jobs run at once.
+    /// Returns the number of jobs that run at once.
     fn workers(&self) -> usize;
 
     /// Starts a job.
@@ -48,14 +48,14 @@ pub trait Executor: Clone + Send + Sync + 'static {
     /// [`Lost`] if it panicked.
     fn collect<T: Send + 'static>(&self, pending: Self::Pending<T>) -> Result<T, Lost>;
 
-    /// A channel that holds at most `room` items.
+    /// Returns a channel with capacity `room`.
     fn channel<T: Send + 'static>(&self, room: usize) -> (Self::Feed<T>, Self::Drain<T>);
 
-    /// A line of jobs of which at most `room` are under way or wait to be received.
+    /// Returns an ordered channel. At most `room` jobs are in progress or wait to be received.
     fn line<T: Send + 'static>(&self, room: usize) -> (Self::Line<T>, Self::Results<T>);
 
-    /// Runs `aside` where it may block, and `here` on the caller's own thread; returns
-    /// when both have ended. A panic in either is re-raised.
+    /// Runs `aside` where it may block, and `here` on the caller's own thread; returns when both
+    /// have ended. Resumes a panic of either.
     fn beside<A, B, FA, FB>(&self, aside: FA, here: FB) -> (A, B)
     where
         A: Send,
@@ -65,20 +65,20 @@ pub trait Executor: Clone + Send + Sync + 'static {
 
 /// The sending end of a bounded channel; dropping it ends the stream.
 pub trait Feed<T>: Send {
-    /// Sends an item, waiting for room. `false`: nobody will receive any more.
+    /// Sends an item, waiting for capacity. Returns `false` if the receiver has closed.
     fn send(&self, item: T) -> bool;
 }
 
 /// The receiving end of a bounded channel; dropping it stops the sender.
 pub trait Drain<T>: Send {
-    /// The next item, in the order sent; `None` at the end.
+    /// Returns the next item, in the order sent; `None` at the end.
     fn recv(&self) -> Option<T>;
 }
 
-/// Where jobs are submitted; dropping it ends the stream.
+/// The sending end of an ordered channel of jobs; dropping it ends the stream.
 pub trait Line<T>: Send {
-    /// Starts a job, waiting for room. `false`: nobody will receive any more, and nobody
-    /// needs the job.
+    /// Starts a job, waiting for capacity. Returns `false`, without starting the job, if the
+    /// receiver has closed.
     fn submit(&self, job: impl FnOnce() -> T + Send + 'static) -> bool;
 }
 

@@ -1,19 +1,19 @@
-//! How a pipeline ends: with a tally, or with the failure that stopped it.
+//! The outcome of a pipeline: a tally, or the failure that stopped it.
 
 use std::{fmt, io};
 
 use super::decode::Method;
 use crate::gzip::{Damage, Header};
 
-/// Why a pipeline stopped. The text does not name the file: who reports it does, and
-/// `Write` concerns the output, the others the input.
+/// The reason why a pipeline stopped. Its text does not name the file; the report does. `Write`
+/// concerns the output, the others the input.
 #[derive(Debug)]
 pub enum Failure {
     /// The input could not be read.
     Read(io::Error),
     /// The output could not be written.
     Write(io::Error),
-    /// The input is no intact gzip file.
+    /// The input is not an intact gzip file.
     Damage(Damage),
     /// A part of the pipeline panicked; its message is already on standard error.
     Panicked,
@@ -29,7 +29,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// An I/O error's text without the number that std puts behind it.
+/// Returns an I/O error's text without the number that std appends.
 pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
@@ -38,20 +38,20 @@ pub(crate) fn plain(error: &io::Error) -> String {
     }
 }
 
-/// What went through a pipeline.
+/// Totals of a pipeline.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Bytes of uncompressed data.
     pub plain: u64,
     /// Bytes of compressed data, headers and trailers included.
     pub packed: u64,
-    /// How many of those are headers and trailers.
+    /// Number of those in headers and trailers.
     pub framing: u64,
     /// CRC-32 of the uncompressed data.
     pub crc: u32,
     /// Decompression: the first member's header.
     pub header: Option<Header>,
-    /// Decompression: how the last member's data is stored.
+    /// Decompression: encoding of the last member's data.
     pub method: Method,
     /// Decompression: zeros follow the last member.
     pub padded: bool,

@@ -1,10 +1,9 @@
-//! The pipelines on pirn's fibers: what the tool runs on.
+//! The pipelines on pirn's fibers: the executor of the tool.
 //!
-//! A job is a fiber that is spawned fresh, runs to its end on one worker and never
-//! waits. A stage is a fiber that parks on its channels. What runs beside is called
-//! through [`pirn::blocking()`] by a fiber of a scope, so that a blocked write stops a
-//! thread made for that and no worker. The caller's own thread does the reading; pirn's
-//! channels work from it as from a fiber.
+//! A job is a fiber that runs to its end on one worker and never waits. A stage is a fiber that
+//! parks on its channels. A fiber of a scope calls the "beside" work through [`pirn::blocking()`],
+//! so that a blocked write stops a thread for blocking calls and no worker. The caller's own thread
+//! does the reading; pirn's channels work from it as from a fiber.
 
 use std::fmt;
 use std::io;
@@ -18,7 +17,7 @@ use pirn::spawn::JoinError;
 
 use super::executor::{Drain, Executor, Feed, Line, Lost};
 
-/// A runtime of its own.
+/// An executor with its own runtime.
 #[derive(Clone)]
 pub struct Fibers {
     runtime: Arc<Runtime>,
@@ -26,7 +25,7 @@ pub struct Fibers {
 }
 
 impl Fibers {
-    /// A runtime with that many workers.
+    /// Returns an executor with that many workers.
     ///
     /// # Errors
     ///
@@ -37,7 +36,7 @@ impl Fibers {
         Ok(Fibers { runtime, workers })
     }
 
-    /// What the runtime has done so far.
+    /// Returns the runtime's counters so far.
     pub fn metrics(&self) -> Metrics {
         self.runtime.metrics()
     }
@@ -109,13 +108,13 @@ impl Executor for Fibers {
     }
 }
 
-/// An ordered channel whose fibers run on the pipeline's own runtime.
+/// An ordered channel with its fibers on the pipeline's own runtime.
 pub struct Jobs<T> {
     runtime: Arc<Runtime>,
     work: OrderedSender<T>,
 }
 
-/// What comes out of it.
+/// The receiving end.
 pub struct Results<T>(Receiver<Result<T, JoinError>>);
 
 impl<T: Send + 'static> Line<T> for Jobs<T> {

@@ -7,14 +7,14 @@
 //! ```
 //!
 //! `source` and `sink` are where reads and writes may block; everything between them
-//! computes. A bracket is a bounded channel: whoever is too fast waits there, so memory
-//! does not grow with the file, nor with a slow consumer.
+//! computes. A bracket is a bounded channel: the faster side waits there, so memory does not grow
+//! with the file, nor with a slow consumer.
 //!
-//! * [`Executor`]: the one seam. It says how jobs, stages and channels come about; the
-//!   tool runs on [`Fibers`], the benches compare with [`Threads`].
+//! * [`Executor`]: the interface to jobs, stages and channels. The tool runs on [`Fibers`], the
+//!   benches compare with [`Threads`].
 //! * [`Engine`]: an executor, the settings and the pools; [`Engine::compress`] and
 //!   [`Engine::decompress`] are the two pipelines.
-//! * [`decode()`]: the decode stage alone, without any executor (the fuzz target's door).
+//! * [`decode()`]: the decode stage alone, without any executor (for the fuzz target).
 //!
 //! When one side fails, its end of the channel closes and the other side stops at its
 //! next send; nothing is cancelled from outside, nothing is left running.

@@ -9,11 +9,10 @@ use std::sync::Arc;
 use super::engine::Pools;
 use super::executor::{Drain, Feed};
 
-/// Bytes in one chunk. Large enough that a chunk costs far more to inflate than to hand
-/// over.
+/// Bytes in one chunk. Large enough that inflating a chunk costs far more than sending it.
 pub(super) const CHUNK: usize = 128 << 10;
 
-/// Reads `input` to its end, chunk by chunk, until nobody wants more.
+/// Reads `input` to its end, chunk by chunk, or until the receiver has closed.
 pub(super) fn pump<F: Feed<io::Result<Vec<u8>>>>(
     input: &mut dyn Read,
     pools: &Pools,

@@ -6,7 +6,7 @@ use super::*;
 use crate::deflate::{Inflater, Level};
 use crate::gzip::{Header, Trailer};
 
-/// Takes pieces without any executor, and checks them as the pipeline would.
+/// Receives pieces without any executor, and checks them as the pipeline does.
 #[derive(Default)]
 struct Inline {
     data: Vec<u8>,
@@ -148,7 +148,7 @@ fn every_executor_makes_the_same_file() {
     }
 }
 
-/// Fails after so many bytes, as a reader and as a writer.
+/// Fails after a given number of bytes, as a reader and as a writer.
 struct Failing(usize);
 
 impl Read for Failing {
@@ -206,13 +206,13 @@ fn failing_ends_on_fibers() {
     failures(&Fibers::new(2).expect("a runtime"));
 }
 
-/// Changes a file in one to four ways, as bad disks, bad lines and bad people do.
+/// Changes a file in one to four ways, as disk errors, transmission errors and attackers do.
 fn mutate(file: &mut Vec<u8>, state: &mut u64) {
     for _ in 0..1 + random(state) % 4 {
         if file.is_empty() {
             return;
         }
-        // Headers are where most decisions fall.
+        // Most decisions depend on headers.
         let near = random(state) % 64;
         let far = random(state) % file.len();
         let at = if random(state).is_multiple_of(2) {
@@ -261,8 +261,8 @@ fn damaged_files_give_their_data_or_an_error() {
         mutate(&mut file, &mut state);
         if let Some(found) = inline(&file) {
             survived += 1;
-            // A short file may have lost its only block or have been doubled; never is
-            // data made up or left out.
+            // A short file may have lost its only block or have been doubled; data is never made up
+            // or left out.
             let right = found.chunks(whole.len()).all(|chunk| chunk == whole)
                 && (!found.is_empty() || whole.len() < data.len());
             assert!(right, "round {round}: {} bytes", found.len());

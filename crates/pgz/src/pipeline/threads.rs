@@ -1,8 +1,8 @@
 //! The pipelines on plain threads: the baseline that the benches compare fibers with.
 //!
-//! What a careful programmer writes by hand: a fixed crew of threads takes jobs from one
-//! locked queue; a result waits in a slot of its own; channels are a ring under a mutex
-//! with two condition variables. A stage gets a thread to itself.
+//! This is careful hand-written code: a fixed pool of threads takes jobs from one locked queue;
+//! each result has a slot; channels are a ring under a mutex with two condition variables. A stage
+//! has a thread to itself.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::thread;
 
 use super::executor::{Drain, Executor, Feed, Line, Lost};
 
-/// A crew of threads.
+/// A pool of threads.
 #[derive(Clone, Debug)]
 pub struct Threads {
     crew: Arc<Crew>,
@@ -108,7 +108,7 @@ impl Executor for Threads {
     }
 }
 
-/// The threads' end: dropped with the last handle, it lets them finish and leave.
+/// Ends the threads when it is dropped with the last handle.
 #[derive(Debug)]
 struct Crew {
     jobs: Arc<Jobs>,
@@ -162,7 +162,7 @@ impl Jobs {
     }
 }
 
-/// Where one result is awaited.
+/// The slot of one result.
 pub struct Slot<T> {
     result: Mutex<Option<Result<T, Lost>>>,
     filled: Condvar,

@@ -15,13 +15,13 @@ use super::options::{Mode, Options, Voice};
 use crate::deflate::Level;
 use crate::pipeline::{BLOCK_SIZES, Settings};
 
-/// What the command line amounts to.
+/// The meaning of the command line.
 pub(super) enum Parsed {
-    /// Something to do.
+    /// An operation with its options.
     Run(Box<Options>),
-    /// Something to print (`--help`, `--version`, `--license`).
+    /// A text to print (`--help`, `--version`, `--license`).
     Print { called: String, text: String },
-    /// A mistake; the text says which.
+    /// An error; the text describes it.
     Usage { called: String, text: String },
 }
 
@@ -70,8 +70,8 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Parsed {
     }
 }
 
-/// Takes gzip's option for tests out of the arguments: it has one hyphen too many for the
-/// parser. Says whether it was there.
+/// Removes gzip's option for tests from the arguments: it has one hyphen too many for the parser.
+/// Returns true if it was present.
 fn take_presumption(args: impl Iterator<Item = OsString>) -> (Vec<OsString>, bool) {
     let mut found = false;
     let mut files = false;
@@ -86,7 +86,7 @@ fn take_presumption(args: impl Iterator<Item = OsString>) -> (Vec<OsString>, boo
     (kept, found)
 }
 
-/// Remarks about the options themselves.
+/// Returns remarks about the options themselves.
 fn remarks(matches: &ArgMatches, environment: &Words) -> Vec<&'static str> {
     let mut remarks = Vec::new();
     if environment.gzip {
@@ -100,8 +100,8 @@ fn remarks(matches: &ArgMatches, environment: &Words) -> Vec<&'static str> {
     remarks
 }
 
-/// What the program's name asks for: `unpgz` and `gunzip` decompress, `pgzcat` and `zcat`
-/// decompress to standard output.
+/// Returns the options implied by the program's name: `unpgz` and `gunzip` decompress, `pgzcat` and
+/// `zcat` decompress to standard output.
 fn habits(name: &str) -> (bool, bool) {
     let cat = name.ends_with("cat");
     (
@@ -190,7 +190,7 @@ fn options(matches: &ArgMatches, called: &str) -> Result<Options, String> {
     })
 }
 
-/// Which of these flags was given last.
+/// Returns the last one of these flags on the command line.
 fn last_of<'a, const N: usize>(
     matches: &ArgMatches,
     flags: [&'a str; N],
@@ -217,5 +217,5 @@ const LICENSE: &str = "\
     Licensed under the MIT License or the Apache License, Version 2.0, as you prefer.\n\
     Without warranty of any kind, to the extent that the law permits.\n";
 
-/// More threads than any machine of today has cores.
+/// More threads than the cores of any present machine.
 const MAX_WORKERS: usize = 1024;

@@ -72,8 +72,7 @@ fn switches(command: Command) -> Command {
         .arg(both('k', "keep", "Keep the input files"))
         .arg(both('l', "list", "List sizes of compressed files"))
         .arg(both('L', "license", "Show the license"))
-        // Without long names, as in gzip: they would make others ambiguous that are cut
-        // short.
+        // Without long names, as in gzip: they would make abbreviations of others ambiguous.
         .arg(switch("no-time", "Neither store nor restore the time").short('m'))
         .arg(switch("time", "Store or restore the time").short('M'))
         .arg(both(

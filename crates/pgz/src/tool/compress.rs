@@ -155,8 +155,8 @@ impl Tool {
         }
     }
 
-    /// The time for a header: that of a regular file. 0 means none, so a time of 0 cannot be
-    /// expressed any more than one before or after the 32 bits.
+    /// Returns the time for a header: that of a regular file. 0 means none, so a time of 0 cannot
+    /// be stored, nor one outside of 32 bits.
     fn stored_time(&mut self, facts: &Metadata, shown: &str) -> u32 {
         if !self.options.time || !facts.is_file() {
             return 0;

@@ -174,8 +174,8 @@ impl Tool {
         self.inflate(from, foreign, shown, input, &mut io::sink(), "")
     }
 
-    /// With -f, data in no known format passes through as it is, unless it would go to a
-    /// file or has to be listed.
+    /// With -f, data in an unknown format is copied unchanged, unless the output is a file or a
+    /// listing.
     fn foreign(&self) -> Foreign {
         match self.options.force && self.options.mode != Mode::List {
             true => Foreign::Copied,
@@ -230,14 +230,14 @@ impl Tool {
         names::restored(path, header.name.as_deref()?)
     }
 
-    /// Whether files are only looked at.
+    /// Returns true if files are only tested or listed.
     fn is_dry(&self) -> bool {
         matches!(self.options.mode, Mode::Test | Mode::List)
     }
 }
 
-/// The first header of a file, which is then at its start again. A damaged one gives an
-/// empty header: decompressing will report it.
+/// Returns the first header of a file, and rewinds the file. A damaged header gives an empty one:
+/// decompressing will report the damage.
 fn peek_header(mut file: &File) -> io::Result<Header> {
     let header = Header::read(&mut Counted::new(BufReader::new(file)))?;
     file.rewind()?;

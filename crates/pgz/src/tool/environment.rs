@@ -13,11 +13,11 @@ use std::os::unix::ffi::OsStrExt;
 use clap::Command;
 use clap::parser::ValueSource;
 
-/// The words of both variables, `GZIP` first. `read` gives a variable's value.
+/// Returns the words of both variables, `GZIP` first. `read` returns a variable's value.
 ///
 /// # Errors
 ///
-/// A word that the variable does not take; the text names both.
+/// A word that the variable does not accept; the text names both.
 pub(super) fn words(
     command: impl Fn() -> Command,
     read: impl Fn(&str) -> Option<OsString>,
@@ -35,9 +35,9 @@ pub(super) fn words(
 /// Options from both variables.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    /// Options, in the order in which they count.
+    /// Options, in the order in which they apply.
     pub(super) all: Vec<OsString>,
-    /// Whether some of them are from `GZIP`.
+    /// True if some of them are from `GZIP`.
     pub(super) gzip: bool,
 }
 
@@ -90,7 +90,7 @@ fn check(
     Ok(())
 }
 
-/// The options that gzip takes from its variable.
+/// The options that gzip accepts in its variable.
 const IN_GZIP: &[&str] = &[
     "1",
     "2",

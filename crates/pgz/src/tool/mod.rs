@@ -1,12 +1,11 @@
-//! The command line: what the user asked for, done file by file, with gzip's words and
-//! exit codes.
+//! The command line: processes file by file, with gzip's messages and exit codes.
 //!
 //! * `Options`: the command line, settled.
 //! * `Report`: messages and the exit code.
 //! * `streams`: the standard streams.
 //! * `Tool`: one operand after another.
 //!
-//! Exit codes: 0 all well, 1 an error, 2 a warning and no error.
+//! Exit codes: 0 success, 1 an error, 2 a warning and no error.
 
 mod args;
 mod command;

@@ -1,4 +1,4 @@
-//! One operand after another: finds out what it is and passes it on.
+//! One operand after another: determines its kind and passes it on.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -30,7 +30,7 @@ pub(super) struct Tool {
 impl Tool {
     /// # Errors
     ///
-    /// If there is no runtime to be had.
+    /// If the runtime cannot be built.
     pub(super) fn new(options: Options) -> io::Result<Tool> {
         let fibers = Fibers::new(options.workers)?;
         Ok(Tool {
@@ -44,7 +44,7 @@ impl Tool {
         })
     }
 
-    /// Does what there is to do with one operand.
+    /// Processes one operand.
     pub(super) fn operand(&mut self, operand: &OsStr) {
         if operand == "-" {
             match self.options.mode {
@@ -56,7 +56,7 @@ impl Tool {
         }
     }
 
-    /// Prints what is left to print and gives the exit code.
+    /// Prints the remaining output and returns the exit code.
     pub(super) fn finish(mut self) -> ExitCode {
         if self.options.mode == Mode::List
             && let Err(error) = self.listing.totals()
@@ -89,7 +89,7 @@ impl Tool {
         self.report.error("stdout", plain(error));
     }
 
-    /// `named`: the user named this path; it was not met in a directory.
+    /// `named`: the path is from the command line, not from a directory.
     fn path(&mut self, path: &Path, named: bool) {
         let follow = self.options.follows_links();
         match self.find(path, follow, named) {
@@ -109,7 +109,7 @@ impl Tool {
         }
     }
 
-    /// The path as it is called on disk, and its kind. `pgz -d a` finds `a.gz`.
+    /// Returns the path on disk, and its kind. `pgz -d a` finds `a.gz`.
     fn find(
         &self,
         path: &Path,
@@ -153,7 +153,7 @@ impl Tool {
         if self.walked.contains(&identity) {
             return Err(rustix::io::Errno::LOOP.into());
         }
-        // All names first: the files made here must not be met again.
+        // All names first: the files created here must not be visited.
         let mut entries = fs::read_dir(path)?
             .map(|entry| Ok(entry?.path()))
             .collect::<io::Result<Vec<PathBuf>>>()?;
@@ -166,8 +166,8 @@ impl Tool {
         Ok(())
     }
 
-    /// Whether `target` may be written, and whether something is replaced by it. Says so
-    /// if it may not.
+    /// Returns whether `target` may be written, and whether that replaces a file. Reports it if it
+    /// may not.
     pub(super) fn may_write(&mut self, target: &Path) -> Option<Replace> {
         if self.options.force {
             return Some(Replace::Allowed);
@@ -229,7 +229,7 @@ impl Tool {
         }
     }
 
-    /// The line `-v` prints for a file.
+    /// Prints the line of `-v` for a file.
     pub(super) fn outcome(&mut self, input: &Path, ratio: &str, output: impl ToString) {
         let verb = if self.options.keep {
             "created"

@@ -1,10 +1,10 @@
-//! What the user asked for.
+//! The options after parsing.
 
 use std::ffi::OsString;
 
 use crate::pipeline::Settings;
 
-/// What to do with each file.
+/// The operation on each file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Compress it.
@@ -17,7 +17,7 @@ pub(super) enum Mode {
     List,
 }
 
-/// How much to say.
+/// The amount of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Voice {
     /// Errors only (`-q`).
@@ -28,10 +28,10 @@ pub(super) enum Voice {
     Verbose,
 }
 
-/// The command line, settled.
+/// The command line after parsing.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
-    /// The name the program was called by, for messages.
+    /// The name by which the program was called, for messages.
     pub(super) called: String,
     /// Remarks about the options themselves, to be made before anything else.
     pub(super) remarks: Vec<&'static str>,
@@ -57,7 +57,7 @@ pub(super) struct Options {
     pub(super) stats: bool,
     /// Suffix of compressed files (`-S`).
     pub(super) suffix: OsString,
-    /// How many blocks are worked on at once (`-p`).
+    /// Number of blocks processed at once (`-p`).
     pub(super) workers: usize,
     /// Level, block size, independence.
     pub(super) settings: Settings,
@@ -66,12 +66,12 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Whether nothing is written to files.
+    /// Returns true if nothing is written to files.
     pub(super) fn writes_no_files(&self) -> bool {
         self.to_stdout || matches!(self.mode, Mode::Test | Mode::List)
     }
 
-    /// Whether a symbolic link stands for what it points to.
+    /// Returns true if symbolic links are followed.
     pub(super) fn follows_links(&self) -> bool {
         self.force || self.writes_no_files()
     }

@@ -4,14 +4,14 @@ use std::io::{self, Read};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A reader that shows how far it is. The bar vanishes when it is dropped.
+/// A reader that displays its progress. Dropping it removes the bar.
 pub(super) struct Progress<R> {
     from: R,
     bar: Option<ProgressBar>,
 }
 
 impl<R: Read> Progress<R> {
-    /// Reads `from`, which is `length` bytes long if that is known.
+    /// Returns a reader of `from`, which has `length` bytes if that is known.
     pub(super) fn over(from: R, name: &str, length: Option<u64>, visible: bool) -> Self {
         let worth_it = length.is_none_or(|length| length >= WORTH_A_BAR);
         let bar = (visible && worth_it).then(|| {
@@ -48,5 +48,5 @@ impl<R> Drop for Progress<R> {
     }
 }
 
-/// Anything smaller is done before a bar could be read.
+/// Smaller files complete before a bar could be read.
 const WORTH_A_BAR: u64 = 32 << 20;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::options::Voice;
 
-/// Says things, and remembers the worst.
+/// Prints messages, and records the most severe.
 #[derive(Debug)]
 pub(super) struct Report {
     called: String,
@@ -24,13 +24,13 @@ impl Report {
         }
     }
 
-    /// An error that concerns `what`: always said; exit code 1.
+    /// Prints an error about `what`, always; exit code 1.
     pub(super) fn error(&mut self, what: impl Display, text: impl Display) {
         self.code = ERROR;
         say(format_args!("{}: {what}: {text}\n", self.called));
     }
 
-    /// A warning: said unless quiet; exit code 2 if nothing worse happens.
+    /// Prints a warning unless quiet; exit code 2 if there is no error.
     pub(super) fn warn(&mut self, what: impl Display, text: impl Display) {
         if self.code == OK {
             self.code = WARNING;
@@ -38,7 +38,7 @@ impl Report {
         self.note(what, text);
     }
 
-    /// A warning that even `-q` does not silence, as gzip has it for files in the way.
+    /// Prints a warning even with `-q`, as gzip does for existing files.
     pub(super) fn warn_always(&mut self, what: impl Display, text: impl Display) {
         if self.code == OK {
             self.code = WARNING;
@@ -46,21 +46,21 @@ impl Report {
         say(format_args!("{}: {what} {text}\n", self.called));
     }
 
-    /// A remark: said unless quiet; no effect on the exit code.
+    /// Prints a remark unless quiet; no effect on the exit code.
     pub(super) fn note(&mut self, what: impl Display, text: impl Display) {
         if self.voice != Voice::Quiet {
             say(format_args!("{}: {what}: {text}\n", self.called));
         }
     }
 
-    /// A remark that concerns no file: said unless quiet.
+    /// Prints a remark about no file unless quiet.
     pub(super) fn remark(&mut self, text: impl Display) {
         if self.voice != Voice::Quiet {
             say(format_args!("{}: {text}\n", self.called));
         }
     }
 
-    /// A line about what was done: said if verbose.
+    /// Prints a line about a completed operation if verbose.
     pub(super) fn done(&mut self, line: impl Display) {
         if self.voice == Voice::Verbose {
             say(format_args!("{line}\n"));
@@ -72,7 +72,7 @@ impl Report {
     }
 }
 
-/// How much smaller `packed` is than `plain`, as gzip prints it.
+/// Returns the reduction from `plain` to `packed`, as gzip prints it.
 pub(super) fn ratio(plain: u64, packed: u64) -> String {
     let saved = match plain {
         0 => 0.0,
@@ -81,8 +81,8 @@ pub(super) fn ratio(plain: u64, packed: u64) -> String {
     format!("{saved:5.1}%")
 }
 
-/// One write for a message, so that lines of several processes do not mix. Nobody can be
-/// told when standard error itself is closed.
+/// One write for a message, so that lines of several processes do not mix. A failure is ignored:
+/// there is no stream left to report it.
 fn say(text: std::fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(text.to_string().as_bytes());
 }

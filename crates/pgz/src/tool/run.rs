@@ -52,7 +52,7 @@ fn run(options: Options) -> ExitCode {
     tool.finish()
 }
 
-/// Says why nothing can be done.
+/// Prints the reason for an early exit.
 fn refuse(called: &str, what: &str, why: impl Display) -> ExitCode {
     let _ = writeln!(io::stderr(), "{called}: {what}: {why}");
     ExitCode::FAILURE

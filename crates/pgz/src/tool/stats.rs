@@ -1,4 +1,4 @@
-//! What `--stats` prints.
+//! The output of `--stats`.
 
 use std::io::{self, Write};
 use std::time::Instant;

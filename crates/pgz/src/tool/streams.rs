@@ -11,7 +11,7 @@ use super::options::Voice;
 use super::report::WARNING;
 use crate::files::inherited;
 
-/// Standard output as a plain file: std's own buffers by lines, and reports no error if the
+/// Standard output as a plain file: std's own is line-buffered, and reports no error if the
 /// descriptor cannot be written.
 pub(super) fn stdout() -> io::Result<File> {
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
@@ -27,9 +27,9 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     stdout()?.write_all(text.as_bytes())
 }
 
-/// Ends the program if `error` is a broken pipe: by `SIGPIPE` and without a message, or with
-/// the exit code of a warning if `voice` is quiet. Returns if `SIGPIPE` was ignored at the
-/// start: the error is then like any other.
+/// Ends the program if `error` is a broken pipe: by `SIGPIPE` and without a message, or with the
+/// exit code of a warning if `voice` is quiet. Returns if `SIGPIPE` was ignored at the start: the
+/// error is then an ordinary one.
 pub(super) fn end_if_unread(error: &io::Error, voice: Voice) {
     if error.kind() != io::ErrorKind::BrokenPipe || inherited::ignores(SIGPIPE) {
         return;

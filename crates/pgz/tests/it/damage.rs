@@ -1,8 +1,8 @@
-//! Damaged files: found, named with the place, nothing left behind, no panic.
+//! Damaged files: detected, reported with the offset, nothing left behind, no panic.
 
 use crate::sandbox::{Random, Sandbox, text};
 
-/// A file to damage: how it is made, and its bytes.
+/// A file to damage: its command, and its bytes.
 fn samples(box_: &Sandbox) -> Vec<(&'static str, Vec<u8>)> {
     let data = text(7, 300_000);
     let pack =
@@ -14,7 +14,7 @@ fn samples(box_: &Sandbox) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Decompresses `file` in place and expects to be told off about it.
+/// Decompresses `file` in place and expects an error about it.
 #[track_caller]
 fn refused(box_: &Sandbox, file: &[u8], what: &str) -> String {
     box_.write("a.gz", file);
@@ -79,8 +79,8 @@ fn one_byte_changed_at_many_places() {
         for &place in &places {
             let mut bad = file.clone();
             bad[place] ^= 1 << random.below(8);
-            // Bits that nobody reads (padding, mtime, xfl, os) may change unnoticed; then
-            // gzip finds nothing either.
+            // Changes of unused bits (padding, mtime, xfl, os) may go undetected; then gzip detects
+            // nothing either.
             if box_.run("gzip", &["-t"], &bad).code == Some(0) {
                 box_.write("a.gz", &bad);
                 let done = box_.pgz(&["-t", "a.gz"]);
@@ -215,7 +215,7 @@ fn what_comes_before_the_damage_is_written() {
             assert!(ours.len() >= theirs.len(), "{what}");
             assert!(data.starts_with(&ours), "{what}");
         }
-        // Each member's data is whole, its checksum is wrong.
+        // Each member's data is intact, its checksum is wrong.
         let ends = (20..=file.len() - 8).filter(|&at| {
             at + 8 == file.len() || file[at + 8..].starts_with(&[0x1f, 0x8b, 8, 4])
         });

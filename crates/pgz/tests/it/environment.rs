@@ -1,4 +1,4 @@
-//! Options from the environment: `GZIP` as gzip takes it, `PIGZ` as pigz does.
+//! Options from the environment: `GZIP` as in gzip, `PIGZ` as in pigz.
 
 use crate::sandbox::{Done, Sandbox, text};
 

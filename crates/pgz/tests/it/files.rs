@@ -1,4 +1,4 @@
-//! What is there afterwards: modes, times, owners, names, and nothing else.
+//! Resulting files: modes, times, owners, names, and nothing else.
 
 use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -61,7 +61,7 @@ fn the_owner_is_kept_where_permitted() {
 
 #[test]
 fn set_id_and_sticky_files_are_left_alone() {
-    // Force helps against the sticky bit only.
+    // `-f` overrides the sticky bit only.
     for (mode, forced) in [(0o4755, 2), (0o2755, 2), (0o6755, 2), (0o1644, 0)] {
         for program in ["gzip", "pgz"] {
             let box_ = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Data in no known format: with `-f` it passes through, as with `zcat -f`.
+//! Data in an unknown format: with `-f` it is copied, as with `zcat -f`.
 
 use crate::sandbox::{Sandbox, text};
 
@@ -93,8 +93,7 @@ fn without_force_or_standard_output_it_is_damage() {
     }
 }
 
-/// The blocks of a `-i` file without their end record are a file that was cut off, whatever
-/// follows.
+/// The blocks of a `-i` file without their end record are a truncated file, whatever follows.
 #[test]
 fn blocks_without_their_end_are_damage_all_the_same() {
     let box_ = Sandbox::new();

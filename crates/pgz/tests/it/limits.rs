@@ -1,4 +1,4 @@
-//! Full disks, vanished files and signals: a message, and nothing half-done.
+//! Full disks, vanished files and signals: a message, and no partial result.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -134,7 +134,7 @@ fn signals_leave_no_partial_file() {
         box_.write("a", b"");
         let hole = File::options().write(true).open(box_.path("a"));
         hole.unwrap().set_len(LEN).unwrap();
-        // Who runs this in the background of a script has some of them ignored.
+        // In the background of a script some of them are ignored.
         let child = box_
             .command("env")
             .arg("--default-signal=INT,TERM,HUP")

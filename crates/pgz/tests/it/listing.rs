@@ -1,4 +1,4 @@
-//! What is printed: the table of `-l`, the lines of `-v`.
+//! Printed output: the table of `-l`, the lines of `-v`.
 
 use crate::sandbox::{Sandbox, noise, text};
 

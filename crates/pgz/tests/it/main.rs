@@ -1,20 +1,20 @@
-//! What the program promises, tried on the program itself, with `gzip` as the judge.
+//! Tests of the program itself, compared with `gzip`.
 //!
-//! * `round_trip`: whatever goes in comes out, whichever program packs and unpacks.
+//! * `round_trip`: the output equals the input, whichever program packs and unpacks.
 //! * `options`: each option does what gzip's does: files, contents, exit code.
 //! * `listing`: the table of `-l` and the lines of `-v`.
-//! * `files`: modes, times, owners, links, names; what is there afterwards.
+//! * `files`: modes, times, owners, links, names of the resulting files.
 //! * `environment`: options from `GZIP` and `PIGZ`.
-//! * `foreign`: data in no known format.
-//! * `damage`: damaged files are found, named with the place, and leave nothing behind.
+//! * `foreign`: data in an unknown format.
+//! * `damage`: damaged files are detected, reported with the offset, and leave nothing behind.
 //! * `limits`: full disks, vanished files, signals.
 //! * `memory`: flat, whatever the file and the consumer.
 //! * `older`: the formats of `compress` and `pack`.
 //! * `streams`: standard streams that are closed, full, or without a reader.
-//! * `terminal`: what is different on a terminal.
-//! * `trace`: what `PIRN_TRACE` leaves.
+//! * `terminal`: differences on a terminal.
+//! * `trace`: the output of `PIRN_TRACE`.
 //!
-//! `gzip` must be installed. Where `pigz` is not, the tests go on without it, and count as skipped.
+//! `gzip` must be installed. Without `pigz` the tests continue, and count as skipped.
 
 #![expect(clippy::disallowed_methods, reason = "plain threads watch the program")]
 

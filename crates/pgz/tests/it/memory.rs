@@ -12,7 +12,7 @@ use pgz::gzip::Mark;
 use crate::sandbox::{Sandbox, noise};
 
 const MIB: usize = 1 << 20;
-/// The promise.
+/// The promised bound.
 const MOST_MEMORY_KIB: u64 = 64 << 10;
 
 #[test]
@@ -20,7 +20,7 @@ fn a_consumer_that_stops_stops_the_reading_too() {
     let box_ = Sandbox::new();
     let data = noise(1, 4 * MIB);
     for args in [&["-1"][..], &["-1i"], &["-1", "--rsyncable"]] {
-        // 96 MiB on offer; a consumer that takes nothing until all is still.
+        // 96 MiB of input; a consumer that reads nothing until the program stops reading.
         let memory = pour(&box_, args, 24, &data, &Consumer::Stalls);
         assert!(memory <= MOST_MEMORY_KIB, "{args:?}: {memory} KiB");
     }
@@ -33,7 +33,7 @@ fn a_consumer_that_stops_stops_the_reading_too() {
         .stdout;
     let memory = pour(&box_, &["-d"], 4, &packed, &Consumer::Stalls);
     assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
-    // In no format: copied.
+    // In an unknown format: copied.
     let memory = pour(&box_, &["-dcf"], 24, &data, &Consumer::Stalls);
     assert!(memory <= MOST_MEMORY_KIB, "{memory} KiB");
 }
@@ -86,8 +86,8 @@ fn half_a_gibibyte_of_zeros_in_flat_memory() {
     }
 }
 
-/// Blocks that say they hold nothing, by the ten thousand: what is under way is bounded all
-/// the same.
+/// Tens of thousands of blocks with a recorded length of 0: the amount in progress is still
+/// bounded.
 #[test]
 fn empty_blocks_in_flat_memory() {
     const EMPTY: u32 = 20_000;
@@ -146,19 +146,19 @@ fn four_gibibytes_of_zeros_in_flat_memory() {
     }
 }
 
-/// Who reads what the program writes.
+/// The consumer of the program's output.
 #[derive(Debug)]
 enum Consumer {
-    /// As fast as it comes.
+    /// Reads at full speed.
     Eager,
-    /// So many bytes a second.
+    /// Reads this number of bytes a second.
     PerSecond(usize),
-    /// Nothing until the program has stopped reading; then everything.
+    /// Reads nothing until the program has stopped reading; then everything.
     Stalls,
 }
 
-/// Feeds `data` so many times through the program and returns the most memory it had, in
-/// KiB. With a consumer that stalls, the program must stop reading by itself.
+/// Feeds `data` through the program `times` times and returns its peak memory, in KiB. With a
+/// consumer that stalls, the program must stop reading by itself.
 fn pour(
     box_: &Sandbox,
     args: &[&str],
@@ -216,7 +216,7 @@ fn pour(
     most
 }
 
-/// Waits until a counter stands still for half a second.
+/// Waits until a counter is unchanged for half a second.
 fn wait_until_still(counter: &AtomicU64) -> u64 {
     let mut last = (0, Instant::now());
     loop {
@@ -230,7 +230,7 @@ fn wait_until_still(counter: &AtomicU64) -> u64 {
     }
 }
 
-/// The most memory the process has had so far, in KiB; 0 once it has gone.
+/// Returns the peak memory of the process so far, in KiB; 0 once it has ended.
 fn memory(id: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

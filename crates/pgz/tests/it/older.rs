@@ -1,4 +1,4 @@
-//! Files of `compress` and `pack`, with `gzip` as the judge.
+//! Files of `compress` and `pack`, compared with `gzip`.
 
 use crate::sandbox::{Random, Sandbox, noise, text};
 
@@ -163,7 +163,7 @@ fn packed_files() {
     }
 }
 
-/// Damaged files give the data that gzip gets from them, and its exit code.
+/// Damaged files give the same data and exit code as with gzip.
 #[test]
 fn damaged_files_of_compress() {
     let box_ = Sandbox::new();

@@ -27,7 +27,7 @@ impl Twins {
         twins
     }
 
-    /// Runs both, compares what can be compared, and returns the common exit code.
+    /// Runs both, compares all comparable results, and returns the common exit code.
     #[track_caller]
     fn run(&self, args: &[&str]) -> i32 {
         let theirs = self.gzip.run("gzip", args, b"");
@@ -221,7 +221,7 @@ fn the_question_can_be_answered_without_a_terminal() {
     }
 }
 
-/// How much of two files is the same, from both ends, without the trailers.
+/// Returns the length of the common parts of two files, from both ends, without the trailers.
 fn common(a: &[u8], b: &[u8]) -> usize {
     let (a, b) = (&a[..a.len() - 8], &b[..b.len() - 8]);
     let front = a.iter().zip(b).take_while(|(a, b)| a == b).count();
@@ -250,7 +250,7 @@ fn a_change_leaves_the_rest_of_an_rsyncable_file() {
         &["--rsyncable", "-b32"],
     ] {
         let (a, b) = (pack(flags, &old), pack(flags, &new));
-        // All but the block with the change, and what refers to it 32 KiB later.
+        // All except the block with the change, and the data within 32 KiB behind it.
         let same = common(&a, &b);
         assert!(same * 10 > a.len() * 6, "{flags:?}: {same} of {}", a.len());
     }
@@ -289,7 +289,7 @@ fn rsyncable_files_of_all_lengths() {
     }
 }
 
-/// In front of a file's removal, its replacement and the directory are on the disk.
+/// Before a file's removal, its replacement and the directory are on the disk.
 #[test]
 fn synchronous_means_synchronized() {
     let box_ = Sandbox::new();

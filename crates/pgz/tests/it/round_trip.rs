@@ -1,4 +1,4 @@
-//! Whatever goes in comes out.
+//! The output equals the input.
 
 use crate::sandbox::{Sandbox, has_pigz, noise, text};
 
@@ -182,7 +182,7 @@ fn headers_of_every_shape() {
     let data = text(9, 5000);
     let packed = box_.run("gzip", &["-n"], &data).expect(0).stdout;
     let body = &packed[10..];
-    // FTEXT, FHCRC is not set: gzip 1.12 checks it, older ones refuse it.
+    // FTEXT. FHCRC is not set: gzip 1.12 checks it, older ones reject it.
     for (flags, fields) in [
         (0x01, &b""[..]),
         (0x04, b"\x06\x00ab\x02\x00xy"),

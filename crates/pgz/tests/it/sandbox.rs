@@ -1,4 +1,4 @@
-//! A directory of its own for each test, programs run in it, and data to work on.
+//! A directory for each test, programs run in it, and test data.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::unmeasured::unmeasured;
 
-/// A directory that goes away with the test.
+/// A directory that is removed at the end of the test.
 pub(crate) struct Sandbox {
     dir: PathBuf,
 }
 
-/// How a program ended.
+/// The outcome of a program.
 pub(crate) struct Done {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
@@ -92,7 +92,7 @@ impl Sandbox {
         let mut stdin = child.stdin.take().unwrap();
         let output = std::thread::scope(|scope| {
             scope.spawn(move || {
-                // A program that stops early closes its end; that is its right.
+                // A program that stops early closes its end, which is no error.
                 let _ = stdin.write_all(input);
             });
             child.wait_with_output().unwrap()
@@ -134,7 +134,7 @@ impl Drop for Sandbox {
     }
 }
 
-/// Whether `pigz` can be asked as well. Says so if not.
+/// Returns true if `pigz` is installed. Prints a notice if not.
 pub(crate) fn has_pigz() -> bool {
     let there = Command::new("pigz")
         .arg("--version")
@@ -176,7 +176,7 @@ pub(crate) fn noise(seed: u64, len: usize) -> Vec<u8> {
     (0..len).map(|_| random.next() as u8).collect()
 }
 
-/// A small generator, so that every run tries the same things.
+/// A small generator, so that every run has the same inputs.
 pub(crate) struct Random(u64);
 
 impl Random {

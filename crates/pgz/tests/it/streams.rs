@@ -1,4 +1,4 @@
-//! Standard streams that are closed, full, or read by a program that has gone.
+//! Standard streams that are closed, full, or without a reader.
 
 use std::fs::File;
 use std::io::Read;
@@ -85,7 +85,7 @@ fn a_closed_stream_is_named() {
     }
 }
 
-/// A file that is opened must not take the place of a closed stream and be written to.
+/// A newly opened file must not get the descriptor of a closed stream and be written to.
 #[test]
 fn no_file_takes_the_place_of_a_closed_stream() {
     for streams in ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"] {
@@ -143,7 +143,7 @@ fn without_a_reader_the_program_dies_silently() {
             let what = format!("{program} {args:?}: {stderr}");
             assert_eq!(done.status.signal(), signal, "{what}");
             assert_eq!(done.status.code(), code, "{what}");
-            // gzip says the name before the file, and the ratio behind it.
+            // gzip prints the name before the file, and the ratio behind it.
             assert!(!stderr.contains("roken"), "{what}");
         }
     }

@@ -1,4 +1,4 @@
-//! What is different on a terminal: a question, a refusal, a progress bar.
+//! Differences on a terminal: a question, a refusal, a progress bar.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::sandbox::{Sandbox, noise, text};
 
-/// A terminal: the user's end and the program's.
+/// A pseudo-terminal: the user's end and the program's.
 fn terminal() -> (File, File) {
     let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&user).unwrap();
@@ -25,7 +25,7 @@ fn terminal() -> (File, File) {
     (File::from(user), program)
 }
 
-/// Everything the program printed, once it has gone. The end of a terminal is an error.
+/// Returns the program's whole output, once it has ended. The end of a terminal is an error.
 fn printed(mut user: File) -> String {
     let mut out = Vec::new();
     let _ = user.read_to_end(&mut out);

@@ -1,12 +1,12 @@
-//! `PIRN_TRACE`: what the fibers of a compression did, seen by the viewers of the format.
+//! `PIRN_TRACE`: the trace of a compression, as the viewers of the format read it.
 
 use std::collections::HashSet;
 
 use crate::sandbox::{Sandbox, text};
 use crate::trace_format::check;
 
-/// P3. A parallel compression leaves a trace in which every worker that ran has slices, every
-/// arrow two ends, and the output is what it is without one.
+/// P3. A parallel compression leaves a trace in which every worker that ran has slices, every arrow
+/// two ends. The output is the same as without a trace.
 #[test]
 fn a_compression_leaves_a_trace() {
     for blocks_at_once in ["-p1", "-p2", "-p4"] {
