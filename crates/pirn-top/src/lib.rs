@@ -1,11 +1,11 @@
-//! pirn-top: what a running pirn program does, on a terminal.
+//! pirn-top: a view of a running pirn program on a terminal.
 //!
-//! The program is `pirn-top`; this library holds its parts, for the program itself and its
+//! The program is `pirn-top`. This library contains its parts, for the program itself and its
 //! tests. **It is not an API**: names change without notice.
 //!
 //! | module    | owns                                                               |
 //! |-----------|--------------------------------------------------------------------|
-//! | [`wire`]  | asking a runtime over its socket, and what it answers              |
+//! | [`wire`] | requests to a runtime over its socket, and the answers |
 //! | [`model`] | what is on the screen, and what each key does; knows no terminal   |
 //! | [`view`]  | drawing the model                                                  |
 //! | [`tool`]  | the command line, the terminal, the loop between them              |

@@ -1,4 +1,4 @@
-//! The `pirn-top` program. All of it is in the library: see `pirn_top::tool`.
+//! The `pirn-top` program, which is implemented in the library: see `pirn_top::tool`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The state of the program: the last answers, and how they are looked at.
+//! The state of the program: the last answers, and the settings of the view.
 
 use super::filter::Filter;
 use super::order::{Column, Order};
@@ -7,39 +7,39 @@ use crate::wire::{Failure, Fiber, Silence, Snapshot};
 /// The state of the program.
 #[derive(Debug)]
 pub struct App {
-    /// Where the answers come from, to be shown.
+    /// Name of the source of the answers, for display.
     pub source: String,
     /// The last answer.
     pub last: Option<Snapshot>,
     /// The one before it, for rates.
     pub before: Option<Snapshot>,
-    /// What is shown.
+    /// The page shown.
     pub page: Page,
-    /// In which order.
+    /// The order of the fibers.
     pub order: Order,
-    /// Which of them.
+    /// The filter of the fibers.
     pub filter: Filter,
-    /// The filter that is being typed.
+    /// The filter that is being edited.
     pub typing: Option<String>,
-    /// The fiber that the cursor is on, by its number.
+    /// Id of the fiber under the cursor.
     pub selected: Option<String>,
-    /// The fiber that is looked at closely.
+    /// The fiber shown in detail.
     pub detail: Option<Detail>,
     /// The keys are shown.
     pub help: bool,
-    /// No further answers are wanted.
+    /// Updates are paused.
     pub paused: bool,
-    /// The last question has had no answer; the next one may.
+    /// The last request failed; the next one may succeed.
     pub silent: Option<Silence>,
-    /// There will be no further answers, and why.
+    /// The reason why there will be no further answers.
     pub ended: Option<Failure>,
-    /// Rows of the fibers' table, as the screen has them: how far a page goes.
+    /// Rows of the fibers' table on the screen: the length of a page.
     pub page_rows: usize,
     /// Indices of the fibers in `last` that are shown, in order.
     rows: Vec<usize>,
 }
 
-/// What is shown below the head.
+/// The part below the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
     /// Workers in short, and fibers.
@@ -50,21 +50,21 @@ pub enum Page {
     Decisions,
 }
 
-/// One fiber, looked at closely.
+/// One fiber in detail.
 #[derive(Debug, Default)]
 pub struct Detail {
-    /// Which one.
+    /// Its id.
     pub id: String,
-    /// What was answered.
+    /// The answer.
     pub fiber: Option<Fiber>,
-    /// Why there was no answer.
+    /// The reason why there was no answer.
     pub said: Option<String>,
     /// Lines that are above the screen.
     pub scroll: u16,
 }
 
 impl App {
-    /// Nothing has been answered yet.
+    /// No answer has arrived yet.
     #[must_use]
     pub fn new(source: &str) -> App {
         App {
@@ -86,7 +86,7 @@ impl App {
         }
     }
 
-    /// Takes in an answer about everything. If there is none, or no more, the last picture stays.
+    /// Accepts a snapshot. If there is none, or no more, the last picture stays.
     pub fn take_snapshot(&mut self, answer: Result<Snapshot, Failure>) {
         match answer {
             Ok(snapshot) => {
@@ -99,7 +99,7 @@ impl App {
         }
     }
 
-    /// Takes in an answer about the fiber `id`.
+    /// Accepts an answer about the fiber `id`.
     pub fn take_fiber(&mut self, id: &str, answer: Result<Fiber, Failure>) {
         let Some(detail) = self.detail.as_mut().filter(|detail| detail.id == id) else {
             return;
@@ -113,21 +113,21 @@ impl App {
         }
     }
 
-    /// The fibers that are shown, in order.
+    /// Returns the fibers that are shown, in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &Fiber> {
         let fibers = self.last.as_ref().map_or(&[][..], |last| &last.fibers);
         self.rows.iter().map(|row| &fibers[*row])
     }
 
-    /// The row that the cursor is on.
+    /// Returns the row of the cursor.
     #[must_use]
     pub fn cursor(&self) -> Option<usize> {
         let selected = self.selected.as_deref()?;
         self.rows().position(|fiber| &*fiber.id == selected)
     }
 
-    /// Moves the cursor by so many rows, as far as there are some. Without one it comes from
-    /// above, or from below.
+    /// Moves the cursor by `steps` rows, within the table. Without a cursor it enters from above or
+    /// below.
     pub fn move_cursor(&mut self, by: isize) {
         let Some(last) = self.rows.len().checked_sub(1) else {
             return;
@@ -141,7 +141,7 @@ impl App {
         self.selected = selected;
     }
 
-    /// Finds the rows anew, after fibers, filter or order have changed.
+    /// Recomputes the rows, after fibers, filter or order have changed.
     pub fn arrange(&mut self) {
         let fibers = self.last.as_ref().map_or(&[][..], |last| &last.fibers);
         let filter = match &self.typing {

@@ -1,36 +1,36 @@
-//! Which fibers are shown: those that every word of the filter is true of.
+//! The filter: a fiber is shown if it matches every word.
 //!
-//! | word | is true of a fiber |
+//! | word | matches a fiber |
 //! |---|---|
-//! | `state:parked`, `reason:recv`, `worker:3`, `id:17` | that has exactly that |
-//! | `name:clerk` | whose name has it in it |
-//! | anything else | that has it in any of its columns |
+//! | `state:parked`, `reason:recv`, `worker:3`, `id:17` | with exactly that value |
+//! | `name:clerk` | with `clerk` in its name |
+//! | any other word | with the word in any of its columns |
 //!
-//! Upper and lower case are the same.
+//! Case is ignored.
 
 use crate::wire::{Fiber, Text};
 
-/// Which fibers are shown.
+/// A parsed filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     text: String,
 }
 
 impl Filter {
-    /// The filter that somebody has typed.
+    /// Parses a filter.
     #[must_use]
     pub fn new(text: &str) -> Filter {
         let text = text.trim().to_owned();
         Filter { text }
     }
 
-    /// As it was typed.
+    /// Returns the text of the filter.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether `fiber` is shown.
+    /// Returns true if `fiber` is shown.
     #[must_use]
     pub fn admits(&self, fiber: &Fiber) -> bool {
         let mut words = self.text.split_whitespace();

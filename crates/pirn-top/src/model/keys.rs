@@ -1,36 +1,36 @@
-//! What each key does.
+//! The action of each key.
 //!
 //! | key | where | does |
 //! |---|---|---|
 //! | `q`, Ctrl-C | everywhere (`q` not while typing) | ends the program |
-//! | `?` | everywhere | shows the keys, or no longer |
+//! | `?` | everywhere | shows or hides the keys |
 //! | `1` `2` `3`, Tab | pages | shows fibers, workers, decisions; the next of them |
 //! | ↑ ↓, `k` `j`, PgUp PgDn, Home End, `g` `G` | fibers, one fiber | moves the cursor; scrolls |
 //! | ← →, `<` `>` | fibers | orders by the column before, the next one |
-//! | `r` | fibers | the other way round |
-//! | `/` | fibers | a filter is typed; Enter keeps it, Esc forgets it |
+//! | `r` | fibers | reverses the order |
+//! | `/` | fibers | edits the filter; Enter keeps it, Esc discards it |
 //! | Esc | everywhere | goes back: from help, a fiber, a filter |
 //! | Enter | fibers | shows the fiber with its frames |
-//! | `p`, Space | everywhere | no further answers, or again |
+//! | `p`, Space | everywhere | pauses or resumes updates |
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::app::{App, Detail, Page};
 use super::filter::Filter;
 
-/// What the program is to do after a key.
+/// The program's action after a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
-    /// To draw.
+    /// Draw.
     Draw,
-    /// To ask for the frames of a fiber.
+    /// Request the frames of a fiber.
     Ask(String),
-    /// To end.
+    /// End.
     Quit,
 }
 
 impl App {
-    /// Does what `key` asks for.
+    /// Performs the action of `key`.
     pub fn press(&mut self, key: KeyEvent) -> Wish {
         if key.kind == KeyEventKind::Release {
             return Wish::Draw;
@@ -48,7 +48,7 @@ impl App {
             KeyCode::Char('?') => self.help = !self.help,
             KeyCode::Esc => self.go_back(),
             KeyCode::Char('p' | ' ') => self.paused = !self.paused,
-            // Whoever reads the keys has one answer to any other.
+            // On the page of keys, every other key closes it.
             _ if self.help => self.help = false,
             _ if self.detail.is_some() => self.press_in_detail(key.code),
             KeyCode::Char('1') => self.page = Page::Fibers,
@@ -104,7 +104,7 @@ impl App {
     fn type_filter(&mut self, mut typing: String, key: KeyCode) {
         match key {
             KeyCode::Enter => self.filter = Filter::new(&typing),
-            // What was there before stays.
+            // The earlier content stays.
             KeyCode::Esc => {}
             KeyCode::Backspace => {
                 typing.pop();
@@ -141,7 +141,7 @@ impl Page {
     }
 }
 
-/// How far a key moves, with pages of so many rows.
+/// Returns the distance that a key moves, with pages of `page` rows.
 fn motion(key: KeyCode, page: isize) -> Option<isize> {
     match key {
         KeyCode::Up | KeyCode::Char('k') => Some(-1),

@@ -1,5 +1,5 @@
-//! What is on the screen, and what each key does. Knows no terminal and no socket: answers come
-//! in, [`Wish`]es go out.
+//! The contents of the screen, and the action of each key. Knows no terminal and no socket: answers
+//! come in, [`Wish`]es go out.
 
 mod app;
 mod filter;

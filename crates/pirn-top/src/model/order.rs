@@ -20,10 +20,10 @@ pub enum Column {
     SpawnedAt,
 }
 
-/// In which order fibers are shown.
+/// The order of the fibers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
-    /// By what.
+    /// The column.
     pub column: Column,
     /// The largest first.
     pub descending: bool,
@@ -44,7 +44,7 @@ impl Column {
         Column::SpawnedAt,
     ];
 
-    /// Its head.
+    /// Returns its title.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -61,8 +61,8 @@ impl Column {
         }
     }
 
-    /// The column with this title, in any case, with `-` for the space; `waits` and so on are
-    /// enough if they are clear.
+    /// Returns the column with this title, in any case, with `-` for the space. An unambiguous part
+    /// such as `waits` suffices.
     #[must_use]
     pub fn named(name: &str) -> Option<Column> {
         let wanted = name.to_ascii_uppercase().replace('-', " ");
@@ -76,12 +76,12 @@ impl Column {
         })
     }
 
-    /// Whether the largest is what one wants to see first.
+    /// Returns true if the largest value is first by default.
     fn largest_first(self) -> bool {
         matches!(self, Column::Age | Column::Stack)
     }
 
-    /// The column `steps` further to the right, counted round.
+    /// Returns the column `steps` further to the right, with wrap-around.
     fn moved(self, steps: usize) -> Column {
         let at = Column::ALL.iter().position(|column| *column == self);
         Column::ALL[(at.unwrap_or(0) + steps) % Column::ALL.len()]
@@ -89,7 +89,7 @@ impl Column {
 }
 
 impl Order {
-    /// By `column`, in the direction that one wants to see first.
+    /// Orders by `column`, in its default direction.
     #[must_use]
     pub fn by(column: Column) -> Order {
         Order {
@@ -98,14 +98,14 @@ impl Order {
         }
     }
 
-    /// By the next column, or the one before.
+    /// Orders by the next column, or the one before.
     #[must_use]
     pub fn next(self, forward: bool) -> Order {
         let steps = if forward { 1 } else { Column::ALL.len() - 1 };
         Order::by(self.column.moved(steps))
     }
 
-    /// Which of two fibers comes first; those that are equal in the order of their numbers.
+    /// Compares two fibers; equal ones by their ids.
     #[must_use]
     pub fn compare(self, a: &Fiber, b: &Fiber) -> Ordering {
         let by_column = match self.column {

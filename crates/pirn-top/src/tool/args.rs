@@ -7,12 +7,12 @@ use clap::{Arg, ArgAction, Command, value_parser};
 
 use crate::model::{Column, Filter, Order};
 
-/// What was asked for.
+/// The parsed arguments.
 #[derive(Debug)]
 pub(super) struct Args {
     pub(super) socket: PathBuf,
     pub(super) once: bool,
-    /// One fiber, by its number.
+    /// One fiber, by its id.
     pub(super) fiber: Option<u64>,
     pub(super) most: u64,
     pub(super) interval: Duration,
@@ -20,7 +20,7 @@ pub(super) struct Args {
     pub(super) filter: Filter,
 }
 
-/// Reads the arguments; ends the program with code 2 if they cannot be used, and with 0 after
+/// Parses the arguments. Ends the program with code 2 if they are invalid, and with 0 after
 /// `--help` and `--version`.
 pub(super) fn read() -> Args {
     let mut matches = command().get_matches();

@@ -1,4 +1,4 @@
-//! A thread that asks, so that keys are answered while a runtime takes its time.
+//! A thread that sends requests, so that keys are handled while a runtime is slow.
 
 #![expect(
     clippy::disallowed_methods,
@@ -13,21 +13,21 @@ use std::thread;
 
 use crate::wire::{Failure, Fiber, Snapshot, ask_fiber, ask_snapshot};
 
-/// Somebody who asks.
+/// A handle of the requesting thread.
 pub(super) struct Asker {
     questions: Sender<Question>,
     answers: Receiver<Answer>,
 }
 
-/// What is to be asked.
+/// A request.
 pub(super) enum Question {
-    /// Everything.
+    /// A snapshot.
     Snapshot,
     /// One fiber.
     Fiber(String),
 }
 
-/// What was answered.
+/// An answer.
 pub(super) enum Answer {
     /// To [`Question::Snapshot`].
     Snapshot(Result<Snapshot, Failure>),
@@ -36,10 +36,10 @@ pub(super) enum Answer {
 }
 
 impl Asker {
-    /// Asks on `socket`, for `most` fibers of each worker.
+    /// Starts a thread that requests from `socket`, with at most `most` fibers of each worker.
     ///
     /// # Errors
-    /// What the system says when it has no thread to give.
+    /// The system's error if no thread can be started.
     pub(super) fn start(socket: &Path, most: u64) -> io::Result<Asker> {
         let (questions, asked) = mpsc::channel();
         let (answered, answers) = mpsc::channel();
@@ -63,13 +63,13 @@ impl Asker {
         Ok(Asker { questions, answers })
     }
 
-    /// Has it ask.
+    /// Sends a request to the thread.
     pub(super) fn ask(&self, question: Question) {
-        // If it has panicked, `answer` says so.
+        // If it has panicked, `answer` reports it.
         let _ = self.questions.send(question);
     }
 
-    /// An answer, if there is one.
+    /// Returns an answer, if there is one.
     ///
     /// # Panics
     /// If the thread has panicked.

@@ -1,6 +1,6 @@
-//! Ends the program when its terminal has gone.
+//! Ends the program when its terminal hangs up.
 //!
-//! A terminal that has gone is always readable and never has data, and the library that reads
+//! A terminal that has hung up is always readable and never has data, and the library that reads
 //! keys polls it in an endless loop. So a separate thread waits for the hang-up and ends the
 //! process. SIGHUP is not enough: the system sends it only to processes of which this was the
 //! controlling terminal.
@@ -46,7 +46,7 @@ pub(super) fn watch(signals: &Arc<Signals>) -> io::Result<()> {
     Ok(())
 }
 
-/// The terminal that keys are read from: standard input, or else the controlling one.
+/// Returns the terminal for keys: standard input, or else the controlling one.
 fn terminal() -> io::Result<OwnedFd> {
     let input = io::stdin();
     match isatty(&input) {
@@ -55,11 +55,11 @@ fn terminal() -> io::Result<OwnedFd> {
     }
 }
 
-/// Blocks until the terminal has gone; returns false if that cannot be waited for.
+/// Blocks until the terminal hangs up; returns false if that cannot be waited for.
 fn await_hangup(terminal: &OwnedFd) -> bool {
     loop {
-        // Of no event: a hang-up is reported all the same, and keys are not. Some systems wake
-        // such a wait too late or not at all, so it looks again.
+        // For no event: a hang-up is reported anyway, and keys are not. Some systems wake such a
+        // wait too late or not at all, so it polls again.
         let mut polled = [PollFd::new(terminal, PollFlags::empty())];
         match poll(&mut polled, Some(&LOOK)) {
             Ok(0) | Err(Errno::INTR) => {}
@@ -72,7 +72,7 @@ fn await_hangup(terminal: &OwnedFd) -> bool {
 /// Far more than the loop takes, and short for a process without a terminal. Arbitrary.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// Between two looks at the terminal. Arbitrary: short for a person, long for a processor.
+/// Interval between two polls of the terminal. Arbitrary: short for a user, long for a processor.
 const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 500_000_000,

@@ -20,19 +20,19 @@ use crate::model::{App, Wish};
 use crate::view;
 use crate::wire::{Failure, ask_snapshot};
 
-/// How long a key is waited for before answers are looked for: what an answer may be late on
-/// the screen. Arbitrary.
+/// Maximum wait for a key before answers are polled: the delay of an answer on the screen.
+/// Arbitrary.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Shows what there is until somebody has seen enough.
+/// Shows the answers until the user ends the program.
 ///
 /// # Errors
-/// Why there is no first answer, or no terminal.
+/// The reason why there is no first answer, or no terminal.
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut app = App::new(&args.socket.display().to_string());
     app.order = args.order;
     app.filter = args.filter.clone();
-    // Before the terminal is touched: what is wrong is best said on an ordinary one.
+    // Before the terminal is changed, so that an error appears on the ordinary screen.
     app.take_snapshot(Ok(ask_snapshot(&args.socket, args.most)?));
     let asker = Asker::start(&args.socket, args.most).map_err(Failure::System)?;
     let signals = Arc::new(Signals::watch().map_err(Failure::System)?);

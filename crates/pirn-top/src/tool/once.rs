@@ -1,4 +1,4 @@
-//! `--once` and `--fiber`: one answer as plain text, for scripts and for terminals that are none.
+//! `--once` and `--fiber`: one answer as plain text, for scripts and output without a terminal.
 
 use std::io::{self, BufWriter, Write};
 
@@ -7,10 +7,10 @@ use crate::model::{App, Column};
 use crate::view::words::{cell, count, time};
 use crate::wire::{Failure, Fiber, Worker, ask_fiber, ask_snapshot};
 
-/// Asks once, and prints the answer.
+/// Sends one request, and prints the answer.
 ///
 /// # Errors
-/// Why there is no answer, or nowhere to print it.
+/// The reason why there is no answer, or why it cannot be printed.
 pub(super) fn run(args: &Args) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     if let Some(id) = args.fiber {
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
     out.flush().map_err(Failure::System)
 }
 
-/// Writes what `app` knows.
+/// Writes the contents of `app`.
 ///
 /// # Errors
 /// Those of `out`.
@@ -111,7 +111,7 @@ pub fn print(out: &mut dyn Write, app: &App) -> io::Result<()> {
     print_table(out, app)
 }
 
-/// The note on a worker that has not answered: the age of its data.
+/// Returns the note on a worker that has not answered: the age of its data.
 fn silence(worker: &Worker) -> String {
     match (worker.is_silent(), worker.age_ns) {
         (false, _) => String::new(),
@@ -120,7 +120,7 @@ fn silence(worker: &Worker) -> String {
     }
 }
 
-/// The note on a worker with fibers that are left out, and why.
+/// Returns the note on a worker with omitted fibers, with the reason.
 fn left_out(worker: &Worker) -> String {
     let why = worker.left_out_why.as_deref();
     let why = why.map(|why| match why {
@@ -134,7 +134,7 @@ fn left_out(worker: &Worker) -> String {
     })
 }
 
-/// The fibers that are shown, in order, in columns that are as wide as they must be.
+/// Writes the fibers that are shown, in order, in columns of the necessary width.
 fn print_table(out: &mut dyn Write, app: &App) -> io::Result<()> {
     writeln!(out, "fibers")?;
     let mut rows = vec![Column::ALL.map(|column| column.title().to_owned())];

@@ -1,4 +1,4 @@
-//! Signals that end the program: it gives the terminal back first, and then ends by the signal.
+//! Signals that end the program: it restores the terminal first, and then ends by the signal.
 
 use std::io;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::{flag, low_level};
 
-/// The last signal that has come, or 0.
+/// The last signal received, or 0.
 pub(super) struct Signals(Arc<AtomicUsize>);
 
 impl Signals {
-    /// From now on such signals do nothing but to be seen here.
+    /// Installs handlers that only record these signals.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub(super) fn watch() -> io::Result<Signals> {
         let last = Arc::new(AtomicUsize::new(0));
         for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
@@ -24,12 +24,12 @@ impl Signals {
         Ok(Signals(last))
     }
 
-    /// Whether one has come.
+    /// Returns true if one has been received.
     pub(super) fn has_come(&self) -> bool {
         self.0.load(Ordering::SeqCst) != 0
     }
 
-    /// Ends the process as the signal would have, if one has come.
+    /// Ends the process by the signal, if one has been received.
     pub(super) fn obey(&self) {
         if let Ok(signal @ 1..) = i32::try_from(self.0.load(Ordering::SeqCst)) {
             let _ = low_level::emulate_default_handler(signal);

@@ -1,8 +1,8 @@
-//! The terminal, taken over and given back.
+//! Takes over the terminal, and restores it.
 //!
-//! It is given back when the value is dropped: at the end, after an error or a signal, and while
-//! a panic unwinds; and by the panic hook before the panic's message, which would be lost on the other
-//! screen.
+//! It is restored when the value is dropped: at the end, after an error or a signal, and while a
+//! panic unwinds. The panic hook restores it before the panic's message, which would be lost on the
+//! other screen.
 
 use std::io::{self, Stdout};
 use std::mem::ManuallyDrop;
@@ -15,10 +15,11 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
-/// A terminal that is ours.
+/// A terminal in the program's mode.
 #[derive(Debug)]
 pub struct Screen {
-    /// Not dropped: that would show the cursor, as `GiveBack` does, and panic if the terminal has gone.
+    /// Not dropped: that would show the cursor, as `GiveBack` does, and panic if the terminal has
+    /// hung up.
     pub(super) terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     _given_back: GiveBack,
 }
@@ -27,10 +28,10 @@ pub struct Screen {
 struct GiveBack;
 
 impl Screen {
-    /// Takes it over.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// What the system says; there may be no terminal.
+    /// The system's error; there may be no terminal.
     pub fn take() -> io::Result<Screen> {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
@@ -38,7 +39,7 @@ impl Screen {
             before(panic);
         }));
         enable_raw_mode()?;
-        // From here on it is given back whatever happens.
+        // From here on it is restored in every case.
         let given_back = GiveBack;
         execute!(io::stdout(), EnterAlternateScreen)?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
@@ -55,10 +56,10 @@ impl Drop for GiveBack {
     }
 }
 
-/// Any number of times.
+/// Restores the terminal; may be called any number of times.
 fn give_back() {
     use ratatui::crossterm::cursor::Show;
-    // If the terminal has gone there is nothing to be done.
+    // Errors are ignored: the terminal may have hung up.
     let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
 }

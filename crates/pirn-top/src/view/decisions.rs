@@ -36,7 +36,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App) {
     frame.render_widget(table, area);
 }
 
-/// What `pirn::diag::ScaleReason` says of it.
+/// Returns the description of the `pirn::diag::ScaleReason`.
 fn meaning(reason: &str) -> &'static str {
     match reason {
         "no_work" => "unchanged: no fiber waits to be started",

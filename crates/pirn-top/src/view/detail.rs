@@ -29,7 +29,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, detail: &Detail) {
     frame.render_widget(text, area);
 }
 
-/// A fiber in lines.
+/// Returns the lines about a fiber.
 #[must_use]
 pub fn tell(fiber: &Fiber) -> Vec<String> {
     let name = fiber.name.as_deref().unwrap_or("unnamed");

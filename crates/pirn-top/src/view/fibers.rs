@@ -28,17 +28,17 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, app: &App) {
     frame.render_stateful_widget(drawn, table, &mut state);
 }
 
-/// The first row that is shown, and where among those that are shown the cursor is.
+/// Returns the first row shown, and the position of the cursor among the rows shown.
 fn window(app: &App, rows: usize) -> (usize, Option<usize>) {
     let cursor = app.cursor();
     let at = cursor.unwrap_or(0);
-    // The cursor is in the middle, but where the table begins or ends.
+    // The cursor is in the middle, except at the beginning and end of the table.
     let last = app.rows().len().saturating_sub(rows);
     let first = at.saturating_sub(rows / 2).min(last);
     (first, cursor.map(|cursor| cursor - first))
 }
 
-/// How many there are, which are shown, in which order.
+/// The title: number of fibers, filter and order.
 fn summary(app: &App) -> Line<'static> {
     let told = app.last.as_ref().map_or(0, |last| last.fibers.len());
     let counted = app.last.as_ref().map_or(0, |last| last.counted());
@@ -55,7 +55,7 @@ fn summary(app: &App) -> Line<'static> {
     Line::from(text).bold()
 }
 
-/// The columns that there is room for, with their widths.
+/// Returns the columns that fit, with their widths.
 fn widths(columns: u16) -> Vec<(Column, u16)> {
     let fixed = |column| match column {
         Column::Id => 13,
@@ -69,7 +69,7 @@ fn widths(columns: u16) -> Vec<(Column, u16)> {
     };
     let mut widths: Vec<(Column, u16)> =
         Column::ALL.iter().map(|it| (*it, fixed(*it))).collect();
-    // What a narrow screen goes without, the least important first.
+    // Columns that a narrow screen omits, the least important first.
     for least in [Column::SpawnedAt, Column::Stack, Column::WaitsAt] {
         let taken: u16 = widths.iter().map(|(_, width)| width + 1).sum();
         let texts = widths.iter().filter(|(_, width)| *width == 0).count() as u16;
@@ -87,7 +87,7 @@ fn widths(columns: u16) -> Vec<(Column, u16)> {
     widths
 }
 
-/// Columns that a text without a fixed width has, at least.
+/// Minimum width of a text without a fixed width.
 const TEXT: u16 = 18;
 
 fn head(app: &App, column: Column) -> String {

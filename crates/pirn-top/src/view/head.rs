@@ -10,10 +10,10 @@ use super::words::{count, time};
 use crate::model::App;
 use crate::wire::{Runtime, Snapshot};
 
-/// How high it is.
+/// Its height in rows.
 pub(super) const ROWS: u16 = 4;
 
-/// The counters whose rates are shown, with what they are called there.
+/// The counters shown as rates, with their labels.
 const RATES: [(&str, &str); 6] = [
     ("spawned", "spawned"),
     ("completed", "ended"),
@@ -94,7 +94,7 @@ fn fibers(last: &Snapshot, runtime: &Runtime) -> String {
     text
 }
 
-/// What fibers do, the most frequent first.
+/// The states and reasons of fibers, the most frequent first.
 fn tallies(last: &Snapshot) -> String {
     let mut tallies: Vec<_> = last.tallies.iter().collect();
     tallies.sort_by(|a, b| {
@@ -109,7 +109,7 @@ fn tallies(last: &Snapshot) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// How much has happened since the picture before, in a second; else since the start.
+/// Returns the rate per second since the previous snapshot, else since the start.
 fn rates(before: Option<&Snapshot>, now: &Runtime) -> String {
     let before = before.and_then(|before| before.runtime.as_ref());
     let before = before.filter(|before| before.uptime_ns < now.uptime_ns);

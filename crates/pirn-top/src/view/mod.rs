@@ -1,6 +1,6 @@
 //! Drawing the model.
 //!
-//! Owns: how everything looks, in whatever room the terminal has. Changes nothing in the model.
+//! Owns the layout for every size of the terminal. Changes nothing in the model.
 
 mod decisions;
 mod detail;

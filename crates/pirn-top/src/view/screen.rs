@@ -28,7 +28,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App) {
     }
 }
 
-/// Rows of the fibers' table on a screen of this size.
+/// Returns the rows of the fibers' table on a screen of this size.
 #[must_use]
 pub fn table_rows(screen: Rect, app: &App) -> usize {
     let [_, middle, _] = parts(screen);

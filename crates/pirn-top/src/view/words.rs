@@ -1,11 +1,11 @@
-//! Numbers and places as words that fit into columns.
+//! Formats numbers and source locations for columns.
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::model::Column;
 use crate::wire::{Fiber, FiberState, Text};
 
-/// A time, with two or three digits: `812ns`, `4.2ms`, `59s`, `3m05s`, `2h07m`, `4d03h`.
+/// Formats a time, with two or three digits: `812ns`, `4.2ms`, `59s`, `3m05s`, `2h07m`, `4d03h`.
 #[must_use]
 pub fn time(nanos: u64) -> String {
     let seconds = nanos / 1_000_000_000;
@@ -27,12 +27,12 @@ fn small(nanos: u64) -> String {
     };
     match value {
         0.0..9.95 => format!("{value:.1}{unit}"),
-        // Not a thousand of them.
+        // Below a thousand of the unit.
         _ => format!("{:.0}{unit}", value.min(999.0)),
     }
 }
 
-/// A number of bytes: `812`, `4.2K`, `256K`, `3.0M`.
+/// Formats a number of bytes: `812`, `4.2K`, `256K`, `3.0M`.
 #[must_use]
 pub fn bytes(bytes: u64) -> String {
     let mut value = bytes as f64;
@@ -51,7 +51,7 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
-/// A number with its thousands apart: `1,234,567`.
+/// Formats a number with separators of thousands: `1,234,567`.
 #[must_use]
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
@@ -65,8 +65,8 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// The end of a text, in so many columns, with `…` for what is missing: of a path, the end says
-/// more.
+/// Returns the end of a text, in `columns` columns, with `…` for the omitted part: the end of a
+/// path is more informative.
 #[must_use]
 pub fn tail(text: &str, columns: usize) -> String {
     if text.width() <= columns {
@@ -85,7 +85,7 @@ pub fn tail(text: &str, columns: usize) -> String {
     }
 }
 
-/// What a column says of a fiber.
+/// Returns the text of a column for a fiber.
 #[must_use]
 pub fn cell(fiber: &Fiber, column: Column) -> String {
     let text = |text: &Option<Text>| text.as_deref().unwrap_or_default().to_owned();
@@ -104,7 +104,7 @@ pub fn cell(fiber: &Fiber, column: Column) -> String {
     }
 }
 
-/// Stack in use, of how much.
+/// Returns the stack in use and its size.
 #[must_use]
 pub fn stack(fiber: &Fiber) -> String {
     match (fiber.stack_used, fiber.stack_size) {

@@ -9,16 +9,16 @@ use super::words::{count, tail, time};
 use crate::model::App;
 use crate::wire::Worker;
 
-/// Columns of the place where the running fiber was spawned, which has the rest.
+/// Columns of the running fiber's spawn line, which gets the rest.
 const OTHERS: u16 = 52;
 
-/// A line for each, as many as there is room for.
+/// Draws a line for each, as many as fit.
 pub(super) fn draw_short(frame: &mut Frame<'_>, area: Rect, app: &App) {
     let workers = app.last.as_ref().map_or(&[][..], |last| &last.workers);
     let room = usize::from(area.height.saturating_sub(1));
     let mut shown: Vec<&Worker> = workers.iter().collect();
     if shown.len() > room {
-        // The ones that have something to tell.
+        // The workers with notes.
         shown.retain(|worker| &*worker.state != "gone");
         shown.sort_by_key(|worker| {
             (worker.ready == 0, &*worker.state != "awake", worker.worker)
@@ -44,7 +44,7 @@ pub(super) fn draw_short(frame: &mut Frame<'_>, area: Rect, app: &App) {
 
 fn short(worker: &Worker, place: usize) -> Row<'static> {
     let stolen = worker.counters.get("stolen").copied().unwrap_or(0);
-    // What is known of one that has not answered is so old.
+    // The age of the data of a worker that has not answered.
     let age = worker.age_ns.map(|age| format!("for {}: ", time(age)));
     let age = age.unwrap_or_default();
     let runs = match (&worker.running, &worker.running_spawned_at) {
@@ -53,7 +53,7 @@ fn short(worker: &Worker, place: usize) -> Row<'static> {
     };
     let number = match worker.member {
         true => worker.worker.to_string(),
-        // It stands in for one.
+        // It is a standby worker.
         false => format!("{}+", worker.worker),
     };
     Row::new([
@@ -67,7 +67,7 @@ fn short(worker: &Worker, place: usize) -> Row<'static> {
     ])
 }
 
-/// `busy` is one that has not answered.
+/// `busy` marks a worker that has not answered.
 fn state(worker: &Worker) -> String {
     match worker.is_silent() {
         true => "busy".to_owned(),
@@ -86,7 +86,7 @@ fn style(worker: &Worker) -> Style {
     }
 }
 
-/// Every counter of every worker: a column for each worker.
+/// Draws every counter of every worker: a column for each worker.
 pub(super) fn draw_counters(frame: &mut Frame<'_>, area: Rect, app: &App) {
     let Some(last) = &app.last else {
         return;

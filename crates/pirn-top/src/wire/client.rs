@@ -1,4 +1,4 @@
-//! One question, one connection.
+//! One request, one connection.
 
 #![expect(
     clippy::disallowed_methods,
@@ -22,13 +22,13 @@ use super::process;
 /// several times a second; a screen should not stay blank for more than two seconds.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 
-/// Between two attempts to connect while the queue is full. Arbitrary.
+/// Interval between two attempts to connect while the queue is full. Arbitrary.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Bytes of an answer, at most: some millions of fibers.
+/// Maximum bytes of an answer: some millions of fibers.
 const LONGEST: u64 = 1 << 30;
 
-/// Asks for everything, with `most` fibers of each worker.
+/// Requests a snapshot, with at most `most` fibers of each worker.
 ///
 /// # Errors
 /// Why there is no answer.
@@ -41,7 +41,7 @@ pub fn ask_snapshot(path: &Path, most: u64) -> Result<Snapshot, Failure> {
     Ok(snapshot)
 }
 
-/// Asks for one fiber, with its frames.
+/// Requests one fiber, with its frames.
 ///
 /// # Errors
 /// Why there is no answer.
@@ -55,7 +55,7 @@ fn ask(path: &Path, request: &str) -> Result<Snapshot, Failure> {
     let mut socket = connected(path)?;
     let process = process::of_peer(&socket);
     let answered = match socket.write_all(request.as_bytes()) {
-        // Whoever is refused unheard is told why all the same.
+        // A client that is refused before its request still gets the reason.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::System(error))
         }
@@ -94,7 +94,7 @@ fn connected(path: &Path) -> Result<UnixStream, Failure> {
     }
 }
 
-/// Explains why nothing has come.
+/// Returns the explanation of the silence.
 fn silent(path: &Path, process: Option<i32>) -> Failure {
     Failure::Silent(Silence {
         path: path.to_owned(),

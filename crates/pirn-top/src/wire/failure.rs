@@ -11,38 +11,38 @@ use super::text::Text;
 /// Why there is no answer.
 #[derive(Debug)]
 pub enum Failure {
-    /// There is nothing at the path.
+    /// There is no file at the path.
     Nothing(PathBuf),
-    /// There is a socket that nobody listens on: its process has ended.
+    /// There is a socket without a listener: its process has ended.
     Dead(PathBuf),
-    /// Nothing has come for some time.
+    /// No data has arrived for some time.
     Silent(Silence),
     /// This user may not connect.
     Forbidden(PathBuf),
-    /// The answer was cut off: the runtime or its process has ended meanwhile.
+    /// The answer is truncated: the runtime or its process has ended meanwhile.
     CutOff,
-    /// The runtime has said that this user may not ask.
+    /// The runtime has refused this user.
     Refused(Text),
-    /// The runtime has said why it has no answer.
+    /// The runtime's reason for having no answer.
     NoAnswer(Text),
     /// The answer is in another version of the format.
     Version(u64),
-    /// What was read is not the format; with what is wrong.
+    /// The data is not in the format; with the error.
     Nonsense(String),
-    /// What the system says.
+    /// The system's error.
     System(io::Error),
 }
 
-/// What is known of a process that does not answer.
+/// Information on a process that does not answer.
 #[derive(Debug)]
 pub struct Silence {
     /// Its socket.
     pub path: PathBuf,
-    /// For so long.
+    /// Duration of the silence.
     pub length: Duration,
-    /// Its number.
+    /// Its process id.
     pub process: Option<i32>,
-    /// It has been stopped.
+    /// True if it has been stopped.
     pub is_stopped: bool,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for Silence {
 }
 
 impl Failure {
-    /// The program's exit code for it: 3 if somebody may not ask, else 1.
+    /// Returns the program's exit code: 3 if the user is refused, else 1.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -1,4 +1,4 @@
-//! What an answer consists of.
+//! The parts of an answer.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, ErrorKind};
@@ -8,18 +8,18 @@ use serde::Deserialize;
 use super::failure::Failure;
 use super::text::Text;
 
-/// An answer, whole.
+/// A complete answer.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     /// The runtime as a whole; not in the answer about one fiber.
     pub runtime: Option<Runtime>,
     /// Its workers, by number.
     pub workers: Vec<Worker>,
-    /// How many fibers do what.
+    /// Numbers of fibers by state and reason.
     pub tallies: Vec<Tally>,
     /// Decisions about the number of threads.
     pub scale: Vec<Scale>,
-    /// What is known of the lines that spawn fibers.
+    /// The spawn lines, with their history.
     pub spawn_lines: Vec<SpawnLine>,
     /// Fibers, maybe not all.
     pub fibers: Vec<Fiber>,
@@ -73,7 +73,7 @@ pub struct Worker {
     pub counters: Counters,
 }
 
-/// How many fibers do one thing.
+/// The number of fibers with one state and reason.
 #[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "docs/inspect-format.md")]
 pub struct Tally {
@@ -82,7 +82,7 @@ pub struct Tally {
     pub fibers: u64,
 }
 
-/// How often a decision was made.
+/// The number of times that a decision was made.
 #[derive(Debug, Clone, Deserialize)]
 #[expect(missing_docs, reason = "docs/inspect-format.md")]
 pub struct Scale {
@@ -122,7 +122,7 @@ pub struct Fiber {
     pub frames: Vec<Text>,
 }
 
-/// What a fiber does.
+/// The state of a fiber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "docs/inspect-format.md")]
@@ -133,7 +133,7 @@ pub enum FiberState {
 }
 
 impl FiberState {
-    /// As it is called in the format.
+    /// Returns its name in the format.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -159,7 +159,7 @@ enum Line {
         message: Text,
     },
     End,
-    /// Something that this version does not know.
+    /// A kind that this version does not know.
     #[serde(other)]
     Other,
 }
@@ -167,7 +167,7 @@ enum Line {
 /// Reads an answer to its end.
 ///
 /// # Errors
-/// If it is cut off, is not the format, or says that there is none.
+/// If it is truncated, is not in the format, or is an error.
 pub fn read(from: &mut dyn BufRead) -> Result<Snapshot, Failure> {
     let mut snapshot = Snapshot::default();
     let mut line = Vec::new();
@@ -200,7 +200,7 @@ pub fn read(from: &mut dyn BufRead) -> Result<Snapshot, Failure> {
     }
 }
 
-/// Whether the other end has gone.
+/// Returns true if the error means that the other end has closed.
 fn ended(kind: ErrorKind) -> bool {
     matches!(
         kind,
@@ -209,8 +209,8 @@ fn ended(kind: ErrorKind) -> bool {
 }
 
 impl Worker {
-    /// It has not answered, as the fiber that it runs goes on and on: no more is known of it
-    /// than which one that is.
+    /// Returns true if it has not answered, because it runs one fiber all the time. Only that fiber
+    /// is known.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         !self.answered && &*self.state != "gone"
@@ -218,13 +218,13 @@ impl Worker {
 }
 
 impl Snapshot {
-    /// Started fibers that the answer does not describe.
+    /// Returns the number of started fibers that the answer does not describe.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         self.workers.iter().map(|worker| worker.left_out).sum()
     }
 
-    /// All started fibers that were counted.
+    /// Returns the number of all started fibers.
     #[must_use]
     pub fn counted(&self) -> u64 {
         self.tallies.iter().map(|tally| tally.fibers).sum()

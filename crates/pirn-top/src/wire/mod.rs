@@ -1,7 +1,7 @@
-//! Asking a runtime over its socket: `docs/inspect-format.md` is what this room implements.
+//! Requests to a runtime over its socket. Implements `docs/inspect-format.md`.
 //!
-//! Owns: the connection, reading the answer, and the one type of text in it, which has nothing
-//! in it that a terminal would obey.
+//! Owns the connection, the reader of the answer, and the type of its text, which contains no
+//! terminal commands.
 
 mod client;
 mod failure;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::net::UnixStream;
 
-/// Returns the number of the process that listens, if the system reports it.
+/// Returns the id of the listening process, if the system reports it.
 #[cfg(target_os = "linux")]
 pub(super) fn of_peer(socket: &UnixStream) -> Option<i32> {
     let credentials = rustix::net::sockopt::socket_peercred(socket).ok()?;
@@ -20,7 +20,7 @@ pub(super) fn of_peer(_: &UnixStream) -> Option<i32> {
 #[cfg(target_os = "linux")]
 pub(super) fn is_stopped(process: i32) -> bool {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // Behind the name, which is in parentheses and may have some in it.
+    // Behind the name, which is in parentheses and may contain parentheses.
     let state = text
         .rsplit(") ")
         .next()

@@ -1,8 +1,8 @@
-//! Text from elsewhere: names and places that somebody else's program has chosen.
+//! Untrusted text: names and source locations chosen by the inspected program.
 //!
-//! All text of an answer is of this type, so what a terminal would take for a command, or what
-//! would move the text around it, reaches no terminal, whichever way it is shown: it is
-//! written as `\u{1b}` and so on when the text is read.
+//! All text of an answer is of this type. Terminal commands, and characters that would move the
+//! text around them, are replaced by `\u{1b}` and so on when the text is read. So none of them
+//! reaches a terminal.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 pub struct Text(String);
 
 impl Text {
-    /// `text`, with what is harmful spelled out.
+    /// Returns `text`, with harmful characters escaped.
     #[must_use]
     pub fn clean(text: &str) -> Text {
         let mut clean = String::with_capacity(text.len());
@@ -56,8 +56,8 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// Control characters; separators of lines; and what changes the direction of what follows, or
-/// is there without being seen.
+/// Returns true for control characters, line separators, characters that change the direction of
+/// text, and invisible ones.
 fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(

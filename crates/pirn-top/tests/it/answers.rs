@@ -1,4 +1,4 @@
-//! What is made of answers: whole, broken, of later versions, and hostile.
+//! The handling of answers: complete, damaged, of later versions, and hostile.
 
 use pirn_top::model::App;
 use pirn_top::tool::print;
@@ -79,7 +79,7 @@ fn what_is_no_answer_is_refused() {
     );
 }
 
-/// Nothing of what others have chosen reaches the output as it is.
+/// No untrusted text reaches the output unescaped.
 #[test]
 fn what_is_printed_has_no_control_characters() {
     let mut text = Vec::new();
@@ -91,7 +91,7 @@ fn what_is_printed_has_no_control_characters() {
     assert_eq!(text.chars().find(bad), None);
 }
 
-/// A picture stays when there is no more, and says so; what is answered too late is ignored.
+/// A picture stays when there are no further answers, and says so; late answers are ignored.
 #[test]
 fn the_last_picture_stays() {
     let mut app: App = fixture::app();

@@ -1,12 +1,12 @@
-//! As much of a terminal as is needed to know what somebody would see: text, where it is put, and
-//! which of the two screens is shown. Colors are not looked at.
+//! The part of a terminal emulator that is needed for the visible contents: text, its position, and
+//! which of the two screens is shown. Colors are ignored.
 
 /// A screen, as it is after some bytes.
 pub(crate) struct Emulator {
     cells: Vec<Vec<char>>,
     /// The first screen, while the other one is shown.
     first: Vec<Vec<char>>,
-    /// Where the cursor was there.
+    /// The position of its cursor.
     saved: (usize, usize),
     row: usize,
     column: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Emulator {
 }
 
 impl Emulator {
-    /// What is shown after `bytes` on a terminal of this size.
+    /// Returns the screen after `bytes` on a terminal of this size.
     pub(crate) fn after(bytes: &[u8], columns: usize, rows: usize) -> Emulator {
         let mut screen = Emulator {
             cells: vec![vec![' '; columns]; rows],
@@ -39,7 +39,7 @@ impl Emulator {
         screen
     }
 
-    /// The lines.
+    /// Returns the lines.
     pub(crate) fn text(&self) -> String {
         let lines = self
             .cells
@@ -78,7 +78,7 @@ impl Emulator {
             match rest.next() {
                 Some(c @ '@'..='~') => break c,
                 Some(c) => parameters.push(c),
-                // It is not all there yet.
+                // The sequence is not complete yet.
                 None => return,
             }
         };

@@ -1,9 +1,9 @@
-//! An answer to draw: everything that varies, and what must not reach a terminal.
+//! An answer to draw: all variants, and text that must not reach a terminal.
 
 use pirn_top::model::App;
 use pirn_top::wire::{Fiber, Snapshot, read};
 
-/// One answer. `more` is how much has happened since the one before.
+/// Returns one answer. `more` is the increase of its counters since the previous one.
 fn answer(more: u64) -> String {
     let uptime = 65_000_000_000_u64 + more * 1_000_000_000;
     let mut text = format!(
@@ -51,7 +51,7 @@ fn snapshot(more: u64) -> Snapshot {
     read(&mut answer(more).as_bytes()).expect("an answer")
 }
 
-/// A program that has got two answers, two seconds apart.
+/// Returns a program with two answers, two seconds apart.
 pub(crate) fn app() -> App {
     let mut app = App::new("/run/shop");
     app.take_snapshot(Ok(snapshot(0)));

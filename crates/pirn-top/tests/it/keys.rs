@@ -1,4 +1,4 @@
-//! What each key does: a table of them, from the same beginning.
+//! The action of each key: a table of keys, from the same initial state.
 
 use pirn_top::model::{App, Column, Page, Wish};
 use pirn_top::wire::{Failure, Snapshot};
@@ -34,13 +34,13 @@ fn parse(keys: &str) -> Vec<KeyEvent> {
         .collect()
 }
 
-/// Presses them one after another; what the last one wishes.
+/// Presses them one after another; returns the wish of the last one.
 fn press(app: &mut App, keys: &str) -> Wish {
     let wishes = parse(keys).into_iter().map(|key| app.press(key));
     wishes.last().expect("a key")
 }
 
-/// The shown fibers' numbers without what they have in common.
+/// Returns the ids of the shown fibers without their common part.
 fn rows(app: &App) -> String {
     let short = |id: &str| match id {
         "4294967296" => 'a',
@@ -92,7 +92,7 @@ const TABLE: &[(&str, &str, Option<usize>, Column)] = &[
     ("/ server Enter", "eba", None, Column::Age),
     ("/ 纤 Enter", "c", None, Column::Age),
     ("/ orders Enter / x Esc", "b", None, Column::Age),
-    // Letters that are keys elsewhere are letters here.
+    // While a filter is edited, letters that are keys elsewhere are letters.
     ("/ q?123jkrp", "", None, Column::Age),
 ];
 
@@ -122,7 +122,7 @@ fn keys_choose_what_is_shown() {
         press(&mut app, keys);
         assert_eq!(app.page, page, "{keys}");
     }
-    // Nothing of the table moves while it is not there.
+    // The table does not move while it is hidden.
     press(&mut app, "2 Down r / x");
     assert!(app.cursor().is_none() && app.typing.is_none());
     press(&mut app, "?");
@@ -151,7 +151,7 @@ fn one_fiber_is_looked_at() {
     assert_eq!(app.detail.as_ref().map(|detail| detail.scroll), Some(0));
     press(&mut app, "End");
     assert!(app.detail.as_ref().is_some_and(|detail| detail.scroll > 0));
-    // It has ended meanwhile: what was there stays, with what was said.
+    // It has ended meanwhile: the earlier content stays, with the message.
     app.take_fiber("4294967297", Err(Failure::CutOff));
     let detail = app.detail.as_ref().expect("it is looked at");
     assert!(detail.fiber.is_some() && detail.said.is_some());

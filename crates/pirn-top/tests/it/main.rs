@@ -1,11 +1,11 @@
-//! What the program promises, tried on the program itself and on its parts.
+//! Tests of the program itself and of its parts.
 //!
-//! * `once`: what it prints is what the process's own report says; who may not ask is refused.
-//! * `keys`: what each key does.
+//! * `once`: its output agrees with the process's own report; other users are refused.
+//! * `keys`: the action of each key.
 //! * `pictures`: every page, at two sizes, as it should look.
-//! * `answers`: what it makes of answers, whole, broken and hostile.
-//! * `silence`: what it says of a process that does not answer.
-//! * `terminal`: the program on a terminal, which is given back.
+//! * `answers`: complete, damaged and hostile answers.
+//! * `silence`: its explanation of a process that does not answer.
+//! * `terminal`: the program on a terminal, which is restored.
 
 #![allow(
     clippy::disallowed_methods,

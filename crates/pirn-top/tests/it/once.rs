@@ -1,4 +1,4 @@
-//! `--once` and `--fiber`: what is printed is what the process's own report says.
+//! `--once` and `--fiber`: the output agrees with the process's own report.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use pirn::Runtime;
 use crate::sandbox::{Directory, PROGRAM, Shop, crowd, eventually, run, run_as_nobody};
 use crate::unmeasured::unmeasured;
 
-/// What the program printed, having ended well.
+/// Returns the program's output, and asserts its success.
 #[track_caller]
 fn printed(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
@@ -21,7 +21,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
-/// The lines below the line `head`, up to the next one that is not indented.
+/// Returns the lines below the line `head`, up to the next one that is not indented.
 fn section<'a>(text: &'a str, head: &str) -> Vec<&'a str> {
     let lines = text.lines().skip_while(|line| *line != head).skip(1);
     lines.take_while(|line| line.starts_with("  ")).collect()
@@ -41,7 +41,7 @@ fn tallies(text: &str) -> Counts {
     section(text, "tallies").into_iter().map(parse).collect()
 }
 
-/// By the lines of the fibers' table, whose names have no spaces here.
+/// Counts the lines of the fibers' table; names have no spaces here.
 fn listed(text: &str) -> Counts {
     let mut counts = Counts::new();
     let lines = section(text, "fibers");
@@ -54,7 +54,7 @@ fn listed(text: &str) -> Counts {
     counts
 }
 
-/// By the library's own report.
+/// Counts by the library's own report.
 fn reported(runtime: &Runtime) -> Counts {
     let mut counts = Counts::new();
     for fiber in runtime.fibers() {
@@ -65,8 +65,7 @@ fn reported(runtime: &Runtime) -> Counts {
     counts
 }
 
-/// Attached to a thousand parked fibers, it counts as many of each kind as the dump of the
-/// process does.
+/// Attached to a thousand parked fibers, its count of each kind equals that of the process's dump.
 #[test]
 fn a_thousand_fibers_are_counted_as_in_a_dump() {
     let directory = Directory::new();
@@ -162,7 +161,7 @@ fn fails(output: &Output, code: i32, said: &str) {
     assert!(output.stdout.is_empty());
 }
 
-/// Another user is refused, and told so.
+/// Another user is refused, with a message.
 #[test]
 fn another_user_is_refused() {
     let directory = Directory::new();
@@ -180,14 +179,14 @@ fn another_user_is_refused() {
     fs::copy(PROGRAM, &program).expect("copied");
     let ask = || run_as_nobody(&program, &socket, &["--once"]);
     fails(&ask(), 3, "belongs to another user");
-    // By who asks, too.
+    // By the peer's credentials, too.
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).expect("changed");
     fails(&ask(), 3, "refused: another user's process");
     printed(&run(&socket, &["--once"]));
     drop(runtime);
 }
 
-/// What is wrong is said, with an exit code.
+/// Errors have a message and an exit code.
 #[test]
 fn errors_have_words_and_codes() {
     let directory = Directory::new();

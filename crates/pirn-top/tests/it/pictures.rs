@@ -1,6 +1,6 @@
 //! Every page at two sizes, as it should look: `tests/pictures/*.txt`.
 //!
-//! `PIRN_TOP_ACCEPT=1` writes the pictures anew; they are to be looked at then.
+//! `PIRN_TOP_ACCEPT=1` renews the pictures, which must then be reviewed.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::fixture;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (200, 50)];
 
-/// What is on a screen of this size, line by line.
+/// Returns the contents of a screen of this size, line by line.
 fn picture(app: &App, (columns, rows): (u16, u16)) -> String {
     let mut terminal =
         Terminal::new(TestBackend::new(columns, rows)).expect("a terminal");
@@ -31,7 +31,7 @@ fn picture(app: &App, (columns, rows): (u16, u16)) -> String {
         while column < columns {
             let symbol = buffer[(column, row)].symbol();
             line.push_str(symbol);
-            // A wide character has the next cell, too.
+            // A wide character covers the next cell, too.
             column += unicode_width::UnicodeWidthStr::width(symbol).max(1) as u16;
         }
         text.push_str(line.trim_end());

@@ -1,4 +1,4 @@
-//! A directory for sockets, processes to look at, and the program itself.
+//! A directory for sockets, processes to inspect, and the program itself.
 
 use std::fs;
 use std::ops::Deref;
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use pirn::Runtime;
 use pirn::diag::State;
 
-/// No wait that a test is sure of takes this long, however busy the machine is.
+/// A wait that must succeed takes less time than this, however busy the machine is.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_pirn-top");
 
-/// A directory of a test's own that everybody may enter, removed with what is in it.
+/// A directory of one test, accessible to all users, removed with its contents.
 pub(crate) struct Directory(PathBuf);
 
 impl Directory {
@@ -29,7 +29,7 @@ impl Directory {
         Directory(path)
     }
 
-    /// The path of `name` in it.
+    /// Returns the path of `name` in it.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
@@ -41,14 +41,14 @@ impl Drop for Directory {
     }
 }
 
-/// What the program prints with these arguments.
+/// Returns the output of the program with these arguments.
 pub(crate) fn run(socket: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(PROGRAM);
     let command = command.arg(socket).args(args).stdin(Stdio::null());
     command.output().expect("the program runs")
 }
 
-/// The same as another user; `program` is where that one can reach it.
+/// The same as another user; `program` is a path that this user can access.
 pub(crate) fn run_as_nobody(program: &Path, socket: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(program);
     let command = command.arg(socket).args(args).stdin(Stdio::null());
@@ -56,7 +56,7 @@ pub(crate) fn run_as_nobody(program: &Path, socket: &Path, args: &[&str]) -> Out
     command.output().expect("the program runs")
 }
 
-/// Looks until `condition` holds.
+/// Polls until `condition` holds.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -66,11 +66,11 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// A runtime whose fibers are interrupted at its end, also when a test has failed.
+/// A runtime that cancels its fibers when it is dropped, also when a test has failed.
 pub(crate) struct Shop(Option<Runtime>);
 
 impl Shop {
-    /// One with this many workers, which answers on `socket`.
+    /// Returns one with this many workers, which answers on `socket`.
     pub(crate) fn open(workers: usize, socket: &Path) -> Shop {
         let builder = Runtime::builder().name("shop").workers(workers);
         Shop(Some(builder.inspect(socket).build().expect("a runtime")))
@@ -91,7 +91,7 @@ impl Drop for Shop {
     }
 }
 
-/// Has a thousand fibers wait, for five different reasons.
+/// Spawns a thousand fibers that wait, for five different reasons.
 pub(crate) fn crowd(runtime: &Runtime) {
     let (tx, rx) = pirn::channel::bounded::<u8>(0);
     let event = std::sync::Arc::new(pirn::sync::Event::manual());

@@ -1,4 +1,5 @@
-//! A process that does not answer: the program says why, within two seconds, and asks again.
+//! A process that does not answer: the program explains it within two seconds, and repeats the
+//! request.
 
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -12,11 +13,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::sandbox::{Directory, Shop, eventually, run};
 use crate::terminal::Session;
 
-/// The time in which the program answers or explains, and what a busy machine adds to it.
+/// The time in which the program answers or explains, plus a margin for a busy machine.
 const SOON: Duration = Duration::from_secs(2);
 const BUSY: Duration = Duration::from_secs(3);
 
-/// Set in the process that is looked at, which is this test again.
+/// Set in the inspected process, which is this test again.
 const PART: &str = "PIRN_TOP_TEST_SOCKET";
 
 /// A process with a runtime that listens; killed when it is dropped.
@@ -44,7 +45,7 @@ impl Drop for Looked {
     }
 }
 
-/// Fails with these words, soon.
+/// Asserts that the program fails with this message, soon.
 #[track_caller]
 fn explains(socket: &Path, why: &str) {
     let start = Instant::now();
@@ -60,7 +61,7 @@ fn explains(socket: &Path, why: &str) {
 fn a_stopped_process_is_explained() {
     if let Some(socket) = std::env::var_os(PART) {
         let _shop = Shop::open(1, Path::new(&socket));
-        // Until it is killed, or its parent has gone without doing so.
+        // Until it is killed, or its parent has ended without doing so.
         std::thread::sleep(Duration::from_secs(120));
         return;
     }
@@ -75,7 +76,7 @@ fn a_stopped_process_is_explained() {
     session.shows("has been stopped; `kill -CONT");
     assert!(start.elapsed() < SOON + BUSY, "{:?}", start.elapsed());
     explains(&socket, "has been stopped; `kill -CONT");
-    // It goes on, and so does the picture.
+    // The process resumes, and so do the updates.
     looked.send(Signal::CONT);
     eventually("it is asked again", || {
         !session.screen().text().contains("NO ANSWER")

@@ -1,4 +1,4 @@
-//! The program on a terminal: it draws, obeys, and gives the terminal back however it ends.
+//! The program on a terminal: it draws, handles keys, and restores the terminal however it ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ use crate::emulator::Emulator;
 use crate::sandbox::{Directory, LONG, PROGRAM, Shop, crowd, eventually};
 use crate::unmeasured::unmeasured;
 
-/// How long a program without a terminal may live on: many times what it takes.
+/// Maximum time until a program without a terminal ends: many times the usual one.
 const GONE: Duration = Duration::from_secs(10);
 
 const COLUMNS: u16 = 120;
@@ -27,7 +27,7 @@ const ROWS: u16 = 30;
 /// The program on a terminal of its own.
 pub(crate) struct Session {
     user: File,
-    /// Kept open, to ask how the terminal is.
+    /// Kept open to read the terminal's settings.
     terminal: File,
     child: Child,
     seen: Arc<Mutex<Vec<u8>>>,
@@ -66,13 +66,13 @@ impl Session {
         }
     }
 
-    /// What is on the screen.
+    /// Returns the contents of the screen.
     pub(crate) fn screen(&self) -> Emulator {
         let seen = self.seen.lock().expect("whole");
         Emulator::after(&seen, usize::from(COLUMNS), usize::from(ROWS))
     }
 
-    /// Waits until this is to be read on the screen.
+    /// Waits until this text is on the screen.
     #[track_caller]
     pub(crate) fn shows(&self, text: &str) {
         let start = Instant::now();
@@ -90,13 +90,13 @@ impl Session {
         self.user.write_all(keys.as_bytes()).expect("typed");
     }
 
-    /// Whether the terminal hands on single keys, and shows none.
+    /// Returns true if the terminal is in raw mode: single keys, no echo.
     fn is_raw(&self) -> bool {
         let modes = tcgetattr(&self.terminal).expect("a terminal").local_modes;
         !modes.intersects(LocalModes::ICANON | LocalModes::ECHO)
     }
 
-    /// The end, after which the terminal is as it was, but for this.
+    /// Waits for the end, after which the terminal is restored, except for this text.
     #[track_caller]
     pub(crate) fn end(mut self, said: &str) -> ExitStatus {
         let mut status = None;
@@ -114,9 +114,9 @@ impl Session {
     }
 }
 
-/// A new terminal: the user's side of it, and the program's.
+/// Opens a new pseudo-terminal: the user's side, and the program's.
 fn terminal() -> (File, File) {
-    // Not for programs that are started meanwhile: it is closed when this process closes it.
+    // Not inherited by programs that are started meanwhile, so that closing it here closes it.
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let user = openpt(flags).expect("a terminal");
     grantpt(&user).expect("granted");
@@ -146,7 +146,7 @@ impl Drop for Session {
     }
 }
 
-/// Keys do on the screen what they say; then it is as it was.
+/// Keys have their effect on the screen; then it is restored.
 #[test]
 fn it_draws_obeys_and_gives_the_terminal_back() {
     let directory = Directory::new();
@@ -177,7 +177,7 @@ fn it_draws_obeys_and_gives_the_terminal_back() {
     assert!(session.end("").success());
 }
 
-/// The process ends meanwhile: the last picture stays, and it is said, then and at the end.
+/// The process ends meanwhile: the last picture stays, with a message, then and at the end.
 #[test]
 fn the_process_ends_meanwhile() {
     let directory = Directory::new();
@@ -205,7 +205,7 @@ fn an_interrupt_gives_the_terminal_back() {
     assert!(session.end("").success());
 }
 
-/// So does a signal, and then it ends the program.
+/// A signal also restores the terminal, and then ends the program.
 #[test]
 fn a_signal_gives_the_terminal_back() {
     let directory = Directory::new();
@@ -221,15 +221,15 @@ fn a_signal_gives_the_terminal_back() {
     }
 }
 
-/// Starts `command` on a terminal, closes that when the program has drawn, and returns how the
-/// program ends.
+/// Starts `command` on a terminal, closes that when the program has drawn, and returns the
+/// program's exit status.
 #[track_caller]
 fn hang_up(command: &mut Command) -> ExitStatus {
     let (mut user, terminal) = terminal();
     let end = || terminal.try_clone().expect("a descriptor");
     command.env("TERM", "xterm").stdin(end()).stdout(end());
     let mut child = command.stderr(end()).spawn().expect("the program runs");
-    // What `command` keeps of the terminal would not hinder the hang-up.
+    // Descriptors that `command` keeps would not prevent the hang-up.
     drop(terminal);
     let (mut seen, mut bytes) = (Vec::new(), [0; 4096]);
     while !String::from_utf8_lossy(&seen).contains("quit") {
@@ -251,8 +251,8 @@ fn hang_up(command: &mut Command) -> ExitStatus {
     }
 }
 
-/// A window that is closed ends the program, with SIGHUP and without: it has a terminal of its own
-/// only in the first case.
+/// Closing the window ends the program, with SIGHUP and without: it has a controlling terminal only
+/// in the first case.
 #[test]
 fn a_closed_window_ends_it() {
     let directory = Directory::new();
@@ -271,7 +271,7 @@ fn a_closed_window_ends_it() {
     }
 }
 
-/// A panic's message is to be read on the first screen. In a process of its own, which is this test
+/// A panic's message is readable on the first screen. In a process of its own, which is this test
 /// again.
 #[test]
 fn a_panic_gives_the_terminal_back() {
