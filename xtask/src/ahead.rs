@@ -1,8 +1,8 @@
-//! Building ahead: the binaries of several steps, as many builds at once as there are processors.
+//! Builds the binaries of several steps ahead, one build at a time for each processor.
 //!
-//! For half of its time a build of the library's tests is one compiler on one processor. Every lane has
-//! a target directory of its own, so that two such builds need not wait for each other. A step then finds its
-//! binaries built; what does not build it finds out, and says, itself.
+//! For half of its time a build of the library's tests is one compiler on one processor. Every lane
+//! has a target directory of its own, so that two such builds need not wait for each other. A step
+//! then finds its binaries built. A failed build is reported by its step.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use crate::beside::{beside, processors};
 use crate::processor;
 use crate::tally::seconds;
 
-/// What a step runs: its name, and what builds it. What is wrong with it the step says.
+/// A step's name, and the function that builds its binaries. The step reports its errors.
 pub(crate) type Ahead = (&'static str, fn());
 
-/// Builds them, in this order, as far as they build. Nothing else must run meanwhile that measures time.
+/// Builds them in this order and ignores failures. No time measurement may run meanwhile.
 pub(crate) fn build(builds: &[Ahead]) {
     let (begun, before) = (Instant::now(), processor::of_children());
     beside(builds, processors(), |(name, build)| {

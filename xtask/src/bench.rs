@@ -1,15 +1,14 @@
-//! `cargo xtask bench`: hands over to the programs in bench/, which is a workspace of its own
-//! so that the peers it measures stay out of the library's lock file.
+//! `cargo xtask bench`: runs the programs in bench/, which is a separate workspace so that the
+//! measured peers stay out of the library's lock file.
 //!
 //! `compare` prints pirn and its peers side by side, `echo` only their servers, `fork` only
 //! fork-join, `tails` only the cases of tails; `guard` compares instruction counts
-//! with the baseline in the repository; `cost` compares them with those of a build without
-//! anything that is there for reports only. Both are built without the peers. `redis` is about a
-//! program, and in `redis.rs`.
+//! with the baseline in the repository; `cost` compares them with those of a build without the code
+//! for reports. Both are built without the peers. `redis` measures a program, and is in `redis.rs`.
 //!
 //! Each writes its verdicts into bench/BOUNDS.md; a timed one needs seven repetitions for that, all peers
-//! of the bound, and a quiet machine. The steps `guard` and `cost` of `ci` judge alike and write nothing: what
-//! a gate checks stays as it is.
+//! of the bound, and a quiet machine. The steps `guard` and `cost` of `ci` judge by the same rules
+//! and write nothing: CI must not change the tree that it checks.
 
 use std::fs;
 use std::path::PathBuf;
@@ -24,7 +23,8 @@ use crate::repo;
 use crate::skips;
 use crate::tally::Tally;
 
-/// Runs `compare`, its cases of servers, of fork-join or of tails, or `guard` with the arguments that follow.
+/// Runs `compare`, its cases of servers, of fork-join or of tails, or `guard`, with the following
+/// arguments.
 ///
 /// # Errors
 /// When the program is not named, or fails.
@@ -54,7 +54,7 @@ pub(crate) fn bench(options: &Options) -> Result<Tally, String> {
 /// Options with which the programs give no verdicts.
 const UNJUDGED: [&str; 4] = ["--list", "--bless", "--wall", "--inject-sleep"];
 
-/// Runs one of the programs, and writes down its verdicts unless `args` ask for something else.
+/// Runs one of the programs, and records its verdicts unless `args` request something else.
 fn judged_unless_asked(program: &mut Command, args: &[String]) -> Result<Tally, String> {
     let is_unjudged = |arg: &String| UNJUDGED.iter().any(|name| arg.starts_with(name));
     if args.iter().any(is_unjudged) {
@@ -63,7 +63,7 @@ fn judged_unless_asked(program: &mut Command, args: &[String]) -> Result<Tally, 
     judged(program)
 }
 
-/// Runs one of the programs and writes down its verdicts, also when it fails by them.
+/// Runs one of the programs and records its verdicts, also when it fails by them.
 fn judged(program: &mut Command) -> Result<Tally, String> {
     bounds::read()?;
     let (ended, lines) = verdicts_of(program)?;
@@ -71,7 +71,7 @@ fn judged(program: &mut Command) -> Result<Tally, String> {
     ended.map(|()| Tally::PASS)
 }
 
-/// How the program ended, and its verdicts, one a line.
+/// The program's exit status, and its verdicts, one a line.
 fn verdicts_of(program: &mut Command) -> Result<(Result<(), String>, String), String> {
     let path = repo::target(None).join("verdicts");
     let failed = |e| format!("{}: {e}", path.display());
@@ -80,8 +80,8 @@ fn verdicts_of(program: &mut Command) -> Result<(Result<(), String>, String), St
     Ok((ended, fs::read_to_string(&path).map_err(failed)?))
 }
 
-/// The step `guard` of `ci`: fails where an operation needs more than 5 % more instructions than
-/// the baseline in the repository says.
+/// The step `guard` of `ci`: fails if an operation needs more than 5 % more instructions than in
+/// the repository's baseline.
 ///
 /// # Errors
 /// When the guard does not build, or cannot count.
@@ -89,7 +89,7 @@ pub(crate) fn guard_step() -> Result<Tally, String> {
     step("guard", guard)
 }
 
-/// The step `cost` of `ci`: fails where what only reports read needs too many instructions.
+/// The step `cost` of `ci`: fails if the code for reports needs too many instructions.
 ///
 /// # Errors
 /// As for [`guard_step`].
@@ -97,7 +97,7 @@ pub(crate) fn cost_step() -> Result<Tally, String> {
     step("cost", cost)
 }
 
-/// Counts the verdicts of a program that counts instructions, and writes them nowhere.
+/// Counts the verdicts of a program that counts instructions, without recording them.
 fn step(name: &str, program: fn() -> Result<Command, String>) -> Result<Tally, String> {
     if !command::exists("valgrind") {
         return Ok(skips::skip_check(name, "no valgrind on this machine"));
@@ -106,7 +106,8 @@ fn step(name: &str, program: fn() -> Result<Command, String>) -> Result<Tally, S
     tally(name, ended, &lines)
 }
 
-/// The verdicts as a tally. A program that failed by none of them has failed by itself.
+/// Returns the verdicts as a tally. If the program failed without a failed verdict, that is an
+/// error.
 fn tally(name: &str, ended: Result<(), String>, lines: &str) -> Result<Tally, String> {
     let count = |verdict| {
         let of = lines
@@ -125,8 +126,7 @@ fn tally(name: &str, ended: Result<(), String>, lines: &str) -> Result<Tally, St
     }
 }
 
-/// The arguments with which `compare` runs the cases of servers, ten times unless it is told
-/// otherwise.
+/// Returns the arguments with which `compare` runs the cases of servers, ten times by default.
 fn echo(args: &[String]) -> Vec<String> {
     let mut all = vec!["--only".to_owned(), "echo-*,http-*,idle".to_owned()];
     if !args.iter().any(|arg| arg.starts_with("--reps")) {
@@ -136,26 +136,26 @@ fn echo(args: &[String]) -> Vec<String> {
     all
 }
 
-/// The arguments with which `compare` runs the cases of these names.
+/// Returns the arguments with which `compare` runs the cases of these names.
 fn only(names: &str, args: &[String]) -> Vec<String> {
     let mut all = vec!["--only".to_owned(), names.to_owned()];
     all.extend_from_slice(args);
     all
 }
 
-/// The guard, built.
+/// Returns the command of the built guard.
 fn guard() -> Result<Command, String> {
     Ok(command::program(built_guard()?))
 }
 
-/// The guard, built twice: it is to compare itself with the build that has nothing for reports.
+/// Builds the guard twice, so that it compares itself with the build without code for reports.
 fn cost() -> Result<Command, String> {
     let mut compare = guard()?;
     compare.arg("--against").arg(built_bare_guard()?);
     Ok(compare)
 }
 
-/// Builds the guard; returns where it lies.
+/// Builds the guard; returns its path.
 ///
 /// # Errors
 /// When it does not build.
@@ -163,7 +163,7 @@ pub(crate) fn built_guard() -> Result<PathBuf, String> {
     guard_of(None, "")
 }
 
-/// The same without anything that is there for reports only.
+/// Builds the guard without the code for reports; returns its path.
 ///
 /// # Errors
 /// As [`built_guard`].
@@ -185,7 +185,7 @@ fn guard_of(lane: Option<&str>, rustflags: &str) -> Result<PathBuf, String> {
     Ok(target.join("release/guard"))
 }
 
-/// The benches' own tests: statistics, verdicts, the guard's judgement.
+/// Runs the benches' own tests: statistics, verdicts, the guard's judgement.
 ///
 /// # Errors
 /// When they do not build, or nothing ran.
@@ -195,7 +195,7 @@ pub(crate) fn tests() -> Result<Tally, String> {
     tally.nonzero("tests of the benches")
 }
 
-/// The build that [`tests`] runs.
+/// Returns the build of [`tests`].
 pub(crate) fn tests_build() -> Build {
     let manifest = repo::root().join("bench/Cargo.toml").display().to_string();
     let build = Build::new(&["--manifest-path", &manifest]);

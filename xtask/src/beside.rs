@@ -1,14 +1,14 @@
-//! Things done side by side, so many at a time.
+//! Runs work in parallel, with a bound on the number at a time.
 //!
-//! Owns: the threads, who takes what next, the order of the answers. Does not own: how many that ought to
-//! be, which whoever calls knows.
+//! Owns the threads, the assignment of items, and the order of the results. Does not own the number
+//! of threads, which the caller sets.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Does `work` for each of `items`, `jobs` at a time, beginning in their order; returns what it returned, in
-/// their order.
+/// Calls `work` for each of `items`, `jobs` at a time, starting in their order; returns the results
+/// in their order.
 ///
 /// # Panics
 /// With a panic of `work`.
@@ -37,7 +37,7 @@ pub(crate) fn beside<T: Sync, R: Send>(
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// As many as there are processors.
+/// Returns the number of processors.
 pub(crate) fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

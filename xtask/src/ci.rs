@@ -1,7 +1,8 @@
-//! `cargo xtask ci`: everything that must hold before a change is taken, in one go.
+//! `cargo xtask ci`: all checks before a change is merged.
 //!
-//! Each step prints how many tests or checks it ran, how long it took and for how long processors worked
-//! on it, and fails when it ran none. A failing step does not hide the later ones: all run, and the last line sums up.
+//! Each step prints the number of tests or checks, its duration and its processor time, and fails
+//! if it ran none. A failing step does not stop the later ones: all run, and the last line is a
+//! summary.
 
 use std::time::Instant;
 
@@ -22,7 +23,7 @@ use crate::tally::{Tally, seconds};
 use crate::targets;
 use crate::tidy;
 
-/// A step: what it is called, what it does.
+/// A step: its name and its function.
 type Step = (&'static str, fn() -> Result<Tally, String>);
 
 const STEPS: &[Step] = &[
@@ -53,7 +54,7 @@ const STEPS: &[Step] = &[
     ("deny", deny),
 ];
 
-/// What steps run that can be built side by side, the longest builds first.
+/// The steps with builds that can run in parallel, the longest builds first.
 const AHEAD: &[Ahead] = &[
     ("test", || suite::workspace_build().ahead()),
     ("tsan", || drop(sanitize::tsan_build().map(|b| b.ahead()))),
@@ -67,11 +68,11 @@ const AHEAD: &[Ahead] = &[
     ("guard", || drop(bench::built_guard())),
     ("cost", || drop(bench::built_bare_guard())),
     ("rows", || bench::tests_build().ahead()),
-    // In the directory of `test`, whose dependencies it takes.
+    // In the directory of `test`, to share its dependencies.
     ("checked", || suite::checked_build().ahead()),
 ];
 
-/// Runs every step, or the ones named.
+/// Runs every step, or the named ones.
 ///
 /// # Errors
 /// When a named step does not exist.

@@ -1,7 +1,7 @@
-//! Running other programs, cargo above all.
+//! Runs other programs, mostly cargo.
 //!
-//! Owns: how a command is shown, how its failure is worded. Does not own: tests, which run
-//! one by one in processes of their own (`harness`).
+//! Owns the display of commands and of their failures. Does not own tests, which run one by one in
+//! processes of their own (`harness`).
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -9,19 +9,19 @@ use std::process::{Command, Stdio};
 
 use crate::repo;
 
-/// A program started in the repository's root.
+/// Returns the command of a program, in the repository's root.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(name);
     command.current_dir(repo::root());
     command
 }
 
-/// The cargo that runs this program.
+/// Returns the command of the cargo that runs this program.
 pub(crate) fn cargo() -> Command {
     program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Runs to the end with its output on ours.
+/// Runs to the end with inherited output.
 ///
 /// # Errors
 /// When it cannot start or says that it failed.
@@ -63,7 +63,7 @@ pub(crate) fn outcome(command: &mut Command) -> Result<(bool, String), String> {
     Ok((out.status.success(), text))
 }
 
-/// True when a program of this name is on the search path.
+/// Returns true when a program of this name is on the search path.
 pub(crate) fn exists(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|dir| is_file(&dir.join(name)))

@@ -1,9 +1,10 @@
-//! Whether the machine lets threads run: only where it does, a bound on time can be judged.
+//! Measures whether the machine is undisturbed: only then a bound on time can be judged.
 //!
-//! Other processes, and other machines on the same host, take a processor for milliseconds at a time. Three things are
-//! measured. While nothing of ours runs: how much of the time is missing between two readings of the clock by
-//! threads that compute, and how late threads wake that sleep for a millisecond. While a test runs: how much time
-//! of the processors the host took (the word `steal` of /proc/stat), which the test has no influence on.
+//! Other processes, and other machines on the same host, take a processor for milliseconds at a
+//! time. There are three measures. While no test runs: the share of time that computing threads
+//! miss between two readings of the clock, and the delay of threads that sleep for a millisecond.
+//! While a test runs: the processor time that the host took (the word `steal` of /proc/stat), which
+//! the test does not influence.
 
 use std::fmt;
 use std::fs;
@@ -12,37 +13,37 @@ use std::time::{Duration, Instant};
 
 use crate::beside::{beside, processors};
 
-/// How long each of the two looks is.
+/// Duration of each of the two measurements.
 const LOOK: Duration = Duration::from_millis(250);
-/// Two readings of the clock that are further apart lie on both sides of an interruption.
+/// Two readings of the clock that are further apart indicate an interruption.
 const GAP: Duration = Duration::from_micros(200);
-/// How long a thread sleeps at a time.
+/// Duration of one sleep.
 const NAP: Duration = Duration::from_millis(1);
 
-/// More than this share of the time missing, or stolen, is a disturbance.
+/// A larger share of missing or stolen time is a disturbance.
 const MISSING: f64 = 0.01;
-/// A wake that is later than this, for one in [`LATE_ONES`], is a disturbance.
+/// A larger delay, of one wake in [`LATE_ONES`], is a disturbance.
 const LATE: Duration = Duration::from_micros(700);
 const LATE_ONES: usize = 50;
 
-/// What kept threads from running.
+/// Measures of disturbance.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Disturbance {
     /// The share of the time that computing threads missed.
     missing: f64,
-    /// How late one in [`LATE_ONES`] sleeping threads woke.
+    /// The delay of one in [`LATE_ONES`] sleeping threads.
     late: Duration,
     /// The share of the processors' time that the host took while the test ran.
     stolen: f64,
 }
 
 impl Disturbance {
-    /// True if it can make a test late.
+    /// Returns true if it can delay a test.
     pub(crate) fn matters(&self) -> bool {
         self.missing > MISSING || self.stolen > MISSING || self.late > LATE
     }
 
-    /// The larger one of each measure.
+    /// Returns the larger one of each measure.
     fn and(self, other: Disturbance) -> Disturbance {
         Disturbance {
             missing: self.missing.max(other.missing),
@@ -65,7 +66,7 @@ impl fmt::Display for Disturbance {
     }
 }
 
-/// Measures for half a second. Nothing else of this program may run meanwhile.
+/// Measures for half a second. No other part of this program may run meanwhile.
 pub(crate) fn look() -> Disturbance {
     let every: Vec<()> = vec![(); processors()];
     let missing = beside(&every, every.len(), |()| missing());
@@ -82,7 +83,7 @@ pub(crate) fn look() -> Disturbance {
     }
 }
 
-/// Runs `test` between two looks.
+/// Runs `test` between two measurements.
 pub(crate) fn around<T>(test: impl FnOnce() -> T) -> (T, Disturbance) {
     let (before, stolen, start) = (look(), stolen(), Instant::now());
     let answer = test();
@@ -95,7 +96,7 @@ pub(crate) fn around<T>(test: impl FnOnce() -> T) -> (T, Disturbance) {
     (answer, before.and(during).and(look()))
 }
 
-/// The share of the time that lies in gaps, for a thread that computes.
+/// Returns the share of the time in gaps, for a thread that computes.
 fn missing() -> f64 {
     let start = Instant::now();
     let (mut last, mut lost) = (start, Duration::ZERO);
@@ -109,7 +110,7 @@ fn missing() -> f64 {
     lost.as_secs_f64() / (last - start).as_secs_f64()
 }
 
-/// How late each wake of a thread was that sleeps.
+/// Returns the delay of each wake of a sleeping thread.
 fn lateness() -> Vec<Duration> {
     let start = Instant::now();
     let mut late = Vec::new();
@@ -121,7 +122,8 @@ fn lateness() -> Vec<Duration> {
     late
 }
 
-/// Seconds that the host has taken since the machine started; none where the system does not tell.
+/// Returns the seconds that the host has taken since the machine started; none if the system does
+/// not report it.
 fn stolen() -> Option<f64> {
     stolen_in(&fs::read_to_string("/proc/stat").ok()?)
 }
@@ -133,7 +135,8 @@ fn stolen_since(before: Option<f64>) -> f64 {
     }
 }
 
-/// The eighth number of the first line, in hundredths of a second whatever the system's own clock.
+/// Returns the eighth number of the first line, in hundredths of a second whatever the system's own
+/// clock.
 fn stolen_in(stat: &str) -> Option<f64> {
     let ticks: f64 = stat.split_whitespace().nth(8)?.parse().ok()?;
     Some(ticks / 100.0)

@@ -1,10 +1,10 @@
-//! Examples are tests: each says in its header how to run it and how its output ends.
+//! Examples are tests: the header of each has its command and the end of its output.
 //!
 //! The header ends with a sentence of the form
 //! ```text
 //! Checked: `cargo run --example hello -- 3` ends with `hello from 3 fibers`.
 //! ```
-//! where `*` stands for what varies from run to run.
+//! where `*` matches any text.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use crate::repo;
 use crate::tally::Tally;
 
 const HOME: &str = "crates/pirn/examples/";
-/// No example needs longer with small arguments.
+/// Timeout of an example with small arguments.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// How one example is checked.
+/// The check of one example.
 #[derive(Debug, PartialEq, Eq)]
 struct Check {
     name: String,
@@ -29,7 +29,7 @@ struct Check {
 /// Builds and runs every example of the library.
 ///
 /// # Errors
-/// When one does not build, or does not say how it is checked.
+/// When one does not build, or has no such sentence.
 pub(crate) fn examples() -> Result<Tally, String> {
     let files = repo::files()?;
     let mut checks = Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn examples() -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The last line that is not empty; empty if it failed or ran out of time.
+/// Returns the last line that is not empty; empty if the example failed or timed out.
 fn last_line(check: &Check) -> Result<String, String> {
     let path = repo::target(None).join("debug/examples").join(&check.name);
     let mut child = Command::new(path)
@@ -123,7 +123,7 @@ fn parse(name: &str, text: &str) -> Result<Check, String> {
     })
 }
 
-/// True when `text` is `pattern`, with any text in place of each `*`.
+/// Returns true when `text` is `pattern`, with any text in place of each `*`.
 fn fits(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,

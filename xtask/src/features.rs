@@ -1,4 +1,4 @@
-//! docs/features.md, read: which test proves which promise.
+//! Reads docs/features.md: the promises and the tests that prove them.
 //!
 //! A table `Row | Promise | Proof`. A proof is one or more names between backticks:
 //! * `` `pirn::machine spawn::many_joiners` ``: a test, by binary and path;
@@ -11,14 +11,14 @@
 //! * `` `bench steal` ``: a case of the benches with bounds in bench/BOUNDS.md, or,
 //!   with `::` in its name, a test of the benches themselves;
 //!
-//! or the words `issue N` for what waits for another issue, or `pending`.
+//! or the words `issue N` for a promise that depends on another issue, or `pending`.
 
 use crate::markdown::{quoted, table};
 
-/// Where the table is.
+/// The table's path.
 pub(crate) const PATH: &str = "docs/features.md";
 
-/// What proves a promise.
+/// A proof of a promise.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Proof {
     /// `binary test::path`.
@@ -31,13 +31,13 @@ pub(crate) enum Proof {
     Free(String),
     /// The end of a test's name, under the portable switch and parker.
     Portable(String),
-    /// The end of a test's name, with the features that look closer.
+    /// The end of a test's name, with the features `diagnostics` and `tracing`.
     Checked(String),
     /// A target that the library compiles for.
     Compiles(String),
     /// A case of the benches, or one of their tests.
     Bench(String),
-    /// The issue that will bring it.
+    /// The issue that will implement it.
     Issue(u32),
 }
 
@@ -51,12 +51,12 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// True while nobody has said what proves it.
+    /// Returns true if it has no proof yet.
     pub(crate) fn is_pending(&self) -> bool {
         self.proofs.is_empty()
     }
 
-    /// The cases of the benches among its proofs.
+    /// Returns the cases of the benches among its proofs.
     pub(crate) fn cases(&self) -> Vec<&str> {
         let names = self.proofs.iter().filter_map(|proof| match proof {
             Proof::Bench(name) => Some(name.as_str()),
@@ -69,7 +69,7 @@ impl Row {
 /// Reads the table.
 ///
 /// # Errors
-/// When there is none, a row is there twice, or a proof cannot be read.
+/// When there is none, a row is duplicated, or a proof cannot be parsed.
 pub(crate) fn parse(text: &str) -> Result<Vec<Row>, String> {
     let mut rows: Vec<Row> = Vec::new();
     for (line, cells) in table(text, "Row") {

@@ -1,8 +1,7 @@
 //! The checks, models and measurements of this repository, as one program.
 //!
 //! `cargo xtask` alone prints the commands. Every command prints how many tests or checks it
-//! ran and fails at zero, so that a dead lane cannot look green. The last line is
-//! `N passed, N failed`.
+//! ran and fails at zero, so that an empty lane cannot pass. The last line is `N passed, N failed`.
 #![expect(
     clippy::disallowed_methods,
     reason = "a program of plain threads, outside the runtime"
@@ -45,10 +44,10 @@ use std::time::Instant;
 use options::Options;
 use tally::{Tally, seconds};
 
-/// A command: its name, flags, valued options, what it does, what it says in the help.
+/// A command: its name, flags, valued options, function, and help text.
 struct Command {
     name: &'static str,
-    /// Flags and options with a value; none when all arguments are handed on.
+    /// Flags and options with a value; none when all arguments are passed on.
     options: Option<(&'static [&'static str], &'static [&'static str])>,
     run: fn(&Options) -> Result<Tally, String>,
     help: &'static str,

@@ -1,10 +1,10 @@
-//! Markdown tables, as far as the papers use them.
+//! Markdown tables, as far as the documents use them.
 //!
 //! docs/features.md, docs/models.md, docs/unsafe.md and ARCHITECTURE.md are read by checks:
 //! a table is found by the name of one of its columns.
 
-/// The cells of every row of the Markdown table whose header has a column of this name, up
-/// to the first line that is no row. The header and its ruler are left out.
+/// Returns the cells of every row of the Markdown table with a column of this name, up to the first
+/// line that is no row. The header and its ruler are left out.
 pub(crate) fn table<'a>(text: &'a str, column: &str) -> Vec<(usize, Vec<&'a str>)> {
     let mut rows = Vec::new();
     let mut inside = false;
@@ -27,7 +27,7 @@ pub(crate) fn table<'a>(text: &'a str, column: &str) -> Vec<(usize, Vec<&'a str>
     rows
 }
 
-/// The words of a cell that stand between backticks.
+/// Returns the words of a cell between backticks.
 pub(crate) fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }

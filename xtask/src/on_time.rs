@@ -1,9 +1,10 @@
-//! Tests that bound times: one that fails is tried again, and judged only where the machine lets it run.
+//! Tests that bound times: a failed one is run again, and judged only if the machine is
+//! undisturbed.
 //!
 //! Each failed test gets one more try. If it fails again, and the machine was undisturbed meanwhile
-//! ([`disturbance`]), it has failed. Was the machine disturbed, then that try says nothing, and another one
-//! follows, [`TRIES`] in all. A test that found no undisturbed moment counts as skipped: it is named at the end with
-//! the disturbance, and has proven nothing.
+//! ([`disturbance`]), it has failed. If the machine was disturbed, that try does not count, and
+//! another one follows, [`TRIES`] in all. A test without an undisturbed try counts as skipped: it
+//! is named at the end with the disturbance, and has proven nothing.
 
 use std::slice;
 
@@ -12,10 +13,10 @@ use crate::harness::{Case, Run, run};
 use crate::skips;
 use crate::tally::Tally;
 
-/// Tries after the first one, at most.
+/// Maximum number of tries after the first one.
 const TRIES: usize = 4;
 
-/// Runs them, and those that fail once more or, on a disturbed machine, a few times.
+/// Runs them. Failed ones are run once more or, on a disturbed machine, a few times.
 ///
 /// # Errors
 /// When a process cannot be started or watched.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// What follows the name of a command.
+/// The arguments after the name of a command.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Options {
     /// Arguments that are no options, in order.
@@ -23,7 +23,7 @@ impl Options {
         }
     }
 
-    /// Everything as words: for a command that hands its arguments on.
+    /// Returns all arguments as words: for a command that passes them on.
     pub(crate) fn words(args: &[String]) -> Options {
         Options {
             words: args.to_vec(),
@@ -63,15 +63,15 @@ impl Options {
         Ok(read)
     }
 
-    /// True when the option was given.
+    /// Returns true when the option was given.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.options.iter().any(|(n, _)| n == name)
     }
 
-    /// The option's value, if it was given.
+    /// Returns the option's value, if it was given.
     ///
     /// # Errors
-    /// When the value does not read as a `T`.
+    /// When the value cannot be parsed as a `T`.
     pub(crate) fn value<T: FromStr>(&self, name: &str) -> Result<Option<T>, String> {
         let Some((_, value)) = self.options.iter().rfind(|(n, _)| n == name) else {
             return Ok(None);
@@ -83,7 +83,7 @@ impl Options {
             .map_err(|_| format!("--{name}: cannot use `{value}`"))
     }
 
-    /// True when no words were given, or one of them is in `text`.
+    /// Returns true when no words were given, or one of them is in `text`.
     pub(crate) fn picks(&self, text: &str) -> bool {
         self.words.is_empty() || self.words.iter().any(|word| text.contains(word))
     }

@@ -1,40 +1,40 @@
-//! How long the processors have worked for this program's children.
+//! The processor time of this program's children.
 //!
-//! Owns: reading it. `ci` says it beside the time that a step took: a step that took as long as the
-//! processors worked has left one of two idle.
+//! Owns reading it. `ci` prints it beside the duration of a step: if both are equal, one of two
+//! processors was idle.
 
 use std::fs;
 use std::time::Duration;
 
 use crate::tally::seconds;
 
-/// One tick of what the system counts in: a hundredth of a second, whatever its own clock.
+/// One tick of the system's counters: a hundredth of a second, whatever its own clock.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The processor time of all children that have ended, and of theirs; none where the system does
-/// not tell.
+/// Returns the processor time of all ended children, and of theirs; none if the system does not
+/// report it.
 pub(crate) fn of_children() -> Option<Duration> {
     children_in(&fs::read_to_string("/proc/self/stat").ok()?)
 }
 
-/// The processor time of the process so far, and of those of its children that have ended.
+/// Returns the processor time of the process so far, and of its ended children.
 pub(crate) fn of(process: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     Some(own_in(&stat)? + children_in(&stat)?)
 }
 
-/// How much that is by now, after it was `before`; nothing where the system does not tell.
+/// Returns the increase since `before`; nothing if the system does not report it.
 pub(crate) fn since(before: Option<Duration>) -> String {
     let worked = before.and_then(|before| of_children()?.checked_sub(before));
     worked.map(seconds).unwrap_or_default()
 }
 
-/// The sum of `cutime` and `cstime`, which are the 14th and the 15th word after the name.
+/// Returns the sum of `cutime` and `cstime`, which are the 14th and the 15th word after the name.
 fn children_in(stat: &str) -> Option<Duration> {
     two_in(stat, 13)
 }
 
-/// The sum of `utime` and `stime`, which come before those.
+/// Returns the sum of `utime` and `stime`, which come before those.
 fn own_in(stat: &str) -> Option<Duration> {
     two_in(stat, 11)
 }

@@ -1,7 +1,7 @@
-//! The lane `programs`: what is written on pirn, tested with other people's clients.
+//! The lane `programs`: programs on pirn, tested with third-party clients.
 //!
-//! programs/ is a workspace of its own, so that what it depends on stays out of the library's
-//! lock file. It is built once: the compiler that builds the tests is clippy's.
+//! programs/ is a separate workspace, so that its dependencies stay out of the library's lock file.
+//! It is built once: clippy's compiler builds the tests.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,11 @@ use crate::repo;
 use crate::suite;
 use crate::tally::Tally;
 
-/// How the names of its tests begin.
+/// The beginning of the names of its tests.
 pub(crate) const NAMES: &str = "programs::";
 
-/// Formatting, lints and tests of the programs, or those tests whose name contains one of the words.
+/// Checks formatting and lints of the programs and runs their tests, or those tests with one of the
+/// words in their names.
 ///
 /// # Errors
 /// When it is not formatted, clippy finds something, it does not build, or nothing ran.
@@ -30,7 +31,7 @@ pub(crate) fn programs(options: &Options) -> Result<Tally, String> {
     tally.nonzero("tests of the programs")
 }
 
-/// The tests of the programs, built.
+/// Builds the tests of the programs.
 ///
 /// # Errors
 /// When clippy finds something or it does not build.
@@ -38,7 +39,7 @@ pub(crate) fn tests() -> Result<Vec<Case>, String> {
     cases(&build().binaries()?)
 }
 
-/// The build of [`tests`].
+/// Returns the build of [`tests`].
 pub(crate) fn build() -> Build {
     let build = Build {
         lane: Some("programs".to_owned()),
@@ -57,7 +58,7 @@ fn manifest() -> String {
         .to_string()
 }
 
-/// The compiler that lints: beside cargo, or on the search path.
+/// Returns clippy's compiler: beside cargo, or on the search path.
 fn clippy() -> PathBuf {
     let name = PathBuf::from("clippy-driver");
     let cargo = std::env::var_os("CARGO").map(PathBuf::from);

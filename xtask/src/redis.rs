@@ -1,9 +1,8 @@
-//! `cargo xtask bench redis`: the program `kv` beside redis-server, with the load of
-//! redis-benchmark.
+//! `cargo xtask bench redis`: the program `kv` against redis-server, under redis-benchmark.
 //!
-//! Both servers run all the time; each round asks one after the other, the first one first in
-//! every other round, so that what else goes on on the machine meets both. What they
-//! answered is checked afterwards: a server that loses increments has no figures.
+//! Both servers run all the time. Each round measures one after the other, in alternating order, so
+//! that other work on the machine affects both. The answers are checked afterwards: a server that
+//! loses increments has no figures.
 
 use std::fmt;
 use std::io::{BufRead, BufReader};
@@ -18,15 +17,15 @@ use crate::quiet;
 use crate::repo;
 use crate::tally::Tally;
 
-/// A server that runs; killed at the end.
+/// A running server; killed when dropped.
 struct Server {
     child: Child,
     port: u16,
-    /// Increments that it has been asked for.
+    /// Number of requested increments.
     increments: u64,
 }
 
-/// A load: the command, requests that are under way together, bytes of a value.
+/// A load: the command, pipelined requests, bytes of a value.
 #[derive(Clone, Copy)]
 struct Load {
     test: &'static str,
@@ -34,7 +33,7 @@ struct Load {
     size: usize,
 }
 
-/// Measures, and prints a table: medians of the rounds, and the quotient of kv's and Redis's.
+/// Measures, and prints a table: medians of the rounds, and the ratio of kv's to Redis's.
 ///
 /// # Errors
 /// When a program is missing or fails, or a value is wrong.
@@ -84,10 +83,10 @@ pub(crate) fn compare(args: &[String]) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// How many rounds a verdict needs.
+/// Number of rounds that a verdict needs.
 const ENOUGH: usize = 7;
 
-/// The verdict on a load, as a line for [`bounds::record`].
+/// Returns the verdict on a load, as a line for [`bounds::record`].
 fn verdict(load: Load, quotient: f64) -> String {
     let kept = if quotient >= 1.0 { "KEPT" } else { "MISSED" };
     format!("{load}\trequests answered\t≥ 1 × redis-server\t{kept}\t{quotient:.3}")
@@ -114,7 +113,7 @@ fn loads() -> Vec<Load> {
     loads
 }
 
-/// Builds kv; returns where it lies.
+/// Builds kv; returns its path.
 fn build() -> Result<std::path::PathBuf, String> {
     let target = repo::target(Some("programs"));
     let mut cargo = command::cargo();
@@ -126,9 +125,9 @@ fn build() -> Result<std::path::PathBuf, String> {
     Ok(target.join("release/kv"))
 }
 
-/// Starts redis-server without anything on disk, as kv is.
+/// Starts redis-server without persistence, like kv.
 fn redis() -> Result<Server, String> {
-    // It cannot be asked for any free port: one that was free a moment ago will do.
+    // It cannot choose a free port itself: take one that was free a moment ago.
     let free = std::net::TcpListener::bind("127.0.0.1:0");
     let free = free.and_then(|l| l.local_addr());
     let port = free.map_err(|e| format!("no free port: {e}"))?.port();
@@ -145,7 +144,7 @@ fn redis() -> Result<Server, String> {
 }
 
 impl Server {
-    /// Starts a server on this port, or on the one that it says in its first line.
+    /// Starts a server on this port, or on the one that it prints in its first line.
     fn started(
         mut command: std::process::Command,
         port: Option<u16>,
@@ -162,7 +161,7 @@ impl Server {
             None => lines.next().and_then(Result::ok).unwrap_or_default(),
             Some(port) => format!("port:{port}"),
         };
-        // What a server prints is read, or it would wait for that some day.
+        // A server's output is read, or the server would block on a full pipe.
         thread::spawn(move || lines.for_each(drop));
         let port = said.rsplit(':').next().and_then(|port| port.parse().ok());
         let server = Server {
@@ -179,7 +178,7 @@ impl Server {
         Err(format!("{name} does not listen"))
     }
 
-    /// Requests a second under a load.
+    /// Returns the requests a second under a load.
     fn loaded(&mut self, load: Load, requests: u64) -> Result<f64, String> {
         let mut benchmark = command::program("redis-benchmark");
         benchmark.args(["-p", &self.port.to_string(), "-t", load.test, "--csv"]);
@@ -207,7 +206,7 @@ impl Server {
     }
 
     /// # Errors
-    /// An increment has been lost.
+    /// When an increment has been lost.
     fn check(&self) -> Result<(), String> {
         let counted = self.asked("GET", "counter:__rand_int__")?;
         if counted == self.increments.to_string() {
@@ -252,7 +251,7 @@ fn print_row(load: Load, rates: &[Vec<f64>; 2]) -> f64 {
     quotient
 }
 
-/// The middle one, or the mean of the two in the middle.
+/// Returns the middle one, or the mean of the two in the middle.
 fn median(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);

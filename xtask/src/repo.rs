@@ -1,18 +1,18 @@
-//! Where things are: the root of the repository, target directories, and its files.
+//! Paths: the root of the repository, target directories, and its files.
 //!
-//! Does not own: running anything (`command`, `harness`).
+//! Does not own running programs (`command`, `harness`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The repository's root directory.
+/// Returns the repository's root directory.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// The directory cargo builds into; `lane` names a subdirectory for a build with other
-/// flags, so that lanes do not throw away each other's work.
+/// Returns cargo's target directory. `lane` names a subdirectory for a build with other flags, so
+/// that lanes keep each other's artifacts.
 pub(crate) fn target(lane: Option<&str>) -> PathBuf {
     let base = match std::env::var_os("CARGO_TARGET_DIR") {
         Some(dir) => root().join(dir),
@@ -24,7 +24,7 @@ pub(crate) fn target(lane: Option<&str>) -> PathBuf {
     }
 }
 
-/// One file of the repository that a person wrote.
+/// One source file of the repository.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
     /// Path from the root, with forward slashes.
@@ -32,7 +32,7 @@ pub(crate) struct File {
     pub(crate) text: String,
 }
 
-/// Reads every text file below the root: sources, papers, settings. Build outputs, version
+/// Reads every text file below the root: sources, documents, settings. Build outputs, version
 /// control and binary files are left out. Sorted by path.
 ///
 /// # Errors

@@ -1,12 +1,12 @@
 //! `cargo xtask rows`: every promise of docs/features.md is proven by the test it names.
 //!
-//! Runs each named test and model; a name that no binary holds is a failure, and so is a row
-//! without proof. With `--names` it only checks that what is named exists, which is what
-//! `ci` does after having run everything.
+//! Runs each named test and model; a name that is in no binary is a failure, and so is a row
+//! without proof. With `--names` it only checks that named tests exist; `ci` does this after having
+//! run them.
 //!
-//! What a case of the benches proves is in bench/BOUNDS.md. A row with a bound that is missed, or without
-//! a fresh verdict, is open: the last lines name it, and so do README.md and docs/features.md, which
-//! `--write` brings up to date.
+//! The verdicts on cases of the benches are in bench/BOUNDS.md. A row with a missed bound, or
+//! without a recent verdict, is open: the last lines name it, and so do README.md and
+//! docs/features.md, which `--write` updates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,13 +28,12 @@ use crate::targets;
 pub(crate) const FLAGS: &[&str] = &["names", "verbose", "write"];
 pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
 
-/// How the names of storms begin: they run optimised.
+/// The beginning of the names of storms: they run optimised.
 const STORMS: &str = "pirn::stress ";
-/// How the names of the suites about optimised code begin: they run as the profile `fat`
-/// builds them.
+/// The beginning of the names of the suites about optimised code: they run in the profile `fat`.
 const FAT: [&str; 2] = ["pirn::thread_locals ", "pirn::rmw "];
 
-/// Checks every row, or those whose id is one of the words.
+/// Checks every row, or those with one of the words as id.
 ///
 /// # Errors
 /// When the table cannot be read or something does not build.
@@ -69,7 +68,7 @@ pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
         };
     }
     if options.has("names") {
-        // Storms, above all.
+        // Mostly storms.
         let aside = |row: &&Row| row.proofs.iter().any(|proof| stage.is_aside(proof));
         let ids: Vec<_> = rows.iter().filter(aside).map(|row| &*row.id).collect();
         println!(
@@ -94,7 +93,7 @@ pub(crate) fn rows(options: &Options) -> Result<Tally, String> {
     tally.nonzero("rows")
 }
 
-/// Bounds of rows that there are not.
+/// Bounds of rows that do not exist.
 fn orphans(rows: &[Row], bounds: &[Bound]) -> Vec<String> {
     let is_known = |bound: &&Bound| rows.iter().any(|row| row.id == bound.row);
     let unknown = bounds.iter().filter(|bound| !is_known(bound));
@@ -112,16 +111,16 @@ fn is_issue(proofs: &[Proof]) -> bool {
     proofs.iter().all(|p| matches!(p, Proof::Issue(_))) && !proofs.is_empty()
 }
 
-/// How a proof ended that exists.
+/// The outcome of an existing proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Seen {
     Green,
     Red,
-    /// It measured nothing, since this is missing.
+    /// It measured nothing, since this requirement is missing.
     Skipped(String),
 }
 
-/// The proofs of a row that measured nothing: such a row is open, not green.
+/// The proofs of a row that measured nothing: such a row is open, not proven.
 fn unmeasured(row: &Row, seen: &BTreeMap<Proof, Seen>) -> Vec<String> {
     let skipped = |proof: &Proof| match seen.get(proof) {
         Some(Seen::Skipped(missing)) => Some(format!("{proof:?} was skipped: {missing}")),
@@ -130,7 +129,7 @@ fn unmeasured(row: &Row, seen: &BTreeMap<Proof, Seen>) -> Vec<String> {
     row.proofs.iter().filter_map(skipped).collect()
 }
 
-/// What is wrong with a row; nothing when it holds, or is open for want of a tool.
+/// Returns the failure of a row; none when it holds, or is open because a tool is missing.
 fn verdict(row: &Row, seen: &BTreeMap<Proof, Seen>) -> Vec<String> {
     if row.is_pending() {
         return vec!["pending".to_owned()];
@@ -146,7 +145,7 @@ fn verdict(row: &Row, seen: &BTreeMap<Proof, Seen>) -> Vec<String> {
     said
 }
 
-/// Everything that a proof may name, built.
+/// All tests that a proof may name, built.
 #[derive(Debug, Default)]
 struct Stage {
     tests: Vec<Case>,
@@ -159,8 +158,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Builds what is named. What is to run is built as it runs; to see that a storm exists, the ordinary
-    /// build does.
+    /// Builds the named tests. Tests that will run are built as they run; to check that a storm
+    /// exists, the ordinary build suffices.
     fn build(named: &BTreeSet<&Proof>, to_run: bool) -> Result<Stage, String> {
         let any = |is: fn(&Proof) -> bool| named.iter().any(|proof| is(proof));
         let mut stage = Stage::default();
@@ -205,7 +204,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The test or model that a proof names.
+    /// Returns the test or model that a proof names.
     fn case(&self, proof: &Proof) -> Option<&Case> {
         let by_end = |cases: &'_ [Case], end: &str| {
             cases.iter().position(|case| case.name.ends_with(end))
@@ -225,23 +224,23 @@ impl Stage {
         }
     }
 
-    /// Whether a test runs only where it is asked for.
+    /// Returns true if a test runs only on request.
     fn is_aside(&self, proof: &Proof) -> bool {
         self.case(proof).is_some_and(|case| case.ignored.is_some())
     }
 
     fn exists(&self, proof: &Proof) -> bool {
         match proof {
-            // Its bound is looked for in the table of bounds.
+            // Its bound is in the table of bounds.
             Proof::Bench(name) if !name.contains("::") => true,
             Proof::Mutant(name) => self.mutants.contains(name),
-            // Known only by trying, which `run` does.
+            // Known only by compiling, which `run` does.
             Proof::Compiles(_) => true,
             _ => self.case(proof).is_some(),
         }
     }
 
-    /// Every proof that exists: as green, unless an earlier step of this run has skipped it.
+    /// Returns every existing proof: as passed, unless an earlier step of this run has skipped it.
     fn names(&self, named: &BTreeSet<&Proof>) -> BTreeMap<Proof, Seen> {
         let here = named.iter().filter(|proof| self.exists(proof));
         let missing = |proof: &Proof| skips::missing_for(&self.case(proof)?.id());
@@ -252,7 +251,7 @@ impl Stage {
         .collect()
     }
 
-    /// Every proof that exists, with how its test ended.
+    /// Returns every existing proof, with the outcome of its test.
     fn run(
         &self,
         named: &BTreeSet<&Proof>,

@@ -1,8 +1,8 @@
 //! Rust's library sources for the pinned toolchain, which ThreadSanitizer needs: `std` must
 //! be instrumented too.
 //!
-//! Looked for in this order: the toolchain's own `rust-src` component; what an earlier call
-//! unpacked; the Debian package of the same version, pinned by name and checksum.
+//! Searched in this order: the toolchain's own `rust-src` component; the result of an earlier call;
+//! the Debian package of the same version, pinned by name and checksum.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use crate::repo;
 const PACKAGE: &str = "rust-src=1.95.0+dfsg1-2~bpo13+1";
 const SUITE: &str = "trixie-backports";
 const SHA256: &str = "7b76db5b880a77f9e52975d2baa6209d2f76d2c9c2789515c3088cb960e2c83b";
-/// Where the sources lie inside the package.
+/// The path of the sources inside the package.
 const INSIDE: &str = "./usr/src/rustc-1.95.0/library";
 
-/// The directory `library` of Rust's sources.
+/// Returns the directory `library` of Rust's sources.
 ///
 /// # Errors
-/// When they cannot be had here; says how to get them.
+/// When they are not available here; the error describes how to get them.
 pub(crate) fn library() -> Result<PathBuf, String> {
     let sysroot =
         command::output(command::program("rustc").args(["--print", "sysroot"]))?;
@@ -45,8 +45,8 @@ pub(crate) fn library() -> Result<PathBuf, String> {
     Ok(library)
 }
 
-/// Fetches the package with the machine's own apt, but with lists and caches of its own: the
-/// machine's settings stay as they are.
+/// Fetches the package with the machine's own apt, but with separate lists and caches: the
+/// machine's settings are unchanged.
 fn debian(home: &Path) -> Result<(), String> {
     for tool in ["apt-get", "dpkg-deb", "sha256sum", "tar"] {
         if !command::exists(tool) {
@@ -99,7 +99,7 @@ fn apt(work: &Path, what: &[&str]) -> Result<(), String> {
     command::run(apt.args(what))
 }
 
-/// The Debian mirror that this machine's apt uses.
+/// Returns the Debian mirror of this machine's apt.
 fn mirror() -> Result<String, String> {
     let mut files = vec![PathBuf::from("/etc/apt/sources.list")];
     let more = fs::read_dir("/etc/apt/sources.list.d")

@@ -2,10 +2,10 @@
 //!
 //! Both build the library with its hooks at the switch (`--cfg pirn_asan`, `pirn_tsan`) on
 //! the stable toolchain; ThreadSanitizer also instruments `std`, or correct programs would
-//! look racy. A quick run takes the unit and behaviour tests; a full one adds the storms and
-//! the tests that want the machine to themselves.
+//! appear racy. A quick run takes the unit and behaviour tests; a full one adds the storms and the
+//! tests that need the machine to themselves.
 //!
-//! A checker that finds nothing may be deaf: tests named `seeded_…` plant a leak or a race,
+//! A checker that finds nothing may be ineffective: tests named `seeded_…` plant a leak or a race,
 //! run in a process of their own, and must be reported.
 
 use crate::command;
@@ -20,7 +20,7 @@ use crate::tally::Tally;
 pub(crate) const FLAGS: &[&str] = &["quick", "verbose"];
 pub(crate) const VALUED: &[&str] = &["jobs", "timeout"];
 
-/// A seeded race may hide from one run: a switch is an ordering too.
+/// One run may miss a seeded race: a switch is an ordering too.
 const TRIES: usize = 20;
 
 /// One sanitizer.
@@ -38,8 +38,8 @@ impl Lane {
         }
     }
 
-    /// Whether the lane, when no tests are named, leaves this one out: the wheel knows of no
-    /// threads, and a backtrace in words has no race; half a minute goes on looking for one in either.
+    /// Returns true if the lane, when no tests are named, leaves this one out: the wheel uses no
+    /// threads, and the text of a backtrace has no race; each would take half a minute.
     fn skips(self, case: &Case) -> bool {
         let of_one_thread = [
             "timer::",
@@ -53,7 +53,7 @@ impl Lane {
                 .any(|start| case.name.starts_with(start))
     }
 
-    /// How its report on a seeded bug begins.
+    /// The beginning of its report on a seeded bug.
     fn reports(self) -> &'static [&'static str] {
         match self {
             Lane::Address => &["ERROR: AddressSanitizer", "ERROR: LeakSanitizer"],
@@ -78,8 +78,8 @@ impl Lane {
         Ok(match self {
             Lane::Address => build
                 .lane("asan", "-Zsanitizer=address --cfg pirn_asan")
-                // Variables stay on their stacks, or what hangs on those of a parked fiber looks like a
-                // leak (docs/design/003).
+                // Variables stay on their stacks; otherwise memory referenced from a parked fiber
+                // is reported as a leak (docs/design/003).
                 .env(
                     "ASAN_OPTIONS",
                     "detect_leaks=1:detect_stack_use_after_return=0",
@@ -87,7 +87,7 @@ impl Lane {
                 .env("LSAN_OPTIONS", lsan_options()),
             Lane::Thread => build
                 .lane("tsan", "-Zsanitizer=thread --cfg pirn_tsan")
-                // Not a second for each process, to see what its threads do at its end: of 700 tests
+                // No wait of a second at the end of each process for its threads: for 700 tests
                 // that is most of the time.
                 .env("TSAN_OPTIONS", "atexit_sleep_ms=10")
                 .env("__CARGO_TESTS_ONLY_SRC_ROOT", rust_src::library()?),
@@ -100,7 +100,7 @@ fn lsan_options() -> String {
     format!("suppressions={}:print_suppressions=0", known.display())
 }
 
-/// The tests under AddressSanitizer, leaks included.
+/// Runs the tests under AddressSanitizer, leaks included.
 ///
 /// # Errors
 /// When they do not build, or nothing ran.
@@ -108,7 +108,7 @@ pub(crate) fn asan(options: &Options) -> Result<Tally, String> {
     lane(Lane::Address, options)
 }
 
-/// The tests under ThreadSanitizer.
+/// Runs the tests under ThreadSanitizer.
 ///
 /// # Errors
 /// When they do not build, or nothing ran.
@@ -116,15 +116,15 @@ pub(crate) fn tsan(options: &Options) -> Result<Tally, String> {
     lane(Lane::Thread, options)
 }
 
-/// What a quick run of [`asan`] runs.
+/// Returns the build of a quick run of [`asan`].
 ///
 /// # Errors
-/// When the compiler does not tell what it builds for.
+/// When the compiler does not report its host target.
 pub(crate) fn asan_build() -> Result<Build, String> {
     Lane::Address.build(&QUICK, true)
 }
 
-/// What a quick run of [`tsan`] runs.
+/// Returns the build of a quick run of [`tsan`].
 ///
 /// # Errors
 /// As [`asan_build`], and when there are no sources of the library.
@@ -132,7 +132,7 @@ pub(crate) fn tsan_build() -> Result<Build, String> {
     Lane::Thread.build(&QUICK, true)
 }
 
-/// What a quick run takes its tests from.
+/// The sources of a quick run's tests.
 const QUICK: [&str; 5] = ["--lib", "--test", "it", "--test", "machine"];
 
 fn lane(lane: Lane, options: &Options) -> Result<Tally, String> {
@@ -199,7 +199,7 @@ fn caught(lane: Lane, seeded: &[Case]) -> Result<Tally, String> {
     tally.nonzero("seeded bugs")
 }
 
-/// The triple of the machine that builds.
+/// Returns the target triple of the building machine.
 fn host() -> Result<String, String> {
     let text = command::output(command::program("rustc").arg("-vV"))?;
     let line = text.lines().find_map(|line| line.strip_prefix("host: "));

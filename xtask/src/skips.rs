@@ -1,8 +1,10 @@
-//! Tests that did not run, or measured nothing: their names, and why.
+//! Tests that did not run, or measured nothing: their names, and the reasons.
 //!
-//! Two kinds. A test is *skipped* if this machine lacks what it measures with: it says so itself
-//! (`crates/pirn/tests/it/unmeasured.rs`), and its promise is open. Where `PIRN_TOOLS` is `required`, as in
-//! `.ci/run`, such a test fails. A bound on time that only a disturbed machine has missed is skipped too, everywhere. A test is *left out* if another step runs it, or it is a part of another test.
+//! There are two kinds. A test is *skipped* if this machine lacks a tool for its measurement: it
+//! reports that itself (`crates/pirn/tests/it/unmeasured.rs`), and its promise is open. Where
+//! `PIRN_TOOLS` is `required`, as in `.ci/run`, such a test fails. A bound on time that only a
+//! disturbed machine has missed is skipped too, everywhere. A test is *left out* if another step
+//! runs it, or it is a part of another test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -10,21 +12,21 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::tally::Tally;
 
-/// What the steps of this run have noted: by name, the reason.
+/// The skipped tests of this run: by name, the reason.
 static SKIPPED: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
-/// As above: by reason, the names.
+/// The tests left out: by reason, the names.
 static LEFT_OUT: Mutex<BTreeMap<String, BTreeSet<String>>> = Mutex::new(BTreeMap::new());
 
-/// How the line of a test begins that cannot measure.
+/// The beginning of the line that a test without a measurement prints.
 const MARK: &str = "unmeasured: ";
 
-/// Returns what the test lacked that wrote `output`, if it says so.
+/// Returns the missing requirement of the test with this `output`, if it reports one.
 pub(crate) fn missing_in(output: &str) -> Option<String> {
     let mut lines = output.lines();
     lines.find_map(|line| line.strip_prefix(MARK).map(str::to_owned))
 }
 
-/// Notes a test that measured nothing, and what is missing.
+/// Records a test that measured nothing, and its missing requirement.
 pub(crate) fn skip(id: &str, missing: &str) {
     let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     skipped.insert(id.to_owned(), missing.to_owned());
@@ -40,19 +42,19 @@ pub(crate) fn skip_check(id: &str, missing: &str) -> Tally {
     Tally::SKIP
 }
 
-/// Returns what was missing for the test of that name, if a step of this run has skipped it.
+/// Returns the missing requirement of the test of that name, if a step of this run has skipped it.
 pub(crate) fn missing_for(id: &str) -> Option<String> {
     let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     skipped.get(id).cloned()
 }
 
-/// Notes a test that a step does not run, and why.
+/// Records a test that a step does not run, and the reason.
 pub(crate) fn leave_out(id: String, reason: String) {
     let mut left_out = LEFT_OUT.lock().unwrap_or_else(PoisonError::into_inner);
     left_out.entry(reason).or_default().insert(id);
 }
 
-/// Prints all that was noted.
+/// Prints all records.
 pub(crate) fn print() {
     let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     if !skipped.is_empty() {

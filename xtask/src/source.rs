@@ -1,8 +1,8 @@
-//! A Rust file as the checks see it: line by line, code apart from comments.
+//! A Rust file for the checks: line by line, code separate from comments.
 //!
-//! Owns: telling code, strings and comments apart, and finding test code inside a file. It
-//! is a scanner, no parser: it knows comments (nested), strings (raw and byte), characters
-//! and lifetimes, and braces.
+//! Owns the distinction of code, strings and comments, and finding test code inside a file. It is a
+//! scanner, not a parser: it knows comments (nested), strings (raw and byte), characters and
+//! lifetimes, and braces.
 
 use crate::repo::File;
 
@@ -13,7 +13,7 @@ pub(crate) struct Line {
     pub(crate) code: String,
     /// Without comments, strings kept.
     pub(crate) text: String,
-    /// What comments on this line say, with their marks (`// …`, `/// …`, `//! …`).
+    /// The comments on this line, with their marks (`// …`, `/// …`, `//! …`).
     pub(crate) comment: String,
     /// Inside an item under `#[cfg(test)]`.
     pub(crate) test: bool,
@@ -38,7 +38,7 @@ impl Source {
         }
     }
 
-    /// True for files that hold nothing but tests, benches, examples.
+    /// Returns true for files with only tests, benches or examples.
     pub(crate) fn is_test_file(&self) -> bool {
         let mut parts = self.path.split('/');
         parts.any(|part| {
@@ -49,7 +49,7 @@ impl Source {
         })
     }
 
-    /// The code outside tests, with numbered lines (from 1).
+    /// Returns the code outside tests, with numbered lines (from 1).
     pub(crate) fn code(&self) -> impl Iterator<Item = (usize, &Line)> {
         let test_file = self.is_test_file();
         self.lines
@@ -59,7 +59,7 @@ impl Source {
             .map(|(at, line)| (at + 1, line))
     }
 
-    /// How many lines hold code outside tests.
+    /// Returns the number of lines with code outside tests.
     pub(crate) fn code_lines(&self) -> usize {
         self.code()
             .filter(|(_, line)| !line.code.trim().is_empty())
@@ -67,7 +67,7 @@ impl Source {
     }
 }
 
-/// Where the scanner stands.
+/// The state of the scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Code,
@@ -75,7 +75,7 @@ enum At {
     /// Nesting depth.
     BlockComment(u32),
     Text,
-    /// Number of `#` that close it.
+    /// The number of `#` that close it.
     RawText(usize),
 }
 
@@ -105,8 +105,8 @@ fn scan(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Consumes one token's worth of characters; returns where the scanner stands then, and how
-/// many characters it took. Never crosses a line end.
+/// Consumes the characters of one token; returns the scanner's new state, and the number of
+/// characters. Never crosses a line end.
 fn step(at: At, rest: &[char], line: &mut Line) -> (At, usize) {
     let two = |a, b| rest[0] == a && rest.get(1) == Some(&b);
     match at {
@@ -248,7 +248,7 @@ fn mark_tests(lines: &mut [Line]) {
     }
 }
 
-/// The last line of the item whose attributes start at `from`: the one with the `;` outside
+/// Returns the last line of the item with attributes from line `from`: the one with the `;` outside
 /// all brackets, or the brace that closes its body.
 fn item_end(lines: &[Line], from: usize) -> usize {
     let mut depth = 0_i32;
@@ -273,7 +273,7 @@ fn item_end(lines: &[Line], from: usize) -> usize {
     lines.len() - 1
 }
 
-/// True for what a Rust identifier may hold.
+/// Returns true for characters of a Rust identifier.
 pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }

@@ -1,10 +1,10 @@
-//! `cargo xtask stress`: the storms, again and again.
+//! `cargo xtask stress`: the stress tests ("storms"), repeatedly.
 //!
 //! Storms are tests in `crates/pirn/tests/stress`, ignored by default because each does a
 //! million operations and more. They run optimised, one after the other, in rounds: a given
-//! number (`--repeat 50`), or until time is up (`--minutes 5`), one whole round at least.
-//! The long tests of `pgz`, ignored for the same reason, run in the first round only: they
-//! are about gigabytes, not about luck.
+//! number (`--repeat 50`), or for a given time (`--minutes 5`), one whole round at least. The long
+//! tests of `pgz`, ignored for the same reason, run in the first round only: they depend on size,
+//! not on chance.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::tally::{Tally, seconds};
 pub(crate) const FLAGS: &[&str] = &["verbose"];
 pub(crate) const VALUED: &[&str] = &["minutes", "repeat", "timeout", "jobs"];
 
-/// Runs all storms, or those whose name contains one of the words.
+/// Runs all storms, or those with one of the words in their names.
 ///
 /// # Errors
 /// When they do not build, or nothing ran.

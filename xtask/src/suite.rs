@@ -1,10 +1,11 @@
 //! `cargo xtask test`: all tests that do not depend on the speed of the machine.
 //! `cargo xtask timing`: the others.
 //!
-//! Unit, integration and compile-fail tests of every crate, each in its own process, and doc tests. With
-//! `--all`, as the gate runs them, crossbeam-channel's tests on pirn's channels; the thread-local suite once
-//! more as the optimizer's hardest profile builds it; the rooms that touch the machine once more on their
-//! portable halves; the features that look closer. These take as long again, most of it to build.
+//! Unit, integration and compile-fail tests of every crate, each in its own process, and doc tests.
+//! With `--all`, as in CI: crossbeam-channel's tests on pirn's channels; the thread-local suite
+//! again in the most optimized profile; the platform-dependent modules again in their portable
+//! version; the features `diagnostics` and `tracing`. These take as long again, most of it to
+//! build.
 //!
 //! A test with `alone_` in its name bounds a time or needs the whole machine. It runs in the
 //! lane `timing`, after everything else, one at a time. Other processes can delay such a test, so
@@ -25,7 +26,7 @@ use crate::tally::{Tally, seconds};
 pub(crate) const FLAGS: &[&str] = &["all", "verbose"];
 pub(crate) const VALUED: &[&str] = &["package", "jobs", "timeout"];
 
-/// Runs all tests, or those whose name contains one of the words.
+/// Runs all tests, or those with one of the words in their names.
 ///
 /// # Errors
 /// When something does not build, or nothing ran.
@@ -40,7 +41,7 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
         println!(
             "    crossbeam's tests and tests of other builds: `cargo xtask test --all`"
         );
-        // Lines are enough for what a failure tells.
+        // Line tables suffice for the reports of failures.
         Build::new(&["--workspace", "--exclude", "pirn-crossbeam-suite"])
             .debug("line-tables-only")
     };
@@ -55,7 +56,7 @@ pub(crate) fn all(options: &Options) -> Result<Tally, String> {
     tally.nonzero("tests")
 }
 
-/// Unit, integration, compile-fail tests of every crate.
+/// Runs unit, integration, compile-fail tests of every crate.
 ///
 /// # Errors
 /// When something does not build, or nothing ran.
@@ -79,14 +80,14 @@ fn chosen_build(options: &Options) -> Result<Build, String> {
     })
 }
 
-/// The build that [`unit_and_integration`] runs.
+/// Returns the build of [`unit_and_integration`].
 pub(crate) fn workspace_build() -> Build {
     Build::new(&["--workspace"])
 }
 
-/// What is about optimised code, under fat LTO: addresses of thread-locals must not be carried
-/// over a suspension point by any optimisation, and operations must not execute more
-/// read-modify-writes than they may.
+/// Runs the tests of optimised code, under fat LTO: no optimisation may carry an address of a
+/// thread-local over a suspension point, and no operation may exceed its number of
+/// read-modify-writes.
 ///
 /// # Errors
 /// When it does not build, or nothing ran.
@@ -94,7 +95,7 @@ pub(crate) fn fat(options: &Options) -> Result<Tally, String> {
     lane("optimised code, fat LTO", &fat_build(), options)
 }
 
-/// The build that [`fat`] runs.
+/// Returns the build of [`fat`].
 pub(crate) fn fat_build() -> Build {
     Build::new(&[
         "--package",
@@ -108,8 +109,8 @@ pub(crate) fn fat_build() -> Build {
     ])
 }
 
-/// Stacks, parking and spawning once more on the portable switch and the portable parker:
-/// what other systems would run on.
+/// Runs the tests of stacks, parking and spawning again on the portable switch and the portable
+/// parker, which other systems would use.
 ///
 /// # Errors
 /// When it does not build, or nothing ran.
@@ -137,7 +138,8 @@ pub(crate) fn portable(options: &Options) -> Result<Tally, String> {
     )
 }
 
-/// What the features `diagnostics` and `tracing` add, and what must be the same with them.
+/// Runs the tests of the features `diagnostics` and `tracing`, and tests that must pass with them
+/// too.
 ///
 /// # Errors
 /// When it does not build, or nothing ran.
@@ -159,8 +161,8 @@ pub(crate) fn checked(options: &Options) -> Result<Tally, String> {
     lane("with diagnostics and tracing", &checked_build(), &chosen)
 }
 
-/// The build that [`checked`] runs. Debuggers are asked about it: it has all that they want, whatever
-/// other lanes are built with.
+/// Returns the build of [`checked`]. Debuggers inspect it: it has full debug information, unlike
+/// other lanes.
 pub(crate) fn checked_build() -> Build {
     Build::new(&[
         "--package",
@@ -173,7 +175,7 @@ pub(crate) fn checked_build() -> Build {
     .debug("full")
 }
 
-/// The library's tests of waiting and of its ends once more where fibers may migrate.
+/// Runs the library's tests of waits and their ends again where fibers may migrate.
 ///
 /// # Errors
 /// When it does not build, or nothing ran.
@@ -207,7 +209,7 @@ pub(crate) fn free(options: &Options) -> Result<Tally, String> {
     lane("fibers that may migrate", &free_build(), &chosen)
 }
 
-/// The build that [`free`] runs.
+/// Returns the build of [`free`].
 pub(crate) fn free_build() -> Build {
     let args = &[
         "--package",
@@ -226,7 +228,7 @@ pub(crate) fn free_build() -> Build {
         .debug("none")
 }
 
-/// The build that [`portable`] runs.
+/// Returns the build of [`portable`].
 pub(crate) fn portable_build() -> Build {
     let args = &[
         "--package",
@@ -242,12 +244,12 @@ pub(crate) fn portable_build() -> Build {
         .debug("none")
 }
 
-/// Builds a lane and runs the tests of it that are chosen and not ignored.
+/// Builds a lane and runs its chosen tests that are not ignored.
 fn lane(what: &str, build: &Build, options: &Options) -> Result<Tally, String> {
     lane_of(what, build, options, |_| true)
 }
 
-/// As [`lane`], for those tests that `picks` picks too.
+/// As [`lane`], for tests that `picks` also accepts.
 fn lane_of(
     what: &str,
     build: &Build,
@@ -291,7 +293,7 @@ fn lane_of(
     tally.nonzero(what)
 }
 
-/// Runs tests, those that bound times last, with another try.
+/// Runs tests, those that bound times last, with retries.
 ///
 /// # Errors
 /// When a process cannot be started or watched.
@@ -302,7 +304,7 @@ pub(crate) fn run_all(cases: Vec<Case>, how: Run) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// More at a time: the tests that crossbeam-channel came with spend most of their time asleep.
+/// More at a time: crossbeam-channel's own tests spend most of their time asleep.
 fn side_by_side(how: Run) -> Run {
     let jobs = if how.jobs == 0 {
         6 * processors()
@@ -312,7 +314,7 @@ fn side_by_side(how: Run) -> Run {
     Run { jobs, ..how }
 }
 
-/// True for those that want to be on time within 50 ms, and so are kept apart from those that
+/// Returns true for tests that must be on time within 50 ms, and so run separately from those that
 /// compute.
 fn is_timed(case: &Case) -> bool {
     let (file, name) = case.name.split_once("::").unwrap_or_default();
@@ -321,7 +323,7 @@ fn is_timed(case: &Case) -> bool {
         || waits.iter().any(|word| name.contains(word)) && !name.contains("linearizable")
 }
 
-/// True for tests of crossbeam's that run for ten seconds each, or nearly, and of which another does the same: with the
+/// Returns true for crossbeam tests of about ten seconds that duplicate another one: with the
 /// function in place of the macro, or on fibers in place of threads. They run when they are named.
 fn is_twin(case: &Case) -> bool {
     let twins = [
@@ -336,7 +338,7 @@ fn is_twin(case: &Case) -> bool {
         .is_some_and(|name| twins.contains(&name))
 }
 
-/// Why [`lane_of`] does not run it.
+/// Returns the reason why [`lane_of`] does not run it.
 fn why_left_out(case: &Case) -> String {
     match &case.ignored {
         Some(reason) => reason.clone(),
@@ -345,17 +347,17 @@ fn why_left_out(case: &Case) -> String {
     }
 }
 
-/// True for those that read the frames of fibers by the paths of their functions, or with a debugger. Where
-/// less is told they would fail; the lane `checked` runs them.
+/// Returns true for tests that read the frames of fibers by the paths of their functions, or with a
+/// debugger. With less debug information they would fail; the lane `checked` runs them.
 fn reads_frames(case: &Case) -> bool {
     let tests = ["frames::frames_are_told", "frames::gdb_knows_fibers"];
     tests.contains(&case.name.as_str())
 }
 
-/// How the names of crossbeam's tests begin.
+/// The beginning of the names of crossbeam's tests.
 const CROSSBEAM: &str = "crossbeam-suite::";
 
-/// How to run tests, from the options.
+/// Returns the settings of a run, from the options.
 ///
 /// # Errors
 /// When a value cannot be read.
@@ -373,13 +375,13 @@ pub(crate) fn how(options: &Options) -> Result<Run, String> {
     Ok(how)
 }
 
-/// Doc tests, through cargo: rustdoc builds and runs them.
+/// Runs the doc tests through cargo: rustdoc builds and runs them.
 ///
 /// # Errors
 /// When nothing ran.
 pub(crate) fn doc() -> Result<Tally, String> {
-    // The crossbeam suite's macros come with the documentation of another crate, and its
-    // `doctest = false` counts only without `--doc`.
+    // The crossbeam suite's macros have the documentation of another crate, and its `doctest =
+    // false` applies only without `--doc`.
     let which = ["--workspace", "--exclude", "pirn-crossbeam-suite"];
     let mut cargo = command::cargo();
     let (ok, text) = command::outcome(cargo.args(["test", "--doc"]).args(which))?;

@@ -1,24 +1,24 @@
-//! Counting: what every step reports, and the rule that zero tests is a failure.
+//! The counts that every step reports, and the rule that zero tests is a failure.
 
 use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-/// How many tests or checks a step ran, and how they ended.
+/// The numbers of tests or checks of a step, by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
-    /// Not measured, since this machine lacks something. Never silent (`skips`).
+    /// Not measured, since this machine lacks a requirement. Always reported (`skips`).
     pub(crate) skipped: usize,
     /// Left out on purpose: another step runs it, or it is a part of another test.
     pub(crate) left_out: usize,
-    /// Of those that passed: those that failed at the first try. Never silent either.
+    /// Of those that passed: those that failed at the first try. Always reported too.
     pub(crate) retried: usize,
 }
 
 impl Tally {
-    /// One check that passed.
+    /// Returns the tally of one passed check.
     pub(crate) const PASS: Tally = Tally {
         passed: 1,
         failed: 0,
@@ -26,7 +26,7 @@ impl Tally {
         left_out: 0,
         retried: 0,
     };
-    /// One check that failed.
+    /// Returns the tally of one failed check.
     pub(crate) const FAIL: Tally = Tally {
         passed: 0,
         failed: 1,
@@ -34,7 +34,7 @@ impl Tally {
         left_out: 0,
         retried: 0,
     };
-    /// One check that could not run here.
+    /// Returns the tally of one check that could not run here.
     pub(crate) const SKIP: Tally = Tally {
         passed: 0,
         failed: 0,
@@ -43,12 +43,12 @@ impl Tally {
         retried: 0,
     };
 
-    /// True when something ran and nothing failed.
+    /// Returns true when at least one ran and none failed.
     pub(crate) fn is_green(self) -> bool {
         self.failed == 0 && self.passed > 0
     }
 
-    /// The tally itself, or an error when nothing ran: a dead lane must not look green.
+    /// Returns the tally itself, or an error when nothing ran: an empty lane must not pass.
     ///
     /// # Errors
     /// When neither a pass nor a failure was counted.
@@ -87,7 +87,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Seconds with one decimal, as the steps print them.
+/// Formats seconds with one decimal, for the steps.
 pub(crate) fn seconds(d: Duration) -> String {
     format!("{:.1} s", d.as_secs_f64())
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask targets`: the library compiles for systems that it is not tested on.
 //!
-//! Compiling is all that is claimed for them. `std` is built from source, so no further
-//! toolchain is needed.
+//! Only compilation is promised for them. `std` is built from source, so no other toolchain is
+//! needed.
 
 use crate::command;
 use crate::options::Options;
@@ -11,10 +11,10 @@ use crate::tally::Tally;
 
 const TARGETS: &[&str] = &["aarch64-unknown-linux-gnu", "aarch64-apple-darwin"];
 
-/// Checks the library for every target, or for those whose name contains a word.
+/// Checks the library for every target, or for those with a word in their names.
 ///
 /// # Errors
-/// When Rust's library sources cannot be had, or no target is chosen.
+/// When Rust's library sources are not available, or no target is chosen.
 pub(crate) fn targets(options: &Options) -> Result<Tally, String> {
     let mut tally = Tally::default();
     for target in TARGETS.iter().filter(|target| options.picks(target)) {
@@ -25,10 +25,10 @@ pub(crate) fn targets(options: &Options) -> Result<Tally, String> {
     tally.nonzero("targets")
 }
 
-/// True when the library compiles for `target`.
+/// Returns true when the library compiles for `target`.
 ///
 /// # Errors
-/// When Rust's library sources cannot be had.
+/// When Rust's library sources are not available.
 pub(crate) fn compiles(target: &str) -> Result<bool, String> {
     let mut cargo = command::cargo();
     cargo.args([

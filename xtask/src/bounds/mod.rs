@@ -1,8 +1,9 @@
-//! bench/BOUNDS.md: the bounds of promises that a measurement proves, with their last verdicts.
+//! bench/BOUNDS.md: the bounds of promises that are proven by a measurement, with their last
+//! verdicts.
 //!
-//! Owns: reading the table, writing verdicts into it, and saying which rows of docs/features.md are
-//! *open*: a bound is missed, was never measured, or its verdict is older than 60 commits. A bound that
-//! was kept once and is missed now is *lost*, and stays so until it is kept again.
+//! Owns reading the table, writing verdicts into it, and finding the *open* rows of
+//! docs/features.md: a bound is missed, was never measured, or its verdict is older than 60
+//! commits. A bound that was kept once and is missed now is *lost*, until it is kept again.
 
 mod open;
 mod papers;

@@ -1,4 +1,4 @@
-//! Rows with bounds that are missed, lost, old or not there.
+//! Rows with bounds that are missed, lost, outdated or absent.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use crate::command;
 
 use super::table::{Bound, PATH, Verdict};
 
-/// A verdict counts for so many commits.
+/// Number of commits for which a verdict is valid.
 pub(super) const OLD: u32 = 60;
 
-/// Which rows are open, and why.
+/// The open rows, by reason.
 pub(crate) type Open = BTreeMap<String, Vec<String>>;
 
-/// How many commits lie between this one and HEAD; none if it is not in HEAD's history.
+/// Returns the number of commits between this one and HEAD; none if it is not in HEAD's history.
 pub(crate) fn age(commit: &str) -> Option<u32> {
     let commit = commit.trim_end_matches('+');
     let mut known = command::program("git");
@@ -24,7 +24,7 @@ pub(crate) fn age(commit: &str) -> Option<u32> {
     answer(&mut count)?.1.trim().parse().ok()
 }
 
-/// The rows that are open.
+/// Returns the open rows.
 pub(crate) fn open(bounds: &[Bound], age: impl Fn(&str) -> Option<u32>) -> Open {
     let mut ages = BTreeMap::new();
     let mut age = |commit: &str| {
@@ -43,7 +43,7 @@ pub(crate) fn open(bounds: &[Bound], age: impl Fn(&str) -> Option<u32>) -> Open 
     open
 }
 
-/// What is wrong with the bounds of a row: those that are lost, and cases without any.
+/// Returns the problems of a row's bounds: lost ones, and cases without any.
 pub(crate) fn complaints(bounds: &[Bound], row: &str, cases: &[&str]) -> Vec<String> {
     let of_row = || bounds.iter().filter(|bound| bound.row == row);
     let mut said = Vec::new();
@@ -78,7 +78,7 @@ pub(crate) fn complaints(bounds: &[Bound], row: &str, cases: &[&str]) -> Vec<Str
 }
 
 impl Bound {
-    /// Why the bound leaves its row open, if it does.
+    /// Returns the reason why the bound leaves its row open, if it does.
     fn open(&self, age: &mut dyn FnMut(&str) -> Option<u32>) -> Option<String> {
         let Bound { case, ratio, .. } = self;
         match self.verdict {

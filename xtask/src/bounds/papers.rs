@@ -1,4 +1,4 @@
-//! The line about open rows that two papers have.
+//! The line about open rows in two documents.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,11 +8,11 @@ use crate::repo;
 use super::open::{OLD, Open};
 use super::table::{Bound, PATH, Verdict};
 
-/// The papers that say which rows are open, in a line that begins so.
+/// The documents with a line about open rows, and the beginning of that line.
 const PAPERS: [&str; 2] = ["README.md", "docs/features.md"];
 const BEGINS: &str = "Open rows: ";
 
-/// The line about open rows that the papers have.
+/// Returns the line about open rows for the documents.
 pub(super) fn summary(bounds: &[Bound], open: &Open) -> String {
     let rows: BTreeSet<_> = bounds.iter().map(|bound| &bound.row).collect();
     let is_missed = |row: &String| {
@@ -39,10 +39,10 @@ pub(super) fn summary(bounds: &[Bound], open: &Open) -> String {
     )
 }
 
-/// Holds the papers against that line; with `write`, brings them up to date. Returns what is wrong.
+/// Compares the documents with that line; with `write`, updates them. Returns the differences.
 ///
 /// # Errors
-/// When a paper cannot be read or written.
+/// When a document cannot be read or written.
 pub(crate) fn papers(
     bounds: &[Bound],
     open: &Open,
@@ -65,7 +65,8 @@ pub(crate) fn papers(
     Ok(said)
 }
 
-/// Where a paper's line is not this one, and the paper with it; no paper if there is no such line.
+/// Returns the place of a document's outdated line, and the updated document; no document if there
+/// is no such line.
 pub(super) fn stale(text: &str, line: &str) -> Option<(usize, Option<String>)> {
     let Some(at) = text.lines().position(|line| line.starts_with(BEGINS)) else {
         return Some((1, None));

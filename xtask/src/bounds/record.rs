@@ -1,4 +1,4 @@
-//! Verdicts, written into the table.
+//! Writes verdicts into the table.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::repo;
 
 use super::table::{Bound, PATH, Verdict, parse};
 
-/// The table with these verdicts, one a line as the benches write them, and what has changed.
+/// Returns the table with these verdicts, one a line in the benches' format, and the changes.
 pub(super) fn updated(
     text: &str,
     verdicts: &str,
@@ -27,7 +27,7 @@ pub(super) fn updated(
     Ok((lines.join("\n") + "\n", said))
 }
 
-/// Writes these verdicts of the code that lies here into the table.
+/// Writes these verdicts of the present code into the table.
 ///
 /// # Errors
 /// When the table cannot be read or written, or git fails.
@@ -50,7 +50,7 @@ pub(crate) fn record(verdicts: &str) -> Result<(), String> {
 }
 
 impl Bound {
-    /// Takes the verdict if it is about this bound; returns whether it is.
+    /// Records the verdict if it is about this bound; returns true if it is.
     fn take(&mut self, verdict: &str, commit: &str, date: &str) -> bool {
         let words: Vec<_> = verdict.split('\t').collect();
         let [case, figure, bound, kept, ratio] = words[..] else {

@@ -1,16 +1,16 @@
-//! The table, read: one line for each bound.
+//! Reads the table: one line for each bound.
 
 use crate::repo;
 
-/// Where the table is.
+/// The table's path.
 pub(crate) const PATH: &str = "bench/BOUNDS.md";
 
-/// How a measurement ended.
+/// The verdict of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Kept,
     Missed,
-    /// There has been none.
+    /// There is none yet.
     None,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Bound {
     /// The promise.
     pub(crate) row: String,
     pub(crate) case: String,
-    /// The figure of the case, and what it must keep, as the benches word them.
+    /// The figure of the case, and its bound, in the benches' words.
     pub(super) figure: String,
     pub(super) bound: String,
     pub(super) verdict: Verdict,
@@ -59,12 +59,12 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Bound>, String> {
     Ok(bounds)
 }
 
-/// Whether a line is one of the table, and neither its head nor its ruler.
+/// Returns true if the line is a row of the table, not its head or ruler.
 fn is_entry(line: &str) -> bool {
     line.starts_with('|') && !line.starts_with("|--") && !line.starts_with("| Row ")
 }
 
-/// Reads one line, or says what is wrong with it and what to do.
+/// Reads one line, or returns its error with the remedy.
 fn entry(line: usize, text: &str) -> Result<Bound, (String, &'static str)> {
     let cells: Vec<_> = text.split('|').map(|cell| cell.trim().to_owned()).collect();
     let [
@@ -113,11 +113,11 @@ fn entry(line: usize, text: &str) -> Result<Bound, (String, &'static str)> {
     bound.check().map(|()| bound)
 }
 
-/// What to do about a verdict that cannot be.
+/// The remedy for an impossible verdict.
 const ANEW: &str =
     "write the verdict none and `-` in its other columns, then run the case";
 
-/// Ratios are rounded by less than this.
+/// Maximum rounding error of ratios.
 const ROUNDED: f64 = 0.005;
 
 fn is_commit(word: &str) -> bool {
@@ -126,7 +126,7 @@ fn is_commit(word: &str) -> bool {
 }
 
 impl Bound {
-    /// Says what is wrong with the verdict, and what to do.
+    /// Returns the verdict's error, with the remedy.
     fn check(&self) -> Result<(), (String, &'static str)> {
         let Bound {
             bound,
@@ -164,7 +164,7 @@ impl Bound {
         Ok(())
     }
 
-    /// The line of the table.
+    /// Returns the line of the table.
     pub(super) fn text(&self) -> String {
         let verdict = match self.verdict {
             Verdict::Kept => "KEPT",
@@ -184,7 +184,7 @@ impl Bound {
         )
     }
 
-    /// Whether the bound was kept once and is missed now.
+    /// Returns true if the bound was kept once and is missed now.
     pub(super) fn is_lost(&self) -> bool {
         self.verdict == Verdict::Missed && self.last_kept != "-"
     }

@@ -1,4 +1,4 @@
-//! What the table of bounds makes of good lines, bad ones, and of verdicts.
+//! The table of bounds with valid lines, invalid ones, and verdicts.
 
 use super::open::OLD;
 use super::papers::{stale, summary};
@@ -79,7 +79,7 @@ fn a_bound_that_was_never_kept_is_open_and_no_failure() {
 #[test]
 fn verdicts_change_their_own_lines_alone() {
     let text = table(&[KEPT, MISSED, NEVER]);
-    // Another bound of the case, and something that is no verdict.
+    // Another bound of the case, and a line that is no verdict.
     let others = "steal\ttheft\t≤ 1,100 ns\tKEPT\t0.100\nsteal\n";
     let (same, said) = updated(&text, others, "abcdef0", "2026-11-25").unwrap();
     assert_eq!((same, said.len()), (text, 0));
@@ -100,7 +100,7 @@ fn rows_and_bounds_name_each_other() {
     );
 }
 
-/// The error of a table with this line changed so.
+/// Returns the error of a table with this line replaced.
 fn error(line: &str, from: &str, to: &str) -> String {
     parse(&table(&[NEVER, &line.replacen(from, to, 1)])).unwrap_err()
 }

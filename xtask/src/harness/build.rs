@@ -1,7 +1,7 @@
-//! Building test binaries through cargo.
+//! Builds test binaries through cargo.
 //!
-//! Owns: the flags of one build (a lane) and reading cargo's messages. Cargo prints one JSON
-//! object a line; the four fields needed here are found by name, which spares a parser.
+//! Owns the flags of one build (a lane) and the reader of cargo's messages. Cargo prints one JSON
+//! object a line; the four fields needed here are found by name, without a parser.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use std::rc::Rc;
 use crate::command;
 use crate::repo;
 
-/// What to build and how; every lane has its own target directory.
+/// The targets and flags of a build; every lane has its own target directory.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Build {
     /// Arguments to `cargo test --no-run`: packages, targets, profile.
     pub(crate) args: Vec<String>,
     /// Flags for every crate in the graph.
     pub(crate) rustflags: Option<String>,
-    /// Further environment of the build and of the tests.
+    /// Additional environment of the build and of the tests.
     pub(crate) env: Vec<(String, OsString)>,
     /// Subdirectory of the target directory; none for the ordinary one.
     pub(crate) lane: Option<String>,
@@ -26,23 +26,23 @@ pub(crate) struct Build {
     pub(crate) cfgs: Vec<String>,
 }
 
-/// Where cargo is told what debuggers are told.
+/// Cargo's setting of the debug information.
 const DEBUG: &str = "CARGO_PROFILE_DEV_DEBUG";
 
-/// One test binary.
+/// A test binary.
 #[derive(Debug)]
 pub(crate) struct Binary {
     /// `pirn` for a library's own tests, `pirn::it` for an integration test,
     /// `pgz::bin/pgz` for a program's.
     pub(crate) id: String,
     pub(crate) path: PathBuf,
-    /// The package's directory: where cargo would run it.
+    /// The package's directory, in which cargo would run it.
     pub(crate) home: PathBuf,
     pub(crate) env: Vec<(String, OsString)>,
 }
 
 impl Build {
-    /// A build with these arguments, in the ordinary target directory.
+    /// Returns a build with these arguments, in the ordinary target directory.
     pub(crate) fn new(args: &[&str]) -> Build {
         Build {
             args: args.iter().map(ToString::to_string).collect(),
@@ -50,21 +50,21 @@ impl Build {
         }
     }
 
-    /// The same in a lane of its own, with these flags for every crate. Warnings are the
-    /// ordinary build's business.
+    /// Returns the same in a lane of its own, with these flags for every crate. The ordinary build
+    /// reports warnings.
     pub(crate) fn lane(mut self, lane: &str, rustflags: &str) -> Build {
         self.lane = Some(lane.to_owned());
         self.rustflags = Some(format!("-Awarnings {rustflags}"));
         self
     }
 
-    /// What debuggers are told, as cargo's setting `debug` words it. Of the time of a build all of it takes
-    /// two fifths, and lines alone a fifth.
+    /// Sets the debug information, a value of cargo's setting `debug`. Full information takes two
+    /// fifths of the time of a build, lines alone a fifth.
     pub(crate) fn debug(self, what: &str) -> Build {
         self.env(DEBUG, what)
     }
 
-    /// Whether that is all of it: types, variables, the paths of functions.
+    /// Returns true if it is full: types, variables, the paths of functions.
     pub(crate) fn tells_all(&self) -> bool {
         let own = self.env.iter().rev().find(|(name, _)| name == DEBUG);
         let what = own.map_or_else(|| std::env::var_os(DEBUG), |own| Some(own.1.clone()));
@@ -77,7 +77,7 @@ impl Build {
         self
     }
 
-    /// Builds as far as it builds: [`binaries`](Self::binaries) says what is wrong.
+    /// Builds and ignores errors: [`binaries`](Self::binaries) reports them.
     pub(crate) fn ahead(&self) {
         let _ = self.binaries();
     }
@@ -146,7 +146,7 @@ impl Build {
     }
 }
 
-/// The string that follows `key`, up to its closing quote, with escapes undone.
+/// Returns the string that follows `key`, up to its closing quote, unescaped.
 fn field(text: &str, key: &str) -> Option<String> {
     let (_, rest) = text.split_once(key)?;
     let mut value = String::new();

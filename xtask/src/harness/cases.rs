@@ -1,4 +1,4 @@
-//! Which tests a binary holds.
+//! The tests of a binary.
 //!
 //! A case is named `binary test::path`, as in `pirn::machine spawn::many_joiners`; that name is
 //! what `docs/features.md` and `docs/models.md` refer to.
@@ -16,14 +16,14 @@ pub(crate) struct Case {
     pub(crate) binary: Rc<Binary>,
     /// The test's path inside the binary.
     pub(crate) name: String,
-    /// Why it is marked `#[ignore]`, if it is: it runs only where it is asked for.
+    /// The reason of its `#[ignore]`, if it has one: it runs only on request.
     pub(crate) ignored: Option<String>,
-    /// Marked so, for this reason or because plain `cargo test` is to leave it out.
+    /// Marked `#[ignore]`, for this reason or because plain `cargo test` must leave it out.
     marked: bool,
 }
 
-/// How the reason begins of a test that only plain `cargo test`, which runs many at once in one process,
-/// leaves out.
+/// The beginning of the reason of a test that only plain `cargo test`, which runs many at once in
+/// one process, leaves out.
 const ALONE: &str = "alone: ";
 
 impl Case {
@@ -32,28 +32,30 @@ impl Case {
         format!("{} {}", self.binary.id, self.name)
     }
 
-    /// True when the test needs the machine to itself: it takes memory by the gigabyte, or bounds times.
+    /// Returns true when the test needs the machine to itself: it uses gigabytes of memory, or
+    /// bounds times.
     pub(crate) fn is_alone(&self) -> bool {
         self.name.contains("alone_")
     }
 
-    /// True when the test sleeps for nearly all of its time, a quarter of a minute: it takes nobody's turn.
+    /// Returns true when the test sleeps for nearly all of its time, a quarter of a minute: it
+    /// delays no other test.
     pub(crate) fn is_asleep(&self) -> bool {
         self.name.contains("stays_idle")
     }
 
-    /// True when the test has a compiler work for it, half a minute and more: it comes first, or the others
-    /// have ended long before it.
+    /// Returns true when the test runs a compiler for half a minute and more: it starts first, or
+    /// the others would end long before it.
     pub(crate) fn compiles(&self) -> bool {
         self.binary.id.ends_with("::ui")
     }
 
-    /// True when the test does so much that a slowed-down build leaves it to full runs.
+    /// Returns true when the test is so long that a slow build leaves it to full runs.
     pub(crate) fn is_storm(&self) -> bool {
         self.name.contains("storm")
     }
 
-    /// The command that runs this test and no other.
+    /// Returns the command that runs only this test.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.binary.path);
         command.current_dir(&self.binary.home);
@@ -67,7 +69,7 @@ impl Case {
     }
 }
 
-/// Asks every binary for its tests.
+/// Lists the tests of every binary.
 ///
 /// # Errors
 /// When a binary cannot be run.
@@ -90,8 +92,8 @@ pub(crate) fn cases(binaries: &[Rc<Binary>]) -> Result<Vec<Case>, String> {
     Ok(all)
 }
 
-/// The tests that are marked `#[ignore]`, with the reasons. A binary tells a reason only where it is to run
-/// the test, and does not.
+/// Returns the tests that are marked `#[ignore]`, with the reasons. A binary reports a reason only
+/// when it skips the test.
 fn reasons(binary: &Binary) -> Result<BTreeMap<String, String>, String> {
     let ignored = list(binary, &["--ignored"])?;
     if ignored.is_empty() {
@@ -111,7 +113,7 @@ fn reasons(binary: &Binary) -> Result<BTreeMap<String, String>, String> {
     Ok(ignored.into_iter().map(reason).collect())
 }
 
-/// Why the test is ignored, in the words of the binary that was to run it.
+/// Returns the reason of an ignored test, from the output of its binary.
 fn reason_in<'a>(said: &'a str, name: &str) -> &'a str {
     let line = |line: &'a str| {
         let rest = line.strip_prefix("test ")?.strip_prefix(name)?;

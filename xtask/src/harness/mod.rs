@@ -1,9 +1,9 @@
-//! Tests, one process each, with a hard timeout: what a test runner does, on a machine that
-//! has only the Rust toolchain.
+//! A test runner for machines that have only the Rust toolchain: one process for each test, with a
+//! hard timeout.
 //!
-//! * `build`: has cargo build test binaries, with any flags, and learns where they are.
-//! * `cases`: asks the binaries which tests they hold; names them `binary test::path`.
-//! * `run`: runs chosen tests side by side, kills what hangs, counts.
+//! * `build`: builds test binaries through cargo, with any flags, and returns their paths.
+//! * `cases`: lists the tests of the binaries; names them `binary test::path`.
+//! * `run`: runs chosen tests in parallel, kills those that hang, counts.
 
 mod build;
 mod cases;

@@ -1,8 +1,8 @@
-//! Running chosen tests: each in its own process, several side by side, none for ever.
+//! Runs chosen tests: each in its own process, several in parallel, each with a timeout.
 //!
-//! A test that wants the machine to itself (`Case::is_alone`) runs after the others, by
-//! itself. One that sleeps (`Case::is_asleep`) runs beside the others from the start, as one more. A test counts as passed only if its process ended well *and* said that exactly
-//! one test ran.
+//! A test that needs the machine to itself (`Case::is_alone`) runs after the others, alone. One
+//! that sleeps (`Case::is_asleep`) runs beside the others from the start, as one more. A test
+//! counts as passed only if its process succeeded *and* reported exactly one test.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _};
@@ -19,14 +19,15 @@ use crate::repo;
 use crate::skips;
 use crate::tally::{Tally, seconds};
 
-/// How to run.
+/// The settings of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Run {
     /// A test that takes longer has failed, and is killed.
     pub(crate) timeout: Duration,
-    /// How many side by side; 0 means one for each core, and one more: most tests wait for a part of their time.
+    /// Number of tests in parallel; 0 means one for each core, and one more: most tests wait for a part of
+    /// their time.
     pub(crate) jobs: usize,
-    /// Prints each test, not only what failed or was slow, with its processor time.
+    /// Prints each test, not only failed and slow ones, with its processor time.
     pub(crate) verbose: bool,
     /// Prints nothing: the caller expects failures.
     pub(crate) quiet: bool,
@@ -43,33 +44,34 @@ impl Default for Run {
     }
 }
 
-/// How one test ended.
+/// The outcome of one test.
 #[derive(Debug)]
 pub(crate) struct Ending {
     pub(crate) id: String,
     pub(crate) passed: bool,
-    /// What is missing for it to measure, if it says so: then it has neither passed nor failed.
+    /// The missing requirement of its measurement, if it reports one: then it has neither passed
+    /// nor failed.
     pub(crate) missing: Option<String>,
     pub(crate) took: Duration,
-    /// All it wrote, both streams.
+    /// Its whole output, both streams.
     pub(crate) output: String,
 }
 
 impl Ending {
-    /// True if it has measured, or should have, and has not passed.
+    /// Returns true if it has measured, or should have, and has not passed.
     pub(crate) fn has_failed(&self) -> bool {
         !self.passed && self.missing.is_none()
     }
 }
 
-/// What a thread needs to run one case; cheap to send.
+/// The data that a thread needs to run one case; cheap to send.
 #[derive(Debug)]
 struct Job {
     id: String,
     command: Command,
 }
 
-/// Runs the cases; prints what failed; returns how each ended, in the order of `cases`.
+/// Runs the cases; prints the failed ones; returns the outcomes in the order of `cases`.
 ///
 /// # Errors
 /// When a process cannot be started or watched.
@@ -114,7 +116,7 @@ pub(crate) fn run(cases: &[Case], how: Run) -> Result<(Tally, Vec<Ending>), Stri
     ))
 }
 
-/// A case by its number, for whichever thread takes it.
+/// A case by its number, for the thread that takes it.
 type Work = (usize, Mutex<Job>);
 
 /// Names and commands may go to another thread, cases may not.
@@ -152,7 +154,7 @@ fn one(job: &mut Job, how: Run) -> Result<Ending, String> {
     let mut worked = Duration::ZERO;
     let status = loop {
         if how.verbose {
-            // The system tells it of no process that has ended.
+            // It is not notified of ended processes.
             worked = processor::of(child.id()).unwrap_or(worked).max(worked);
         }
         if let Some(status) = child.try_wait().map_err(|e| format!("{}: {e}", job.id))? {
@@ -203,7 +205,7 @@ fn one(job: &mut Job, how: Run) -> Result<Ending, String> {
     })
 }
 
-/// A file that both streams of a test go to; unlinked, so that nothing stays behind.
+/// Opens a file for both streams of a test; unlinked, so that nothing stays behind.
 fn scratch(id: &str) -> Result<File, String> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let dir = repo::target(Some("logs"));

@@ -1,4 +1,4 @@
-//! Building and running the models of the library.
+//! Builds and runs the models of the library.
 //!
 //! loom models are unit tests named `model_…`; shuttle models are unit tests named
 //! `shuttle_…` and everything in `tests/model`. Both are built optimised, with assertions
@@ -16,7 +16,7 @@ use crate::tally::Tally;
 pub(crate) const FLAGS: &[&str] = &["quick", "mutants", "verbose"];
 pub(crate) const VALUED: &[&str] = &["engine", "jobs", "timeout"];
 
-/// How much of the space a run looks at.
+/// The part of the state space that a run explores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     /// Two preemptions; fixed seeds, few schedules.
@@ -41,7 +41,7 @@ impl Depth {
         }
     }
 
-    /// What a shuttle model is to multiply its own number of schedules by.
+    /// The factor for a shuttle model's own number of schedules.
     fn effort(self) -> &'static str {
         match self {
             Depth::Quick => "1",
@@ -50,7 +50,7 @@ impl Depth {
     }
 }
 
-/// Which checker a model belongs to.
+/// The checker of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Engine {
     Loom,
@@ -62,7 +62,7 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    /// The engine of this name, as docs/models.md writes it.
+    /// Returns the engine with this name in docs/models.md.
     pub(crate) fn named(name: &str) -> Option<Engine> {
         match name {
             "loom" => Some(Engine::Loom),
@@ -73,7 +73,8 @@ impl Engine {
         }
     }
 
-    /// The build of the library under this engine, with further `--cfg`s for every crate.
+    /// Returns the build of the library under this engine, with additional `--cfg`s for every
+    /// crate.
     pub(crate) fn build(self, depth: Depth, targets: &[&str], cfgs: &str) -> Build {
         let mut args = vec!["--package", "pirn"];
         args.extend_from_slice(targets);
@@ -98,7 +99,7 @@ impl Engine {
         }
     }
 
-    /// True for a test that is one of this engine's models.
+    /// Returns true for a test that is one of this engine's models.
     fn owns(self, case: &Case) -> bool {
         match self {
             Engine::Loom => case.name.contains("model_"),
@@ -132,17 +133,17 @@ impl Engine {
     }
 }
 
-/// What a quick run of [`engines`] runs.
+/// Returns the builds of a quick run of [`engines`].
 pub(crate) fn loom_build() -> Build {
     Engine::Loom.whole_build(Depth::Quick)
 }
 
-/// What a quick run of [`shuttle`] runs.
+/// Returns the builds of a quick run of [`shuttle`].
 pub(crate) fn shuttle_build() -> Build {
     Engine::Shuttle.whole_build(Depth::Quick)
 }
 
-/// Runs every model of every checker, or those whose name contains one of the words; with
+/// Runs every model of every checker, or those with one of the words in their names; with
 /// `--mutants`, the seeded bugs instead.
 ///
 /// # Errors
@@ -157,7 +158,7 @@ pub(crate) fn model(options: &Options) -> Result<Tally, String> {
         if only.as_ref().is_some_and(|only| only != name) {
             continue;
         }
-        // One that does not build must not hide the others.
+        // One that does not build must not stop the others.
         tally += engine(options).unwrap_or_else(|said| {
             println!("    FAILED  {name}: {said}");
             Tally::FAIL
@@ -166,7 +167,7 @@ pub(crate) fn model(options: &Options) -> Result<Tally, String> {
     tally.nonzero("models")
 }
 
-/// One checker's run.
+/// Runs one checker.
 type Lane = fn(&Options) -> Result<Tally, String>;
 
 const ENGINES: &[(&str, Lane)] = &[
@@ -176,7 +177,7 @@ const ENGINES: &[(&str, Lane)] = &[
     ("spin", spin::spin),
 ];
 
-/// Every model of loom and shuttle, built for a quick run.
+/// Builds every model of loom and shuttle for a quick run.
 ///
 /// # Errors
 /// When they do not build.
@@ -186,7 +187,7 @@ pub(crate) fn every() -> Result<Vec<Case>, String> {
     Ok(models)
 }
 
-/// loom and Spin: exhaustive within bounds.
+/// Runs loom and Spin: exhaustive within bounds.
 ///
 /// # Errors
 /// When something does not build, or nothing ran.
@@ -196,7 +197,7 @@ pub(crate) fn engines(options: &Options) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// shuttle: schedules from fixed seeds.
+/// Runs shuttle: schedules from fixed seeds.
 ///
 /// # Errors
 /// When something does not build, or nothing ran.
@@ -212,7 +213,7 @@ fn lane(engine: Engine, options: &Options) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Models take their time: ten minutes in a quick run, an hour otherwise.
+/// Timeout of a model: ten minutes in a quick run, an hour otherwise.
 fn how(options: &Options) -> Result<Run, String> {
     let minutes = if options.has("quick") { 10 } else { 60 };
     let seconds = options.value("timeout")?.unwrap_or(minutes * 60);

@@ -2,7 +2,7 @@
 //!
 //! * `lanes`: loom (one protocol, weak memory) and shuttle (the whole runtime, random
 //!   schedules), as builds of the library with another shim.
-//! * `spin`: protocols written down by hand, for what only Spin can ask: liveness.
+//! * `spin`: hand-written protocols, for liveness, which only Spin checks.
 //! * `mutants`: seeded bugs; each must make the named model fail.
 
 mod lanes;

@@ -2,7 +2,7 @@
 //!
 //! docs/models.md has the table `Mutant | Engine | Caught by | What it breaks`. Each is built
 //! alone into the library (`--cfg pirn_mutant="name"`), and the tests named in its row run:
-//! at least one must fail. One that times out was caught too: a lost wake may show as a hang.
+//! at least one must fail. A timeout counts as a failure: a lost wake may appear as a hang.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -21,11 +21,12 @@ const PATH: &str = "docs/models.md";
 struct Mutant {
     name: String,
     engine: Engine,
-    /// Ends of test names, or their beginnings with a `*` behind: several may see it.
+    /// Ends of test names, or their beginnings followed by a `*`: several may catch it.
     catchers: Vec<String>,
 }
 
-/// Builds each mutant and sees it caught; with words, those whose name contains one.
+/// Builds each mutant and checks that it is caught; with words, those with one of them in their
+/// names.
 ///
 /// # Errors
 /// When the table cannot be read, or no mutant is chosen.
@@ -52,7 +53,7 @@ pub(crate) fn mutants(options: &Options) -> Result<Tally, String> {
     tally.nonzero("mutants")
 }
 
-/// The names in the table.
+/// Returns the names in the table.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -63,7 +64,7 @@ pub(crate) fn mutant_names() -> Result<BTreeSet<String>, String> {
         .collect())
 }
 
-/// True when a test fails on the mutant of this name.
+/// Returns true when a test fails on the mutant of this name.
 ///
 /// # Errors
 /// When there is no such mutant, or it does not build.
@@ -92,16 +93,16 @@ fn caught(mutant: &Mutant, depth: Depth) -> Result<Option<String>, String> {
 fn build(mutant: &Mutant, depth: Depth) -> Result<Vec<Case>, String> {
     let cfg = format!("pirn_mutant=\"{}\"", mutant.name);
     let build = match mutant.engine {
-        // The whole runtime is an integration test away: every crate gets the flag.
+        // The whole runtime is tested by an integration test: every crate gets the flag.
         Engine::Shuttle | Engine::Migrating => {
             let targets = &["--release", "--lib", "--test", "model"];
             mutant
                 .engine
                 .build(depth, targets, &format!(" --cfg {cfg}"))
         }
-        // Only the library is built anew: its dependencies stay as they are.
+        // Only the library is rebuilt: its dependencies are unchanged.
         Engine::Loom | Engine::Native => {
-            // Unoptimised: a mutant's models are small, and building is what takes time.
+            // Unoptimised: a mutant's models are small, and building takes most of the time.
             let plain = "profile.bench.package.pirn.opt-level=0";
             let targets = ["--lib", "--profile", "bench", "--config", plain];
             let mut build = mutant.engine.build(depth, &targets, "");
@@ -125,7 +126,7 @@ fn build(mutant: &Mutant, depth: Depth) -> Result<Vec<Case>, String> {
     Ok(chosen)
 }
 
-/// True when a test of this path is meant: `…end`, or `start*` of its last part.
+/// Returns true when a test of this path matches: `…end`, or `start*` of its last part.
 fn fits(catcher: &str, name: &str) -> bool {
     let last = name.rsplit("::").next().unwrap_or(name);
     match catcher.strip_suffix('*') {
@@ -174,7 +175,7 @@ pub(crate) fn check(files: &[File]) -> Vec<String> {
     unlisted.chain(unseeded).collect()
 }
 
-/// The names of the bugs seeded in a file.
+/// Returns the names of the bugs seeded in a file.
 fn seeds(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in text

@@ -1,6 +1,6 @@
-//! Spin: protocols written down in Promela, searched state by state, liveness included.
+//! Spin: protocols in Promela, searched state by state, liveness included.
 //!
-//! Each file in models/ says in a comment what is to be checked, one line for each search:
+//! Each file in models/ lists its searches in a comment, one line each:
 //! ```text
 //! check: safety NW=3          no assertion fails, nothing ends in the wrong place
 //! check: progress NW=2        no cycle without progress under weak fairness
@@ -23,12 +23,12 @@ use crate::tally::Tally;
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Search {
     what: What,
-    /// The error that must be there.
+    /// The error that must be found.
     broken: bool,
     definitions: Vec<String>,
 }
 
-/// What a search looks for.
+/// The kind of a search.
 #[derive(Debug, PartialEq, Eq, Default)]
 enum What {
     #[default]
@@ -38,8 +38,8 @@ enum What {
     Claim(String),
 }
 
-/// Runs every search of every model, or of those whose file's name contains one of the
-/// words. Without Spin on the machine everything counts as skipped, and says so.
+/// Runs every search of every model, or of those with one of the words in their file names. Without
+/// Spin on the machine every search counts as skipped.
 ///
 /// # Errors
 /// When a model cannot be read or built.
@@ -98,20 +98,20 @@ pub(crate) fn spin(options: &Options) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Searches side by side, at most: the largest takes a gigabyte or two.
+/// Maximum number of parallel searches: the largest takes a gigabyte or two.
 const AT_A_TIME: usize = 4;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 struct Found {
     error: bool,
-    /// Depth or memory ended the search before it was through.
+    /// Depth or memory ended the search before it was complete.
     cut_short: bool,
     states: String,
 }
 
 fn run(path: &Path, name: &str, search: &Search) -> Result<Found, String> {
-    // Of its own: others search the same model meanwhile.
+    // A separate directory: other searches of the same model run meanwhile.
     let words = search.shown().replace(' ', "-");
     let dir: PathBuf = repo::target(Some("spin")).join(format!("{name}-{words}"));
     fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
@@ -152,7 +152,7 @@ fn run(path: &Path, name: &str, search: &Search) -> Result<Found, String> {
     })
 }
 
-/// Runs a step that must work; what it printed is the error.
+/// Runs a step that must succeed; otherwise its output is the error.
 fn must(command: &mut std::process::Command) -> Result<(), String> {
     match command::outcome(command)? {
         (true, _) => Ok(()),

@@ -1,18 +1,18 @@
-//! Comments: every file says what it owns before anything else, no code sleeps in them, and in rooms
-//! that have been wrapped so far they stay so.
+//! Comments: every file begins with a header, no comment is code, and comments stay wrapped in the
+//! modules that have been wrapped so far.
 
 use super::tree::{Finding, Tree};
 
-/// The rooms whose comments are wrapped.
+/// The modules with wrapped comments.
 const WRAPPED: &[&str] = &[
     "crates/pirn/src/fiber/jobs.rs",
     "crates/pirn/src/par/",
     "crates/pirn/src/sched/beat.rs",
 ];
-/// How wide a line of a comment may be, but for the rows of tables.
+/// Maximum width of a line of a comment, except rows of tables.
 const WIDTH: usize = 90;
 
-/// Finds files without a header, comments that are code, and such as are too wide.
+/// Finds files without a header, comments that are code, and lines that are too wide.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in &tree.sources {
@@ -44,14 +44,14 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// True for a line of a comment that is not a row of a table.
+/// Returns true for a line of a comment that is not a row of a table.
 fn is_text(line: &str) -> bool {
     let line = line.trim_start();
     let text = line.trim_start_matches(['/', '!']).trim_start();
     line.starts_with("//") && !text.starts_with('|')
 }
 
-/// True for a plain comment whose text ends or begins as statements do.
+/// Returns true for a plain comment that ends or begins like a statement.
 fn is_code(comment: &str) -> bool {
     let Some(text) = comment.strip_prefix("//") else {
         return false;

@@ -1,5 +1,5 @@
 //! A `mod.rs` is a façade: docs, attributes, `mod x;` lines and `use` lines, nothing else.
-//! What a folder owns is in the files that its listing shows.
+//! The contents of a folder are in the files of its listing.
 
 use super::tree::{Finding, Tree};
 use crate::source::Source;
@@ -14,7 +14,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn first_item(source: &Source) -> Option<Finding> {
-    // Depth inside an attribute's or a use group's brackets, and what we are inside of.
+    // Depth inside an attribute's or a use group's brackets, and the kind of bracket.
     let mut depth = 0_i32;
     let mut statement = String::new();
     for (at, line) in source.lines.iter().enumerate() {
@@ -44,7 +44,7 @@ fn first_item(source: &Source) -> Option<Finding> {
     None
 }
 
-/// True for `mod name;` and for `use …`, with any visibility before.
+/// Returns true for `mod name;` and for `use …`, with any visibility.
 fn is_door(statement: &str) -> bool {
     let mut rest = statement;
     if let Some(after) = rest.strip_prefix("pub") {

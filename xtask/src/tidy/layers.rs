@@ -1,11 +1,11 @@
 //! Imports only point downwards.
 //!
-//! The table in ARCHITECTURE.md (`Layer | Module | Owns`) is the law: a module may name
-//! modules of lower layers, and of its own layer as long as those form no cycle. Tests may
-//! name anything. The table must list every module of the library that exists, and no other.
+//! The table in ARCHITECTURE.md (`Layer | Module | Owns`) decides: a module may name modules of
+//! lower layers, and of its own layer as long as those form no cycle. Tests may name anything. The
+//! table must list every module of the library that exists, and no other.
 //!
-//! What waits knows nothing of run queues: some modules may not name the scheduler although
-//! it lies below them.
+//! Waiting code knows nothing of run queues: some modules may not name the scheduler although it is
+//! below them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::source::{Source, is_word};
 pub(super) const LAW: &str = "ARCHITECTURE.md";
 const HOME: &str = "crates/pirn/src/";
 
-/// From, to: never, though it would point downwards.
+/// From, to: forbidden, although it points downwards.
 const APART: &[(&str, &str)] =
     &[("channel", "sched"), ("sync", "sched"), ("time", "sched")];
 
@@ -72,7 +72,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Module to layer, as ARCHITECTURE.md has it.
+/// Returns the map from module to layer of ARCHITECTURE.md.
 fn law(tree: &Tree) -> Result<BTreeMap<String, u32>, Finding> {
     let text = tree.text(LAW).unwrap_or_default();
     let mut layers = BTreeMap::new();
@@ -89,14 +89,14 @@ fn law(tree: &Tree) -> Result<BTreeMap<String, u32>, Finding> {
     Ok(layers)
 }
 
-/// The top-level module a file of the library belongs to; none for `lib.rs`.
+/// Returns the top-level module of a file of the library; none for `lib.rs`.
 fn module(path: &str) -> Option<String> {
     let inside = path.strip_prefix(HOME)?;
     let first = inside.split('/').next()?.trim_end_matches(".rs");
     (first != "lib").then(|| first.to_owned())
 }
 
-/// Every other top-level module that a file names outside its tests.
+/// Returns every other top-level module that a file names outside its tests.
 fn edges(source: &Source) -> Vec<Edge> {
     let Some(from) = module(&source.path) else {
         return Vec::new();
@@ -135,7 +135,7 @@ fn edges(source: &Source) -> Vec<Edge> {
     found
 }
 
-/// The first segments of what follows `crate::`: one, or each of a braced group.
+/// Returns the first segments after `crate::`: one, or each of a braced group.
 fn heads(rest: &str) -> Vec<String> {
     let word = |s: &str| s.trim_start().chars().take_while(|c| is_word(*c)).collect();
     let Some(group) = rest.strip_prefix('{') else {
@@ -156,7 +156,7 @@ fn heads(rest: &str) -> Vec<String> {
     heads
 }
 
-/// Cycles among modules of the same layer.
+/// Returns the cycles among modules of the same layer.
 fn knots(edges: &[Edge], layers: &BTreeMap<String, u32>) -> Vec<Finding> {
     let level = |e: &&Edge| layers.get(&e.from) == layers.get(&e.to);
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! Rules about the repository that no compiler checks, each in a file of its own.
+//! Rules about the repository that compilers do not check, each in a file of its own.
 //!
-//! Every rule is a function from the tree to findings, so its tests can show it a bad
-//! snippet and see it complain.
+//! Every rule is a function from the tree to findings, so its tests can pass it a bad snippet and
+//! expect a finding.
 
 mod budget;
 mod comments;

@@ -1,6 +1,5 @@
-//! The papers keep up with the tree: every example is in README.md, every design note in the
-//! index, every seeded bug in docs/models.md, and every promise in docs/features.md has a
-//! test or an issue.
+//! Documents match the tree: every example is in README.md, every design note in the index, every
+//! seeded bug in docs/models.md, and every promise in docs/features.md has a test or an issue.
 
 use super::tree::{Finding, Tree};
 use crate::features;
@@ -10,7 +9,7 @@ const README: &str = "README.md";
 const NOTES: &str = "docs/design/";
 const INDEX: &str = "docs/design/README.md";
 
-/// Finds papers that lag behind.
+/// Finds outdated documents.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let readme = tree.text(README).unwrap_or_default();

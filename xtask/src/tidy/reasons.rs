@@ -1,12 +1,12 @@
-//! Every wait reason is used: a variant of `wait::reason::Reason` that no waiting code names
-//! would promise a diagnosis that never comes.
+//! Every wait reason is used: a variant of `wait::reason::Reason` that no waiting code names would
+//! never appear in a report.
 
 use super::tree::{Finding, Tree};
 use crate::source::{Source, is_word};
 
 const HOME: &str = "crates/pirn/src/wait/reason.rs";
 
-/// Finds variants that nothing outside their file names.
+/// Finds variants that are not named outside their file.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(home) = tree.sources.iter().find(|s| s.path == HOME) else {
         return Vec::new();
@@ -33,7 +33,7 @@ fn names(code: &str, variant: &str) -> bool {
     })
 }
 
-/// The variants of `enum Reason`, with their lines.
+/// Returns the variants of `enum Reason`, with their lines.
 fn variants(source: &Source) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut depth = 0_i32;

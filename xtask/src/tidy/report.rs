@@ -5,7 +5,7 @@ use super::{budget, comments, facade, layers, papers, reasons, unsafe_list, word
 use crate::repo;
 use crate::tally::Tally;
 
-/// A rule: what it looks at, what it found.
+/// A rule: its title and its function.
 type Rule = fn(&Tree) -> Vec<Finding>;
 
 const RULES: &[(&str, Rule)] = &[
@@ -22,7 +22,7 @@ const RULES: &[(&str, Rule)] = &[
     ("papers keep up", papers::check),
 ];
 
-/// Runs every rule; prints what it found.
+/// Runs every rule; prints the findings.
 ///
 /// # Errors
 /// When the files cannot be read.

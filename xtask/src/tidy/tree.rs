@@ -1,4 +1,4 @@
-//! What the rules look at, and what they say.
+//! The input of the rules, and their findings.
 
 use std::fmt;
 
@@ -13,14 +13,14 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Scans what is Rust among the files.
+    /// Scans the Rust files.
     pub(crate) fn new(files: Vec<File>) -> Tree {
         let rust = files.iter().filter(|file| file.path.ends_with(".rs"));
         let sources = rust.map(Source::new).collect();
         Tree { files, sources }
     }
 
-    /// A tree made of (path, text) pairs, for the tests of the rules.
+    /// Returns a tree of (path, text) pairs, for the tests of the rules.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
         let file = |(path, text): &(&str, &str)| File {
@@ -30,7 +30,7 @@ impl Tree {
         Tree::new(files.iter().map(file).collect())
     }
 
-    /// The text of one file, if it is there.
+    /// Returns the text of one file, if it exists.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
         self.files
             .iter()
@@ -38,7 +38,7 @@ impl Tree {
             .map(|f| f.text.as_str())
     }
 
-    /// The Rust files whose path starts so.
+    /// Returns the Rust files below a path.
     pub(crate) fn under<'a>(
         &'a self,
         start: &'a str,
@@ -48,13 +48,13 @@ impl Tree {
             .filter(move |s| s.path.starts_with(start))
     }
 
-    /// The library's own files.
+    /// Returns the library's own files.
     pub(crate) fn library(&self) -> impl Iterator<Item = &Source> {
         self.under("crates/pirn/src/")
     }
 }
 
-/// One breach of one rule.
+/// One violation of one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) path: String,
@@ -66,7 +66,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// A breach that fails the run.
+    /// Returns a violation that fails the run.
     pub(crate) fn new(path: &str, line: usize, message: impl Into<String>) -> Finding {
         Finding {
             path: path.to_owned(),
@@ -76,7 +76,7 @@ impl Finding {
         }
     }
 
-    /// The same, as a warning.
+    /// Returns the same, as a warning.
     pub(crate) fn warning(self) -> Finding {
         Finding {
             only_warns: true,

@@ -1,4 +1,4 @@
-//! Unsafe code lives where docs/unsafe.md says, and nowhere else.
+//! Unsafe code is only in the modules of docs/unsafe.md.
 //!
 //! The only way to allow it is `#[expect(unsafe_code, reason = "…")]` on a `mod` line. The
 //! table in docs/unsafe.md (`Module | Why`) lists exactly those modules; test modules need
@@ -53,10 +53,10 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The attributes that stand together, and the first line of what they stand on.
+/// Consecutive attributes, and the first line of their item.
 #[derive(Debug, Default)]
 struct Attributed {
-    /// Where the first attribute begins.
+    /// The line of the first attribute.
     line: usize,
     attributes: Vec<String>,
     item: String,
@@ -69,7 +69,8 @@ impl Attributed {
         self.attributes.iter().any(|a| a.contains(what))
     }
 
-    /// The module's name if the item is a `mod` line; that of its file if a path picks one.
+    /// Returns the module's name if the item is a `mod` line; that of its file if a path attribute
+    /// sets one.
     fn module(&self) -> Option<String> {
         let path = self.attributes.iter().find_map(|a| {
             a.strip_prefix("#[path=\"")?
@@ -88,7 +89,7 @@ impl Attributed {
     }
 }
 
-/// Every group of attributes in a file.
+/// Returns every group of attributes in a file.
 fn attributed(source: &Source) -> Vec<Attributed> {
     let mut groups = Vec::new();
     let mut group = Attributed::default();
@@ -115,8 +116,8 @@ fn attributed(source: &Source) -> Vec<Attributed> {
     groups
 }
 
-/// Puts the parent modules of a file before a child's name; other crates than the library
-/// come first with their own name.
+/// Prefixes a child's name with the parent modules of a file; for other crates than the library
+/// also with the crate's name.
 fn qualified(source: &Source, name: &str) -> String {
     let (home, inside) = source
         .path

@@ -1,14 +1,14 @@
-//! Words that have no place here: forgotten debugging, promises without an issue, paths of
-//! one machine, addresses that a reader cannot reach.
+//! Forbidden words: forgotten debugging, promises without an issue, paths of one machine, addresses
+//! that a reader cannot reach.
 
 use super::tree::{Finding, Tree};
 use crate::source::{Source, is_word};
 
-/// Macros that must not stay, wherever they are.
+/// Macros that are forbidden everywhere.
 const NEVER: &[&str] = &["dbg", "todo", "unimplemented"];
-/// Macros that a library leaves to its callers.
+/// Macros that are forbidden in the library.
 const NOT_IN_LIBRARY: &[&str] = &["println", "print"];
-/// Marks that need an issue's number right behind them: `(#12)`.
+/// Marks that must be followed by an issue's number: `(#12)`.
 const PROMISES: &[&str] = &["TODO", "FIXME", "XXX", "HACK"];
 /// Beginnings of paths that exist on one machine only.
 const PATHS: &[&str] = &[
@@ -19,7 +19,7 @@ const PATHS: &[&str] = &[
     "../shared",
     "/Users/",
 ];
-/// Where links may lead.
+/// Hosts to which links may point.
 const HOSTS: &[&str] = &[
     "apache.org",
     "crates.io",
@@ -32,7 +32,7 @@ const HOSTS: &[&str] = &[
     "rfc-editor.org",
 ];
 
-/// Finds the words.
+/// Finds forbidden words.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for source in &tree.sources {

@@ -126,7 +126,7 @@ impl App {
         self.rows().position(|fiber| &*fiber.id == selected)
     }
 
-    /// Moves the cursor by `steps` rows, within the table. Without a cursor it enters from above or
+    /// Moves the cursor by `by` rows, within the table. Without a cursor it enters from above or
     /// below.
     pub fn move_cursor(&mut self, by: isize) {
         let Some(last) = self.rows.len().checked_sub(1) else {

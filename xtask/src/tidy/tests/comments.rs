@@ -1,4 +1,4 @@
-//! The comment rules tell code from prose.
+//! The comment rules distinguish code from prose.
 
 use crate::tidy::comments::check;
 use crate::tidy::tree::Tree;

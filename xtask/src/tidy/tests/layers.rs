@@ -1,4 +1,4 @@
-//! The layer rule sees each way of pointing upwards.
+//! The layer rule detects each form of an upward import.
 
 use crate::tidy::layers::{LAW, check};
 use crate::tidy::tree::Tree;

@@ -1,4 +1,4 @@
-//! Each rule is shown a bad snippet and must complain.
+//! Each rule gets a bad snippet and must report it.
 
 mod comments;
 mod layers;

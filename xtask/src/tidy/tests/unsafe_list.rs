@@ -1,4 +1,4 @@
-//! The unsafe rule compares both ways.
+//! The unsafe rule compares in both directions.
 
 use crate::tidy::tree::Tree;
 use crate::tidy::unsafe_list::{LIST, check};
