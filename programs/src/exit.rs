@@ -1,12 +1,11 @@
-//! How a program tells that it has failed.
+//! The report of a program's failure.
 
 use std::process::ExitCode;
 
 use crate::log;
 
-/// Writes to standard error what went wrong, if something did; returns the exit code of the
-/// program with this name: 0 for success, 1 for a failure. (2, for a wrong command line, is
-/// said where that is read.)
+/// Writes an error to standard error, if there is one; returns the exit code of the program with
+/// this name: 0 for success, 1 for a failure. (The parser of the command line returns 2.)
 #[must_use]
 pub fn exit(program: &str, ended: anyhow::Result<()>) -> ExitCode {
     match ended {
@@ -15,7 +14,7 @@ pub fn exit(program: &str, ended: anyhow::Result<()>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            // All causes on one line, from what was being done to what the system said.
+            // All causes on one line, from the operation to the system's error.
             log::end(Some(format_args!("{program}: {error:#}")));
             ExitCode::FAILURE
         }

@@ -1,10 +1,10 @@
-//! What the programs have in common: the life of a server, the lines on standard error, and the words
+//! Code shared by the programs: the life of a server, the lines on standard error, and the report
 //! of a failure.
 //!
-//! Each program is in `src/bin`, and says at its top what it does and how. This library owns the
-//! rest: [`serve`] is the life of a server from its listener to its last connection, [`log`](mod@log)
-//! writes lines without keeping a worker, [`limits`] reads limits from the command line, [`exit`] turns
-//! how a program ended into what its user sees.
+//! Each program is in `src/bin`, with a description at its top. This library owns the rest:
+//! [`serve`] is the life of a server from its listener to its last connection, [`log`](mod@log)
+//! writes lines without blocking a worker, [`limits`] reads limits from the command line, [`exit`]
+//! reports the outcome of a program.
 
 mod exit;
 mod limits;

@@ -1,4 +1,4 @@
-//! Limits, as the command lines of the servers have them.
+//! Limits on the command lines of the servers.
 
 use std::time::Duration;
 

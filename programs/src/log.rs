@@ -1,9 +1,9 @@
 //! Lines on standard error, written by a thread of their own.
 //!
-//! A write to a pipe that is full blocks, and on a worker it would block all fibers of that worker: a
-//! server would stop if its standard error is not read. So [`log`] puts the line into a bounded queue,
-//! from which one plain thread writes, and never waits. Lines beyond the bound of the queue, or beyond
-//! [`RATE`], are counted; the thread writes the count when it can.
+//! A write to a full pipe blocks, and on a worker it would block all fibers of that worker: a
+//! server would stop if its standard error is not read. So [`log`] pushes the line to a bounded
+//! queue, from which one plain thread writes, and never waits. Lines beyond the bound of the queue,
+//! or beyond [`RATE`], are counted; the thread writes the count when it can.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -15,22 +15,22 @@ use std::time::{Duration, Instant};
 use pirn::channel::{self, Receiver, RecvTimeoutError, Sender};
 use pirn::time;
 
-/// Writes a line to standard error soon, or counts it as left out. Never waits, so it may be called
-/// anywhere, inside a poll too.
+/// Queues a line for standard error, or counts it as left out. Never waits, so it may be called
+/// anywhere, also inside a poll.
 pub fn log(line: fmt::Arguments<'_>) {
     let is_admitted = LOG
         .rate
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .admit(time::now());
-    // What is left out is not even formatted.
+    // Lines that are left out are not formatted.
     if !is_admitted || LOG.queue.try_send(Entry::Line(clean(line))).is_err() {
         LOG.leave_out();
     }
 }
 
-/// Writes a last line, if there is one, behind all that has been logged, and returns when it is
-/// written, or when nothing has read standard error for [`LAST`].
+/// Writes a last line, if there is one, behind all logged lines. Returns when it is written, or
+/// when standard error has not been read for [`LAST`].
 pub(crate) fn end(line: Option<fmt::Arguments<'_>>) {
     let at = time::now() + LAST;
     let (done, written) = channel::bounded(1);
@@ -52,13 +52,13 @@ struct Log {
 
 enum Entry {
     Line(String),
-    /// A line has been left out, which the thread would not notice while it waits.
+    /// A line has been left out, which the thread would not detect while it waits.
     LeftOut,
-    /// All lines before are to be written now.
+    /// All earlier lines must be written now.
     End(Sender<()>),
 }
 
-/// How many lines the present second has had.
+/// Number of lines in the present second.
 struct Rate {
     since: Instant,
     lines: u32,
@@ -107,11 +107,10 @@ impl Rate {
     }
 }
 
-/// Writes lines for as long as the process runs. Standard error may be closed: then there is nothing
-/// else to be done.
+/// Writes lines while the process runs. Errors are ignored: standard error may be closed.
 fn write(entries: &Receiver<Entry>) {
     let mut stderr = io::stderr();
-    // When the number of lines that were left out may be reported next.
+    // The next time for a report of the number of lines left out.
     let mut next = time::now();
     loop {
         let entry = match LOG.left_out.load(Ordering::Relaxed) {
@@ -144,18 +143,18 @@ fn write(entries: &Receiver<Entry>) {
     }
 }
 
-/// What a client may have brought into a line cannot end it, nor control a terminal.
+/// Text from a client can neither end the line nor control a terminal.
 fn clean(line: fmt::Arguments<'_>) -> String {
     line.to_string().replace(char::is_control, " ")
 }
 
-/// How many lines may wait to be written. Arbitrary.
+/// Maximum number of lines that wait to be written. Arbitrary.
 const QUEUE: usize = 256;
 
-/// How many lines a second may have. Arbitrary.
+/// Maximum number of lines a second. Arbitrary.
 const RATE: u32 = 100;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How long the last line may take. Arbitrary.
+/// Timeout of the last line. Arbitrary.
 const LAST: Duration = Duration::from_secs(3);

@@ -1,20 +1,20 @@
 //! The life of a server, from its listener to its last connection.
 //!
-//! 1. It listens, and prints `listening on ADDRESS`, so that whoever asked for port 0 learns
-//!    which port that is.
-//! 2. Each connection is a fiber in a group. What goes wrong in one is printed, and ends that one.
-//!    There are so many connections at once and no more: above the limit the server does not accept,
-//!    and connections wait in the system's queue until one of the others has ended.
-//!    Accepting goes on after errors of one connection, which `incoming` passes over, and after a
-//!    refusal by a policy of the system, which is printed once a second while it lasts.
-//! 3. SIGTERM or Ctrl-C cancels a token. The loop that accepts is under it, and so ends; the
-//!    listener is closed, and who comes now is refused. The connections are not under the token:
-//!    they end by themselves. A handler that waits for its next request does so through
-//!    [`Stop::unless`], and learns there that none will be taken.
-//! 4. Connections that are left when the time is up are cancelled, and that is a failure.
-//!    Another signal meanwhile ends the process at once. A connection that is cancelled ends at its
-//!    next wait. If one computes without any, or keeps all workers busy, the process ends all the same:
-//!    a plain thread sees to that, a second later.
+//! 1. It listens, and prints `listening on ADDRESS`, so that a caller that requested port 0 gets
+//!    the actual port.
+//! 2. Each connection is a fiber in a group. An error in one is printed, and ends that one. The
+//!    number of connections at once is limited: above the limit the server does not accept, and
+//!    connections wait in the system's queue until one of the others has ended. Accepting continues
+//!    after errors of one connection, which `incoming` skips, and after a refusal by a policy of
+//!    the system, which is printed once a second while it lasts.
+//! 3. SIGTERM or Ctrl-C cancels a token. The loop that accepts is under it, and so ends. The
+//!    listener is closed, and further connections are refused. The connections are not under the
+//!    token: they end by themselves. A handler that waits for its next request does so through
+//!    [`Stop::unless`], which returns `None` then.
+//! 4. Connections that are left after the grace period are cancelled, and that is a failure.
+//!    Another signal meanwhile ends the process at once. A cancelled connection ends at its next
+//!    wait. If one computes without any, or keeps all workers busy, a plain thread ends the process
+//!    a second later.
 
 use std::error::Error;
 use std::io;
@@ -35,7 +35,7 @@ use pirn::sync::Semaphore;
 
 use crate::{CONNECTIONS, log};
 
-/// A server that has a port and has not started to serve.
+/// A server that listens and has not started to serve.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -45,16 +45,16 @@ pub struct Server {
     connections: usize,
 }
 
-/// Knows whether the server has been told to end. Clones know the same.
+/// Reports whether the server shuts down. Clones share the state.
 #[derive(Debug, Clone)]
 pub struct Stop(Token);
 
 impl Server {
-    /// Listens on an address, such as `127.0.0.1:0`. Once told to end, the server will leave its
-    /// connections `grace` to end too.
+    /// Listens on an address, such as `127.0.0.1:0`. At shutdown, connections have the time `grace`
+    /// to end.
     ///
     /// # Errors
-    /// If the address cannot be had, or signals cannot be listened to.
+    /// If the address is not available, or signals cannot be received.
     pub fn new(address: &str, grace: Duration) -> anyhow::Result<Server> {
         let listener = TcpListener::bind(address)
             .with_context(|| format!("cannot listen on {address}"))?;
@@ -68,20 +68,20 @@ impl Server {
         })
     }
 
-    /// Has at most so many connections at once, in place of [`CONNECTIONS`].
+    /// Sets the maximum number of connections at once, [`CONNECTIONS`] by default.
     #[must_use]
     pub fn connections(mut self, most: usize) -> Server {
         self.connections = most;
         self
     }
 
-    /// What handlers ask before they wait for more work.
+    /// Returns the handle with which handlers wait for more work.
     #[must_use]
     pub fn stop(&self) -> Stop {
         self.stop.clone()
     }
 
-    /// Where it listens.
+    /// Returns its address.
     ///
     /// # Errors
     /// What the system says.
@@ -89,7 +89,7 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves each connection by `handle`, until told to end and all of them have ended.
+    /// Serves each connection by `handle`, until shutdown, and until all of them have ended.
     ///
     /// # Errors
     /// If accepting fails for good, or connections had to be cut off at the end.
@@ -109,7 +109,7 @@ impl Server {
             .stop
             .0
             .enter(|| accept(&self.listener, self.connections, &connections, handle));
-        // If accepting has failed, no signal has come yet.
+        // If accepting has failed, no signal has been received yet.
         self.stop.0.cancel();
         drop((self.listener, self.signals));
         let drained = drain(&connections, self.grace);
@@ -119,10 +119,10 @@ impl Server {
 }
 
 impl Stop {
-    /// Is told to end by SIGTERM and Ctrl-C, for as long as the guard lives.
+    /// Shuts down on SIGTERM and Ctrl-C, while the guard lives.
     ///
     /// # Errors
-    /// If signals cannot be listened to.
+    /// If signals cannot be received.
     pub fn on_signals() -> anyhow::Result<(Stop, SignalGuard)> {
         let stop = Token::new();
         let signals = signal::cancel_on(&[Signal::TERM, Signal::INT], &stop)
@@ -130,8 +130,8 @@ impl Stop {
         Ok((Stop(stop), signals))
     }
 
-    /// Does what waits for the next request, or returns `None` when the server has been told to
-    /// end before one came.
+    /// Calls `wait`, which waits for the next request, or returns `None` if the server shuts down
+    /// before one arrives.
     ///
     /// # Errors
     /// What `wait` returns.
@@ -148,11 +148,11 @@ impl Stop {
     }
 }
 
-/// Closes a connection so that the other end receives all that has been written to it.
+/// Closes a connection so that the other end receives all written data.
 ///
-/// A connection that is closed while there is something to be read is reset, and what is under way
-/// is thrown away. So the other end is told that this is the end, and what it sends until it has
-/// closed too is read, for a second at most.
+/// A connection that is closed with unread input is reset, which discards data in transit. So this
+/// shuts down the sending direction, and reads input until the other end has closed too, for at
+/// most a second.
 ///
 /// # Errors
 /// What the system says.
@@ -167,13 +167,13 @@ pub fn hang_up(mut stream: TcpStream) -> io::Result<()> {
     }
 }
 
-/// Whether a later attempt to accept may succeed, of the errors that `incoming` yields. accept(2) names
-/// firewalls that forbid a connection (`EPERM`); policies change too.
+/// Returns true if a later attempt to accept may succeed after this error of `incoming`. accept(2)
+/// names firewalls that forbid a connection (`EPERM`); policies change too.
 fn may_pass(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
 }
 
-/// Accepts connections until interrupted, and has each served by a fiber of the group.
+/// Accepts connections until interrupted, and serves each by a fiber of the group.
 fn accept<F>(
     listener: &TcpListener,
     most: usize,
@@ -186,7 +186,7 @@ where
     let handle = Arc::new(handle);
     let places = Arc::new(Semaphore::new(most));
     let mut incoming = listener.incoming();
-    // The place is taken before the connection is: above the limit nothing is accepted.
+    // The permit is acquired before the connection is accepted: above the limit none is.
     while let Ok(place) = places.acquire_owned(1) {
         let stream = match incoming.next() {
             Some(Ok(stream)) => stream,
@@ -243,8 +243,7 @@ fn end_by_force(limit: Duration, ended: Receiver<()>) {
     }
 }
 
-/// Logs what went wrong in a connection. That the other end is gone is no news, nor that it has
-/// been cut off.
+/// Logs an error of a connection, except that the other end has disconnected or has been cut off.
 fn report(peer: &io::Result<SocketAddr>, ended: anyhow::Result<()>) {
     let Err(error) = ended else { return };
     if is_gone(&error) || Interrupt::of(error.as_ref()).is_some() {
@@ -262,10 +261,10 @@ fn is_gone(error: &anyhow::Error) -> bool {
     error.is_some_and(|error| matches!(error.kind(), BrokenPipe | ConnectionReset))
 }
 
-/// How long after the end of the grace the process ends by force. Arbitrary.
+/// Time from the end of the grace period to the forced end of the process. Arbitrary.
 const FORCE: Duration = Duration::from_secs(1);
 
-/// Between two attempts to accept, when there is no way to know when one may succeed. Arbitrary.
+/// Interval between two attempts to accept, when the time of success is unknown. Arbitrary.
 const PAUSE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -274,7 +273,7 @@ mod tests {
 
     use super::may_pass;
 
-    /// EPERM and EACCES; and those of a listener that is none any more.
+    /// EPERM and EACCES; and those of a listener that no longer listens.
     #[test]
     fn refusals_may_pass() {
         for code in [1, 13] {

@@ -1,8 +1,8 @@
 //! A server that sends back what it is sent.
 //!
-//! A connection is a fiber with a buffer, whatever the number of connections; one that nobody
-//! reads from holds up its own fiber alone, since the write waits. Told to end, the server takes no
-//! more connections and echoes on to those that are there, until they close or the time is up.
+//! Each connection is a fiber with a buffer. A client that does not read delays only the fiber of
+//! its connection, since the write waits. At shutdown the server accepts no more connections and
+//! continues to serve the present ones, until they close or the grace period ends.
 
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;

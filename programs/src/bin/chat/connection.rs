@@ -1,9 +1,9 @@
 //! One client, from its handshake to its goodbye.
 //!
-//! The connection's fiber reads; another one writes what is in the outbox, and asks the client again and
-//! again whether it is there, whatever else it is sent: who only listens says nothing but its answers.
-//! The end comes from the reader: it drops the last senders of the outbox, so the writer ends when it
-//! has written all of it.
+//! The connection's fiber reads. Another one writes the contents of the outbox, and pings the
+//! client at intervals, whatever else it sends: a client that only listens sends nothing but pongs.
+//! The reader initiates the end: it drops the last senders of the outbox, so the writer ends when
+//! it has written all of it.
 
 use std::io::Write as _;
 use std::net::Shutdown;
@@ -24,17 +24,18 @@ use crate::handshake::{self, Origins};
 use crate::inbound::Inbound;
 use crate::rooms::{Presence, Rooms};
 
-/// What connections are served by.
+/// The shared state and limits of connections.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// How long the handshake may take.
+    /// Timeout of the handshake.
     pub(crate) handshake: Duration,
-    /// The time from one question whether the client is there to the next.
+    /// Interval between pings.
     pub(crate) ping: Duration,
     pub(crate) origins: Origins,
 }
 
-/// Serves a client until it says goodbye, is gone or cut off, or the server has been told to end.
+/// Serves a client until it sends a close frame, disconnects or is cut off, or the server shuts
+/// down.
 pub(crate) fn serve(
     stream: TcpStream,
     rooms: &Rooms,
@@ -43,7 +44,7 @@ pub(crate) fn serve(
 ) -> anyhow::Result<()> {
     let ping = settings.ping;
     stream.set_nodelay(true)?;
-    // A client that is there answers a ping, and so is not silent for that long.
+    // A live client answers pings, and so is never silent for this long.
     stream.set_read_timeout(Some(2 * ping))?;
     stream.set_write_timeout(Some(2 * ping))?;
     scope(|s| {
@@ -58,7 +59,7 @@ pub(crate) fn serve(
     Ok(())
 }
 
-/// Reads what the client says, from the handshake on.
+/// Reads the client's messages, from the handshake on.
 fn read(
     stream: &TcpStream,
     outbox: Sender<Bytes>,
@@ -86,19 +87,19 @@ fn read(
     };
     let presence = rooms.enter(room, outbox, stream.try_clone()?);
     let heard = listen(&mut socket, &presence, stop);
-    // Nothing that is said in the room is sent behind a goodbye.
+    // No message of the room is sent behind a close frame.
     drop(presence);
     told(part(&mut socket, heard))
 }
 
-/// Passes on what the client says, until the server shuts down. That the client has said
-/// goodbye is an error here.
+/// Passes on the client's messages, until the server shuts down. A close frame of the client is an
+/// error here.
 fn listen(
     socket: &mut WebSocket<Inbound>,
     presence: &Presence<'_>,
     stop: &Stop,
 ) -> tungstenite::Result<()> {
-    // Pings and goodbyes are answered inside.
+    // Pings and close frames are answered inside.
     while let Some(message) = stop.unless(|| socket.read())? {
         if let Message::Text(text) = message {
             presence.say(&text)?;
@@ -107,7 +108,7 @@ fn listen(
     Ok(())
 }
 
-/// Says goodbye for this reason: that the server ends, or what the client has done wrong.
+/// Sends a close frame with this reason: the server's shutdown, or the client's error.
 fn part(
     socket: &mut WebSocket<Inbound>,
     heard: tungstenite::Result<()>,
@@ -117,7 +118,7 @@ fn part(
             code: CloseCode::Away,
             reason: "the server ends".into(),
         }))?;
-        // The client answers, and what it says meanwhile is not heard.
+        // The client answers; its messages meanwhile are ignored.
         let answered = pirn::timeout(GOODBYE, || {
             loop {
                 socket.read()?;
@@ -126,7 +127,7 @@ fn part(
         return answered.unwrap_or(Ok(()));
     };
     let (code, reason) = match &error {
-        // It does not read any more.
+        // It no longer reads.
         Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
             return Err(error);
         }
@@ -135,14 +136,14 @@ fn part(
         Error::Capacity(_) => (CloseCode::Size, "too long"),
         _ => return Err(error),
     };
-    // No answer is awaited: what else comes from there cannot be understood. If it fails, the
-    // connection has been cut off.
+    // No answer is awaited: further input cannot be parsed. If it fails, the connection has been
+    // cut off.
     let reason = reason.into();
     let _ = socket.close(Some(CloseFrame { code, reason }));
     Err(error)
 }
 
-/// Writes what is to be sent. When it cannot, the connection is over for both.
+/// Writes the outbox. If that fails, the connection ends for both fibers.
 fn write(
     stream: &TcpStream,
     unsent: Receiver<Bytes>,
@@ -150,7 +151,7 @@ fn write(
 ) -> anyhow::Result<()> {
     let written = write_all(stream, &unsent, ping);
     if written.is_err() {
-        // The reader goes on, and finds the end. If it fails, it has.
+        // The reader resumes, and detects the end. If it fails, it already has.
         let _ = stream.shutdown(Shutdown::Both);
     }
     written
@@ -184,22 +185,22 @@ fn write_all(
     }
 }
 
-/// What there is to be told of how a connection has ended.
+/// Returns the error to report at the end of a connection, if any.
 fn told(ended: tungstenite::Result<()>) -> anyhow::Result<()> {
     match ended {
         Ok(()) | Err(Error::ConnectionClosed | Error::AlreadyClosed) => Ok(()),
-        // Many leave without a word.
+        // Many clients leave without a close frame.
         Err(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => Ok(()),
         Err(Error::Io(error)) => Err(error.into()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// How many frames may wait for a client before it is cut off. Arbitrary.
+/// Capacity of the outbox in frames; above it a client is cut off. Arbitrary.
 const OUTBOX: usize = 64;
 
-/// The most bytes that can be said at once. Arbitrary.
+/// Maximum bytes of a message. Arbitrary.
 const LONGEST: usize = 64 << 10;
 
-/// How long the answer to a goodbye may take. Arbitrary.
+/// Timeout of the answer to a close frame. Arbitrary.
 const GOODBYE: Duration = Duration::from_secs(1);

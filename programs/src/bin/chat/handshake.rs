@@ -1,8 +1,7 @@
-//! The handshake: a request of HTTP that asks for a WebSocket, and the answer to one that does not,
-//! or that may not.
+//! The handshake: an HTTP request for a WebSocket, and the answer to a wrong or forbidden one.
 //!
-//! A browser sends along the origin of the page that asks. A page of another site would speak with the
-//! user's cookies and from inside the user's network, so its origin must be one that is allowed.
+//! A browser sends the origin of the requesting page. A page of another site would use the user's
+//! cookies and network, so its origin must be allowed.
 
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use tungstenite::{Bytes, HandshakeError, WebSocket};
 
 use crate::inbound::Inbound;
 
-/// The origins of pages that may speak here.
+/// The allowed origins of pages.
 #[derive(Debug)]
 pub(crate) struct Origins(pub(crate) Vec<String>);
 
@@ -32,8 +31,8 @@ pub(crate) enum Refused {
     Broken(#[from] tungstenite::Error),
 }
 
-/// Reads a request and answers it, all within `limit`; returns the WebSocket and the path that has been
-/// asked for.
+/// Reads a request and answers it, all within `limit`; returns the WebSocket and the requested
+/// path.
 #[expect(
     clippy::result_large_err,
     reason = "the answer to a handshake is tungstenite's"
@@ -59,7 +58,7 @@ pub(crate) fn accept(
 }
 
 impl Refused {
-    /// What the client is still to be answered.
+    /// Returns the answer that the client still gets.
     pub(crate) fn answer(&self) -> Option<Bytes> {
         use tungstenite::Error::{
             AlreadyClosed, Capacity, ConnectionClosed, Http, Io, Protocol,
@@ -71,7 +70,7 @@ impl Refused {
             Refused::Broken(error) => error,
         };
         let refusal = match error {
-            // Answered before, or nothing is read any more.
+            // Answered before, or the client no longer reads.
             Http(_)
             | Io(_)
             | ConnectionClosed
@@ -105,7 +104,7 @@ impl Refused {
 }
 
 impl Origins {
-    /// Refuses a page of a site that may not speak here. What is no browser has no origin.
+    /// Refuses a page of a forbidden site. A client that is no browser has no origin.
     #[expect(
         clippy::result_large_err,
         reason = "the answer to a handshake is tungstenite's"
@@ -135,7 +134,7 @@ impl Origins {
     }
 }
 
-/// The value of a header that is there once.
+/// Returns the value of a header that occurs once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -144,7 +143,7 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     }
 }
 
-/// Whether the page has come from the host, and port, that is asked now.
+/// Returns true if the page is from the requested host and port.
 fn is_same_host(origin: &str, host: &str) -> bool {
     let Ok(origin) = origin.parse::<Uri>() else {
         return false;
@@ -154,14 +153,14 @@ fn is_same_host(origin: &str, host: &str) -> bool {
         Some("https") => ":443",
         _ => return false,
     };
-    // The port of the scheme may be left out.
+    // The scheme's default port may be omitted.
     let bare = |host: &str| host.strip_suffix(port).unwrap_or(host).to_ascii_lowercase();
     origin
         .authority()
         .is_some_and(|own| bare(own.as_str()) == bare(host))
 }
 
-/// An answer after which the connection ends.
+/// Returns an answer after which the connection ends.
 fn answer(
     status: StatusCode,
     headers: &[(HeaderName, &'static str)],
@@ -181,7 +180,7 @@ fn answer(
     answer
 }
 
-/// An answer as it is sent; `None` if it cannot be written down.
+/// Returns the bytes of an answer; `None` if it cannot be encoded.
 fn encode(answer: &ErrorResponse) -> Option<Bytes> {
     let mut bytes = Vec::new();
     write_response(&mut bytes, answer).ok()?;

@@ -1,7 +1,7 @@
-//! A stream on which one fiber reads, and from which another one takes what is to be written.
+//! A stream from which one fiber reads; another one receives the bytes to be written.
 //!
-//! A WebSocket writes where it should only read: it answers pings, and goodbyes. Such answers go the way
-//! of everything else that is sent, through the outbox, so that one fiber writes, in whole frames.
+//! A WebSocket writes during reads: it answers pings and close frames. Such answers go through the
+//! outbox like all other output, so that one fiber writes, in whole frames.
 
 use std::io::{self, Read, Write};
 
@@ -9,7 +9,7 @@ use pirn::channel::{SendError, Sender};
 use pirn::net::TcpStream;
 use tungstenite::Bytes;
 
-/// Reads from a connection, and writes into an outbox.
+/// Reads from a connection, and writes to an outbox.
 #[derive(Debug)]
 pub(crate) struct Inbound {
     stream: TcpStream,
@@ -29,7 +29,8 @@ impl Read for Inbound {
 }
 
 impl Write for Inbound {
-    /// Waits for room in the outbox: who asks without end and reads no answer is read no further.
+    /// Waits for capacity in the outbox: a client that sends pings without reading the answers is
+    /// not read further.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let sent = self.outbox.send(Bytes::copy_from_slice(bytes));
         sent.map_err(|error| match error {

@@ -1,10 +1,10 @@
-//! A chat over WebSockets: what somebody says is heard by everybody in the room, which is the path of
-//! the address, such as `/kitchen`.
+//! A chat over WebSockets: each message goes to all clients in the room, which is the path of the
+//! address, such as `/kitchen`.
 //!
-//! * `rooms`: who is where, and what is said to all of them.
-//! * `handshake`: how a client comes in, or what it is answered.
+//! * `rooms`: the members of each room, and messages to all of them.
+//! * `handshake`: accepts a client, or answers an error.
 //! * `connection`: one client, from its handshake to its goodbye; two fibers.
-//! * `inbound`: what lets tungstenite read on one fiber while another one writes.
+//! * `inbound`: lets tungstenite read on one fiber while another one writes.
 
 mod connection;
 mod handshake;

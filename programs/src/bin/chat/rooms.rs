@@ -1,9 +1,9 @@
-//! Who is in which room.
+//! The rooms and their members.
 //!
-//! Whoever is in a room has an outbox, which a fiber of his own empties. What is said is put
-//! into all outboxes of the room under one lock, without waiting: so everybody hears everything in the
-//! same order, and nobody waits for a slow reader. Whose outbox is full is cut off; memory stays
-//! flat.
+//! Each member of a room has an outbox, which a separate fiber empties. A message is pushed to all
+//! outboxes of the room under one lock, without waiting. So all members receive all messages in the
+//! same order, and none waits for a slow reader. A member with a full outbox is cut off; memory
+//! stays flat.
 
 use std::collections::HashMap;
 use std::net::Shutdown;
@@ -15,11 +15,11 @@ use tungstenite::Bytes;
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 
-/// All rooms in which there is somebody.
+/// All rooms that have members.
 #[derive(Debug, Default)]
 pub(crate) struct Rooms(Mutex<HashMap<String, Vec<Member>>>);
 
-/// Somebody in a room; gone from it when this is dropped.
+/// A member of a room, which it leaves when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Presence<'a> {
     rooms: &'a Rooms,
@@ -34,7 +34,7 @@ struct Member {
 }
 
 impl Rooms {
-    /// Lets somebody into a room.
+    /// Adds a member to a room.
     pub(crate) fn enter(
         &self,
         room: String,
@@ -55,7 +55,7 @@ impl Rooms {
 }
 
 impl Presence<'_> {
-    /// Says something to everybody in the room, the speaker included.
+    /// Sends a message to all members of the room, the sender included.
     pub(crate) fn say(&self, text: &str) -> tungstenite::Result<()> {
         let text = Bytes::copy_from_slice(text.as_bytes());
         let frame = Frame::message(text, OpCode::Data(Data::Text), true);
@@ -84,13 +84,12 @@ impl Drop for Presence<'_> {
 }
 
 impl Member {
-    /// Hands over what is to be sent; false if there is no room for it, and cuts off the connection
-    /// then.
+    /// Pushes a frame to the outbox. If it is full, cuts off the connection and returns false.
     fn hear(&self, frame: &Bytes) -> bool {
         let is_heard = self.outbox.try_send(frame.clone()).is_ok();
         if !is_heard {
-            // Whoever waits for the socket goes on and finds the end. If it fails, there is
-            // nobody.
+            // Fibers that wait for the socket resume and detect the end. If it fails, there are
+            // none.
             let _ = self.stream.shutdown(Shutdown::Both);
         }
         is_heard

@@ -1,16 +1,16 @@
-//! Runs a command for each line that comes, so many at once, and never loses one that it has
-//! accepted.
+//! Runs a command for each line of input, a bounded number at once, and never loses an accepted
+//! line.
 //!
 //! Lines come from standard input, or with `--listen` from any number of connections. Each is numbered
-//! and answered twice: `accepted 3` when it is certain to be run, `ended 3 exit status: 0` (or `failed 3
-//! …`, if the command cannot be started) when it has been.
+//! and answered twice: `accepted 3` when it is certain to be run; `ended 3 exit status: 0` (or
+//! `failed 3 …`, if the command cannot be started) afterwards.
 //!
 //! * `pool`: the workers, and the queue in front of them.
-//! * `source`: one party that sends lines, from the first to the last answer.
+//! * `source`: one source of lines, from its first line to the last answer.
 //!
-//! The end is the end of the input, or a signal. No line is read after that. Then ends go down the
-//! way that jobs go: each source waits for the answers to what it has accepted; when all sources are gone
-//! the queue is closed, and the workers end when it is empty.
+//! The program ends at the end of the input, or at a signal. No line is read after that. The
+//! shutdown follows the path of the jobs: each source waits for the answers to its accepted lines.
+//! When all sources have ended the queue is closed, and the workers end when it is empty.
 
 mod pool;
 mod source;
@@ -61,12 +61,12 @@ fn run(args: Args) -> anyhow::Result<()> {
         }
         None => standard(&shared),
     };
-    // Whoever was cut off waits for no answer any more; what was accepted is run all the same.
+    // Sources that were cut off wait for no answers; accepted lines are still run.
     pool.drain()?;
     served
 }
 
-/// Runs what comes from standard input.
+/// Runs the lines of standard input.
 fn standard(pool: &Pool) -> anyhow::Result<()> {
     let (stop, _signals) = Stop::on_signals()?;
     let input = BufReader::new(pirn::io::stdin());
@@ -80,7 +80,7 @@ fn standard(pool: &Pool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs what comes from a connection.
+/// Runs the lines of a connection.
 fn connection(stream: TcpStream, pool: &Pool, stop: &Stop) -> anyhow::Result<()> {
     let input = BufReader::new(stream.try_clone()?);
     source::serve(input, &stream, pool, stop)?;

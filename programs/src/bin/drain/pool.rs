@@ -10,24 +10,23 @@ use pirn::JoinHandle;
 use pirn::channel::{self, Receiver, SendError, Sender};
 use pirn::process::{Command, ExitStatus, Stdio};
 
-/// Workers, which run what is [submitted](Pool::submit).
+/// Workers, which run [submitted](Pool::submit) jobs.
 #[derive(Debug)]
 pub(crate) struct Pool {
     queue: Sender<Job>,
     workers: Vec<JoinHandle<()>>,
 }
 
-/// A line, and who is to be told how its command has ended.
+/// A line, and the receiver of its command's outcome.
 pub(crate) struct Job {
     pub(crate) line: Vec<u8>,
     pub(crate) tell: Box<dyn FnOnce(io::Result<ExitStatus>) + Send>,
 }
 
 impl Pool {
-    /// So many workers for a command: a program and its first arguments.
+    /// Returns a pool of workers for a command: a program and its first arguments.
     pub(crate) fn new(command: Vec<String>, workers: usize) -> Pool {
-        // Who submits waits for a worker, so that a job has not been accepted for long when it
-        // begins.
+        // A submitter waits for a worker, so that a job begins soon after it has been accepted.
         let (queue, jobs) = channel::bounded(workers);
         let command = Arc::new(command);
         let worker = |_| {
@@ -40,7 +39,7 @@ impl Pool {
         }
     }
 
-    /// Hands over a job, when there is room for it.
+    /// Submits a job, waiting for capacity.
     ///
     /// # Errors
     /// The job, if the caller has been interrupted.
@@ -48,7 +47,7 @@ impl Pool {
         self.queue.send(job)
     }
 
-    /// Waits until everything has been run. Nothing can be submitted after this.
+    /// Waits until all jobs have been run. No job can be submitted after this.
     ///
     /// # Errors
     /// If a worker has panicked.
@@ -71,8 +70,7 @@ fn work(jobs: &Receiver<Job>, command: &[String]) {
             .args(args)
             .arg(OsStr::from_bytes(&line))
             .stdin(Stdio::null());
-        // Ctrl-C is for all processes of the group in front of a terminal, and would end what has
-        // been accepted.
+        // Ctrl-C goes to all processes of the foreground group, and would end accepted jobs.
         command.as_std_mut().process_group(0);
         tell(command.status());
     }

@@ -1,11 +1,11 @@
-//! One party that sends lines: what it has sent is accepted, run and answered.
+//! One source of lines: its lines are accepted, run and answered.
 //!
-//! The calling fiber reads and accepts, another one writes answers. Both ends of the way are bounded:
-//! a line is read only if there is a permit for it, and the permit is given back when its last answer has
-//! been written. So who sends without end and reads nothing holds up nobody but itself.
+//! The calling fiber reads and accepts, another one writes answers. Both directions are bounded: a
+//! line is read only with a permit, which is released when its last answer has been written. So a
+//! source that sends without end and does not read delays only itself.
 //!
-//! The writer ends when nobody can send answers any more: when the reader and all accepted jobs
-//! are gone.
+//! The writer ends when no more answers can be sent: when the reader and all accepted jobs have
+//! ended.
 
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::Arc;
@@ -19,23 +19,24 @@ use pirn_programs::Stop;
 
 use crate::pool::{Job, Pool};
 
-/// What has become of the lines.
+/// The outcomes of the lines.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
     pub(crate) accepted: u64,
     pub(crate) failed: u64,
 }
 
-/// What is to be told of a line.
+/// The news of a line.
 enum Answer {
     Accepted(u64),
     Ended(u64, io::Result<ExitStatus>, OwnedPermit),
 }
 
-/// Accepts lines until there are no more or `stop` says so, and waits until all of them are answered.
+/// Accepts lines until the end of the input or until `stop`, and waits until all of them are
+/// answered.
 ///
 /// # Errors
-/// If reading or writing fails. What has been accepted is run.
+/// If reading or writing fails. Accepted lines are still run.
 pub(crate) fn serve(
     mut input: impl BufRead,
     output: impl Write + Send,
@@ -57,8 +58,7 @@ pub(crate) fn serve(
             let number = accepted;
             match answers.send(Answer::Accepted(number)) {
                 Ok(()) => {}
-                // The writer has failed, and says so itself. Nobody would be told of this line,
-                // or of any other.
+                // The writer has failed, and reports it. No more lines could be answered.
                 Err(SendError::Disconnected(_)) => break Ok(()),
                 Err(SendError::Interrupted(_, interrupt)) => break Err(interrupt.into()),
             }
@@ -66,8 +66,8 @@ pub(crate) fn serve(
             let tell = Box::new(move |status| {
                 let _ = answers.send(Answer::Ended(number, status, permit));
             });
-            // What has been accepted is handed over, also by a connection that is cut off. The
-            // queue is not closed before all sources have ended.
+            // Accepted lines are submitted, also by a connection that is cut off. The queue is not
+            // closed before all sources have ended.
             let job = Job { line, tell };
             let _ = cancel::shield(|| pool.submit(job));
         };
@@ -77,7 +77,7 @@ pub(crate) fn serve(
     })
 }
 
-/// The next line without its end, and the permit to accept it.
+/// Returns the next line without its end, and the permit to accept it.
 fn next(
     input: &mut impl BufRead,
     permits: &Arc<Semaphore>,
@@ -104,7 +104,7 @@ fn next(
     Ok(Some((line, permit)))
 }
 
-/// Writes answers until there are no more; returns how many commands have failed.
+/// Writes answers until there are no more; returns the number of failed commands.
 fn write(mut output: impl Write, answers: &Receiver<Answer>) -> anyhow::Result<u64> {
     let mut failed = 0;
     for answer in answers.iter() {
@@ -125,8 +125,8 @@ fn write(mut output: impl Write, answers: &Receiver<Answer>) -> anyhow::Result<u
     Ok(failed)
 }
 
-/// How many lines of one source may be accepted and not answered. Arbitrary.
+/// Maximum number of accepted lines of one source without an answer. Arbitrary.
 const OPEN: usize = 64;
 
-/// The longest line: what Linux takes as one argument.
+/// Maximum length of a line: that of an argument on Linux.
 const LONGEST: u64 = 128 << 10;

@@ -1,10 +1,9 @@
-//! One request and its answer, into a file; and what is kept of it when it breaks off.
+//! One request and its answer, into a file; keeps a partial answer for the next attempt.
 //!
-//! Bytes that have come are kept if the server has named the version that they are a part of
-//! (`version`). The next request is then for the rest, under the condition that the version is the
-//! same. A whole answer starts the file, and its sum, from nothing. So does every partial
-//! answer that is not exactly the continuation: what it says of range, length and version is
-//! compared with what was asked for and with what earlier answers said.
+//! Received bytes are kept if the server has named their version (`version`). The next request is
+//! then for the rest, under the condition that the version is the same. A whole answer restarts the
+//! file and its sum. So does every partial answer that is not exactly the continuation: its range,
+//! length and version are compared with the request and with earlier answers.
 
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
@@ -19,29 +18,29 @@ use crate::range::{ContentRange, number};
 use crate::temporary::Temporary;
 use crate::version::{Version, only};
 
-/// A file that is not whole yet.
+/// An incomplete file.
 pub(crate) struct Part {
     file: Temporary,
     /// Bytes in it.
     len: u64,
-    /// Of those bytes.
+    /// The sum of those bytes.
     sum: Sha256,
-    /// Length of the whole file, if an answer has said it.
+    /// Length of the whole file, if an answer has given it.
     total: Option<u64>,
-    /// The version of which it is a part, if the server has named that.
+    /// Its version, if the server has named that.
     version: Option<Version>,
 }
 
-/// What a successful attempt has brought.
+/// The outcome of a successful attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Received {
     /// The file is complete.
     Whole,
-    /// The server has sent fewer bytes than it was asked for, as it may; the rest is missing.
+    /// The server has sent fewer bytes than requested, as it may; the rest is missing.
     Incomplete,
 }
 
-/// Why an attempt has failed.
+/// The failure of an attempt.
 pub(crate) enum Failure {
     /// Another one may succeed.
     Passing(anyhow::Error),
@@ -61,14 +60,14 @@ impl Part {
         })
     }
 
-    /// Asks for the file, or for the rest of it, and writes what comes.
+    /// Requests the file, or the rest of it, and writes the body.
     pub(crate) fn attempt(
         &mut self,
         agent: &Agent,
         url: &str,
         progress: &ProgressBar,
     ) -> Result<Received, Failure> {
-        // The bytes of the file itself, as sums and ranges are of them.
+        // No coding: sums and ranges refer to the bytes of the file itself.
         let mut request = agent.get(url).header(header::ACCEPT_ENCODING, "identity");
         let version = self.version.as_ref().filter(|_| self.len > 0);
         if let Some(version) = version {
@@ -97,8 +96,8 @@ impl Part {
         Ok(sum.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Judges an answer before its body, and goes back to the start unless the body continues
-    /// what is there. Returns how long the file will be behind that body, if that is known.
+    /// Checks an answer before its body, and restarts the file unless the body continues it.
+    /// Returns the length of the file after that body, if it is known.
     fn check(
         &mut self,
         response: &Response<Body>,
@@ -126,7 +125,7 @@ impl Part {
                 self.version = Version::of(response);
                 Ok(self.total)
             }
-            // All of it had come, but for the word that it is the end.
+            // All bytes had been received, but not the end of the body.
             StatusCode::RANGE_NOT_SATISFIABLE if asked_for_rest => {
                 self.start_over(anyhow!("no more than what has come"))
             }
@@ -144,7 +143,7 @@ impl Part {
         }
     }
 
-    /// Returns the range of a partial answer if its body continues what is there.
+    /// Returns the range of a partial answer if its body continues the file.
     fn continuation(&self, response: &Response<Body>) -> anyhow::Result<ContentRange> {
         let headers = response.headers();
         let text = only(headers, header::CONTENT_RANGE)
@@ -205,7 +204,7 @@ impl Part {
         }
     }
 
-    /// Forgets all that has come; another attempt may succeed.
+    /// Discards all received bytes; another attempt may succeed.
     fn start_over<T>(&mut self, why: anyhow::Error) -> Result<T, Failure> {
         self.restart().map_err(Failure::Lasting)?;
         Err(Failure::Passing(why))
@@ -223,8 +222,8 @@ impl Part {
     }
 }
 
-/// Refuses an answer with a body that is not the bytes of the file: coded, or framed in a way
-/// that the client does not undo.
+/// Refuses an answer with a body other than the bytes of the file: encoded, or framed in a way that
+/// the client does not decode.
 fn check_coding(response: &Response<Body>) -> anyhow::Result<()> {
     for coding in response.headers().get_all(header::CONTENT_ENCODING) {
         anyhow::ensure!(
@@ -261,12 +260,12 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
     number(text.split(',').next()?.trim())
 }
 
-/// Whether another request may succeed.
+/// Returns true if another request may succeed.
 fn of_request(error: ureq::Error) -> Failure {
     use ureq::Error::{BadUri, Http, Io, Rustls, Tls, TooManyRedirects};
     let lasts = match &error {
         BadUri(_) | Http(_) | Rustls(_) | Tls(_) | TooManyRedirects => true,
-        // A certificate that is not believed, or no TLS at all.
+        // An untrusted certificate, or no TLS at all.
         Io(error) => error.kind() == io::ErrorKind::InvalidData,
         _ => false,
     };

@@ -1,7 +1,7 @@
-//! One file: attempts until it is there, and its name when it is.
+//! One file: attempts until it is complete, then its final name.
 //!
-//! A file that is not whole has a temporary name, `fetch-` and 16 random digits and `.part`. It is
-//! given its name when all of it is on the disk, and is removed otherwise.
+//! An incomplete file has a temporary name: `fetch-`, 16 random digits and `.part`. It gets its
+//! final name when all of it is on the disk, and is removed otherwise.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use ureq::http::Uri;
 
 use crate::attempt::{Failure, Part, Received};
 
-/// What all downloads have in common.
+/// The state shared by all downloads.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) agent: Agent,
@@ -22,7 +22,7 @@ pub(crate) struct Settings {
     pub(crate) progress: MultiProgress,
 }
 
-/// The names of the files: the ends of the paths, which must differ.
+/// Returns the names of the files: the ends of the paths, which must differ.
 pub(crate) fn names(urls: &[String]) -> anyhow::Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for url in urls {
@@ -53,7 +53,7 @@ pub(crate) fn run(settings: &Settings, url: &str, name: &str) -> anyhow::Result<
     downloaded
 }
 
-/// Tries until all of it is there, or it is no use.
+/// Tries until the file is complete, or no attempt can succeed.
 fn attempts(
     settings: &Settings,
     url: &str,
@@ -65,7 +65,7 @@ fn attempts(
     loop {
         let error = match part.attempt(&settings.agent, url, progress) {
             Ok(Received::Whole) => return part.finish(path),
-            // Each such answer has brought at least a byte.
+            // Each such answer has at least a byte.
             Ok(Received::Incomplete) => continue,
             Err(Failure::Lasting(error)) => return Err(error),
             Err(Failure::Passing(error)) => error,
@@ -86,6 +86,6 @@ fn style() -> ProgressStyle {
     ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// Between the first two attempts, and at most: it doubles. Arbitrary.
+/// The pause between the first two attempts, and its maximum: it doubles. Arbitrary.
 const PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);

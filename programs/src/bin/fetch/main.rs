@@ -1,14 +1,14 @@
 //! Downloads files over HTTP and HTTPS, several at once, and prints their SHA-256 sums.
 //!
-//! A client that somebody else wrote for threads does the talking: it asks for a transport, and is given
-//! sockets on which a fiber waits instead. So a download is a plain function with plain loops, and
-//! a hundred of them need no more threads than one.
+//! The protocol is implemented by a third-party client for threads. Its transport is replaced by
+//! sockets on which a fiber waits. So a download is a plain function with plain loops, and a
+//! hundred of them need no more threads than one.
 //!
-//! * `transport`: the sockets and the looking up of names that the client is given.
+//! * `transport`: the sockets and the name lookup for the client.
 //! * `attempt`: one request and its answer, into a file.
-//! * `range`, `version`: which part of which version of a file an answer carries.
-//! * `temporary`: the file, under a name that no other download has.
-//! * `download`: attempts until it is there, and the file's name at the end.
+//! * `range`, `version`: the part and the version of the file in an answer.
+//! * `temporary`: the file, under a unique temporary name.
+//! * `download`: attempts until the file is complete, and its final name.
 
 mod attempt;
 mod download;
@@ -130,7 +130,7 @@ fn agent(args: &Args) -> anyhow::Result<Agent> {
         .timeout_send_request(limit)
         .timeout_recv_response(limit)
         .timeout_per_read(limit)
-        // What a status means is decided here; connections are used once.
+        // Statuses are handled here; connections are used once.
         .http_status_as_error(false)
         .max_idle_connections(0)
         .build();

@@ -14,8 +14,7 @@ pub(crate) struct ContentRange {
 impl ContentRange {
     /// Parses `bytes FIRST-LAST/TOTAL`, where `TOTAL` may be `*`.
     ///
-    /// Returns `None` for another unit, for anything else, and for numbers that contradict
-    /// each other.
+    /// Returns `None` for another unit, a syntax error, or contradictory numbers.
     pub(crate) fn parse(text: &str) -> Option<ContentRange> {
         let (unit, rest) = text.trim().split_once(' ')?;
         let (range, total) = rest.trim_start().split_once('/')?;
@@ -31,7 +30,7 @@ impl ContentRange {
     }
 }
 
-/// Parses digits and nothing else: `u64::from_str` takes a sign too.
+/// Parses digits only: `u64::from_str` accepts a sign too.
 pub(crate) fn number(text: &str) -> Option<u64> {
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_digits.then(|| text.parse().ok()).flatten()

@@ -1,4 +1,4 @@
-//! Files under temporary names, which end with the value unless they have been given their own.
+//! Files under temporary names, which are removed on drop unless they have got their final names.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use pirn::cancel;
 use pirn::fs::{self, File};
 
-/// A new file with a name that no other download has, in this process or another.
+/// A new file with a unique name among the downloads of all processes.
 #[derive(Debug)]
 pub(crate) struct Temporary {
     file: File,
@@ -17,7 +17,7 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    /// Creates the file in `directory`; never one that is there already.
+    /// Creates the file in `directory`; never opens an existing one.
     pub(crate) fn create(directory: &Path) -> anyhow::Result<Temporary> {
         let random = RandomState::new();
         for attempt in 0..ATTEMPTS {
@@ -43,12 +43,12 @@ impl Temporary {
         )
     }
 
-    /// The file.
+    /// Returns the file.
     pub(crate) fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Gives the file its own name, in place of what had it before.
+    /// Gives the file its final name, replacing an existing file.
     pub(crate) fn rename(mut self, path: &Path) -> anyhow::Result<()> {
         fs::rename(&self.path, path)
             .with_context(|| format!("cannot create {}", path.display()))?;
@@ -60,12 +60,11 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.is_named {
-            // The failure that has led here is the one to report. A download that was cancelled
-            // removes its file too.
+            // The earlier failure is the one to report. A cancelled download removes its file too.
             let _ = cancel::shield(|| fs::remove_file(&self.path));
         }
     }
 }
 
-/// Names that are tried. Each has 64 random bits: a second one is hardly ever needed.
+/// Maximum number of tried names. Each has 64 random bits: a second one is hardly ever needed.
 const ATTEMPTS: u32 = 16;

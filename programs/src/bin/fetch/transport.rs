@@ -1,9 +1,9 @@
-//! What the client is given to talk through: sockets on which fibers wait, and names that are looked up
-//! without holding up a worker.
+//! The client's transport: sockets on which fibers wait, and name lookup that does not block a
+//! worker.
 //!
-//! The client takes some errors for the end of a body of unknown length, which would then be short:
-//! a reset, and a TLS connection that ends without a word of it. `Strict` is around the
-//! connection, with or without TLS, and hands such errors on in a form that remains an error.
+//! The client treats some errors as the end of a body of unknown length, which would then be
+//! truncated: a reset, and a TLS connection without a close notification. `Strict` wraps the
+//! connection, with or without TLS, and turns them into errors that the client reports.
 
 use std::io::{self, Read as _, Write as _};
 
@@ -21,11 +21,11 @@ use ureq::{Error, Timeout};
 #[derive(Debug)]
 pub(crate) struct Connect;
 
-/// Makes connections strict.
+/// Makes connections [`Strict`].
 #[derive(Debug)]
 struct Strict;
 
-/// A connection on which an error is never taken for the end of a body.
+/// A connection on which an error is never treated as the end of a body.
 #[derive(Debug)]
 pub(crate) struct StrictTransport<T>(T);
 
@@ -41,7 +41,7 @@ pub(crate) struct Socket {
 }
 
 impl Connect {
-    /// With TLS on top where that is asked for.
+    /// With TLS on top if requested.
     pub(crate) fn chained() -> impl Connector {
         Connect.chain(RustlsConnector::default()).chain(Strict)
     }
@@ -143,7 +143,7 @@ impl Resolver for Resolve {
             });
         let host = host.ok_or_else(|| Error::BadUri(uri.to_string()))?;
         let mut addresses = self.empty();
-        // More than sixteen are too many for the client.
+        // The client accepts at most sixteen.
         for address in lookup_host(&host)?.into_iter().take(16) {
             addresses.push(address);
         }
@@ -181,13 +181,13 @@ impl Transport for Socket {
         Ok(n > 0)
     }
 
-    /// Connections are not kept.
+    /// Connections are not reused.
     fn is_open(&mut self) -> bool {
         false
     }
 }
 
-/// The client's error for one of a socket.
+/// Returns the client's error for a socket error.
 fn named(error: io::Error, reason: Timeout) -> Error {
     match error.kind() {
         io::ErrorKind::TimedOut => Error::Timeout(reason),

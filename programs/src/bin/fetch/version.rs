@@ -1,4 +1,4 @@
-//! Which version of a file an answer carries (RFC 9110, sections 8.8 and 13.1.5).
+//! The version of the file in an answer (RFC 9110, sections 8.8 and 13.1.5).
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use ureq::{Body, ResponseExt as _};
 /// One version of one file: two answers with the same one have the same bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Version {
-    /// Where the answer came from, behind all redirections. A validator says nothing about
-    /// files elsewhere.
+    /// The source of the answer, after all redirections. A validator does not apply to files
+    /// elsewhere.
     uri: Uri,
     validator: Validator,
 }
@@ -23,8 +23,7 @@ enum Validator {
 }
 
 impl Version {
-    /// Returns the version that a whole answer carries, if the server names it in a way that
-    /// two versions cannot share.
+    /// Returns the version of a whole answer, if the server identifies it uniquely.
     pub(crate) fn of(response: &Response<Body>) -> Option<Version> {
         let headers = response.headers();
         let validator = match only(headers, header::ETAG) {
@@ -43,7 +42,7 @@ impl Version {
         }
     }
 
-    /// Returns whether a partial answer says that it carries a part of this version.
+    /// Returns true if a partial answer declares this version.
     pub(crate) fn is_of(&self, response: &Response<Body>) -> bool {
         let headers = response.headers();
         let is_named = match &self.validator {
@@ -57,7 +56,7 @@ impl Version {
     }
 }
 
-/// Returns the text of a header that is there once.
+/// Returns the text of a header that occurs once.
 pub(crate) fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
@@ -70,7 +69,7 @@ fn strong(tag: &str) -> Option<Validator> {
     (!inside.contains('"')).then(|| Validator::Tag(tag.to_owned()))
 }
 
-/// A date identifies a version only if the file had rested for some time when it was sent:
+/// A date identifies a version only if the file had been unchanged for some time when it was sent:
 /// within the same second it may have changed again.
 fn dated(headers: &HeaderMap) -> Option<Validator> {
     let modified = only(headers, header::LAST_MODIFIED)?;
@@ -79,6 +78,6 @@ fn dated(headers: &HeaderMap) -> Option<Validator> {
     (rested.ok()? >= REST).then(|| Validator::Date(modified.to_owned()))
 }
 
-/// So much that the clocks of a server and of its files hardly matter. The RFC asks for a second
-/// by one clock; the rest is arbitrary.
+/// Enough that a difference between the clocks of a server and of its files hardly matters. The RFC
+/// requires a second by one clock; the rest is arbitrary.
 const REST: Duration = Duration::from_secs(60);

@@ -35,13 +35,13 @@ impl Answers {
         self.protocol = protocol;
     }
 
-    /// Whether there is enough for a write before the last request of a read is answered.
+    /// Returns true if there is enough for a write before the last request of a read is answered.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.bytes.len() > MOST || !self.large.is_empty()
     }
 
-    /// Sends the answers and gives back memory that was needed only once.
+    /// Sends the answers and releases memory that was needed only once.
     ///
     /// # Errors
     /// As for `write`.
@@ -56,9 +56,9 @@ impl Answers {
         Ok(())
     }
 
-    /// Sends bytes and large values in turn. Writes are small, and others run between them: one
-    /// call of the system with a large value would, if its receiver keeps pace, keep the worker until
-    /// the end.
+    /// Sends bytes and large values in turn. Writes are small, and other fibers run between them:
+    /// one system call with a large value would, with a fast receiver, hold the worker until the
+    /// end.
     #[cold]
     fn send_large(&mut self, mut to: impl Write) -> io::Result<()> {
         let mut sent = 0;
@@ -75,12 +75,12 @@ impl Answers {
         Ok(())
     }
 
-    /// A word of the protocol, such as `OK`.
+    /// Appends a word of the protocol, such as `OK`.
     pub(crate) fn word(&mut self, word: &str) {
         self.line(b'+', word.as_bytes());
     }
 
-    /// Why a request is refused, on one line; the first word is for programs.
+    /// Appends the reason of a refusal, on one line; the first word is for programs.
     pub(crate) fn error(&mut self, text: &[u8]) {
         self.bytes.push(b'-');
         let end_of_line = |byte: &u8| matches!(byte, b'\r' | b'\n');
@@ -95,12 +95,12 @@ impl Answers {
         self.number(b':', number);
     }
 
-    /// A length or a count.
+    /// Appends a length or a count.
     pub(crate) fn count(&mut self, count: usize) {
         self.integer(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
-    /// Any bytes.
+    /// Appends any bytes.
     #[inline]
     pub(crate) fn bulk(&mut self, bytes: &[u8]) {
         self.len(b'$', bytes.len());
@@ -108,7 +108,7 @@ impl Answers {
         self.bytes.extend_from_slice(END);
     }
 
-    /// A value, or that there is none.
+    /// Appends a value, or null.
     #[inline]
     pub(crate) fn value(&mut self, value: Option<&Value>) {
         match value {
@@ -122,7 +122,7 @@ impl Answers {
         }
     }
 
-    /// A text of several lines for a person.
+    /// Appends a readable text of several lines.
     pub(crate) fn text(&mut self, text: &str) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(text.as_bytes()),
@@ -135,7 +135,7 @@ impl Answers {
         }
     }
 
-    /// That there is nothing.
+    /// Appends null.
     pub(crate) fn null(&mut self) {
         self.bytes.extend_from_slice(match self.protocol {
             Protocol::Resp2 => b"$-1\r\n",
@@ -143,7 +143,7 @@ impl Answers {
         });
     }
 
-    /// That there is no array.
+    /// Appends a null array.
     pub(crate) fn null_array(&mut self) {
         self.bytes.extend_from_slice(match self.protocol {
             Protocol::Resp2 => b"*-1\r\n",
@@ -151,12 +151,12 @@ impl Answers {
         });
     }
 
-    /// The start of an array of so many answers, which follow.
+    /// Appends the start of an array of `len` answers, which follow.
     pub(crate) fn array(&mut self, len: usize) {
         self.len(b'*', len);
     }
 
-    /// The start of a set, an array in RESP2.
+    /// Appends the start of a set, an array in RESP2.
     pub(crate) fn set(&mut self, len: usize) {
         match self.protocol {
             Protocol::Resp2 => self.array(len),
@@ -164,7 +164,7 @@ impl Answers {
         }
     }
 
-    /// The start of a map of so many pairs, an array in RESP2.
+    /// Appends the start of a map of pairs, an array in RESP2.
     pub(crate) fn map(&mut self, len: usize) {
         match self.protocol {
             Protocol::Resp2 => self.array(2 * len),
@@ -195,8 +195,8 @@ const END: &[u8] = b"\r\n";
 /// The memory that a connection keeps for its answers. Arbitrary.
 const KEPT: usize = 64 << 10;
 
-/// The most bytes of answers that wait for the last request of a read. Arbitrary.
+/// Maximum bytes of answers that wait for the last request of a read. Arbitrary.
 const MOST: usize = 256 << 10;
 
-/// How much of a large value is sent at once. Arbitrary.
+/// Bytes of a large value that are sent at once. Arbitrary.
 const PIECE: usize = 128 << 10;

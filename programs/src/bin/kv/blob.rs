@@ -4,7 +4,7 @@ use std::mem;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A large byte string. Clones share it; the last one frees it, without keeping a worker busy.
+/// A large byte string. Clones share it; the last one frees it, without blocking a worker.
 ///
 /// The last owner must not hold a lock: it may wait for a thread.
 #[derive(Debug, Clone)]
@@ -42,11 +42,11 @@ impl Drop for Blob {
     }
 }
 
-/// Frees bytes; many of them on a thread for what blocks, since the system takes about 0.2 ms for
+/// Frees bytes; many of them on a thread of `blocking`, since the system takes about 0.2 ms for
 /// each megabyte.
 ///
-/// They go in steps: the system locks the memory of the process while it takes some of it back, and
-/// a worker that asks for memory would wait for all of it.
+/// They are freed in steps: the system locks the memory of the process while it releases some of
+/// it, and a worker that allocates would wait for all of it.
 pub(crate) fn free(mut bytes: Vec<u8>) {
     if bytes.capacity() < SLOW {
         return;
@@ -59,5 +59,5 @@ pub(crate) fn free(mut bytes: Vec<u8>) {
     });
 }
 
-/// From here on freeing takes longer than waking a thread; and how much is freed at once. Arbitrary.
+/// From this size on freeing takes longer than waking a thread; also the size of a step. Arbitrary.
 const SLOW: usize = 1 << 20;

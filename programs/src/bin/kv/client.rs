@@ -5,7 +5,7 @@ use crate::database::Counted;
 use crate::request::{Kept, Request};
 use crate::store::{Alert, Keys};
 
-/// What the server knows of a client.
+/// The server's state of a client.
 #[derive(Debug)]
 pub(crate) struct Client<'d> {
     pub(crate) id: i64,
@@ -23,9 +23,9 @@ pub(crate) struct Transaction {
     pub(crate) queue: Vec<(&'static Command, Kept)>,
     /// The memory of the queue.
     pub(crate) size: usize,
-    /// Whether one of the commands may need more memory.
+    /// True if one of the commands may need more memory.
     pub(crate) grows: bool,
-    /// Whether a command was refused: `EXEC` will be, too.
+    /// True if a command was refused: `EXEC` will be, too.
     pub(crate) is_spoiled: bool,
 }
 
@@ -55,12 +55,12 @@ impl<'d> Client<'d> {
         }
     }
 
-    /// The keys that are watched.
+    /// Returns the watched keys.
     pub(crate) fn watched(&self) -> impl Iterator<Item = &[u8]> {
         self.watched.iter().map(|key| &**key)
     }
 
-    /// Whether a watched key has changed.
+    /// Returns true if a watched key has changed.
     pub(crate) fn is_alerted(&self) -> bool {
         self.alert.is_set()
     }

@@ -1,4 +1,4 @@
-//! One connection: reads what has come, answers all of it, writes once.
+//! One connection: reads the available bytes, answers all requests, writes once.
 
 use anyhow::bail;
 use pirn::net::TcpStream;
@@ -11,7 +11,7 @@ use crate::database::Database;
 use crate::input::{Broken, Input, MOST};
 use crate::store::Keys;
 
-/// What a connection does next.
+/// The next step of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     Go,
@@ -19,8 +19,8 @@ pub(crate) enum Next {
     Close,
 }
 
-/// Serves a connection until it ends, breaks the protocol, quits, or the server ends: what has been
-/// read by then is answered.
+/// Serves a connection until it ends, violates the protocol, quits, or the server shuts down.
+/// Requests read by then are answered.
 pub(crate) fn serve(
     mut stream: TcpStream,
     database: &Database,
@@ -32,8 +32,8 @@ pub(crate) fn serve(
     let ended = answer_all(&mut stream, database, &mut keys, &mut client, stop);
     client.unwatch(&mut keys);
     ended?;
-    // Bytes behind the end are read, so that they do not cost the answers. That fails if the other
-    // end is gone.
+    // Bytes behind the end are read, so that a reset does not discard the answers. That fails if
+    // the other end has closed.
     let _ = hang_up(stream);
     Ok(())
 }
@@ -54,14 +54,14 @@ fn answer_all<'d>(
             break;
         }
         if input.is_large() {
-            // A sender that keeps pace never lets the fiber wait.
+            // With a fast sender the fiber never waits.
             pirn::yield_now();
         }
     }
     Ok(())
 }
 
-/// Answers the requests that have come.
+/// Answers the received requests.
 fn answer<'d>(
     input: &mut Input,
     database: &'d Database,
@@ -89,7 +89,7 @@ fn answer<'d>(
                  since a web page may have made a browser send it"
             ),
         }
-        // A client that asks for much and reads none of it waits for itself; memory stays flat.
+        // A client that requests much and does not read delays only itself; memory stays flat.
         if answers.is_full() {
             answers.send(&mut *stream)?;
         }

@@ -1,4 +1,4 @@
-//! What all connections share: the keys, the limit of their memory, and the clients.
+//! The state shared by all connections: the keys, the limit of their memory, and the clients.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::store::Store;
 #[derive(Debug)]
 pub(crate) struct Database {
     pub(crate) store: Store,
-    /// The most memory of keys and values; 0 for no limit.
+    /// Maximum memory of keys and values; 0 for no limit.
     pub(crate) max_memory: usize,
     clients: AtomicUsize,
     /// The number of the last client.
@@ -34,7 +34,7 @@ impl Database {
         }
     }
 
-    /// A client that is counted for as long as it is here.
+    /// Returns a client that is counted until it is dropped.
     pub(crate) fn client(&self) -> Client<'_> {
         // ORDERING: counters; nothing is published by them.
         self.clients.fetch_add(1, Ordering::Relaxed);
@@ -50,7 +50,7 @@ impl Database {
         time::now().duration_since(self.since).as_secs()
     }
 
-    /// Whether `more` bytes would exceed the limit of memory.
+    /// Returns true if `more` bytes would exceed the limit of memory.
     pub(crate) fn is_full(&self, more: usize) -> bool {
         self.max_memory != 0 && self.store.used().saturating_add(more) > self.max_memory
     }

@@ -14,8 +14,8 @@ const LIMIT: i128 = 10_i128.pow(37);
 impl Decimal {
     pub(crate) const ZERO: Decimal = Decimal(0);
 
-    /// Reads digits with an optional sign, point and exponent; `None` if it is anything else or out
-    /// of range. Digits behind the 17th place are rounded.
+    /// Reads digits with an optional sign, point and exponent; `None` for other text or out of
+    /// range. Digits behind the 17th place are rounded.
     pub(crate) fn parse(text: &[u8]) -> Option<Decimal> {
         let (negative, rest) = match text {
             [b'-', rest @ ..] => (true, rest),

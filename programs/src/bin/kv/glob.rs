@@ -3,7 +3,7 @@
 //! `*` stands for any bytes, `?` for one byte, `[a-z]` for one of a set, `[^a-z]` for one outside of
 //! it, and a backslash takes the next byte as it is.
 
-/// Whether `text` matches `pattern`.
+/// Returns true if `text` matches `pattern`.
 ///
 /// A mismatch behind a `*` goes back to the last `*` only: the time is at most the product of both
 /// lengths, whatever the pattern.

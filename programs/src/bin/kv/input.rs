@@ -15,19 +15,19 @@ use crate::request::{Place, Request};
 use crate::store::LARGE;
 use crate::{integer, words};
 
-/// What has come on a connection and has not been taken.
+/// The received bytes of a connection that have not been taken.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// Received up to `end`; room behind it.
+    /// Received up to `end`; spare capacity behind it.
     bytes: Vec<u8>,
     /// Where the next request begins.
     start: usize,
     end: usize,
-    /// How far that request has been read, from `start`.
+    /// Length of the part of that request that has been read, from `start`.
     read: usize,
-    /// How many bytes behind `read` have been searched and do not end a line.
+    /// Number of bytes behind `read` that have been searched and do not end a line.
     searched: usize,
-    /// How many of its arguments are still to be read; `None` if it has not begun.
+    /// Number of its arguments still to be read; `None` if it has not begun.
     missing: Option<usize>,
     /// Its arguments, from `start` or in `words`.
     args: Vec<Place>,
@@ -37,11 +37,11 @@ pub(crate) struct Input {
     large: Option<Large>,
     /// The bytes of the large arguments in `args`.
     apart: usize,
-    /// The most memory of one request.
+    /// Maximum memory of one request.
     most: usize,
 }
 
-/// Why bytes are no request, in the words of Redis.
+/// A syntax error of a request, in the words of Redis.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum Broken {
     #[error("Protocol error: too big inline request")]
@@ -84,7 +84,7 @@ impl Input {
         }
     }
 
-    /// Receives what has come, or waits for something; returns how many bytes.
+    /// Receives the available bytes, or waits for some; returns their number.
     ///
     /// # Errors
     /// As for `read`.
@@ -100,15 +100,15 @@ impl Input {
         Ok(n)
     }
 
-    /// Whether a large argument is being received: a fiber that goes on for long.
+    /// Returns true if a large argument is being received, which may take the fiber long.
     pub(crate) fn is_large(&self) -> bool {
         self.large.is_some()
     }
 
-    /// Takes the next request, if all of it has come.
+    /// Takes the next request, if it is complete.
     ///
     /// # Errors
-    /// If it is none: the start of the next one is unknown.
+    /// If it is malformed: the start of the next one is unknown.
     pub(crate) fn next(&mut self) -> Result<Option<Request<'_>>, Broken> {
         loop {
             if self.missing.is_none() {
@@ -136,7 +136,7 @@ impl Input {
             self.read = 0;
             self.missing = None;
             if self.args.is_empty() {
-                // An empty line or array is no request, and no mistake.
+                // An empty line or array is no request, and no error.
                 continue;
             }
             let bytes = if is_array {
@@ -148,8 +148,8 @@ impl Input {
         }
     }
 
-    /// Forgets the arguments of the last request. The memory for unusually many goes, too, and
-    /// so does the share in a large value.
+    /// Drops the arguments of the last request, with the memory for unusually many, and the share
+    /// in a large value.
     #[inline]
     fn forget(&mut self) {
         self.args.clear();
@@ -162,14 +162,14 @@ impl Input {
         }
     }
 
-    /// The memory of the request that has not all come.
+    /// Returns the memory of the incomplete request.
     fn memory(&self) -> usize {
         let large = self.large.as_ref().map_or(0, Large::memory);
         let args = self.args.len() * size_of::<Place>();
         self.end - self.start + self.apart + large + args
     }
 
-    /// Reads an array as far as it has come; true if that is all of it.
+    /// Reads the received part of an array; true if it is complete.
     #[inline]
     fn array(&mut self) -> Result<bool, Broken> {
         if self.missing.is_none() {
@@ -201,7 +201,7 @@ impl Input {
                 continue;
             }
             if self.unread().len() < len + END {
-                // The length is read again when the string is there.
+                // The length is read again when the string has arrived.
                 self.reserve(self.read + len + END);
                 self.read = before;
                 return Ok(false);
@@ -212,7 +212,7 @@ impl Input {
         Ok(true)
     }
 
-    /// Moves what has come of a large argument to the argument; true if that is all of it.
+    /// Moves the received part of a large argument to the argument; true if it is complete.
     #[cold]
     fn gather(&mut self) -> bool {
         let unread = &self.bytes[self.start + self.read..self.end];
@@ -243,7 +243,7 @@ impl Input {
         self.missing = self.missing.map(|missing| missing - 1);
     }
 
-    /// Reads a line of a mark and a number, if all of it has come.
+    /// Reads a line of a mark and a number, if it is complete.
     #[inline]
     fn header(&mut self, too_long: Broken) -> Result<Option<Header>, Broken> {
         let len = self.search(|byte| byte == b'\r');
@@ -264,7 +264,7 @@ impl Input {
         Ok(Some(header))
     }
 
-    /// Reads a line of words, if all of it has come. Redis finds no end behind a byte 0: such a line
+    /// Reads a line of words, if it is complete. Redis finds no end behind a byte 0: such a line
     /// gets too long.
     fn line(&mut self) -> Result<bool, Broken> {
         let end = self.search(|byte| matches!(byte, b'\n' | 0));
@@ -286,7 +286,7 @@ impl Input {
         Ok(true)
     }
 
-    /// Where the first byte of a kind is in what is unread.
+    /// Returns the position of the first byte of this value in the unread bytes.
     #[inline]
     fn search(&mut self, is_it: impl Fn(u8) -> bool) -> Option<usize> {
         let searched = mem::take(&mut self.searched);
@@ -302,8 +302,8 @@ impl Input {
         &self.bytes[self.start + self.read..self.end]
     }
 
-    /// Makes room behind what has come, by moving it to the front if that is enough. Gives back
-    /// room that was needed only once.
+    /// Makes capacity behind the received bytes, by moving them to the front if that is enough.
+    /// Releases capacity that was needed only once.
     fn make_room(&mut self) {
         let len = self.end - self.start;
         if self.bytes.len() > KEPT && len <= CHUNK / 2 {
@@ -317,7 +317,7 @@ impl Input {
         }
     }
 
-    /// Makes room for a request of `len` bytes where the next one begins.
+    /// Makes capacity for a request of `len` bytes at the start of the next one.
     fn reserve(&mut self, len: usize) {
         if self.start + len <= self.bytes.len() {
             return;
@@ -341,27 +341,27 @@ impl Input {
 /// The first line of an array or of one of its strings.
 struct Header {
     mark: u8,
-    /// `None` if it is not written as one.
+    /// `None` if it is malformed.
     number: Option<i64>,
 }
 
 /// The length of the end of a line. Its bytes are not checked, as in Redis.
 const END: usize = 2;
 
-/// Room that a connection begins with: what Redis reads at once.
+/// Initial capacity of a connection: the size of one read in Redis.
 const CHUNK: usize = 16 << 10;
 
-/// Room that a connection keeps, and room for arguments. Arbitrary.
+/// Capacity that a connection keeps, for bytes and for arguments. Arbitrary.
 const KEPT: usize = 64 << 10;
 const KEPT_ARGS: usize = 1 << 10;
 
-/// The most memory of one request, and of one transaction: `client-query-buffer-limit` of Redis.
+/// Maximum memory of one request, and of one transaction: `client-query-buffer-limit` of Redis.
 pub(crate) const MOST: usize = 1 << 30;
 
-/// The longest line that Redis takes.
+/// Maximum length of a line in Redis.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// The longest string that Redis takes: `proto-max-bulk-len`.
+/// Maximum length of a string in Redis: `proto-max-bulk-len`.
 pub(crate) const LONGEST: usize = 512 << 20;
 
 #[cfg(test)]
@@ -369,7 +369,8 @@ mod tests {
     use super::*;
     use crate::request::Given;
 
-    /// The requests in `text`, which comes `step` bytes at a time; and what ends them.
+    /// Returns the requests in `text`, which arrives `step` bytes at a time, and the error that
+    /// ends them.
     fn requests(text: &[u8], step: usize) -> (Vec<Vec<Vec<u8>>>, Option<Broken>) {
         split(Input::new(), text, step)
     }
@@ -438,7 +439,7 @@ mod tests {
                 }
             }
             assert_eq!(names, [b"SET".to_vec(), b"PING".to_vec()]);
-            // The value is not shared by a connection that waits.
+            // A waiting connection does not share the value.
             assert!(input.args.is_empty() && input.large.is_none());
         }
     }

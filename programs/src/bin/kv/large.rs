@@ -1,4 +1,4 @@
-//! A large argument of which some bytes have come.
+//! A partly received large argument.
 
 use std::io::{self, Read};
 use std::mem;
@@ -7,7 +7,7 @@ use crate::blob::{self, Blob};
 
 #[derive(Debug)]
 pub(crate) struct Large {
-    /// Received up to `end`; room behind it.
+    /// Received up to `end`; spare capacity behind it.
     bytes: Vec<u8>,
     end: usize,
     len: usize,
@@ -22,7 +22,7 @@ impl Large {
         }
     }
 
-    /// How many bytes have not come.
+    /// Returns the number of missing bytes.
     pub(crate) fn missing(&self) -> usize {
         self.len - self.end
     }
@@ -31,7 +31,7 @@ impl Large {
         self.bytes.len()
     }
 
-    /// Takes missing bytes from the start of `bytes`; returns how many.
+    /// Takes missing bytes from the start of `bytes`; returns their number.
     pub(crate) fn take_from(&mut self, bytes: &[u8]) -> usize {
         let here = bytes.len().min(self.missing());
         if here > 0 {
@@ -42,8 +42,8 @@ impl Large {
         here
     }
 
-    /// Receives a piece. Memory grows with what has come, whatever length was promised; pieces are
-    /// small, so that one call of the system does not keep the worker for long.
+    /// Receives a piece. Memory grows with the received bytes, whatever length was announced.
+    /// Pieces are small, so that one system call does not hold the worker for long.
     pub(crate) fn fill(&mut self, mut from: impl Read) -> io::Result<usize> {
         if self.end == self.bytes.len() {
             let wanted = self.len.min(self.end + PIECE);
@@ -58,7 +58,7 @@ impl Large {
         Ok(n)
     }
 
-    /// The argument, when all of it has come.
+    /// Returns the argument, when it is complete.
     pub(crate) fn into_blob(mut self) -> Blob {
         let mut bytes = mem::take(&mut self.bytes);
         bytes.shrink_to_fit();
@@ -72,5 +72,5 @@ impl Drop for Large {
     }
 }
 
-/// How much is received at once. Arbitrary.
+/// Bytes received at once. Arbitrary.
 const PIECE: usize = 128 << 10;

@@ -1,22 +1,22 @@
 //! A server for clients of Redis: strings, counters, times to live, transactions; RESP2 and RESP3.
 //!
-//! A connection is a fiber that reads, answers all requests that the read has brought, and writes
-//! all answers at once: one read and one write for each round trip, whatever is pipelined. Nothing
-//! is allocated for a request that overwrites or reads a small value; a large one is never copied.
+//! A connection is a fiber that reads, answers all requests of the read, and writes all answers at
+//! once: one read and one write for each round trip, whatever is pipelined. Nothing is allocated
+//! for a request that overwrites or reads a small value; a large one is never copied.
 //!
 //! * `input`, `request`: bytes to requests, as Redis splits them.
 //! * `large`, `blob`: large strings, received apart and shared.
 //! * `answers`: results to bytes.
-//! * `commands`: what each command does, by family, with the words of Redis for refusals.
+//! * `commands`: the commands, by family, with the words of Redis for refusals.
 //! * `client`: the name, the protocol and the transaction of one client.
 //! * `store`: the keys, in shards, each a table behind a lock; their times to live; watched keys.
 //! * `database`: the store, the limit of its memory, the clients.
 //! * `connection`: the loop of one connection.
 //!
-//! Shards are tables behind locks, and not fibers that are asked over channels: an uncontended lock
-//! is taken and released in a few nanoseconds, and held while one value is copied. A question and
-//! its answer would be two hand-overs, and copies of key and value.
-//! `cargo xtask bench redis` compares the server with redis-server.
+//! Shards are tables behind locks, and not fibers behind channels. An uncontended lock is acquired
+//! and released in a few nanoseconds, and held while one value is copied. A request and its answer
+//! would be two hand-overs, and copies of key and value. `cargo xtask bench redis` compares the
+//! server with redis-server.
 
 mod answers;
 mod blob;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::blob::Blob;
 
-/// Where one argument is.
+/// The place of one argument.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
     /// In the bytes of the request.
@@ -13,7 +13,7 @@ pub(crate) enum Place {
     Apart(Blob),
 }
 
-/// An argument that is to become a value.
+/// An argument that becomes a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Given<'a> {
     Bytes(&'a [u8]),

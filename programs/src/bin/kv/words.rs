@@ -1,13 +1,13 @@
 //! A line split into words, with quotes as Redis reads them.
 //!
 //! Between double quotes `\n`, `\r`, `\t`, `\b`, `\a` and `\xhh` stand for one byte, and a backslash
-//! takes any other byte as it is; between single quotes only `\'` does. A word ends where its quotes
-//! do.
+//! escapes any other byte; between single quotes only `\'` is an escape. A word ends where its
+//! quotes do.
 
 use crate::request::Place;
 
-/// Appends the words of `line` to `words`, and where they are there to `places`; `None` if quotes are
-/// left open, or closed in the middle of a word.
+/// Appends the words of `line` to `words`, and their places to `places`; `None` if quotes are left
+/// open, or closed in the middle of a word.
 pub(crate) fn split(
     line: &[u8],
     words: &mut Vec<u8>,
@@ -76,7 +76,7 @@ fn single<'a>(mut text: &'a [u8], words: &mut Vec<u8>) -> Option<&'a [u8]> {
     }
 }
 
-/// What a byte behind a backslash stands for.
+/// Returns the meaning of a byte behind a backslash.
 fn meant(escaped: u8) -> u8 {
     match escaped {
         b'n' => b'\n',

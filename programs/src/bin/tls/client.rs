@@ -1,4 +1,4 @@
-//! The client: what is read from standard input is sent, what comes is written to standard output.
+//! The client: sends standard input, and writes received data to standard output.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -14,7 +14,7 @@ use rustls::pki_types::ServerName;
 use crate::duplex::Duplex;
 use crate::identity;
 
-/// Connects, and goes on until the server has said that it sends no more.
+/// Connects, and runs until the server has closed its direction.
 pub(crate) fn run(
     address: &str,
     name: String,
@@ -34,7 +34,7 @@ pub(crate) fn run(
     scope(|s| {
         let sender = s.spawn(|| send(&duplex));
         let received = receive(&duplex);
-        // When the server sends no more, nobody waits for what the user might still type.
+        // When the server sends no more, the client does not wait for further input.
         sender.cancel();
         let sent = sender.join().context("what sends has panicked")?;
         received?;

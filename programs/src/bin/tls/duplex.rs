@@ -1,13 +1,13 @@
 //! A TLS connection on which one fiber sends and another one receives.
 //!
-//! Both directions change one state, so that is behind a lock, which nobody holds while it waits for the
-//! socket: a sender that waited with it, because the other end does not read, would keep the receiver
-//! from reading what the other end is waiting to get rid of.
+//! Both directions change one state, which is behind a lock. No fiber holds the lock while it waits
+//! for the socket: a sender that waited with it, because the other end does not read, would prevent
+//! the receiver from reading, and the other end might wait for exactly that.
 //!
-//! * The receiver reads bytes from the socket, and takes the lock to have them decrypted.
-//! * The sender takes the lock to have bytes encrypted, and writes them when it has given it back. There
-//!   is one sender, so the records stay in order. What the connection itself has to say
-//!   later goes out with what is sent next.
+//! * The receiver reads bytes from the socket, and decrypts them under the lock.
+//! * The sender encrypts bytes under the lock, and writes them after releasing it. There is one
+//!   sender, so the records stay in order. Later messages of the protocol itself are sent with the
+//!   next data.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
@@ -18,7 +18,7 @@ use pirn::sync::Mutex;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
-/// A connection that has been agreed on.
+/// A connection after its handshake.
 #[derive(Debug)]
 pub(crate) struct Duplex {
     connection: Mutex<ClientConnection>,
@@ -26,7 +26,7 @@ pub(crate) struct Duplex {
 }
 
 impl Duplex {
-    /// Agrees with the server that is connected, which must have a certificate for `name`.
+    /// Does the handshake with the connected server, which must have a certificate for `name`.
     pub(crate) fn connect(
         mut socket: TcpStream,
         config: Arc<ClientConfig>,
@@ -43,7 +43,7 @@ impl Duplex {
         })
     }
 
-    /// Receives some bytes; 0 when the other end has said that there are no more.
+    /// Receives some bytes; 0 when the other end has closed its direction.
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut encrypted = [0; 16 << 10];
         loop {
@@ -54,7 +54,7 @@ impl Duplex {
             let n = (&self.socket).read(&mut encrypted)?;
             let mut connection = self.connection.lock();
             let mut rest = &encrypted[..n];
-            // Of nothing it learns that the other end is gone.
+            // No bytes signal the end of the stream.
             loop {
                 connection.read_tls(&mut rest)?;
                 connection
@@ -81,7 +81,7 @@ impl Duplex {
         Ok(())
     }
 
-    /// Says that there is no more to send.
+    /// Closes the sending direction.
     pub(crate) fn finish(&self) -> io::Result<()> {
         let mut connection = self.connection.lock();
         connection.send_close_notify();
@@ -92,7 +92,7 @@ impl Duplex {
     }
 }
 
-/// Takes what is to be written to the socket.
+/// Takes the bytes to be written to the socket.
 fn take(connection: &mut ClientConnection) -> io::Result<Vec<u8>> {
     let mut encrypted = Vec::new();
     while connection.wants_write() {

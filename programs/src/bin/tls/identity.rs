@@ -1,4 +1,4 @@
-//! Who a server is, and whom a client trusts.
+//! The identity of a server, and the certificates that a client trusts.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ pub(crate) struct Identity {
     pub(crate) key: PrivateKeyDer<'static>,
 }
 
-/// Makes an identity for `localhost` that nobody has signed, and writes its certificate to a file for
-/// clients to trust.
+/// Creates a self-signed identity for `localhost`, and writes its certificate to a file for clients
+/// to trust.
 pub(crate) fn make(save: Option<&Path>) -> anyhow::Result<Identity> {
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
     let made =

@@ -1,13 +1,13 @@
-//! TLS over sockets of fibers: a server that sends back what it is sent, and a client that joins a
-//! connection with standard input and output.
+//! TLS over sockets of fibers: an echo server, and a client that connects standard input and output
+//! to a server.
 //!
-//! rustls does no input and output of its own: it works on whatever reads and writes, and so on
+//! rustls does no input and output of its own: it works on any `Read` and `Write`, and so on
 //! sockets that park their fiber.
 //!
 //! * `identity`: certificates and keys, made or read.
 //! * `server`: a fiber for each connection, and one stream object for both directions, since an echo
 //!   reads and writes in turns.
-//! * `client`: two fibers, since both directions go on at once; `duplex` is what they share.
+//! * `client`: two fibers, since both directions run at once; they share a `duplex`.
 
 mod client;
 mod duplex;

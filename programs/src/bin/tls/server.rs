@@ -51,7 +51,7 @@ fn connection(
     loop {
         let n = stream.read(&mut buffer)?;
         if n == 0 {
-            // The other end has said that this is all; now so does this one.
+            // The other end has closed its direction; now this one does too.
             stream.conn.send_close_notify();
             stream.flush()?;
             return Ok(());

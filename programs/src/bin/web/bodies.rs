@@ -25,16 +25,16 @@ pub(crate) struct InTime {
     late: Arc<AtomicBool>,
 }
 
-/// Whether a body was late. Written by the body, read by the service.
+/// True if a body was late. Written by the body, read by the service.
 #[derive(Debug)]
 pub(crate) struct Late(Arc<AtomicBool>);
 
-/// The body of an answer, which comes in pieces: so it has not ended before nearly all of it has been
-/// given to the socket, and no more than a piece is kept for the client.
+/// The body of an answer, in pieces: so it does not end before nearly all of it has been written to
+/// the socket, and at most a piece is buffered for the client.
 #[derive(Debug)]
 pub(crate) struct Answer {
     body: Body,
-    /// Of the present frame.
+    /// The rest of the present frame.
     rest: Bytes,
     _asked: Asked,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Answer {
 struct TimeIsUp;
 
 impl InTime {
-    /// Gives a body so much time from now on.
+    /// Limits a body to this time from now on.
     pub(crate) fn new(body: Incoming, limit: Duration) -> (InTime, Late) {
         let due = time::now() + limit;
         let late = Arc::new(AtomicBool::new(false));
@@ -78,7 +78,7 @@ impl HttpBody for InTime {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        // Also of a body that always has more.
+        // Also for a body that is always ready.
         if self.due <= time::now() {
             return self.fail();
         }
@@ -99,7 +99,7 @@ impl HttpBody for InTime {
 }
 
 impl Answer {
-    /// The body of the answer to a request, which is over when it has been sent.
+    /// Returns the body of an answer; the request is over when it has been sent.
     pub(crate) fn new(body: Body, asked: Asked) -> Answer {
         Answer {
             body,
@@ -138,7 +138,7 @@ impl HttpBody for Answer {
     fn size_hint(&self) -> SizeHint {
         let (hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
         let mut all = SizeHint::new();
-        // The upper one first: it may not be below the lower one.
+        // The upper bound first: it must not be below the lower one.
         if let Some(upper) = hint.upper() {
             all.set_upper(upper + rest);
         }
@@ -155,5 +155,5 @@ impl fmt::Display for TimeIsUp {
 
 impl Error for TimeIsUp {}
 
-/// How much of an answer is given to the connection at once. Arbitrary.
+/// Bytes of an answer that are passed to the connection at once. Arbitrary.
 const PIECE: usize = 16 << 10;

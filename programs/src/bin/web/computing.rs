@@ -1,11 +1,11 @@
-//! How many handlers compute at once.
+//! A bound on the number of handlers that compute at once.
 //!
 //! A computation takes memory and a worker. So a few run, some more wait, and the server refuses
-//! others: its use of memory is bounded, whatever the requests.
+//! others. This bounds its memory, whatever the requests.
 //!
 //! Each computation is a fiber of its own. It waits before its start, in the queue of a limited
-//! dispatcher, because a fresh fiber starts on any worker that is free. A started fiber that waits
-//! for a turn would wait for its own worker, too, while another one is idle.
+//! dispatcher, because a fresh fiber starts on any idle worker. A started fiber that waited for a
+//! permit would wait for its own worker, too, while another one is idle.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use pirn::dispatcher::Dispatcher;
 use pirn::spawn::{JoinError, JoinHandle};
 use pirn::sync::Semaphore;
 
-/// Runs computations, and bounds how many run and wait.
+/// Runs computations, and bounds the numbers of running and waiting ones.
 #[derive(Debug)]
 pub(crate) struct Computing {
     dispatcher: Dispatcher,
@@ -24,7 +24,7 @@ pub(crate) struct Computing {
     places: Arc<Semaphore>,
 }
 
-/// A permit of the places, in the closure of its computation.
+/// A permit, in the closure of its computation.
 struct Place(Arc<Semaphore>);
 
 /// The number of computations that run or wait is at its limit.
@@ -36,7 +36,8 @@ pub(crate) struct Busy;
 struct Cancelling<T>(JoinHandle<T>);
 
 impl Computing {
-    /// Lets `running` computations run at once on the default runtime, and `waiting` more wait.
+    /// Returns a bound of `running` computations at once on the default runtime, and `waiting` more
+    /// that wait.
     pub(crate) fn new(running: usize, waiting: usize) -> Computing {
         Computing {
             dispatcher: Dispatcher::default().limited(running),
@@ -45,8 +46,8 @@ impl Computing {
     }
 
     /// Runs `compute` on a fiber of its own as soon as the limit allows. Dropping the future cancels the
-    /// fiber. Its place is free when the computation ends or, if it has not started, when its turn comes:
-    /// until then it takes memory.
+    /// fiber. Its permit is released when the computation ends or, if it has not started, when its
+    /// turn comes: until then it takes memory.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         compute: impl FnOnce() -> T + Send + 'static,
@@ -116,7 +117,7 @@ mod tests {
             let computing = Computing::new(2, 3);
             let (started, running) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
             let (gate, closed) = channel::bounded::<()>(0);
-            // Runs until the gate closes, and returns how many ran when it began.
+            // Runs until the gate closes, and returns the number of running ones at its start.
             let ask = || {
                 let (started, running) = (started.clone(), running.clone());
                 let closed = closed.clone();
@@ -141,10 +142,11 @@ mod tests {
             let mut asked: Vec<_> = (0..5).map(|_| ask().expect("a place")).collect();
             assert!(ask().is_none());
             await_started(2);
-            // A computation that waits and is dropped has its place until its turn, and does not run.
+            // A waiting computation that is dropped keeps its permit until its turn, and does not
+            // run.
             drop(asked.pop());
             assert!(ask().is_none());
-            // One that runs is interrupted, and leaves its place and its turn.
+            // A running one is interrupted, and releases its permit and its turn.
             drop(asked.remove(0));
             await_started(3);
             asked.push(ask().expect("a place"));
@@ -158,8 +160,8 @@ mod tests {
         });
     }
 
-    /// Each needs another one that computes at the same time, on another thread. Those that wait while
-    /// two others have the turns do not settle on a worker.
+    /// Each needs another one that computes at the same time, on another thread. Those that wait
+    /// while two others run do not settle on a worker.
     #[test]
     fn two_compute_on_two_threads() {
         const ALL: usize = 200;

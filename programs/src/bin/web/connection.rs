@@ -16,7 +16,7 @@ use pirn_programs::Stop;
 use crate::pace::Pace;
 use crate::service::Timed;
 
-/// How much time a client has.
+/// The time limits of a client.
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct Limits {
     /// For the head of a request.
@@ -45,11 +45,11 @@ pub(crate) fn serve(
     match ended.flatten() {
         Some(Err(error)) if !is_gone(&*error) => Err(anyhow::Error::from_boxed(error)),
         Some(_) => Ok(()),
-        // Overdue. An idle client gets the goodbye of its protocol.
+        // Overdue. An idle client gets its protocol's regular close.
         None => {
             if pace.is_quiet() {
                 connection.as_mut().graceful_shutdown();
-                // Whatever it ends with is no news.
+                // Its outcome is not reported.
                 let _ = pirn::timeout(GOODBYE, || wait(connection));
             }
             Ok(())
@@ -57,7 +57,7 @@ pub(crate) fn serve(
     }
 }
 
-/// Both protocols, with bounds on what is kept for a client.
+/// Both protocols, with bounds on the buffers of a client.
 fn protocols(patience: Duration) -> auto::Builder<Executor> {
     let mut protocols = auto::Builder::new(Executor);
     protocols
@@ -74,7 +74,7 @@ fn protocols(patience: Duration) -> auto::Builder<Executor> {
     protocols
 }
 
-/// Whether it is no news: the client has left in the middle of something, or was too slow.
+/// Returns true if it is not reported: the client has disconnected, or was too slow.
 fn is_gone(error: &(dyn Error + 'static)) -> bool {
     use io::ErrorKind::{
         BrokenPipe, ConnectionReset, Interrupted, NotConnected, UnexpectedEof,
@@ -102,11 +102,11 @@ fn is_gone(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// How much is kept of a head, or of answers that are not sent yet. Arbitrary.
+/// Maximum buffered bytes of a head, or of unsent answers. Arbitrary.
 const BUFFER: usize = 64 << 10;
 
-/// How many requests of one connection are under way at once, over HTTP/2. Arbitrary.
+/// Maximum number of concurrent requests of one connection, over HTTP/2. Arbitrary.
 const STREAMS: u32 = 200;
 
-/// How long a client may take to hear that its connection ends. Arbitrary.
+/// Time for a client to receive the close of its connection. Arbitrary.
 const GOODBYE: Duration = Duration::from_secs(1);

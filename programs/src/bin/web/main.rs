@@ -1,12 +1,12 @@
 //! A web server: hyper for HTTP/1.1 and HTTP/2, axum for the routes, fibers for the rest.
 //!
-//! * `connection`: one client; a fiber that waits for hyper's future, and tells it when the server is
-//!   to end.
-//! * `pace`: how long a client may take, and for what; `bodies`, with limits; `service`, which has both.
-//! * `routes`: who answers what. A handler that waits or computes does so on a fiber of its own, in
-//!   plain code.
-//! * `computing`: how many requests compute at once, and how many wait.
-//! * `notes`: what is kept.
+//! * `connection`: one client; a fiber that waits for hyper's future, and notifies it of a
+//!   shutdown.
+//! * `pace`: the time limits of a client; `bodies`, with limits; `service`, which applies both.
+//! * `routes`: the handlers of requests. A handler that waits or computes does so on a fiber of its
+//!   own, in plain code.
+//! * `computing`: bounds the numbers of computing and of waiting requests.
+//! * `notes`: the stored notes.
 
 mod bodies;
 mod computing;

@@ -1,4 +1,4 @@
-//! What is kept: texts by their names, for as long as the server runs.
+//! The notes: texts by their names, stored while the server runs.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use pirn::sync::RwLock;
 pub(crate) struct Notes(RwLock<BTreeMap<String, Bytes>>);
 
 impl Notes {
-    /// The text of a note.
+    /// Returns the text of a note.
     pub(crate) fn get(&self, name: &str) -> Option<Bytes> {
         self.0.read().get(name).cloned()
     }
 
-    /// Keeps a note; says whether it is a new one.
+    /// Stores a note; returns true if it is a new one.
     pub(crate) fn put(&self, name: String, text: Bytes) -> bool {
         self.0.write().insert(name, text).is_none()
     }
 
-    /// Forgets a note; says whether there was one.
+    /// Removes a note; returns true if it existed.
     pub(crate) fn delete(&self, name: &str) -> bool {
         self.0.write().remove(name).is_some()
     }
 
-    /// All names, one on each line, in order.
+    /// Returns all names, one on each line, in order.
     pub(crate) fn names(&self) -> String {
         let notes = self.0.read();
         notes.keys().map(|name| format!("{name}\n")).collect()

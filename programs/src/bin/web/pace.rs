@@ -1,16 +1,16 @@
-//! The time limits of a connection, whichever protocol it speaks.
+//! The time limits of a connection, in either protocol.
 //!
-//! * Nothing is asked: the client has one limit, the patience, to send the head of a request. It begins
-//!   with the connection, or when the last answer has been given away; whatever comes meanwhile (a part
-//!   of a head, the greeting of HTTP/2, a ping) makes it no longer.
-//! * A handler works: there is no limit here. The handlers have theirs, and so have the bodies that they
-//!   read (`bodies`).
-//! * An answer is under way: it has a limit from its head to its end. A client that does not read it is
-//!   cut off.
+//! * No request is open: the client has one limit, the patience, to send the head of a request. It
+//!   begins with the connection, or when the last answer has been written. Other bytes (a part of a
+//!   head, the preface of HTTP/2, a ping) do not extend it.
+//! * A handler runs: there is no limit here. The handlers have their own, and so have the bodies
+//!   that they read (`bodies`).
+//! * An answer is being sent: it has a limit from its head to its end. A client that does not read
+//!   it is cut off.
 //!
-//! The service notes what begins and ends, on the fibers that poll handlers; [`Pace::keep`] watches beside
-//! the connection. All of it happens in polls, which must not wait: so there is a lock of the standard
-//! library, held for a few instructions.
+//! The service records starts and ends, on the fibers that poll handlers; [`Pace::keep`] is polled
+//! beside the connection. All of this happens in polls, which must not wait. So it uses a lock of
+//! the standard library, held for a few instructions.
 
 use std::collections::BTreeMap;
 use std::pin::{Pin, pin};
@@ -33,18 +33,18 @@ pub(crate) struct Pace {
 #[derive(Debug)]
 pub(crate) struct Asked {
     pace: Arc<Pace>,
-    /// The number of its answer, which has begun.
+    /// The number of its answer, once that has begun.
     answer: Option<u64>,
 }
 
 #[derive(Debug)]
 struct State {
-    /// How many requests have not been answered to the end.
+    /// Number of requests without a complete answer.
     asked: usize,
-    /// Since when there are none.
+    /// The time since which there are none.
     quiet_since: Instant,
-    /// Until when answers are to have been given, by the order in which they have begun: which is that
-    /// of their ends, too.
+    /// The deadlines of answers, in the order in which they have begun, which is also the order of
+    /// the deadlines.
     answers: BTreeMap<u64, Instant>,
     /// The number of the next answer.
     next: u64,
@@ -79,12 +79,12 @@ impl Pace {
         }
     }
 
-    /// Whether there is neither a request nor an answer.
+    /// Returns true if there is neither a request nor an answer.
     pub(crate) fn is_quiet(&self) -> bool {
         self.state().asked == 0
     }
 
-    /// What a connection ends with, or `None` if it is overdue.
+    /// Returns the outcome of a connection, or `None` if it is overdue.
     pub(crate) async fn keep<C: Future>(
         &self,
         mut connection: Pin<&mut C>,
@@ -113,7 +113,7 @@ impl Pace {
         .await
     }
 
-    /// When the connection is overdue, as things stand.
+    /// Returns the present deadline of the connection.
     fn due(&self) -> Option<Instant> {
         let state = self.state();
         match state.asked {
@@ -123,13 +123,13 @@ impl Pace {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics under it.
+        // No code panics under it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Asked {
-    /// Notes that the answer begins.
+    /// Records the start of the answer.
     pub(crate) fn answer(&mut self) {
         let due = time::now() + self.pace.answer;
         let mut state = self.pace.state();

@@ -1,16 +1,16 @@
-//! Who answers what.
+//! The handlers of requests.
 //!
 //! | request | answer |
 //! |---|---|
 //! | `GET /notes` | the names of all notes |
 //! | `GET`, `PUT`, `DELETE /notes/NAME` | one of them, of 64 KiB at most |
 //! | `POST /digest` | the SHA-256 sum of the body, which is not kept |
-//! | `GET /primes/N` | how many primes there are up to N, which takes a while; 503 if many ask |
-//! | `GET /later/MS` | `late`, so many milliseconds later |
+//! | `GET /primes/N` | the number of primes up to N, a long computation; 503 under load |
+//! | `GET /later/MS` | `late`, after MS milliseconds |
 //!
-//! A handler is polled, and so must not wait but by `await`. What waits (for a lock, for time) or computes
-//! is plain code on a fiber of its own, by [`on_fiber`] or [`Computing::run`]; if the client leaves, it is
-//! interrupted.
+//! A handler is polled, and so may wait only by `await`. Code that waits (for a lock, for time) or
+//! computes runs on a fiber of its own, by [`on_fiber`] or [`Computing::run`]; if the client
+//! disconnects, it is interrupted.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -31,19 +31,19 @@ use sha2::{Digest as _, Sha256};
 use crate::computing::Computing;
 use crate::notes::Notes;
 
-/// The largest number whose primes are counted.
+/// The largest N for counting primes.
 const MOST: u32 = 10_000_000;
 
-/// The longest that an answer is held back, in milliseconds.
+/// Maximum delay of an answer, in milliseconds.
 const LONGEST: u64 = 60_000;
 
-/// How long a note may be, in bytes: notes are whole in memory while they come. Arbitrary.
+/// Maximum length of a note, in bytes: notes are buffered in memory. Arbitrary.
 const NOTE: usize = 64 << 10;
 
-/// How many steps are computed from one checkpoint to the next. Arbitrary.
+/// Number of steps between two checkpoints. Arbitrary.
 const STEPS: usize = 1 << 10;
 
-/// All routes, over notes of their own.
+/// Returns all routes, with their own notes.
 pub(crate) fn all(computing: Computing) -> Router {
     let note = get(read).put(write).delete(forget);
     let note = note.layer(DefaultBodyLimit::max(NOTE));
@@ -100,7 +100,7 @@ async fn digest(mut body: Body) -> Response {
     }
     let mut text = String::new();
     for byte in sum.finalize() {
-        // Into a string, that does not fail.
+        // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
     }
     text.into_response()
@@ -131,7 +131,7 @@ async fn later(Path(milliseconds): Path<u64>) -> Response {
     on_fiber(move || time::sleep(wait).map(|()| "late").map_err(gone)).await
 }
 
-/// What plain code on a fiber of its own answers.
+/// Returns the answer of plain code on a fiber of its own.
 async fn on_fiber<R>(plain: impl FnOnce() -> R + Send + 'static) -> Response
 where
     R: IntoResponse + Send + 'static,
@@ -139,19 +139,20 @@ where
     answer(fiber(plain).await)
 }
 
-/// The answer of a fiber that has ended.
+/// Returns the answer of a fiber that has ended.
 fn answer<R: IntoResponse>(ended: Result<R, JoinError>) -> Response {
     ended
         .map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
         .into_response()
 }
 
-/// What nobody reads: the server ends, or the client has left.
+/// An answer without a reader: the server shuts down, or the client has disconnected.
 fn gone(_: Interrupt) -> StatusCode {
     StatusCode::SERVICE_UNAVAILABLE
 }
 
-/// By the sieve of Eratosthenes; gives way to other fibers, and ends if nothing waits for the answer.
+/// Counts by the sieve of Eratosthenes; yields to other fibers, and ends if nothing waits for the
+/// answer.
 fn count_primes(upto: u32) -> Result<usize, Interrupt> {
     let size = upto as usize + 1;
     let mut is_prime = vec![true; size];

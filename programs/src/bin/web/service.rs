@@ -1,4 +1,4 @@
-//! What stands before the routes: whether a request says which host it means, and the time that it has.
+//! The layer before the routes: checks the host of a request, and applies its time limits.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -27,7 +27,7 @@ pub(crate) struct Timed {
 }
 
 impl Timed {
-    /// Gives the body of each request the time `body`.
+    /// Limits the body of each request to the time `body`.
     pub(crate) fn new(routes: Router, pace: Arc<Pace>, body: Duration) -> Timed {
         let routes = TowerToHyperService::new(routes);
         Timed { routes, pace, body }
@@ -67,7 +67,8 @@ impl Service<Request<Incoming>> for Timed {
     }
 }
 
-/// Whether a request says once which host it means, as HTTP/1.1 must. HTTP/2 may say it elsewhere.
+/// Returns true if a request names its host exactly once, as HTTP/1.1 requires. HTTP/2 may name it
+/// elsewhere.
 fn has_host<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {
@@ -83,7 +84,7 @@ fn has_host<B>(request: &Request<B>) -> bool {
 
 fn too_late(version: Version) -> Response<Body> {
     let mut response = StatusCode::REQUEST_TIMEOUT.into_response();
-    // What comes of the body now would be taken for the next request.
+    // The rest of the body would be parsed as the next request.
     if version < Version::HTTP_2 {
         let headers = response.headers_mut();
         headers.insert(CONNECTION, HeaderValue::from_static("close"));

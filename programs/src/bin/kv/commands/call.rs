@@ -1,4 +1,4 @@
-//! What happens to a request: its command is run, queued in a transaction, or refused.
+//! Handles a request: its command is run, queued in a transaction, or refused.
 
 use super::refused::Refused;
 use super::table::{self, Command, Kind};
@@ -8,7 +8,7 @@ use crate::database::Database;
 use crate::request::Request;
 use crate::store::Keys;
 
-/// What a command works with.
+/// The context of a command.
 pub(super) struct Call<'c, 'd> {
     pub(super) database: &'d Database,
     pub(super) keys: &'c mut Keys<'d>,
@@ -19,20 +19,20 @@ pub(super) struct Call<'c, 'd> {
 
 pub(super) type Done = Result<(), Refused>;
 
-/// How a request went.
+/// The outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ran {
     /// It is answered.
     Done,
-    /// It is answered, and the client wants to end.
+    /// It is answered, and the client ends the connection.
     Quit,
-    /// It is part of a request of HTTP, and is not answered.
+    /// It is part of an HTTP request, and is not answered.
     Attack,
     /// Its transaction is too large, and is not answered.
     Huge,
 }
 
-/// Does what a request asks for and answers it, or queues it in a transaction.
+/// Runs a request and answers it, or queues it in a transaction.
 #[inline]
 pub(crate) fn run<'d>(
     database: &'d Database,
@@ -94,7 +94,8 @@ impl Call<'_, '_> {
         (command.run)(self)
     }
 
-    /// Whether the limit of memory forbids the command. What is queued counts as if it were stored.
+    /// Returns true if the limit of memory forbids the command. Queued commands count as if they
+    /// were stored.
     #[cold]
     fn lacks_memory(&self, command: &Command) -> bool {
         let Some(transaction) = &self.client.transaction else {
@@ -110,7 +111,7 @@ impl Call<'_, '_> {
         self.database.is_full(transaction.size + more)
     }
 
-    /// Answers why a command has done nothing. One that is rejected before it runs spoils the
+    /// Answers the reason of a refusal. A command that is refused before it runs aborts the
     /// transaction.
     #[cold]
     fn refuse(&mut self, command: &Command, refused: &Refused, is_rejected: bool) {

@@ -5,7 +5,7 @@ use super::refused::Refused;
 use crate::answers::Protocol;
 use crate::integer;
 
-/// The version of Redis that answers so.
+/// The version of Redis with these answers.
 pub(super) const VERSION: &str = "7.0.15";
 
 pub(super) fn ping(call: &mut Call<'_, '_>) -> Done {
@@ -111,7 +111,7 @@ pub(super) fn auth(call: &mut Call<'_, '_>) -> Done {
     Ok(())
 }
 
-/// Makes the connection as it was at its start.
+/// Resets the connection to its initial state.
 pub(super) fn reset(call: &mut Call<'_, '_>) -> Done {
     call.client.transaction = None;
     call.client.unwatch(call.keys);
@@ -140,7 +140,7 @@ pub(super) fn setname(call: &mut Call<'_, '_>) -> Done {
     Ok(())
 }
 
-/// Libraries tell their name and version. Nothing is done with them.
+/// Libraries send their name and version, which are ignored.
 pub(super) fn setinfo(call: &mut Call<'_, '_>) -> Done {
     let option = call.request.arg(2);
     let names = ["LIB-NAME", "LIB-VER"];

@@ -1,4 +1,4 @@
-//! `COMMAND`: descriptions of commands, for clients that ask which arguments are keys.
+//! `COMMAND`: descriptions of commands, for clients that look up which arguments are keys.
 
 use super::call::{Call, Done};
 use super::table::{COMMANDS, Command, Where, named};

@@ -1,4 +1,4 @@
-//! Commands on the ends of keys, and the moments that they name.
+//! Commands on the expiry of keys, and their points in time.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -8,7 +8,7 @@ use super::call::{Call, Done};
 use super::refused::Refused;
 use crate::integer;
 
-/// What a number counts.
+/// The reference point of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     /// From now on.
@@ -93,7 +93,7 @@ impl Call<'_, '_> {
         Ok(())
     }
 
-    /// Answers a number for the end of a key, -1 if it has none, -2 if it is not there.
+    /// Answers a number for the expiry of a key, -1 if it has none, -2 if there is no such key.
     fn tell_end(&mut self, number: impl FnOnce(Instant) -> i64) -> Done {
         let end = self.keys.slot(self.request.arg(1), |mut slot| slot.end());
         self.answers.integer(match end {
@@ -139,7 +139,7 @@ impl Conditions {
         Ok(conditions)
     }
 
-    /// Whether a key with this end may get another one. No end is the latest one.
+    /// Returns true if a key with this expiry may get another one. No expiry counts as the latest.
     fn hold(&self, before: Option<Instant>, end: Instant) -> bool {
         !(self.missing && before.is_some()
             || self.there && before.is_none()
@@ -148,8 +148,8 @@ impl Conditions {
     }
 }
 
-/// The moment that a number names; `None` if a clock in milliseconds could not show it, which Redis
-/// refuses. What is over is now at the latest.
+/// Returns the time for a number; `None` if it does not fit into milliseconds, which Redis refuses.
+/// Past times become now.
 pub(super) fn moment(number: i64, unit: Unit) -> Option<Instant> {
     let millis = match unit {
         Unit::Seconds | Unit::SecondsOfTheClock => number.checked_mul(1000)?,
@@ -176,19 +176,19 @@ pub(super) fn moment(number: i64, unit: Unit) -> Option<Instant> {
     }
 }
 
-/// The milliseconds until then. A key that is there has one left.
+/// Returns the milliseconds until then, at least 1 for an existing key.
 fn left(end: Instant) -> i64 {
     let left = end.saturating_duration_since(time::now());
     i64::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }
 
-/// The millisecond since 1970 that is nearest: the two clocks are not read at once.
+/// Returns the nearest millisecond since 1970: the two clocks are not read at the same moment.
 fn of_the_clock(end: Instant) -> i64 {
     let at = clock().saturating_add(end.saturating_duration_since(time::now()));
     i64::try_from((at.as_nanos() + 500_000) / 1_000_000).unwrap_or(i64::MAX)
 }
 
-/// The time since 1970.
+/// Returns the time since 1970.
 fn clock() -> Duration {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.unwrap_or_default()

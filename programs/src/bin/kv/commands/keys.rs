@@ -60,7 +60,7 @@ pub(super) fn flush(call: &mut Call<'_, '_>) -> Done {
 }
 
 impl Call<'_, '_> {
-    /// Renames a key; false if there is one of the new name, which is not to be replaced.
+    /// Renames a key; false if the new name exists and must not be replaced.
     fn rename(&mut self, replaces: bool) -> Result<bool, Refused> {
         let (from, to) = (self.request.arg(1), self.request.arg(2));
         let found = self.keys.slot(from, |mut slot| {

@@ -1,6 +1,6 @@
-//! What the commands do, by family.
+//! The commands, by family.
 //!
-//! * `call`: what happens to a request: run, queued or refused.
+//! * `call`: runs, queues or refuses a request.
 //! * `table`: all commands, with the number of their arguments, their keys and their kind.
 //! * `strings`, `numbers`, `keys`, `expiry`: commands on keys.
 //! * `transaction`: `MULTI` to `EXEC`, and watched keys.

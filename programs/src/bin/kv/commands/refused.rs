@@ -1,4 +1,4 @@
-//! Why a command does nothing, in the words of Redis; the first word is for programs.
+//! Reasons of refusals, in the words of Redis; the first word is for programs.
 
 use std::borrow::Cow;
 
@@ -48,13 +48,13 @@ impl Refused {
         Refused::from(format!("ERR invalid expire time in '{command}' command"))
     }
 
-    /// An error that repeats something of the request, between two texts.
+    /// Returns an error that repeats a part of the request, between two texts.
     #[cold]
     pub(super) fn about(before: &str, told: &[u8], after: &str) -> Refused {
         Refused::from([before.as_bytes(), told, after.as_bytes()].concat())
     }
 
-    /// A command that is not there.
+    /// Returns the error for an unknown command.
     #[cold]
     pub(super) fn unknown(request: &Request<'_>) -> Refused {
         let mut text = b"ERR unknown command '".to_vec();
@@ -73,7 +73,7 @@ impl Refused {
         Refused::from(text)
     }
 
-    /// A subcommand that is not there.
+    /// Returns the error for an unknown subcommand.
     #[cold]
     pub(super) fn subcommand(request: &Request<'_>) -> Refused {
         let name = request.arg(0).to_ascii_uppercase();
@@ -96,12 +96,12 @@ impl From<Vec<u8>> for Refused {
     }
 }
 
-/// The start of a text as C prints it: up to a byte 0.
+/// Returns the start of a text as C prints it: up to a byte 0.
 pub(super) fn start(text: &[u8], len: usize) -> &[u8] {
     let text = &text[..text.len().min(len)];
     let end = text.iter().position(|byte| *byte == 0);
     &text[..end.unwrap_or(text.len())]
 }
 
-/// How much of an unknown command an error repeats.
+/// Length of an unknown command's part that an error repeats.
 const LONGEST_TOLD: usize = 128;

@@ -8,7 +8,7 @@ use super::client::VERSION;
 use crate::glob;
 use crate::input::LONGEST;
 
-/// Settings that clients ask for. They are given on the command line or fixed.
+/// Settings that clients read. They are given on the command line or fixed.
 pub(super) fn config_get(call: &mut Call<'_, '_>) -> Done {
     let settings = [
         ("save", String::new()),
@@ -19,8 +19,8 @@ pub(super) fn config_get(call: &mut Call<'_, '_>) -> Done {
         ("proto-max-bulk-len", LONGEST.to_string()),
     ];
     let request = call.request;
-    // The name that a setting is answered under: as Redis does, in the letters of a question that
-    // is no pattern.
+    // The name of a setting in the answer: as in Redis, with the case of the request if that is no
+    // pattern.
     let asked = |name: &'static str| {
         let is_it =
             |asked: &&[u8]| glob::matches(&asked.to_ascii_lowercase(), name.as_bytes());

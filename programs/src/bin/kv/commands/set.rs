@@ -1,4 +1,4 @@
-//! Commands that set a value or its end: `SET` with its options, and its relatives.
+//! Commands that set a value or its expiry: `SET` with its options, and its relatives.
 
 use std::time::Instant;
 
@@ -79,7 +79,7 @@ pub(super) fn getex(call: &mut Call<'_, '_>) -> Done {
     let answers = &mut *call.answers;
     call.keys.slot(call.request.arg(1), |mut slot| {
         let value = slot.get();
-        // As in Redis, a number is not looked at if the key is not there.
+        // As in Redis, a number is not checked if there is no such key.
         let end = match value {
             Some(_) => options.end("getex")?,
             None => None,
@@ -124,7 +124,7 @@ impl<'a> Options<'a> {
         Ok(options)
     }
 
-    /// Reads one option; returns how many arguments it has, `None` if it has no place here.
+    /// Reads one option; returns its number of arguments, `None` if it is not allowed here.
     fn option(&mut self, request: Request<'a>, at: usize) -> Option<usize> {
         let name = request.arg(at);
         let is = |option: &str| name.eq_ignore_ascii_case(option.as_bytes());
@@ -164,7 +164,7 @@ impl<'a> Options<'a> {
     }
 }
 
-/// A moment that a number above 0 names.
+/// Returns the time for a number above 0.
 fn positive(unit: Unit, number: &[u8], command: &str) -> Result<Instant, Refused> {
     let number = crate::integer::parse(number).ok_or(Refused::NO_INTEGER)?;
     let end = moment(number, unit).filter(|_| number > 0);

@@ -1,4 +1,4 @@
-//! Commands on the bytes of values, but for those that set one: see `set`.
+//! Commands on the bytes of values, except those that set one: see `set`.
 
 use super::call::{Call, Done};
 use super::refused::Refused;
@@ -137,7 +137,7 @@ impl Call<'_, '_> {
     }
 }
 
-/// The bytes from `first` to `last`, both counted from the end if negative.
+/// Returns the bytes from `first` to `last`, both counted from the end if negative.
 fn range(bytes: &[u8], first: i64, last: i64) -> &[u8] {
     if first < 0 && last < 0 && first > last {
         return &[];

@@ -13,7 +13,7 @@ use crate::store::{Keys, Shards};
 pub(crate) struct Command {
     /// In lower case; `client|id` for a subcommand.
     pub(super) name: &'static str,
-    /// As Redis counts arguments, with the name: exactly so many, or at least so many if negative.
+    /// The number of arguments as in Redis, with the name: exact, or the minimum if negative.
     pub(super) arity: i32,
     pub(super) keys: Where,
     flags: u8,
@@ -22,7 +22,7 @@ pub(crate) struct Command {
     pub(super) subcommands: &'static [Command],
 }
 
-/// Which of the arguments are keys.
+/// The arguments that are keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Where {
     None,
@@ -38,7 +38,7 @@ pub(super) enum Where {
     Database,
 }
 
-/// How a command is handled.
+/// The handling of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// In a transaction it waits for `EXEC`.
@@ -75,7 +75,7 @@ pub(super) fn find(request: &Request<'_>) -> Result<&'static Command, Refused> {
     Ok(command)
 }
 
-/// The command with this name, in any case.
+/// Returns the command with this name, in any case.
 pub(super) fn named(name: &[u8]) -> Option<&'static Command> {
     let is_it = |command: &&Command| name.eq_ignore_ascii_case(command.name.as_bytes());
     COMMANDS.iter().find(is_it)
@@ -86,7 +86,7 @@ impl Command {
         self.kind
     }
 
-    /// Whether the command may need more memory.
+    /// Returns true if the command may need more memory.
     pub(crate) fn grows(&self) -> bool {
         self.flags & GROWS != 0
     }
@@ -95,7 +95,7 @@ impl Command {
         self.flags & EXEC != 0
     }
 
-    /// Whether the command works on several keys, so that their shards are held together.
+    /// Returns true if the command works on several keys, so that their shards are held together.
     #[inline]
     pub(super) fn is_wide(&self, request: &Request<'_>) -> bool {
         match self.keys {
@@ -106,7 +106,7 @@ impl Command {
         }
     }
 
-    /// The shards that the command needs.
+    /// Returns the shards that the command needs.
     pub(super) fn shards(&self, keys: &Keys<'_>, request: &Request<'_>) -> Shards {
         match self.keys {
             Where::None => Shards::default(),
@@ -118,7 +118,7 @@ impl Command {
         }
     }
 
-    /// What `COMMAND` says of the command.
+    /// Returns the flags of the command for `COMMAND`.
     pub(super) fn flags(&self) -> impl Iterator<Item = &'static str> {
         let names = [
             (WRITES, "write"),
@@ -139,7 +139,7 @@ impl Command {
         self.subcommands.iter().find(is_it)
     }
 
-    /// Whether the command takes so many arguments, with its name.
+    /// Returns true if the command accepts this number of arguments, with its name.
     #[inline]
     pub(super) fn takes(&self, arguments: usize) -> bool {
         let arguments = i32::try_from(arguments).unwrap_or(i32::MAX);
@@ -179,7 +179,7 @@ impl Command {
     }
 }
 
-/// A command on keys that changes nothing.
+/// Returns a command on keys that changes nothing.
 const fn read(
     name: &'static str,
     arity: i32,
@@ -189,7 +189,7 @@ const fn read(
     Command::new(name, arity, keys, READS | FAST, run)
 }
 
-/// A command that changes keys and needs no more memory.
+/// Returns a command that changes keys and needs no more memory.
 const fn write(
     name: &'static str,
     arity: i32,
@@ -199,7 +199,7 @@ const fn write(
     Command::new(name, arity, keys, WRITES | FAST, run)
 }
 
-/// A command that may need more memory.
+/// Returns a command that may need more memory.
 const fn grow(
     name: &'static str,
     arity: i32,
@@ -209,7 +209,7 @@ const fn grow(
     Command::new(name, arity, keys, WRITES | GROWS, run)
 }
 
-/// A command without keys.
+/// Returns a command without keys.
 const fn other(
     name: &'static str,
     arity: i32,
@@ -222,7 +222,7 @@ fn nothing(_: &mut Call<'_, '_>) -> Done {
     Ok(())
 }
 
-/// All commands, those first that are used most: a search goes through them.
+/// All commands, the most used first: a search is linear.
 pub(super) static COMMANDS: &[Command] = &[
     read("get", 2, Where::First, strings::get),
     grow("set", -3, Where::First, set::set),

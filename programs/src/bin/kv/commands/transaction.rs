@@ -62,7 +62,7 @@ pub(super) fn exec(call: &mut Call<'_, '_>) -> Done {
         .map(|(command, kept)| command.shards(call.keys, &kept.request()));
     let watched = call.keys.shards(call.client.watched());
     call.keys.hold(shards.fold(watched, Shards::and));
-    // Watched keys that have expired go now, which counts as a change.
+    // Watched keys that have expired are removed now, which counts as a change.
     for key in call.client.watched() {
         call.keys.get(key, |_| ());
     }
@@ -85,7 +85,7 @@ pub(super) fn exec(call: &mut Call<'_, '_>) -> Done {
             call.answers.error(refused.text());
         }
     }
-    // Before the queue is freed, which may take long.
+    // Unlocked before the queue is freed, which may take long.
     call.keys.release();
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! What takes long to free, kept until no lock is held.
+//! Values that take long to free, kept until no lock is held.
 
 use hashbrown::HashTable;
 
 use super::shard::{Ends, Item};
 use crate::blob::Blob;
 
-/// What takes long to free.
+/// A value that takes long to free.
 #[derive(Debug)]
 pub(super) enum Garbage {
     Value(Blob),
@@ -13,7 +13,7 @@ pub(super) enum Garbage {
 }
 
 impl Garbage {
-    /// Frees it; others run in between.
+    /// Frees it; other fibers run in between.
     pub(super) fn free(self) {
         match self {
             Garbage::Value(blob) => drop(blob),
@@ -34,5 +34,5 @@ fn free_all(items: impl IntoIterator) {
     }
 }
 
-/// How many keys are freed before others run. Arbitrary.
+/// Number of keys that are freed before other fibers run. Arbitrary.
 const AT_ONCE: usize = 256;

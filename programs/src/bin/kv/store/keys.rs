@@ -1,4 +1,4 @@
-//! The store as one connection sees it: key by key, or with several shards held.
+//! A connection's access to the store: key by key, or with several shards locked.
 
 use std::ops::{Deref, DerefMut};
 use std::time::Instant;
@@ -19,7 +19,7 @@ pub(crate) struct Keys<'s> {
     /// The shards that are held, in ascending order, and their numbers as bits.
     held: Vec<MutexGuard<'s, Shard>>,
     mask: u64,
-    /// What has been replaced or removed and takes long to free: dropped when no lock is held.
+    /// Replaced or removed values that take long to free: dropped when no lock is held.
     garbage: Vec<Garbage>,
 }
 
@@ -78,7 +78,7 @@ impl<'s> Keys<'s> {
         }
     }
 
-    /// Gives `look` the value, or `None` if the key is not there.
+    /// Calls `look` with the value, or `None` if there is no such key.
     pub(crate) fn get<T>(
         &mut self,
         key: &[u8],
@@ -87,7 +87,7 @@ impl<'s> Keys<'s> {
         self.slot(key, |mut slot| look(slot.get()))
     }
 
-    /// Writes a value under a condition; false if that does not hold.
+    /// Writes a value under a condition; false if that is not met.
     pub(crate) fn write(
         &mut self,
         key: &[u8],
@@ -98,7 +98,7 @@ impl<'s> Keys<'s> {
         self.slot(key, |mut slot| slot.write(given, until, condition))
     }
 
-    /// Adds to the number that is the value, or to 0; returns the sum.
+    /// Adds to a numeric value, or to 0; returns the sum.
     ///
     /// # Errors
     /// The value has not changed then.
@@ -106,7 +106,7 @@ impl<'s> Keys<'s> {
         self.slot(key, |slot| slot.shard.add(slot.key, number))
     }
 
-    /// Works on one key under the lock of its shard.
+    /// Calls `work` on one key under the lock of its shard.
     #[inline]
     pub(crate) fn slot<T>(&mut self, key: &[u8], work: impl FnOnce(Slot<'_>) -> T) -> T {
         let key = self.store.key(key);
@@ -128,7 +128,7 @@ impl<'s> Keys<'s> {
         self.garbage.extend(removed);
     }
 
-    /// Works on the shards one after the other, from the `first` one, while `work` returns true.
+    /// Calls `work` on the shards one after the other, from the `first` one, while it returns true.
     pub(super) fn walk(&mut self, first: usize, mut work: impl FnMut(&Shard) -> bool) {
         for at in first..SHARDS {
             if !work(&lock(self.store, &mut self.held, self.mask, at)) {
@@ -146,7 +146,7 @@ impl<'s> Keys<'s> {
         self.sum(Shard::len)
     }
 
-    /// The number of keys that have an end.
+    /// Returns the number of keys that expire.
     pub(crate) fn limited(&mut self) -> usize {
         self.sum(Shard::limited)
     }
@@ -160,10 +160,10 @@ impl<'s> Keys<'s> {
         sum
     }
 
-    /// Registers an alert for a key; false if that has been done before.
+    /// Registers an alert for a key; false if it is registered already.
     pub(crate) fn watch(&mut self, key: &[u8], alert: &Alert) -> bool {
         self.slot(key, |mut slot| {
-            // An expired key is gone before it is watched.
+            // An expired key is removed before it is watched.
             slot.get();
             slot.shard.watched.add(slot.key, alert)
         })
@@ -205,29 +205,30 @@ impl<'l> Slot<'l> {
         self.shard.write(self.key, given, until, condition)
     }
 
-    /// Inserts a value with its end, replacing what is there.
+    /// Inserts a value with its expiry, replacing the present one.
     pub(crate) fn put(&mut self, value: Value, end: Option<Instant>) {
         self.remove();
         self.shard.insert(self.key, value, end);
     }
 
-    /// Changes the bytes of the value, of an empty one if the key is not there.
+    /// Changes the bytes of the value, of an empty one if there is no such key.
     pub(crate) fn change<T>(&mut self, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         self.shard.change(self.key, change)
     }
 
-    /// Removes the key; true if it was there.
+    /// Removes the key; true if it existed.
     pub(crate) fn remove(&mut self) -> bool {
         self.shard.remove(self.key)
     }
 
-    /// When the key ends; the inner `None` if it does not, the outer if it is not there.
+    /// Returns the expiry of the key; the inner `None` if it has none, the outer if there is no
+    /// such key.
     #[expect(clippy::option_option, reason = "there, and limited")]
     pub(crate) fn end(&mut self) -> Option<Option<Instant>> {
         self.shard.get(self.key).map(|item| item.end)
     }
 
-    /// Sets the end of the key; returns whether it had one, `None` if the key is not there.
+    /// Sets the expiry of the key; returns whether it had one, `None` if there is no such key.
     pub(crate) fn limit(&mut self, end: Option<Instant>) -> Option<bool> {
         self.shard.limit(self.key, end)
     }

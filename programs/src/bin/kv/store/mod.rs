@@ -1,4 +1,4 @@
-//! Keys and their values, and how long they live.
+//! Keys, their values and their expiry.
 //!
 //! A key belongs to one of 64 tables by its hash, each behind a lock that is held for as long as one
 //! command works on one key. A command on several keys, and a transaction, first lock all shards
@@ -6,8 +6,8 @@
 //!
 //! No lock is held while a large value is copied, sent or freed: such values are shared.
 //!
-//! A key that has expired is gone for every command from that moment on. Rounds of a sweeper remove
-//! the keys that no command asks for.
+//! An expired key does not exist for any command. Rounds of a sweeper remove the expired keys that
+//! no command accesses.
 
 mod garbage;
 mod keys;

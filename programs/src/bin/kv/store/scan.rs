@@ -1,8 +1,8 @@
 //! Pages of keys for `SCAN`.
 //!
 //! Keys are ordered by their hashes: first the bits that choose the shard, then the others. The
-//! cursor is the place in that order behind the last key of a page. A key that is there from the
-//! first page to the last is on one of them, whatever else comes and goes, and no key is on two.
+//! cursor is the place in that order behind the last key of a page. A key that exists from the
+//! first page to the last is on exactly one of them, whatever other keys are added or removed.
 //!
 //! A place has 53 bits, since some clients read cursors into floating-point numbers.
 
@@ -56,7 +56,7 @@ impl Keys<'_> {
         page
     }
 
-    /// All keys that `is_it` chooses.
+    /// Returns all keys that `is_it` selects.
     pub(crate) fn all(&mut self, is_it: impl Fn(&[u8]) -> bool) -> Vec<Box<[u8]>> {
         let mut keys = Vec::new();
         let now = time::now();
@@ -71,7 +71,7 @@ impl Keys<'_> {
 }
 
 impl Key<'_> {
-    /// The place of the key in the order of a scan.
+    /// Returns the place of the key in the order of a scan.
     fn place(self) -> u64 {
         // The six bits of the shard come to the top.
         let top = SHARD_BITS_FROM + SHARDS.trailing_zeros();
@@ -83,5 +83,5 @@ impl Key<'_> {
 const PLACE: u32 = 53;
 const IN_SHARD: u32 = PLACE - SHARDS.trailing_zeros();
 
-/// The most walks through a shard in one scan. Arbitrary.
+/// Maximum number of walks through a shard in one scan. Arbitrary.
 const WALKS: usize = 16;

@@ -1,8 +1,8 @@
-//! One shard: a table of items, the order in which they end, and the clients that watch keys.
+//! One shard: a table of items, the order of their expiry, and the clients that watch keys.
 //!
-//! S1: an item has an end if and only if the pair of its end and its key is in `ends`.
-//! S2: `used` is what all shards of the store have charged for their items.
-//! S3: an item that changes, comes or goes is announced to the clients that watch its key.
+//! S1: an item has an expiry if and only if the pair of its expiry and its key is in `ends`. S2:
+//! `used` is the sum of the charges of all shards of the store for their items. S3: when an item is
+//! added, changed or removed, the clients that watch its key are notified.
 
 use std::collections::BTreeSet;
 use std::hash::BuildHasher as _;
@@ -28,7 +28,7 @@ pub(super) struct Shard {
     items: HashTable<Item>,
     ends: Ends,
     pub(super) watched: Watched,
-    /// What has been replaced or removed and takes long to free: taken by the holder of the lock.
+    /// Replaced or removed values that take long to free: taken by the holder of the lock.
     pub(super) garbage: Vec<Garbage>,
     used: Arc<AtomicUsize>,
     hasher: DefaultHashBuilder,
@@ -41,7 +41,7 @@ pub(super) struct Item {
     pub(super) end: Option<Instant>,
 }
 
-/// Keys with an end, in the order in which they end.
+/// Keys that expire, in the order of their expiry.
 pub(super) type Ends = BTreeSet<(Instant, Box<[u8]>)>;
 
 /// A key with its hash.
@@ -75,13 +75,13 @@ impl Shard {
         self.items.iter()
     }
 
-    /// The item with this key. One that has expired is removed, and is not there.
+    /// Returns the item with this key. An expired one is removed, and not returned.
     pub(super) fn get(&mut self, key: Key<'_>) -> Option<&mut Item> {
         let at = self.find(key)?;
         self.items.get_bucket_mut(at)
     }
 
-    /// Writes a value under a condition; false if that does not hold.
+    /// Writes a value under a condition; false if that is not met.
     pub(super) fn write(
         &mut self,
         key: Key<'_>,
@@ -118,7 +118,7 @@ impl Shard {
         true
     }
 
-    /// Adds to the number that is the value, or to 0; returns the sum.
+    /// Adds to a numeric value, or to 0; returns the sum.
     pub(super) fn add(&mut self, key: Key<'_>, number: i64) -> Result<i64, NoSum> {
         let Some(item) = self.get(key) else {
             self.insert(key, Value::Small(number.to_string().into_bytes()), None);
@@ -133,7 +133,7 @@ impl Shard {
         Ok(sum)
     }
 
-    /// Changes the bytes of a value, an empty one if the key is not there.
+    /// Changes the bytes of a value, an empty one if there is no such key.
     pub(super) fn change<T>(
         &mut self,
         key: Key<'_>,
@@ -153,7 +153,7 @@ impl Shard {
         result
     }
 
-    /// Inserts an item with a key that is not there.
+    /// Inserts an item with a new key.
     pub(super) fn insert(&mut self, key: Key<'_>, value: Value, end: Option<Instant>) {
         let item = Item {
             key: key.bytes.into(),
@@ -171,7 +171,7 @@ impl Shard {
         }
     }
 
-    /// Removes a key; true if it was there.
+    /// Removes a key; true if it existed.
     pub(super) fn remove(&mut self, key: Key<'_>) -> bool {
         let found = self.find(key);
         if let Some(at) = found {
@@ -180,8 +180,8 @@ impl Shard {
         found.is_some()
     }
 
-    /// Sets the end of a key, or `None` for no end; returns whether it had one, `None` if the key is
-    /// not there.
+    /// Sets the expiry of a key, or `None` for none; returns whether it had one, `None` if there is
+    /// no such key.
     pub(super) fn limit(&mut self, key: Key<'_>, end: Option<Instant>) -> Option<bool> {
         let item = self.get(key)?;
         let old = mem::replace(&mut item.end, end);
@@ -190,7 +190,7 @@ impl Shard {
         Some(old.is_some())
     }
 
-    /// Removes all keys; returns what is left of them, to be freed without the lock.
+    /// Removes all keys; returns their values, to be freed without the lock.
     pub(super) fn clear(&mut self) -> Garbage {
         let items = mem::take(&mut self.items);
         let ends = mem::take(&mut self.ends);
@@ -217,7 +217,7 @@ impl Shard {
                 hash,
                 bytes: &bytes,
             };
-            // S1: it is there. Its removal takes the pair away, too.
+            // S1: it exists. Its removal removes the pair, too.
             let is_it = |item: &Item| item.key == bytes;
             match self.items.find_bucket_index(hash, is_it) {
                 Some(at) => self.remove_at(key, at),
@@ -227,7 +227,7 @@ impl Shard {
         true
     }
 
-    /// The place of the item with this key in the table. An item that has expired is removed, and
+    /// Returns the place of the item with this key in the table. An expired item is removed, and
     /// has none.
     #[inline]
     fn find(&mut self, key: Key<'_>) -> Option<usize> {
@@ -255,7 +255,7 @@ impl Shard {
         }
     }
 
-    /// Keeps S1 when the end of a key has changed.
+    /// Keeps S1 when the expiry of a key has changed.
     fn moved(&mut self, key: Key<'_>, before: Option<Instant>, after: Option<Instant>) {
         if before == after {
             return;
@@ -293,8 +293,8 @@ fn entry(key: &[u8]) -> usize {
     size_of::<(Instant, Box<[u8]>)>() + OVERHEAD + key.len()
 }
 
-/// What free places in tables and the allocator add to an entry. An estimate.
+/// The overhead of an entry for free places in tables and the allocator. An estimate.
 const OVERHEAD: usize = 24;
 
-/// How many keys are removed by a sweep before others may have the lock. Arbitrary.
+/// Number of keys that a sweep removes before it releases the lock. Arbitrary.
 const AT_ONCE: usize = 256;

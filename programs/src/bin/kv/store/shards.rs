@@ -22,7 +22,7 @@ pub(crate) struct Store {
     used: Arc<AtomicUsize>,
 }
 
-/// How long a value that is written is to live.
+/// The expiry of a written value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     Always,
@@ -30,7 +30,7 @@ pub(crate) enum Until {
     At(Instant),
 }
 
-/// When a value is to be written.
+/// The condition of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
     Always,
@@ -38,7 +38,7 @@ pub(crate) enum Condition {
     There,
 }
 
-/// Why a number cannot be added to a value.
+/// The reason why a number cannot be added to a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoSum {
     NoInteger,
@@ -63,7 +63,7 @@ impl Store {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Removes keys that have expired, until the server is told to end.
+    /// Removes expired keys, until the server shuts down.
     ///
     /// # Errors
     /// If the fiber is interrupted otherwise.
@@ -105,5 +105,5 @@ impl Key<'_> {
 pub(super) const SHARDS: usize = 64;
 pub(super) const SHARD_BITS_FROM: u32 = 32;
 
-/// How often expired keys are removed that no command asks for. As in Redis.
+/// Interval of removing expired keys that no command accesses. As in Redis.
 const ROUND: Duration = Duration::from_millis(100);

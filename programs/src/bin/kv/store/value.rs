@@ -39,7 +39,7 @@ impl Value {
         }
     }
 
-    /// Overwrites the value; returns a large one that was there, to be dropped without a lock.
+    /// Overwrites the value; returns a large old one, to be dropped without a lock.
     pub(super) fn set(&mut self, given: Given<'_>) -> Option<Garbage> {
         if let (Value::Small(old), Given::Bytes(new)) = (&mut *self, given)
             && new.len() < LARGE
@@ -54,7 +54,7 @@ impl Value {
         std::mem::replace(self, Value::new(given)).garbage()
     }
 
-    /// The value if it is to be freed without a lock: a large one.
+    /// Returns the value if it must be freed without a lock: a large one.
     pub(super) fn garbage(self) -> Option<Garbage> {
         match self {
             Value::Small(_) => None,

@@ -23,7 +23,7 @@ struct Watch {
 }
 
 impl Alert {
-    /// Whether a key has changed since the last [`Alert::clear`].
+    /// Returns true if a key has changed since the last [`Alert::clear`].
     pub(crate) fn is_set(&self) -> bool {
         // ORDERING: read and written under the locks of the shards that hold the alert.
         self.0.load(Ordering::Relaxed)
