@@ -1,4 +1,4 @@
-//! Crates that bring their own wakers, from fibers as they are; and one that blocks, beside them.
+//! Crates with their own wakers, used unchanged from fibers; and one that blocks, beside them.
 #![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
 
 mod peers;
@@ -21,7 +21,7 @@ use site::Site;
 #[test]
 fn combinators_of_futures() {
     let squares = pirn::run(|| {
-        // Each on a fiber of its own, all waited for at once.
+        // Each on a fiber of its own, all awaited at once.
         let squares = (1..=100_u32).map(|n| fiber(move || n * n));
         wait(join_all(squares))
     });
@@ -55,7 +55,7 @@ fn streams_and_channels_of_futures() {
             }
         });
         let sum = scope.spawn(move || {
-            // Our channel through their combinators; eight fibers at a time.
+            // A pirn channel through combinators of `futures`; eight fibers at a time.
             let doubled = rx
                 .into_stream()
                 .map(|n| fiber(move || n * 2))
@@ -64,7 +64,7 @@ fn streams_and_channels_of_futures() {
         });
         assert_eq!(sum.join().unwrap(), Ok(1000 * 1001));
     });
-    // Other kinds of channels, by way of their futures.
+    // Other kinds of channels, by their futures.
     let (tx, rx) = broadcast::channel(3);
     (1..=3).for_each(|n| _ = tx.send(n));
     drop(tx);
@@ -103,7 +103,7 @@ fn channels_of_async_channel() {
     assert_eq!(sums.iter().sum::<u64>(), 4 * count * (count + 1) / 2);
 }
 
-/// Answers who connects with what it is sent, on a fiber, through async-io.
+/// Echoes on each connection, on a fiber, through async-io.
 fn echo(listener: Async<TcpListener>) -> io::Result<()> {
     let (mut stream, _) = wait(listener.accept())??;
     let mut bytes = [0; 1024];
@@ -139,7 +139,7 @@ fn sockets_and_timers_of_async_io() {
     .unwrap();
 }
 
-/// No runtime of tokio's is anywhere near.
+/// Without a tokio runtime.
 #[test]
 fn locks_and_channels_of_tokio() {
     let count = Arc::new(tokio::sync::Mutex::new(0));
@@ -178,7 +178,7 @@ fn a_client_that_blocks() {
     pirn::scope(|scope| {
         for (word, page) in &pages {
             scope.spawn(move || {
-                // On a thread for what blocks; fibers go on meanwhile.
+                // On a thread of `blocking`; fibers run meanwhile.
                 let said = pirn::blocking(|| {
                     let client =
                         reqwest::blocking::Client::builder().no_proxy().build()?;

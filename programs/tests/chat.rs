@@ -19,7 +19,7 @@ fn serve(args: &[&str]) -> (Program, SocketAddr) {
     Program::serve(env!("CARGO_BIN_EXE_chat"), args)
 }
 
-/// Somebody in a room: what he says is heard by himself too, and with that he is known to be in it.
+/// A member of a room: it receives its own messages too, which shows that it has joined.
 fn enter(address: SocketAddr, room: &str) -> Client {
     let url = format!("ws://{address}/{room}");
     let (mut client, _) = tungstenite::client(url, connect(address)).unwrap();
@@ -32,7 +32,7 @@ fn say(client: &mut Client, text: &str) {
     client.send(Message::text(text)).unwrap();
 }
 
-/// The next thing that is said.
+/// Returns the next message.
 fn hear(client: &mut Client) -> String {
     loop {
         if let Message::Text(text) = client.read().unwrap() {
@@ -69,7 +69,7 @@ fn all_hear_everything_in_one_order() {
                 let mut all = Vec::new();
                 for n in 0..times {
                     say(&mut client, &format!("{who} says {n}"));
-                    // It reads what is there before it goes on, so it is never slow.
+                    // It reads the available messages before it continues, so it is never slow.
                     while all.last() != Some(&format!("{who} says {n}")) {
                         all.push(hear(&mut client));
                     }
@@ -103,7 +103,7 @@ fn pings_go_both_ways() {
     client.send(Message::Ping("are you there?".into())).unwrap();
     let answer = client.read().unwrap();
     assert_eq!(answer, Message::Pong("are you there?".into()));
-    // It is asked too, as nobody says anything; and answers inside `read`.
+    // It is pinged too, as there are no messages; and answers inside `read`.
     assert!(matches!(client.read().unwrap(), Message::Ping(_)));
     assert!(matches!(client.read().unwrap(), Message::Ping(_)));
     assert!(matches!(client.read().unwrap(), Message::Ping(_)));
@@ -111,7 +111,7 @@ fn pings_go_both_ways() {
     assert_eq!(hear(&mut client), "still here");
 }
 
-/// Who says nothing itself is asked amid all that it hears, and stays.
+/// A client that sends nothing is pinged amid the messages that it receives, and stays.
 #[test]
 fn who_only_listens_stays() {
     let (_server, address) = serve(&["--ping", "2"]);
@@ -119,7 +119,7 @@ fn who_only_listens_stays() {
     let mut speaker = enter(address, "room");
     let listener = thread::spawn(move || while hear(&mut listener) != "over" {});
     let start = Instant::now();
-    // Longer than who is silent may stay.
+    // Longer than a silent client may stay.
     while start.elapsed() < Duration::from_secs(7) {
         say(&mut speaker, "on and on");
         // Its pings are answered inside.
@@ -137,7 +137,7 @@ fn who_is_silent_is_taken_for_gone() {
     // It reads, and answers nothing.
     let mut buffer = [0; 100];
     while client.get_mut().read(&mut buffer).unwrap() > 0 {}
-    // So is who does not even begin.
+    // So is a client that sends nothing at all.
     assert_eq!(connect(address).read(&mut buffer).unwrap(), 0);
 }
 
@@ -149,8 +149,8 @@ fn a_slow_reader_is_cut_off() {
     let text = "x".repeat(60_000);
     let start = Instant::now();
     let mut said = 0;
-    // Until the other one has been cut off, which shows in the server's memory and nowhere else:
-    // more than its sockets and its outbox can hold.
+    // Until the other one has been cut off, which is visible only in the server's memory: more than
+    // its sockets and its outbox can hold.
     while said < 500 {
         said += 1;
         say(&mut fast, &text);
@@ -186,12 +186,12 @@ fn what_is_no_websocket_ends_its_connection_only() {
     assert!(heard == "I am here" && hear(&mut client) == "unharmed");
 }
 
-/// Each kind of fault has its code in the goodbye, and others hear on.
+/// Each kind of error has its code in the close frame, and other clients continue to receive.
 #[test]
 fn a_goodbye_says_what_was_wrong() {
     let (_server, address) = serve(&[]);
     let mut client = enter(address, "room");
-    // Not masked; not UTF-8; more than the server takes.
+    // Not masked; not UTF-8; more than the server accepts.
     let long = [
         &[0x81, 0xff, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0][..],
         &[b'x'; 65_537],
@@ -201,7 +201,7 @@ fn a_goodbye_says_what_was_wrong() {
         (b"\x81\x01x", CloseCode::Protocol),
         (b"\x81\x81\0\0\0\0\xff", CloseCode::Invalid),
         (&long, CloseCode::Size),
-        // A continuation of nothing.
+        // A continuation without a start.
         (b"\x80\x81\0\0\0\0x", CloseCode::Protocol),
     ];
     for (fault, code) in faults {
@@ -220,7 +220,7 @@ fn a_goodbye_says_what_was_wrong() {
     while hear(&mut client) != "unharmed" {}
 }
 
-/// The headers of a handshake that is right; the last line is the key.
+/// The headers of a valid handshake; the last line is the key.
 const HEADERS: [&str; 5] = [
     "Host: here.example",
     "Connection: Upgrade",
@@ -229,7 +229,7 @@ const HEADERS: [&str; 5] = [
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
 
-/// The status and the headers that a request is answered with, in small letters.
+/// Returns the status and the headers of the answer to a request, in lower case.
 fn ask(address: SocketAddr, first: &str, headers: &[&str]) -> (u16, String) {
     let mut stream = connect(address);
     let request = format!("{first}\r\n{}\r\n\r\n", headers.join("\r\n"));
@@ -276,7 +276,7 @@ fn a_wrong_handshake_is_answered() {
     assert_eq!(ask(address, get, &many).0, 431);
 }
 
-/// A page of another site would speak with the user's rights.
+/// A page of another site would use the user's rights.
 #[test]
 fn pages_of_other_sites_are_refused() {
     let origin = |scheme: &str, host: &str| format!("{scheme}://{host}");
@@ -317,7 +317,7 @@ fn pages_of_other_sites_are_refused() {
     assert_eq!(status(any, "here.example", &there), 101);
 }
 
-/// The limit is one for all of the handshake.
+/// One limit applies to the whole handshake.
 #[test]
 fn a_handshake_that_trickles_is_cut_off() {
     let (_server, address) = serve(&["--handshake", "3"]);
@@ -333,12 +333,12 @@ fn a_handshake_that_trickles_is_cut_off() {
     assert_eq!(hear(&mut client), "still here");
 }
 
-/// A client without a handshake is no reason to wait at the end.
+/// A client without a handshake does not delay the shutdown.
 #[test]
 fn the_end_waits_for_no_handshake() {
     let (server, address) = serve(&["--handshake", "600", "--grace", "600"]);
     let _silent = connect(address);
-    // Connections are accepted in turn: the first is there when the second is served.
+    // Connections are accepted in order: the first is accepted when the second is served.
     drop(enter(address, "room"));
     server.terminate();
     assert!(server.end().status.success());
@@ -354,7 +354,7 @@ fn everybody_is_told_of_the_end() {
             panic!("no goodbye");
         };
         assert_eq!(frame.code, CloseCode::Away);
-        // The goodbye is answered inside.
+        // The close frame is answered inside.
         assert!(matches!(client.read(), Err(Error::ConnectionClosed)));
     }
     drop(clients);

@@ -21,7 +21,7 @@ fn drain(args: &[&str]) -> Command {
     command
 }
 
-/// The numbers in answers that begin with `word`, in order.
+/// Returns the numbers in answers that begin with `word`, in order.
 fn numbers(answers: &[String], word: &str) -> Vec<usize> {
     let number = |answer: &String| {
         let rest = answer.strip_prefix(word)?;
@@ -41,7 +41,7 @@ fn every_line_of_the_input_is_run() {
     for n in 0..50 {
         writeln!(input, "-a name {n}").unwrap();
     }
-    // The last line may do without an end.
+    // The last line may lack an end.
     write!(input, "last").unwrap();
     drop(input);
     let ended = started.end();
@@ -85,8 +85,8 @@ fn failures_are_told() {
 #[test]
 fn as_many_run_at_once_as_may() {
     let directory = directory("as_many_run_at_once_as_may");
-    // Each takes one of three places while it runs, and fails if there is none: so there are no more
-    // than three. The first ones wait until three have come: so there are no fewer.
+    // Each takes one of three places while it runs, and fails if none is free: so at most three
+    // run. The first ones wait until there are three: so at least three run.
     let script =
         "for place in 1 2 3 none; do mkdir place-$place 2>/dev/null && break; done
         [ $place != none ] || exit 1
@@ -120,7 +120,7 @@ fn a_signal_under_load_loses_nothing_that_was_accepted() {
             s.spawn(move || {
                 let stream = connect(address);
                 let mut sender = stream.try_clone().unwrap();
-                // It sends for as long as anybody takes it.
+                // It sends while its data is read.
                 let sends = thread::spawn(move || {
                     let mut n = 0;
                     while writeln!(sender, "client-{client}-{n}").is_ok() {
@@ -145,7 +145,7 @@ fn a_signal_under_load_loses_nothing_that_was_accepted() {
             })
         };
         let clients: Vec<_> = (0..clients).map(client).collect();
-        // All of them are in the middle of it.
+        // All of them are running.
         signalled.wait();
         server.terminate();
         clients
@@ -161,7 +161,7 @@ fn a_signal_under_load_loses_nothing_that_was_accepted() {
 #[test]
 fn a_key_that_interrupts_ends_no_command() {
     let directory = directory("a_key_that_interrupts_ends_no_command");
-    // It does not stay for ever, whatever becomes of the test.
+    // It ends even if the test fails.
     let script = "touch begun; for n in $(seq 6000); do [ -e go ] && exit; sleep 0.01; done; exit 1";
     let mut command = drain(&["sh", "-c", script]);
     let mut started = Program::start(command.current_dir(&directory).process_group(0));
@@ -218,8 +218,8 @@ fn who_reads_nothing_holds_up_nobody() {
     let (_server, address) =
         Program::serve(env!("CARGO_BIN_EXE_drain"), &["--jobs", "2", "true"]);
     let mut greedy = connect(address);
-    // Nothing is run for these lines, and their answers are longer than they are: so the answers
-    // fill all buffers on their way soon, and then the lines do.
+    // No command runs for these lines, and their answers are longer than the lines: so the answers
+    // soon fill all buffers, and then the lines do.
     let lines = b"\0\n".repeat(10_000);
     let taken = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&taken);

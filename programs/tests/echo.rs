@@ -31,7 +31,7 @@ fn netcat_gets_back_what_it_sends() {
     };
     let (_server, address) = serve(&[]);
     netcat.args(["-N", "127.0.0.1", &address.port().to_string()]);
-    // More than sockets hold, so that both directions are under way at once.
+    // More than sockets hold, so that both directions are active at once.
     let sent: String = (0..200_000).map(|n| format!("line {n}\n")).collect();
     assert!(run(&mut netcat, &sent) == sent, "not what was sent");
 }
@@ -51,13 +51,13 @@ fn many_connections_are_served_at_once() {
 fn what_is_not_read_holds_up_nobody_else() {
     let (_server, address) = serve(&[]);
     let mut greedy = connect(address);
-    // It writes for as long as there is room, and reads nothing.
+    // It writes until the buffers are full, and reads nothing.
     greedy.set_nonblocking(true).unwrap();
     while greedy.write(&[b'x'; 64 << 10]).is_ok() {}
     exchange(&mut connect(address), "served all the same");
 }
 
-/// Above the limit connections wait to be accepted, and are served when there is a place.
+/// Above the limit connections wait to be accepted, and are served when a permit becomes available.
 #[test]
 fn there_are_no_more_connections_than_may_be() {
     let (server, address) = serve(&["--connections", "2"]);
@@ -77,7 +77,7 @@ fn there_are_no_more_connections_than_may_be() {
     let mut answer = [0; 9];
     third.read_exact(&mut answer).unwrap();
     assert_eq!(&answer, b"the third");
-    // One that waits for its place does not put off the end.
+    // A connection that waits for a permit does not delay the shutdown.
     let fourth = connect(address);
     server.terminate();
     await_close(&fourth);
@@ -109,7 +109,7 @@ fn who_does_not_end_is_cut_off() {
     assert_eq!(waits.join().unwrap(), 0);
 }
 
-/// The last line, with the failure, is given up after a while.
+/// The last line, with the failure, is abandoned after a while.
 #[test]
 fn a_standard_error_that_is_full_does_not_put_off_the_end() {
     let (_errors, full) = full_pipe();

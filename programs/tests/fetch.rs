@@ -93,7 +93,7 @@ fn another_version_begins_again() {
     let whole = content(500_000);
     let sent = whole.clone();
     let (address, requests) = server(move |n, _, stream| match n {
-        // A version that has gone when the rest is asked for; then one without a name.
+        // A version that no longer exists when the rest is requested; then one without a validator.
         0 => write(
             stream,
             "200 OK",
@@ -111,7 +111,7 @@ fn another_version_begins_again() {
     assert_eq!(ranges, [false, true, false]);
 }
 
-/// A body of which nobody says how long it is may break off behind its last byte.
+/// A body of unknown length may break off behind its last byte.
 #[test]
 fn what_has_nothing_left_begins_again() {
     let directory = directory("what_has_nothing_left_begins_again");
@@ -167,7 +167,7 @@ fn failures_are_told_and_leave_nothing() {
             write(stream, "200 OK", "", 2, b"ok");
         }
     });
-    // A port where nobody listens.
+    // A port without a listener.
     let nobody = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -189,7 +189,7 @@ fn failures_are_told_and_leave_nothing() {
         let (code, sums, said) = fetch(&directory, &args);
         assert_eq!(code, Some(1), "{url}");
         assert!(said.contains(&url) && said.contains(why), "{said}");
-        // What else was asked for has come.
+        // The other files have arrived.
         assert!(sums.ends_with("  good\n"), "{sums}");
         assert_eq!(listing(&directory), ["good"], "after {url}");
     }
@@ -211,7 +211,7 @@ fn as_many_at_once_as_may() {
         while highest.load(Ordering::SeqCst) < 3 && start.elapsed() < LIMIT {
             thread::sleep(Duration::from_millis(1));
         }
-        // Time for a fourth one to come.
+        // Time for a fourth one to arrive.
         thread::sleep(Duration::from_millis(20));
         inside.fetch_sub(1, Ordering::SeqCst);
         write(stream, "200 OK", "", 2, b"ok");
@@ -256,7 +256,7 @@ fn openssl_serves_files_over_tls() {
     let (code, _, said) = fetch(&directory, &["--ca", &ca, &url]);
     assert_eq!(code, Some(0), "{said}");
     assert!(fs::read(directory.join("file")).unwrap() == whole);
-    // Nobody who is known has signed that certificate.
+    // That certificate is not signed by a known authority.
     let (code, _, said) = fetch(&directory, &[&url]);
     assert!(code == Some(1) && said.contains("certificate"), "{said}");
 }

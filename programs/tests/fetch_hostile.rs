@@ -28,7 +28,7 @@ const HALF: usize = 40_000;
 
 const TAG: &str = "ETag: \"v1\"\r\n";
 
-/// Answers that are not the file and will not be are refused at once, and say so.
+/// Answers that are permanently not the file are refused at once, with a message.
 #[test]
 fn answers_of_another_kind_are_refused() {
     let gzip = "Content-Length: 4\r\nContent-Encoding: gzip\r\n";
@@ -143,7 +143,7 @@ fn a_reset_is_no_end() {
     let (address, _) = server(|n, _, stream| {
         raw(stream, "HTTP/1.1 200 OK\r\n", &content(HALF));
         if n == 0 {
-            // What has been sent is read before the reset is seen, or thrown away with it.
+            // The sent data is read before the reset is detected, or discarded by it.
             thread::sleep(Duration::from_millis(200));
             set_socket_linger(&*stream, Some(Duration::ZERO)).unwrap();
         }
@@ -201,8 +201,7 @@ fn a_closed_connection_is_no_end_over_tls() {
     assert!(fs::read(directory.join("file")).unwrap() == content(HALF));
 }
 
-/// Files do not get in each other's way, whatever they are called, nor in that of files that
-/// were there.
+/// Downloads do not collide with each other, whatever their names, nor with existing files.
 #[test]
 fn names_do_not_collide() {
     let directory = directory("names_do_not_collide");
@@ -242,13 +241,13 @@ fn names_do_not_collide() {
     assert_eq!(listing(&directory).len(), names.len() + 2);
 }
 
-/// A program that gets a signal to end fails, and removes files that are not whole.
+/// A program that gets a signal to end fails, and removes incomplete files.
 #[test]
 fn a_signal_leaves_nothing() {
     let directory = directory("a_signal_leaves_nothing");
     let (address, requests) = server(|_, _, stream| {
         write(stream, "200 OK", "", LEN, &content(HALF));
-        // Until the other end has gone.
+        // Until the other end has closed.
         let _ = stream.read(&mut [0]);
     });
     let url = format!("http://{address}/file");

@@ -21,10 +21,10 @@ const HALF: usize = 40_000;
 
 const TAG: &str = "ETag: \"v1\"\r\n";
 
-/// What a server answers to the request for the rest: everything behind the status line.
+/// The answer of a server to the request for the rest: everything behind the status line.
 type Rest = (&'static str, Vec<u8>);
 
-/// Parts that do not continue what has come, as head and body.
+/// Parts that do not continue the received bytes, as head and body.
 fn parts_that_do_not_fit() -> Vec<Rest> {
     let body = vec![b'y'; LEN - HALF];
     let part = |head| (head, body.clone());
@@ -46,7 +46,7 @@ fn parts_that_do_not_fit() -> Vec<Rest> {
         part(
             "Content-Length: 60000\r\nContent-Range: bytes 40001-100000/100001\r\nETag: \"v1\"\r\n",
         ),
-        // Another length of the whole, with the end of the one or of the other.
+        // Another total length, with the end of the one or of the other.
         part(
             "Content-Length: 60000\r\nContent-Range: bytes 40000-99999/100001\r\nETag: \"v1\"\r\n",
         ),
@@ -58,7 +58,7 @@ fn parts_that_do_not_fit() -> Vec<Rest> {
             "Content-Length: 70000\r\nContent-Range: bytes 40000-109999/*\r\nETag: \"v1\"\r\n",
             of(70_000),
         ),
-        // Two ranges, and one that begins right.
+        // Two ranges, and one that begins at the right byte.
         part(
             "Content-Length: 60000\r\nContent-Range: bytes 40000-99999/100000\r\nContent-Range: bytes 0-59999/100000\r\nETag: \"v1\"\r\n",
         ),
@@ -93,7 +93,7 @@ fn parts_that_do_not_fit() -> Vec<Rest> {
     ]
 }
 
-/// What is joined is of one version and whole: else the file begins again, or there is none.
+/// A joined file is of one version and complete: otherwise it is restarted, or there is none.
 #[test]
 fn parts_that_do_not_fit_are_thrown_away() {
     // Each run pauses before it tries again.
@@ -124,13 +124,13 @@ fn thrown_away(case: usize, head: &str, body: Vec<u8>) {
     let asked: Vec<_> = requests.iter().map(|r| r.contains("range:")).collect();
     assert_eq!(asked, [false, true, false], "{head}");
     fs::remove_file(directory.join("file")).unwrap();
-    // With no attempt left for a whole one, there is none.
+    // With no attempt left for a complete one, there is none.
     let (code, sums, said) = fetch(&directory, &["--retries", "1", &url]);
     assert_eq!((code, sums.as_str()), (Some(1), ""), "{head}: {said}");
     assert!(listing(&directory).is_empty(), "{head}");
 }
 
-/// Fewer bytes than the range has are a part that breaks off, and go on from there.
+/// Fewer bytes than the range has are a truncated part, which is resumed.
 #[test]
 fn a_part_that_breaks_off_goes_on() {
     let directory = directory("a_part_that_breaks_off_goes_on");
@@ -156,7 +156,7 @@ fn a_part_that_breaks_off_goes_on() {
     assert!(requests[2].contains("bytes=70000-\r\n"), "{}", requests[2]);
 }
 
-/// A server may send less than was asked for, and need not say how long the file is.
+/// A server may send less than requested, and need not give the length of the file.
 #[test]
 fn shorter_parts_are_completed() {
     let directory = directory("shorter_parts_are_completed");
@@ -180,7 +180,7 @@ fn shorter_parts_are_completed() {
             _ => part(70_000, LEN, "*"),
         }
     });
-    // One retry, for what broke off.
+    // One retry, for the truncated part.
     let url = format!("http://{address}/file");
     let (code, _, said) = fetch(&directory, &["--retries", "1", &url]);
     assert_eq!(code, Some(0), "{said}");
@@ -188,7 +188,7 @@ fn shorter_parts_are_completed() {
     assert_eq!(requests.try_iter().count(), 4);
 }
 
-/// A date stands for a version if there is no tag and it lies well before the answer.
+/// A date identifies a version if there is no tag and it is well before the answer.
 #[test]
 fn dates_name_versions_that_have_rested() {
     const OLD: &str = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
@@ -245,7 +245,7 @@ fn dates_name_versions_that_have_rested() {
     }
 }
 
-/// A part that carries another date, or none, or comes from elsewhere, is of another version.
+/// A part with another date, without one, or from another place, is of another version.
 #[test]
 fn parts_from_elsewhere_are_thrown_away() {
     const HEAD: &str = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
@@ -274,7 +274,7 @@ fn parts_from_elsewhere_are_thrown_away() {
                         "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nETag: \"v2\"\r\n",
                     );
                 }
-                // Two mirrors that use the same tag for what they have.
+                // Two mirrors that use the same tag for their files.
                 "elsewhere" if request.contains("/one") => {
                     write(stream, "200 OK", TAG, LEN, &[b'x'; HALF]);
                 }

@@ -1,4 +1,4 @@
-//! reqwest, as it is, from fibers, against a site on fibers.
+//! reqwest, unchanged, from fibers, against a site on fibers.
 #![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
 
 mod peers;
@@ -13,12 +13,12 @@ use reqwest::{Client, Response};
 use peers::LIMIT;
 use site::{Site, bytes};
 
-/// Waits for what reqwest does.
+/// Waits for a future of reqwest.
 fn http<T>(work: impl Future<Output = reqwest::Result<T>>) -> anyhow::Result<T> {
     Ok(wait(compat(work))??)
 }
 
-/// Asks for a page; reqwest makes what it needs of tokio when it is polled, here.
+/// Requests a page; reqwest creates its tokio objects when it is polled, here.
 fn get(client: &Client, page: &str) -> anyhow::Result<Response> {
     http(async { client.get(page).send().await })
 }
@@ -40,7 +40,7 @@ fn on_fibers(test: impl FnOnce(&Client, &Site) -> anyhow::Result<()> + Send) {
     let site = Site::open();
     let tested = runtime.run(|| {
         test(&client, &site)?;
-        // It keeps some that it may use again.
+        // It keeps some connections for reuse.
         drop(client);
         eventually("all connections end", || site.connections() == 0)
     });
@@ -56,7 +56,7 @@ fn eventually(what: &str, mut condition: impl FnMut() -> bool) -> anyhow::Result
     Ok(())
 }
 
-/// What reqwest has to say about a failure.
+/// Returns reqwest's description of a failure.
 fn failure(error: &anyhow::Error) -> &reqwest::Error {
     error.downcast_ref().expect("an error of reqwest's")
 }
@@ -86,7 +86,7 @@ fn big_bodies_go_both_ways() {
         let count = 16 << 20;
         let mut response = get(client, &site.page(&format!("bytes/{count}")))?;
         let mut received = Vec::new();
-        // A fiber between two parts of a body is a fiber like any other.
+        // A fiber may wait between two parts of a body.
         while let Some(part) = http(response.chunk())? {
             received.extend_from_slice(&part);
             pirn::spawn::checkpoint()?;
@@ -167,7 +167,7 @@ fn failures_are_told() {
         };
         let told = failure(&error);
         assert!(told.is_body() || told.is_decode(), "{error:?}");
-        // Nobody listens where somebody has just ceased to.
+        // The listener has just closed.
         let gone = pirn::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let error = text(client, &format!("http://{gone}/")).unwrap_err();
         assert!(failure(&error).is_connect(), "{error:?}");

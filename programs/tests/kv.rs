@@ -17,7 +17,7 @@ fn serve() -> (Program, SocketAddr) {
     Program::serve(env!("CARGO_BIN_EXE_kv"), &[])
 }
 
-/// The answer to some requests, in the protocol.
+/// Returns the answer to some requests, in the protocol.
 fn ask(stream: &mut TcpStream, requests: &str, answer: &str) {
     stream.write_all(requests.as_bytes()).unwrap();
     let mut read = vec![0; answer.len()];
@@ -59,8 +59,7 @@ fn redis_benchmark_is_served() {
         let value = "x".repeat(size.parse().unwrap());
         let mut stream = connect(address);
         let expected = format!("${size}\r\n{value}\r\n$4\r\n4800\r\n");
-        // The keys that it takes when it is not told to choose at random. Its values are of one
-        // letter or of several.
+        // Its keys without the option for random ones. Its values have one letter or several.
         let asked = "GET key:__rand_int__\r\nGET counter:__rand_int__\r\n";
         stream.write_all(asked.as_bytes()).unwrap();
         let mut answer = vec![0; expected.len()];
@@ -114,8 +113,8 @@ fn keys_live_exactly_as_long_as_they_may() {
         };
         ask(&mut stream, limit, answer);
         let answered = Instant::now();
-        // It begins to live at some moment between the two, so it is there in an answer that
-        // comes early enough, and in none to a question that is asked late enough.
+        // Its time to live begins between the two moments. So it exists in an answer that arrives
+        // early enough, and not in the answer to a request that is sent late enough.
         let gone = loop {
             let asked = Instant::now();
             stream.write_all(b"GET key\r\n").unwrap();
@@ -260,7 +259,7 @@ fn answers_are_those_of_redis() {
         return;
     };
     let (_server, address) = serve();
-    // Redis finds no end of a line behind a byte 0, and refuses the line when it is too long.
+    // Redis detects no end of a line behind a byte 0, and refuses the line when it is too long.
     let endless = ["\0\r\n", "PING\r\nGET a\0b\r\n"];
     let endless = endless.map(|start| [start.as_bytes(), &[b'x'; 64 << 10]].concat());
     let lines = scripts::LINES.trim().split("\n\n");

@@ -1,4 +1,4 @@
-//! `kv` with clients that are many at once, that send what real libraries send, or that mean harm.
+//! `kv` with many clients at once, with the requests of real libraries, and with hostile clients.
 #![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
 
 mod peers;
@@ -79,7 +79,7 @@ impl Client {
     }
 }
 
-/// Ends the loops of other threads when a test does, even by a panic.
+/// Ends the loops of other threads at the end of a test, also by a panic.
 struct Until<'a>(&'a AtomicBool);
 
 impl Drop for Until<'_> {
@@ -92,11 +92,11 @@ impl Drop for Until<'_> {
 fn libraries_find_what_they_send_at_their_start() {
     let (_server, address) = serve(&[]);
     let hello = "(server redis version 7.0.15 proto 3 id ID mode standalone role master modules ())";
-    // What redis-py 8.1 and node-redis 6.3 send with their defaults.
+    // The requests of redis-py 8.1 and node-redis 6.3 with their defaults.
     let mut python = Client::new(address);
     let id = python.line("CLIENT ID");
     assert_eq!(python.line("HELLO 3"), hello.replace("ID", &id));
-    // It does without these announcements if they are refused.
+    // It continues without these announcements if they are refused.
     let maintenance = "CLIENT MAINT_NOTIFICATIONS ON moving-endpoint-type internal-fqdn";
     assert_eq!(
         python.line(maintenance),
@@ -276,7 +276,7 @@ fn a_watched_key_that_ends_is_a_change() {
             "WATCH k\r\nGET k\r\nMULTI\r\nPING\r\nEXEC\r\n",
         ],
     ];
-    // Soon enough after the end, so that no round of a sweeper has removed the key.
+    // Soon enough after the expiry, so that no round of a sweeper has removed the key.
     for [before, after] in scripts.into_iter().cycle().take(20) {
         let after = format!("{after}QUIT\r\n");
         let parts = [before.as_bytes(), after.as_bytes()];
@@ -315,7 +315,7 @@ fn memory_has_a_limit() {
     assert_eq!(client.line("GET large0").len(), value.len());
     assert_eq!(client.line("DEL large0 large1"), "2");
     assert_eq!(client.ask(&["SET", "large0", &value]), "OK");
-    // Every way to free is counted: memory is back at nothing.
+    // Every way to free is counted: memory is back at 0.
     for line in [
         "SET small v",
         "EXPIRE small 100",
@@ -374,7 +374,7 @@ fn a_scan_finds_what_stays() {
                 if cursor == "0" {
                     break;
                 }
-                // Clients that read numbers as floating-point ones lose nothing of a cursor.
+                // Clients that read numbers as floating-point ones keep the whole cursor.
                 assert!(cursor.parse::<u64>().unwrap() <= 1 << 53);
             }
             let expected = if pattern == "*99" { KEYS / 100 } else { KEYS };

@@ -1,4 +1,4 @@
-//! sqlx with its pool, as it is, from fibers, against PostgreSQL.
+//! sqlx with its pool, unchanged, from fibers, against PostgreSQL.
 #![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
 
 mod cluster;
@@ -20,12 +20,12 @@ use peers::LIMIT;
 /// Connections of the pool.
 const POOL: u32 = 5;
 
-/// Longer than any limit that is to cut it.
+/// Longer than any timeout that interrupts it.
 const SLOW: &str = "SELECT pg_sleep(0.05)";
 
 type Outcome<T = ()> = anyhow::Result<T>;
 
-/// Waits for what sqlx does.
+/// Waits for a future of sqlx.
 fn sql<T>(work: impl Future<Output = sqlx::Result<T>>) -> Outcome<T> {
     Ok(wait(compat(work))??)
 }
@@ -68,8 +68,8 @@ fn eventually(what: &str, mut condition: impl FnMut() -> Outcome<bool>) -> Outco
     Ok(())
 }
 
-/// How many connections the server has, and how many of them are at work or amid a transaction,
-/// but for the one that asks.
+/// Returns the number of connections of the server, and of those that are active or in a
+/// transaction, except the querying one.
 fn activity(connection: &mut PgConnection) -> Outcome<(i64, i64)> {
     let counts = query_as(
         "SELECT count(*), count(*) FILTER (WHERE state <> 'idle' AND pid <> pg_backend_pid())
@@ -98,7 +98,7 @@ fn is_whole(pool: &PgPool) -> Outcome {
         Ok(activity(&mut connections[0])? == (i64::from(POOL), 0))
     })?;
     assert!(enter(|| pool.try_acquire()).is_none());
-    // They go back by tasks that they spawn.
+    // They are returned by tasks that they spawn.
     enter(|| drop(connections));
     eventually("all are idle", || Ok(pool.num_idle() == POOL as usize))?;
     let answer: i32 = sql(query_scalar("SELECT 6 * 7").fetch_one(pool))?;
@@ -106,18 +106,18 @@ fn is_whole(pool: &PgPool) -> Outcome {
     Ok(())
 }
 
-/// What is to be cut is cut.
+/// Requests that must be interrupted are.
 fn cut<T>(limit: Duration, work: impl FnOnce() -> T) {
     assert!(pirn::timeout(limit, work).is_err(), "not cut at {limit:?}");
 }
 
-/// One request of many: every tenth is cut off, wherever it is.
+/// One request of many: every tenth is interrupted, at any point.
 fn request(pool: &PgPool, number: i64) -> Outcome {
     let limit = Duration::from_micros(number as u64 % 97 * 100);
     match number % 30 {
-        // Anywhere: while it waits for a connection, makes one, asks, or receives.
+        // At any point: while it waits for a connection, opens one, sends, or receives.
         0 => cut(limit, || wait(compat(query(SLOW).execute(pool)))),
-        // While the server works on it.
+        // While the server executes it.
         10 => {
             let mut connection = sql(pool.acquire())?;
             cut(limit, || {
@@ -147,7 +147,7 @@ fn request(pool: &PgPool, number: i64) -> Outcome {
     Ok(())
 }
 
-/// A row for what has been committed.
+/// Inserts a row for the commit.
 fn keep(number: i64) -> Query<'static, Postgres, PgArguments> {
     query("INSERT INTO kept VALUES ($1)").bind(number)
 }

@@ -1,4 +1,4 @@
-//! What all servers have in common, shown by a server with connections that never end.
+//! The common part of all servers, tested by a server with connections that never end.
 #![allow(clippy::disallowed_methods, reason = "the tests are plain threads")]
 
 mod peers;
@@ -29,7 +29,7 @@ fn computing_server() {
     });
 }
 
-/// The end comes soon after its time though no worker runs a fiber any more.
+/// The shutdown ends soon after the grace period although no worker runs a fiber any more.
 #[test]
 fn connections_that_compute_do_not_put_off_the_end() {
     let mut command = Command::new(env::current_exe().unwrap());
@@ -41,7 +41,7 @@ fn connections_that_compute_do_not_put_off_the_end() {
             break address.parse().unwrap();
         }
     };
-    // From then on it keeps the only worker.
+    // From then on it holds the only worker.
     connect(address).read_exact(&mut [0; 5]).unwrap();
     server.terminate();
     assert_eq!(server.end().status.code(), Some(1));

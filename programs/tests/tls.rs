@@ -27,7 +27,7 @@ fn serve(test: &str) -> (Program, SocketAddr, PathBuf) {
     (server, address, cert)
 }
 
-/// What the client makes of a server and an input.
+/// Returns the outcome of the client with a server and an input.
 fn client(address: SocketAddr, ca: &Path, args: &[&str], input: &str) -> Ended {
     let mut command = Command::new(TLS);
     command
@@ -43,7 +43,7 @@ fn client(address: SocketAddr, ca: &Path, args: &[&str], input: &str) -> Ended {
     ended
 }
 
-/// Lines there and back through openssl, in this version of TLS.
+/// Sends lines through openssl and back, in this version of TLS.
 fn through_openssl(address: SocketAddr, ca: &Path, version: &str) {
     let Some(mut openssl) = peer("openssl", "openssl") else {
         return;
@@ -90,7 +90,7 @@ fn a_server_of_openssl_is_understood() {
         let Some(mut openssl) = peer("openssl", "openssl") else {
             return;
         };
-        // It sends back each line with its letters turned round.
+        // It sends back each line reversed.
         openssl
             .args([
                 "s_server",
@@ -119,7 +119,7 @@ fn a_server_of_openssl_is_understood() {
 #[test]
 fn both_directions_go_on_at_once() {
     let (_server, address, cert) = serve("both_directions_go_on_at_once");
-    // More than sockets hold: who only sent, or only received, would wait for ever.
+    // More than sockets hold: a client that only sent, or only received, would block indefinitely.
     let sent: String = (0..1_000_000).map(|n| format!("line {n}\n")).collect();
     let ended = client(address, &cert, &[], &sent);
     assert!(ended.status.success());
@@ -144,7 +144,7 @@ fn what_is_no_tls_ends_its_connection_only() {
     assert_eq!(ended.output, "still there\n");
 }
 
-/// A client that speaks no TLS, until it is cut off.
+/// A client without TLS, until it is cut off.
 fn speak_plainly(address: SocketAddr) {
     let mut plain = connect(address);
     plain.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
@@ -152,8 +152,8 @@ fn speak_plainly(address: SocketAddr) {
     await_close(&plain);
 }
 
-/// What is to be written there waits, but no connection does. Of each failure there is a line, or it is
-/// counted among those left out.
+/// Lines for standard error wait, but no connection does. Each failure has a line, or is counted
+/// among those left out.
 #[test]
 fn a_standard_error_that_is_full_holds_up_nothing() {
     let cert =
@@ -164,7 +164,7 @@ fn a_standard_error_that_is_full_holds_up_nothing() {
     let (server, address) = Program::serve_by(command);
     // The pipe ends with the server.
     command.stderr(Stdio::null());
-    // More than are kept until they can be written.
+    // More than are queued until they can be written.
     let failures = 600;
     for _ in 0..failures {
         speak_plainly(address);
@@ -194,15 +194,15 @@ fn a_standard_error_that_is_full_holds_up_nothing() {
     assert_eq!(written + counted, failures);
 }
 
-/// The limit is one for all of the handshake: a client that sends a byte now and then is cut off as a
-/// silent one is.
+/// One limit applies to the whole handshake: a client that sends a byte now and then is cut off
+/// like a silent one.
 #[test]
 fn a_handshake_that_trickles_is_cut_off() {
     let cert = directory("a_handshake_that_trickles_is_cut_off").join("cert.pem");
     let args = ["--handshake", "3", "--save-cert", cert.to_str().unwrap()];
     let (_server, address) = Program::serve(TLS, &args);
     let silent = connect(address);
-    // The head of a record that says hello and promises 16 KiB.
+    // The head of a handshake record that announces 16 KiB.
     let hello = [22, 3, 1, 0x40, 0, 1, 0, 0x3f, 0xfc, 3, 3];
     trickle(&connect(address), hello.into_iter().chain(iter::repeat(0)));
     await_close(&silent);
@@ -218,7 +218,7 @@ fn a_handshake_that_trickles_is_cut_off() {
     }
 }
 
-/// A server that says nothing does not keep the client for ever.
+/// A silent server does not block the client indefinitely.
 #[test]
 fn a_client_waits_so_long_for_the_handshake() {
     let (_server, _, cert) = serve("a_client_waits_so_long_for_the_handshake");
@@ -228,13 +228,13 @@ fn a_client_waits_so_long_for_the_handshake() {
     assert_eq!(ended.status.code(), Some(1));
 }
 
-/// A client without a handshake is no reason to wait at the end.
+/// A client without a handshake does not delay the shutdown.
 #[test]
 fn the_end_waits_for_no_handshake() {
     let args = ["--handshake", "600", "--grace", "600"];
     let (server, address) = Program::serve(TLS, &args);
     let _silent = connect(address);
-    // Connections are accepted in turn: the first is there when the second is served.
+    // Connections are accepted in order: the first is accepted when the second is served.
     speak_plainly(address);
     server.terminate();
     assert!(server.end().status.success());
@@ -249,7 +249,7 @@ fn what_is_cut_off_is_no_end() {
     let mut input = client.input();
     writeln!(input, "all of it").unwrap();
     assert_eq!(client.line(), "all of it");
-    // The system closes its connections, without a word in TLS.
+    // The system closes its connections, without a close notification of TLS.
     drop(server);
     assert_eq!(client.end().status.code(), Some(1));
 }

@@ -21,8 +21,7 @@ fn serve(args: &[&str]) -> (Program, SocketAddr) {
     Program::serve(env!("CARGO_BIN_EXE_web"), args)
 }
 
-/// curl, with both ways to begin a conversation; it prints the version it has spoken and the status
-/// after the body.
+/// curl, with both protocols; it prints the version and the status after the body.
 fn curls() -> Option<[Command; 2]> {
     let curl = |version: &str| {
         let mut curl = peer("curl", "curl")?;
@@ -33,7 +32,7 @@ fn curls() -> Option<[Command; 2]> {
     Some([curl("--http1.1")?, curl("--http2-prior-knowledge")?])
 }
 
-/// One request of curl's with these arguments: what has come, without the version.
+/// Returns the result of one request by curl with these arguments, without the version.
 fn ask(curl: &Command, version: &str, args: &[&str]) -> String {
     let mut command = Command::new(curl.get_program());
     command.args(curl.get_args()).args(args);
@@ -98,12 +97,12 @@ fn long_bodies_come_whole() {
         assert_eq!(said, format!("200 {sum}"));
     }
     std::fs::remove_file(&file).unwrap();
-    // A body is not kept, whatever its length.
+    // A body is not buffered, whatever its length.
     assert!(server.memory() < 20_000_000, "{} bytes", server.memory());
 }
 
-/// Requests that wait hold up nobody: many at once over two connections. One after the other they would
-/// take minutes.
+/// Waiting requests delay no other: many at once over two connections. One after the other they
+/// would take minutes.
 #[test]
 fn one_connection_has_many_requests_at_once() {
     let Some(mut h2load) = peer("h2load", "nghttp2-client") else {
@@ -150,7 +149,7 @@ fn get(path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: here\r\n\r\n").into_bytes()
 }
 
-/// Told to end, the server answers all that it has begun, and takes no more.
+/// At shutdown the server answers all requests that it has begun, and accepts no more.
 #[test]
 fn what_was_asked_before_the_end_is_answered() {
     let (server, address) = serve(&["--grace", "60"]);
@@ -160,12 +159,12 @@ fn what_was_asked_before_the_end_is_answered() {
         assert!(stream.read(&mut [0; 200]).unwrap() > 0);
         stream
     };
-    // Connections that are kept, and have nothing under way, are no reason to wait.
+    // Idle keep-alive connections do not delay the shutdown.
     let (mut asked, mut idle) = ((0..20).map(|_| kept()).collect::<Vec<_>>(), kept());
     for stream in &mut asked {
         stream.write_all(&get("/later/3000")).unwrap();
     }
-    // What has not been read by then would not be answered.
+    // Requests that have not been read by then would not be answered.
     await_quiet(address);
     server.terminate();
     await_refusal(address);
@@ -181,7 +180,7 @@ fn what_was_asked_before_the_end_is_answered() {
     assert!(ended.status.success(), "{}", ended.status);
 }
 
-/// Not the bytes that come are waited for, but the whole head, in either protocol.
+/// The limit applies to the whole head, not to each read, in either protocol.
 #[test]
 fn the_head_has_one_limit() {
     let (_server, address) = serve(&["--patience", "3"]);
@@ -196,7 +195,7 @@ fn the_head_has_one_limit() {
         stream.write_all(start).unwrap();
         stream
     });
-    // All that is sent is in order, and none of it is a request.
+    // All frames are valid, and none is a request.
     let mut polite = Client::connect(address, &[]);
     let pings = Client::connect(address, &[]);
     let slow = connect(address);
@@ -207,7 +206,7 @@ fn the_head_has_one_limit() {
         s.spawn(|| trickle(&slow, head.chain(iter::repeat(b'y'))));
         stuck.iter().for_each(|stream| drop(await_close(stream)));
     });
-    // A connection that has been used has no more.
+    // A used connection has the same limit.
     let mut used = Client::connect(address, &[]);
     used.get(1, "/notes");
     let mut answers = 0;
@@ -238,7 +237,7 @@ fn bodies_have_one_limit() {
     }
 }
 
-/// Whatever it acknowledges.
+/// Even if it sends acknowledgements.
 #[test]
 fn a_client_that_reads_no_answer_is_cut_off() {
     let (_server, address) = serve(&["--body", "3", "--patience", "600"]);
@@ -246,7 +245,7 @@ fn a_client_that_reads_no_answer_is_cut_off() {
     let put = "PUT /notes/long HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-length: 60000";
     let said = converse(connect(address), &format!("{put}\r\n\r\n{text}"));
     assert!(said.starts_with("HTTP/1.1 201"), "{said}");
-    // It has no room for any body.
+    // Its window has no space for a body.
     let mut client = Client::connect(address, &[0, 4, 0, 0, 0, 0]);
     client.get(1, "/notes/long");
     let mut heads = 0;
@@ -256,7 +255,7 @@ fn a_client_that_reads_no_answer_is_cut_off() {
     assert_eq!(heads, 1);
 }
 
-/// So many requests compute at once, and the others wait, or are sent away: memory is bounded.
+/// A bounded number of requests compute at once; others wait, or are refused: memory is bounded.
 #[test]
 fn computing_is_bounded() {
     let mut web = listening(env!("CARGO_BIN_EXE_web"));
@@ -302,7 +301,7 @@ fn a_refused_request_may_be_repeated() {
     assert!(answers.iter().any(|a| a.ends_with("664579")), "{answers:?}");
 }
 
-/// They could compute for a minute more.
+/// They would compute for another minute.
 #[test]
 fn what_computes_does_not_put_off_the_end() {
     let (server, address) = serve(&["--grace", "1", "--computing", "1000"]);
@@ -310,7 +309,7 @@ fn what_computes_does_not_put_off_the_end() {
     for client in &mut clients {
         (0..200).for_each(|n| client.get(2 * n + 1, "/primes/10000000"));
     }
-    // Each takes 10 MB: so many have begun.
+    // Each takes 10 MB, which shows that they have begun.
     let start = Instant::now();
     while server.memory() < 100_000_000 {
         assert!(start.elapsed() < LIMIT, "nothing computes");
@@ -341,7 +340,7 @@ fn a_request_names_one_host() {
     assert_eq!(status("1.1", "host: a/b\r\n"), "400");
 }
 
-/// Who asks for nothing, for nonsense, or leaves early harms nobody but itself.
+/// A client that sends nothing, or nonsense, or disconnects early, affects no other.
 #[test]
 fn bad_clients_are_cut_off() {
     let (server, address) = serve(&["--patience", "1"]);
@@ -358,7 +357,7 @@ fn bad_clients_are_cut_off() {
     let fine = "GET /notes HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
     assert!(converse(connect(address), fine).starts_with("HTTP/1.1 200"));
     for mut late in [silent, slow] {
-        // The time is up: the connection ends, with an answer or without.
+        // The time limit has passed: the connection ends, with an answer or without.
         late.read_to_end(&mut Vec::new()).unwrap();
     }
     server.terminate();

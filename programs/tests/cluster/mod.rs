@@ -1,5 +1,5 @@
-//! A PostgreSQL server of a test's own: on a socket in a directory of its own, for whoever may reach
-//! that, and gone with the test.
+//! A PostgreSQL server for one test: on a socket in a directory of its own, accessible to all users
+//! that can reach it, and ended with the test.
 //!
 //! The server refuses to run as the superuser, so there it runs as `nobody`. It is started by a shell that
 //! reads its input to the end before it ends the server: so the server ends with the test that
@@ -15,14 +15,14 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::peers::{peer, run};
 
-/// A server that runs; ended when it is dropped.
+/// A running server; ended when dropped.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     shell: Child,
     directory: PathBuf,
 }
 
-/// Who connects.
+/// The user that connects.
 pub(crate) const USER: &str = "pirn";
 
 /// Debian's `nobody`.
@@ -38,7 +38,7 @@ impl Cluster {
     /// If it is missing otherwise, or does not start.
     pub(crate) fn start(test: &str) -> Option<Cluster> {
         let (initdb, server) = (tool("initdb")?, tool("postgres")?);
-        // A socket's path may be 107 bytes long, and `nobody` must get there.
+        // A socket's path may be 107 bytes long, and the user `nobody` must have access.
         let directory = env::temp_dir().join(format!("pirn-{test}-{}", process::id()));
         fs::create_dir_all(&directory).expect("a directory that can be made");
         if is_superuser() {
@@ -65,7 +65,7 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// How to connect.
+    /// Returns the options of a connection.
     pub(crate) fn options(&self) -> PgConnectOptions {
         PgConnectOptions::new_without_pgpass()
             .socket(&self.directory)
@@ -73,7 +73,7 @@ impl Cluster {
             .database("postgres")
     }
 
-    /// Reads what the server says until it accepts; what it says later is nobody's.
+    /// Reads the server's output until it accepts; later output is discarded.
     fn await_ready(&mut self) {
         let log = self.shell.stderr.take().expect("a pipe");
         let mut lines = BufReader::new(log).lines().map_while(Result::ok);
@@ -99,7 +99,7 @@ impl Drop for Cluster {
     }
 }
 
-/// One of PostgreSQL's programs, of which Debian puts one version beside another.
+/// Returns the path of one of PostgreSQL's programs; Debian may have several versions.
 fn tool(name: &str) -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok();
     let newest = versions

@@ -12,10 +12,10 @@ use std::thread;
 
 use crate::peers::LIMIT;
 
-/// How a run of the program ended: its code and both outputs.
+/// The outcome of a run of the program: its exit code and both outputs.
 pub(crate) type Outcome = (Option<i32>, String, String);
 
-/// The program, to be started.
+/// Returns the command of the program.
 pub(crate) fn command(directory: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fetch"));
     command.args(["--directory", &directory.display().to_string()]);
@@ -72,7 +72,7 @@ pub(crate) fn write(
     let _ = stream.write_all(&[head.as_bytes(), body].concat());
 }
 
-/// Something that is different everywhere.
+/// Returns data without repetition.
 pub(crate) fn content(len: usize) -> Vec<u8> {
     (0..len)
         .map(|n| (n * n / 7 % 251).to_le_bytes()[0])
@@ -89,7 +89,7 @@ pub(crate) fn listing(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Writes a head as it is, and a body.
+/// Writes a head unchanged, and a body.
 pub(crate) fn raw(stream: &mut TcpStream, head: &str, body: &[u8]) {
     let _ = stream.write_all(&[head.as_bytes(), b"\r\n", body].concat());
 }

@@ -1,4 +1,4 @@
-//! HTTP/2 as a client speaks it that means harm: frame by frame.
+//! HTTP/2 of a hostile client: frame by frame.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::peers::{LIMIT, connect};
 
-/// What a client begins with.
+/// The preface of a client.
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const HEADERS: u8 = 1;
@@ -24,7 +24,7 @@ pub(crate) struct Client {
     since: Instant,
 }
 
-/// What the server has sent.
+/// A frame that the server has sent.
 #[derive(Debug)]
 pub(crate) struct Frame {
     kind: u8,
@@ -48,7 +48,7 @@ impl Client {
         &self.stream
     }
 
-    /// Asks for a page; the client's first request has the number 1, then come 3, 5 and so on.
+    /// Requests a page; the client's first request has the number 1, then 3, 5 and so on.
     pub(crate) fn get(&mut self, number: u32, path: &str) {
         // From the table of the standard: GET, http; then a path and a host, written out.
         let mut block = vec![0x82, 0x86];
@@ -60,7 +60,8 @@ impl Client {
         self.stream.write_all(&frame).unwrap();
     }
 
-    /// The next frame; `None` if the connection has ended. Settings and pings are acknowledged.
+    /// Returns the next frame; `None` if the connection has ended. Settings and pings are
+    /// acknowledged.
     ///
     /// # Panics
     /// If the connection is open for longer than [`LIMIT`].
@@ -90,7 +91,7 @@ impl Frame {
         self.kind == HEADERS
     }
 
-    /// Whether it is the head of an answer with the status 200.
+    /// Returns true if it is the head of an answer with the status 200.
     pub(crate) fn is_ok(&self) -> bool {
         self.is_head() && self.payload.first() == Some(&0x88)
     }
@@ -101,7 +102,7 @@ impl Frame {
     }
 }
 
-/// A ping as it is sent.
+/// The bytes of a ping.
 pub(crate) fn ping() -> Vec<u8> {
     frame(PING, 0, 0, b"whatever")
 }

@@ -1,8 +1,8 @@
-//! The programs under test, started as anybody would start them, and other people's programs that
-//! talk to them.
+//! The programs under test, started as ordinary processes, and third-party programs that
+//! communicate with them.
 //!
-//! Without its peer a test is skipped, and names the package; it fails where `PIRN_TOOLS` is `required`. A
-//! test ends only what it has started.
+//! Without its peer a test is skipped, and names the package; it fails where `PIRN_TOOLS` is
+//! `required`. A test ends only processes that it has started.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::io::{
@@ -23,11 +23,10 @@ mod unmeasured;
 
 use unmeasured::unmeasured;
 
-/// Longer than anything here takes on a machine that is busy with other things: what takes longer
-/// hangs.
+/// Longer than any operation here takes on a busy machine: a longer one hangs.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-/// A program that runs, one of ours or a peer; killed when it is dropped.
+/// A running program, under test or a peer; killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Program {
     child: Child,
@@ -35,7 +34,7 @@ pub(crate) struct Program {
     output: Option<BufReader<ChildStdout>>,
 }
 
-/// How a program ended and what it said.
+/// The outcome of a program, and its output.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
@@ -56,12 +55,12 @@ impl Program {
         }
     }
 
-    /// Starts one of our servers on a free port; returns it with its address once it listens.
+    /// Starts a server under test on a free port; returns it with its address once it listens.
     pub(crate) fn serve(program: &str, args: &[&str]) -> (Program, SocketAddr) {
         Program::serve_by(listening(program).args(args))
     }
 
-    /// The same of a command that is [`listening`], which may have other places for what it writes.
+    /// The same for a [`listening`] command, with other outputs if set.
     pub(crate) fn serve_by(command: &mut Command) -> (Program, SocketAddr) {
         let mut started = Program::start(command);
         let line = started.line();
@@ -73,7 +72,7 @@ impl Program {
         (started, address)
     }
 
-    /// The next line that it prints.
+    /// Returns the next line that it prints.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         let output = self.output.as_mut().expect("output that was not taken");
@@ -81,7 +80,7 @@ impl Program {
         line.trim_end().to_owned()
     }
 
-    /// Its standard input, to write to and to close.
+    /// Returns its standard input, to write to and to close.
     pub(crate) fn input(&mut self) -> ChildStdin {
         self.child
             .stdin
@@ -94,12 +93,12 @@ impl Program {
         self.output = None;
     }
 
-    /// Asks it to end, as a service manager does.
+    /// Sends it SIGTERM, as a service manager does.
     pub(crate) fn terminate(&self) {
         kill_process(self.id(), Signal::TERM).expect("a process that can be asked");
     }
 
-    /// Asks it and its process group, of which it is the first, to end, as a terminal does.
+    /// Interrupts it and its process group, which it leads, as a terminal does.
     pub(crate) fn interrupt_group(&self) {
         kill_process_group(self.id(), Signal::INT).expect("a group that can be asked");
     }
@@ -109,12 +108,12 @@ impl Program {
         id.expect("the id of a process")
     }
 
-    /// How many bytes of memory it has now.
+    /// Returns its present memory in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.status("VmRSS:")
     }
 
-    /// How many bytes of memory it has had at most.
+    /// Returns its peak memory in bytes.
     pub(crate) fn peak_memory(&self) -> usize {
         self.status("VmHWM:")
     }
@@ -127,8 +126,7 @@ impl Program {
         kib.map_or(0, |kib: usize| kib << 10)
     }
 
-    /// Waits until it has ended; returns how, and what it printed since the last line that was
-    /// taken.
+    /// Waits until it has ended; returns the outcome, and the output since the last line taken.
     pub(crate) fn end(mut self) -> Ended {
         drop(self.child.stdin.take());
         let output = self.output.take();
@@ -173,7 +171,7 @@ impl Drop for Program {
 /// # Panics
 /// If it is missing and `PIRN_TOOLS` is `required`.
 pub(crate) fn peer(program: &str, package: &str) -> Option<Command> {
-    // Some packages put their programs where only the superuser looks.
+    // Some packages install their programs in the superuser's search path only.
     let path = env::var_os("PATH").unwrap_or_default();
     let places = env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
     if let Some(found) = places.map(|dir| dir.join(program)).find(|p| p.is_file()) {
@@ -193,8 +191,8 @@ pub(crate) fn run(command: &mut Command, input: &str) -> String {
     let mut program = Program::start(command);
     let mut pipe = program.input();
     let input = input.to_owned();
-    // Who does not read its input while it writes is to hold up nobody. That it has ended
-    // without reading all of it is its own business.
+    // A program that does not read its input while it writes must not block the test. A program may
+    // end without reading all of it.
     let writer = thread::spawn(move || pipe.write_all(input.as_bytes()).ok());
     let ended = program.end();
     writer.join().expect("a writer that does not panic");
@@ -207,7 +205,7 @@ pub(crate) fn run(command: &mut Command, input: &str) -> String {
     ended.output
 }
 
-/// Connects; no read and no write will wait for ever.
+/// Connects, with timeouts of reads and writes.
 pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("a server that accepts");
     stream
@@ -219,14 +217,14 @@ pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// The command of one of our servers, on a free port. Other arguments come behind.
+/// Returns the command of a server under test, on a free port. Other arguments follow.
 pub(crate) fn listening(program: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["--listen", "127.0.0.1:0"]);
     command
 }
 
-/// A pipe that holds as much as it can, so that a write to it blocks until it is read.
+/// Returns a full pipe, so that a write to it blocks until it is read.
 pub(crate) fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = io::pipe().expect("a pipe");
     let size = fcntl_getpipe_size(&writer).expect("the size of the pipe");
@@ -236,7 +234,7 @@ pub(crate) fn full_pipe() -> (PipeReader, PipeWriter) {
     (reader, writer)
 }
 
-/// Reads to the end of a connection that the server is to close.
+/// Reads to the end of a connection that the server must close.
 ///
 /// # Panics
 /// If it does not.
@@ -268,7 +266,7 @@ pub(crate) fn trickle(mut stream: &TcpStream, bytes: impl IntoIterator<Item = u8
     panic!("there are no more bytes");
 }
 
-/// Waits until the server at this address takes no more connections.
+/// Waits until the server at this address accepts no more connections.
 pub(crate) fn await_refusal(address: SocketAddr) {
     let start = Instant::now();
     while TcpStream::connect(address).is_ok() {
@@ -277,11 +275,10 @@ pub(crate) fn await_refusal(address: SocketAddr) {
     }
 }
 
-/// Waits until the server at this address has read all that has been written to it, and the other
-/// ends all that it has answered.
+/// Waits until the server at this address has read all requests, and the clients all answers.
 pub(crate) fn await_quiet(address: SocketAddr) {
     let start = Instant::now();
-    // Looked at twice: bytes may go from one socket to another while the sockets are listed.
+    // Checked twice: bytes may go from one socket to another while the sockets are listed.
     let mut times = 0;
     while times < 2 {
         times = if is_quiet(address) { times + 1 } else { 0 };
@@ -290,7 +287,7 @@ pub(crate) fn await_quiet(address: SocketAddr) {
     }
 }
 
-/// Whether no socket with this port, at one end or the other, has anything in its queues.
+/// Returns true if no socket with this port, at either end, has bytes in its queues.
 fn is_quiet(address: SocketAddr) -> bool {
     let sockets = fs::read_to_string("/proc/net/tcp").expect("a list of sockets");
     let port = format!(":{:04X}", address.port());
@@ -305,17 +302,17 @@ fn is_quiet(address: SocketAddr) -> bool {
     })
 }
 
-/// A directory of this test's own, empty.
+/// Returns an empty directory for this test.
 pub(crate) fn directory(test: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
-    // It may be left from an earlier run, or not be there.
+    // It may be left from an earlier run, or not exist.
     let _ = fs::remove_dir_all(&path);
     fs::create_dir_all(&path).expect("a directory that can be made");
     path
 }
 
-/// A certificate for `localhost` and its key, which openssl makes in this directory. `None` if
-/// there is no openssl and the test is skipped.
+/// Creates a certificate for `localhost` and its key by openssl, in this directory. Returns `None`
+/// if there is no openssl and the test is skipped.
 pub(crate) fn identity(directory: &Path) -> Option<(PathBuf, PathBuf)> {
     let (cert, key) = (directory.join("cert.pem"), directory.join("key.pem"));
     let mut openssl = peer("openssl", "openssl")?;

@@ -1,4 +1,4 @@
-//! redis-server, and what it answers.
+//! redis-server, and its answers.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 pub(crate) mod scripts;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::peers::{LIMIT, Program, directory, peer};
 
-/// A redis-server that keeps nothing on disk.
+/// A redis-server without persistence.
 #[derive(Debug)]
 pub(crate) struct Redis {
     _program: Program,
@@ -45,8 +45,8 @@ impl Redis {
     }
 }
 
-/// Everything that is answered to the parts of a script, with a pause between them, until the
-/// connection is closed. The number of a client is left out of the answers to `HELLO`.
+/// Returns all answers to the parts of a script, with a pause between them, until the connection is
+/// closed. The number of a client is left out of the answers to `HELLO`.
 pub(crate) fn answers(
     mut stream: impl Read + Write,
     parts: &[&[u8]],
@@ -63,7 +63,7 @@ pub(crate) fn answers(
         }
         stream.write_all(part).expect("a server that reads");
     }
-    // A connection that is closed while there is something to be read is reset.
+    // A connection that is closed with unread input is reset.
     while let Ok(n @ 1..) = stream.read(&mut buffer) {
         answers.extend_from_slice(&buffer[..n]);
     }

@@ -1,4 +1,4 @@
-//! A small web site on fibers, of pages that behave well and of pages that do not.
+//! A small web site on fibers, with well-behaved and misbehaving pages.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -9,7 +9,7 @@ use pirn::net::{TcpListener, TcpStream};
 use pirn::scope::TaskGroup;
 use pirn::{JoinHandle, Runtime};
 
-/// A server that runs, on a runtime of its own; ended when it is dropped.
+/// A running server, on a runtime of its own; ended when dropped.
 #[derive(Debug)]
 pub(crate) struct Site {
     address: SocketAddr,
@@ -19,7 +19,7 @@ pub(crate) struct Site {
     _runtime: Runtime,
 }
 
-/// A request, as far as anybody here looks.
+/// The used part of a request.
 struct Request {
     page: String,
     body: Vec<u8>,
@@ -38,7 +38,7 @@ impl Site {
             for stream in listener.incoming().map_while(Result::ok) {
                 let connection = Arc::clone(&connection);
                 let served = group.spawn(move || {
-                    // Who goes away in the middle is what this is about.
+                    // Clients that disconnect in the middle are expected here.
                     let _ = serve(&stream);
                     drop((stream, connection));
                 });
@@ -57,7 +57,7 @@ impl Site {
         format!("http://{}/{name}", self.address)
     }
 
-    /// How many connections are open.
+    /// Returns the number of open connections.
     pub(crate) fn connections(&self) -> usize {
         // One is the site's, one the listener's.
         Arc::strong_count(&self.open) - 2
@@ -70,12 +70,12 @@ impl Drop for Site {
     }
 }
 
-/// What the page `bytes/COUNT` is made of.
+/// Returns the contents of the page `bytes/COUNT`.
 pub(crate) fn bytes(count: usize) -> Vec<u8> {
     (0..count).map(|i| (i % 251) as u8).collect()
 }
 
-/// Answers requests until the client goes, or is sent away.
+/// Answers requests until the client disconnects, or is disconnected.
 fn serve(stream: &TcpStream) -> io::Result<()> {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read(&mut reader)? {
@@ -130,7 +130,7 @@ fn answer(mut stream: &TcpStream, body: &[u8]) -> io::Result<()> {
     stream.write_all(body)
 }
 
-/// Half of what is promised.
+/// Half of the announced length.
 fn half(mut stream: &TcpStream) -> io::Result<()> {
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")?;
     stream.write_all(&bytes(500))
