@@ -1,27 +1,27 @@
-//! What a child printed, and how it ended.
+//! The output of a child, and its outcome.
 
-/// How a child ended.
+/// The outcome of a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// It printed its samples.
     Done,
     /// The peer has no such case, or is not installed; the reason.
     Skipped(String),
-    /// It died, hung, or printed nonsense; what happened.
+    /// It died, hung, or printed invalid output; the description.
     Failed(String),
 }
 
 /// The samples of one child.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// How it ended.
+    /// Its outcome.
     pub status: Status,
     /// Series and value, in the order printed.
     pub samples: Vec<(String, f64)>,
 }
 
 impl Answer {
-    /// An answer without samples.
+    /// Returns an answer without samples.
     pub fn empty(status: Status) -> Answer {
         Answer {
             status,
@@ -29,7 +29,7 @@ impl Answer {
         }
     }
 
-    /// Reads the lines of a child that ended well.
+    /// Parses the lines of a successful child.
     pub fn parse(output: &str) -> Answer {
         let mut samples = Vec::new();
         for line in output.lines() {

@@ -1,4 +1,4 @@
-//! What a child says on standard error, kept for the reason when it fails.
+//! A child's standard error, kept for the reason when it fails.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::target_directory;
 
-/// A file without a name, so that children of other parents do not write to it.
+/// An unnamed file, so that children of other parents do not write to it.
 #[derive(Debug)]
 pub struct Complaint {
     file: File,
 }
 
 impl Complaint {
-    /// An empty one, and where the child is to write.
+    /// Returns an empty one, and the descriptor for the child.
     ///
     /// # Errors
-    /// When the target directory takes no file, or no descriptor is left.
+    /// When no file can be created in the target directory, or no descriptor is left.
     pub fn new() -> io::Result<(Complaint, Stdio)> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -35,7 +35,7 @@ impl Complaint {
         Ok((Complaint { file }, end))
     }
 
-    /// The first line that is a message, after a colon; nothing if there is none.
+    /// Returns the first line that is a message, after a colon; nothing if there is none.
     pub fn first_line(&self) -> String {
         let mut said = vec![0; 4096];
         let length = self.file.read_at(&mut said, 0).unwrap_or(0);

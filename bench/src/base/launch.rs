@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 use super::{Answer, Complaint, Processors, Status, pin};
 
-/// What a child may use.
+/// The limits of a child.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Where it may run.
+    /// Its processors.
     pub processors: Processors,
     /// Time until it is killed.
     pub time: Duration,
 }
 
-/// Variables that a child inherits: where programs are found, and where they keep files.
+/// Variables that a child inherits: search path and home directory.
 const INHERITED: [&str; 2] = ["PATH", "HOME"];
 
 /// Clears the environment that `command` would inherit, so that no setting of the
@@ -43,8 +43,8 @@ pub fn clear_environment(command: &mut Command) {
     }
 }
 
-/// Runs `command` in a cleared environment and reads its answer. What it says on
-/// standard error is kept for the reason when it fails.
+/// Runs `command` in a cleared environment and reads its answer. Its standard error is kept for the
+/// reason when it fails.
 pub fn launch(mut command: Command, limits: Limits) -> Answer {
     command.env("RUST_BACKTRACE", "0");
     clear_environment(&mut command);
@@ -69,7 +69,7 @@ pub fn launch(mut command: Command, limits: Limits) -> Answer {
     };
     let output = read_until(&mut child, Instant::now() + limits.time);
     if output.is_none() {
-        // A child that ended in this very moment cannot be killed, which is as good.
+        // A child that ended just now cannot be killed, which is fine.
         let _ = child.kill();
     }
     let status = child
@@ -88,7 +88,7 @@ pub fn launch(mut command: Command, limits: Limits) -> Answer {
     }
 }
 
-/// All that the child prints, or `None` when it prints on past `deadline`.
+/// Returns the child's output, or `None` if it still prints at `deadline`.
 fn read_until(child: &mut Child, deadline: Instant) -> Option<String> {
     let mut stdout = child.stdout.take().expect("standard output is a pipe");
     let mut output = Vec::new();
@@ -161,7 +161,7 @@ pub(crate) mod tests {
     /// A2. A child sees `PATH`, `HOME` and the variables that were set for it.
     #[test]
     fn a_child_starts_with_an_empty_environment() {
-        // Those that cargo sets, at least.
+        // At least those that cargo sets.
         let own: String = std::env::vars().map(|(name, _)| name + "=\n").collect();
         assert!(!strays(&own).is_empty(), "nothing to clear: {own}");
         let bare = names(Command::new("sh"));

@@ -1,23 +1,22 @@
-//! Where and on what the figures were taken.
+//! The machine and the versions behind the figures.
 
 use std::fs;
 use std::process::Command;
 
 use serde::Serialize;
 
-/// The facts that belong beside every figure.
+/// The facts that accompany every figure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Machine {
     /// The processor's model.
     pub processor: String,
-    /// How many of them.
+    /// Number of processors.
     pub processors: usize,
     /// Memory in GiB.
     pub memory_gib: u64,
     /// The kernel's release.
     pub kernel: String,
-    /// The load of the last one, five and fifteen minutes before the run: what else the
-    /// machine did.
+    /// The load average of one, five and fifteen minutes before the run: other work of the machine.
     pub load: String,
     /// The compiler.
     pub compiler: String,
@@ -25,12 +24,12 @@ pub struct Machine {
     pub versions: Vec<String>,
     /// The commit, with `+` when the tree had changes beyond it.
     pub commit: String,
-    /// The command that was given.
+    /// The command line.
     pub command: String,
 }
 
 impl Machine {
-    /// The facts of this run.
+    /// Collects the facts of this run.
     pub fn here() -> Machine {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -71,7 +70,7 @@ const CRATES: [&str; 11] = [
     "tokio",
 ];
 
-/// These crates with their versions, as the lock file has them.
+/// Returns these crates with their versions in the lock file.
 fn locked(lock: &str) -> Vec<String> {
     let version = |name: &&str| {
         let (_, package) = lock.split_once(&format!("name = \"{name}\"\n"))?;
@@ -86,7 +85,7 @@ fn load() -> String {
     text.split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
-/// The command line with the program's name alone, not its path.
+/// Returns the command line with the program's name alone, not its path.
 fn command() -> String {
     let mut words = std::env::args();
     let program = words.next().unwrap_or_default();
@@ -97,7 +96,7 @@ fn command() -> String {
         .join(" ")
 }
 
-/// What a program prints, trimmed; nothing if it is missing.
+/// Returns the output of a program, trimmed; nothing if it is missing.
 fn ask(program: &str, arguments: &[&str]) -> String {
     let directory = env!("CARGO_MANIFEST_DIR");
     let output = Command::new(program)

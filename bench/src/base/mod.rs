@@ -1,5 +1,5 @@
-//! What both programs stand on: a child process and its answer, summaries of samples, facts of
-//! the machine, lines of verdicts.
+//! The base of both programs: a child process and its answer, summaries of samples, facts of the
+//! machine, lines of verdicts.
 //!
 //! Needs no peer: with `harness`, `report` and the like, the peers are behind the feature `peers`,
 //! so that the guard builds in a fraction of the time.

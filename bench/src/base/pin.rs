@@ -1,4 +1,4 @@
-//! Which processors a child may use.
+//! The processors of a child.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -7,13 +7,13 @@ use std::process::Command;
 /// Some of the processors that this process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Processors {
-    /// So many from the beginning.
+    /// This number from the beginning.
     First(usize),
-    /// So many from the end: the first one serves most interrupts.
+    /// This number from the end: the first one serves most interrupts.
     Last(usize),
 }
 
-/// Has `command` run on these processors alone.
+/// Restricts `command` to these processors.
 pub fn pin(command: &mut Command, processors: Processors) {
     let mask = mask(processors);
     let pin = move || {

@@ -1,4 +1,4 @@
-//! How a child gives a sample, which `Answer` reads.
+//! Prints samples of a child, which `Answer` parses.
 
 /// Prints one sample.
 pub fn sample(series: &str, value: f64) {

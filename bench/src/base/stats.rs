@@ -1,14 +1,14 @@
 //! Distributions: nearest-rank percentiles, nothing fitted.
 //!
 //! A percentile is given only where ten samples lie beyond it: p95 needs 200 samples, p99
-//! 1,000, p99.9 10,000. With fewer it would be little else than the largest sample.
+//! 1,000, p99.9 10,000. With fewer it would be nearly the largest sample.
 
 use serde::{Deserialize, Serialize};
 
 /// One series in four numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The middle.
+    /// The median.
     pub median: f64,
     /// The 95th percentile, if there are samples for it.
     pub p95: Option<f64>,
@@ -20,20 +20,20 @@ pub struct Summary {
     /// The largest.
     #[serde(default)]
     pub max: f64,
-    /// How many samples there are.
+    /// Number of samples.
     pub samples: usize,
 }
 
-/// How many samples lie beyond a percentile that is given.
+/// Number of samples beyond a percentile that is given.
 const BEYOND: usize = 10;
 
-/// Whether so many samples give this percentile, named in thousandths.
+/// Returns true if this number of samples gives this percentile, in thousandths.
 pub fn gives(samples: usize, per_mille: usize) -> bool {
     samples * (1000 - per_mille) >= BEYOND * 1000
 }
 
 impl Summary {
-    /// The numbers of `values`, `None` if there are none.
+    /// Returns the numbers of `values`, `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Summary> {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);

@@ -1,9 +1,9 @@
-//! Where built and fetched things go.
+//! The directory of built and fetched files.
 
 use std::env;
 use std::path::PathBuf;
 
-/// The target directory that this program lies in.
+/// Returns the target directory that contains this program.
 pub fn target_directory() -> PathBuf {
     let here = env::current_exe().expect("a running program has a path");
     // TARGET/PROFILE/PROGRAM

@@ -98,7 +98,7 @@ fn compare(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// The peers that were not asked for, or are not to be had.
+/// Returns the peers that were not requested, or are not available.
 fn missing(plan: &Plan, programs: &Programs) -> Vec<&'static str> {
     let ran = |peer: &Peer| {
         plan.peers.iter().any(|asked| asked.name == peer.name)
@@ -114,7 +114,7 @@ fn missing(plan: &Plan, programs: &Programs) -> Vec<&'static str> {
         .collect()
 }
 
-/// Fetches and builds what the plan needs, and says what cannot be had.
+/// Fetches and builds the peers of the plan, and reports unavailable ones.
 fn prepare(plan: &Plan) -> Programs {
     let wants = |test: fn(&Peer) -> bool| plan.peers.iter().any(|peer| test(peer));
     let build = |name: &str, wanted: bool, how: fn() -> Result<PathBuf, String>| {
@@ -177,7 +177,7 @@ fn list() {
     }
 }
 
-/// How a child ends that says in words what went wrong.
+/// Ends a child with an error message.
 fn spoken(name: &str, outcome: Result<(), String>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

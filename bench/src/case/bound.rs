@@ -1,6 +1,6 @@
-//! The limits that a row of pirn must keep, as ratios to peers and floors of the same run.
+//! The limits of a row of pirn, as ratios to peers and floors of the same run.
 
-/// Which number of a distribution a limit speaks of.
+/// The number of a distribution that a limit is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stat {
     /// The middle of all samples.
@@ -12,7 +12,7 @@ pub enum Stat {
 /// One limit of one row. For rows where more is better, read "at least".
 #[derive(Clone, Copy, Debug)]
 pub enum Bound {
-    /// A factor times what one peer did.
+    /// A factor times the figure of one peer.
     Peer(&'static str, f64),
     /// A factor times the best of all peers but the named ones.
     Best(&'static [&'static str], f64),
@@ -22,12 +22,12 @@ pub enum Bound {
     Floor(&'static str, f64),
     /// A fixed number in the row's unit.
     Fixed(Stat, f64),
-    /// A limit for another of our own peers.
+    /// A limit for another peer of pirn.
     For(&'static str, &'static Bound),
 }
 
 impl Bound {
-    /// The number of the distribution that is held against this limit.
+    /// Returns the number of the distribution that is compared with this limit.
     pub fn stat(&self) -> Stat {
         match self {
             Bound::Fixed(stat, _) => *stat,

@@ -2,7 +2,7 @@
 
 use super::{Bound, Row, Stat, Unit};
 
-/// Whoever does the same work; plain calls one after the other are the best for some.
+/// All peers with the same work; plain calls one after the other are the best for some.
 const RIVALS: &[&str] = &["rayon", "chili", "serial"];
 
 const LIBRARIES: &[&str] = &["rayon", "chili"];
@@ -45,7 +45,7 @@ pub(super) const FIB: &[Row] = &[Row {
     )
 }];
 
-/// Where plain calls are no rival but the floor: what is divided on one worker without a
+/// Rows in which plain calls are no peer but the floor: work divided on one worker without a
 /// cut-off, and processor time.
 const NO_SLOWER_THAN_LIBRARIES: &[Bound] = &[
     Bound::BestOf(LIBRARIES, SLOWER),
@@ -86,7 +86,7 @@ pub(super) const COARSE_TWO: &[Row] = &[
     },
 ];
 
-/// The processors are not enough for these: what is in memory has to come.
+/// These depend on more than the processors: the data comes from memory.
 pub(super) const SUM_TWO: &[Row] = &[TOTAL, SPEED_UP];
 
 pub(super) const FRAMES: &[Row] = &[

@@ -1,15 +1,15 @@
-//! What a case is: the kind of work, its sizes, its rows.
+//! Cases: the kind of work, its sizes, its rows.
 
 use super::{Fork, Net, Row, Tail, Talk};
 
-/// What the child is to do; the meaning of `n` differs for each and stands here.
+/// The work of the child; the meaning of `n` differs for each and is given here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `k` fibers on one worker give way to each other, `n` times altogether.
+    /// `k` fibers on one worker yield to each other, `n` times altogether.
     Yield(u64),
     /// `n` times: spawn one empty fiber and join it.
     SpawnJoin,
-    /// As `SpawnJoin`, and the fiber gives way once.
+    /// As `SpawnJoin`, and the fiber yields once.
     SpawnJoinYield,
     /// One fiber spawns `n` with 32 bytes of captures, then waits for all of them.
     SpawnMany,
@@ -17,13 +17,13 @@ pub enum Kind {
     Skynet,
     /// `n` fibers, all started and parked at once.
     Parked,
-    /// `n` times: spawn, then compute without giving way until the child has started.
+    /// `n` times: spawn, then compute without yielding until the child has started.
     BusyChild,
-    /// `n` times: push an item into a bare queue, for a thread that does nothing but steal.
+    /// `n` times: push an item to a bare queue, for a thread that only steals.
     Steal,
-    /// `n` times: spawn on one worker for a second one that ran a fiber a moment ago.
+    /// `n` times: spawn on one worker for a second one that has just run a fiber.
     HandOver,
-    /// `n` times: hand an item to a worker that sleeps, from a plain thread.
+    /// `n` times: pass an item to a sleeping worker, from a plain thread.
     Wake,
     /// `n` empty fibers, spawned by one fiber for each worker in batches, all run.
     Throughput,
@@ -49,14 +49,14 @@ pub enum Kind {
     },
 }
 
-/// One case: what to run, how often, and what comes out.
+/// One case: the work, its repetitions, and its rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// The name on the command line.
     pub name: &'static str,
-    /// What the child does.
+    /// The work of the child.
     pub kind: Kind,
-    /// What a reader sees.
+    /// The title.
     pub title: &'static str,
     /// Workers, and processors that the child may use.
     pub workers: usize,
@@ -73,7 +73,7 @@ pub struct Case {
 }
 
 impl Kind {
-    /// Whether this is for gzip programs alone.
+    /// Returns true if this is for gzip programs alone.
     pub fn is_gzip(self) -> bool {
         matches!(self, Kind::Pgz { .. } | Kind::Gunzip { .. })
     }

@@ -1,7 +1,7 @@
-//! What is measured: the cases, the rows that each of them fills, and the targets.
+//! The measurements: the cases, their rows, and the targets.
 //!
-//! Nothing here runs anything. `table` is the one list that the harness, the report and
-//! the command line read; a new case starts there.
+//! This module runs nothing. `table` is the one list that the harness, the report and the command
+//! line read; a new case starts there.
 
 mod bound;
 mod fork;

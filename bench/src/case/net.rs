@@ -1,6 +1,6 @@
 //! The kinds of work that a server does for a load in another process.
 
-/// What is asked of a server; the meaning of `n` differs for each and stands here.
+/// The work of a server; the meaning of `n` differs for each and is given here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Net {
     /// Echo of 64 bytes for `n` milliseconds, after a warm-up of a quarter of that.
@@ -24,8 +24,8 @@ pub enum Net {
     /// `n` connections, or as many as the limit on descriptors allows, each answered once
     /// and then left alone.
     Idle,
-    /// `n` requests in equal shares on each connection, one in flight on each, for each of which
-    /// the server computes so many microseconds; fewer connections if `n` is smaller.
+    /// `n` requests in equal shares on each connection, one in flight on each. The server computes
+    /// this many microseconds for each; fewer connections if `n` is smaller.
     Work {
         /// How many connections.
         connections: usize,

@@ -2,7 +2,7 @@
 
 use super::{Bound, Row, Unit};
 
-/// The peers that pirn is held against: those with a scheduler.
+/// The peers with which pirn is compared: those with a scheduler.
 const RIVALS: &[&str] = &["go", "tokio", "tokio-ct", "may"];
 
 const fn no_worse(series: &'static str, title: &'static str, unit: Unit) -> Row {

@@ -2,7 +2,7 @@
 
 use super::Bound;
 
-/// What a series counts.
+/// The unit of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds for one operation.
@@ -25,16 +25,16 @@ pub enum Unit {
     PerS,
     /// System calls of a request.
     Calls,
-    /// How many times as fast.
+    /// A speed-up.
     Times,
-    /// How many times as long as in the ideal.
+    /// A multiple of the ideal time.
     Ideal,
-    /// A number of things.
+    /// A number of items.
     Count,
 }
 
 impl Unit {
-    /// The unit as printed.
+    /// Returns the unit as printed.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Ns => "ns",
@@ -53,7 +53,7 @@ impl Unit {
         }
     }
 
-    /// Whether a larger number is the better one.
+    /// Returns true if a larger number is better.
     pub fn more_is_better(self) -> bool {
         matches!(
             self,
@@ -69,11 +69,11 @@ pub struct Row {
     pub series: &'static str,
     /// What a reader sees.
     pub title: &'static str,
-    /// What the numbers count.
+    /// The unit.
     pub unit: Unit,
-    /// What pirn must keep.
+    /// The limits of pirn.
     pub bounds: &'static [Bound],
-    /// What each peer did on another machine of this kind: far away from these, the case
-    /// probably measures something else.
+    /// The figures of peers on another machine of this kind. If a run is far away from these, the
+    /// case probably measures something else.
     pub region: &'static [(&'static str, f64)],
 }

@@ -10,7 +10,7 @@ use super::tail_table::TAIL;
 use super::talk_table::TALK;
 use super::{Case, Kind, Row};
 
-/// The case of that name.
+/// Returns the case of that name.
 pub fn find(name: &str) -> Option<&'static Case> {
     TABLE.iter().find(|case| case.name == name)
 }

@@ -1,10 +1,10 @@
 //! The kinds of work in which tasks settle on workers before the work comes, or wait beside
 //! tasks that hold a worker.
 
-/// What the child is to do; the meaning of `n` differs for each and stands here.
+/// The work of the child; the meaning of `n` differs for each and is given here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// So many fibers wait on one channel for 20 ms, then share `n` jobs of 2 ms.
+    /// This many fibers wait on one channel for 20 ms, then share `n` jobs of 2 ms.
     Pool(u64),
     /// `n` fibers sleep 5 ms and then compute for 10 ms each.
     Sleepers,
@@ -16,17 +16,17 @@ pub enum Tail {
     Stages,
     /// A fiber sleeps 1 ms again and again for `n` ms beside fibers that hold their workers.
     Late {
-        /// How many of these there are.
+        /// Number of these.
         hogs: u64,
         /// How they hold their workers, 500 ms at a time.
         hog: Hog,
-        /// Whether they are spawned before or after the sleeper.
+        /// Order of spawning them and the sleeper.
         order: Order,
     },
     /// `n` times: a fiber spawns a fresh one and computes for 100 ms, while other fibers
     /// compute on all other workers.
     Fresh,
-    /// `n` messages, 1 ms apart, from a plain thread to a fiber, beside so many fibers that
+    /// `n` messages, 1 ms apart, from a plain thread to a fiber, beside this many fibers that
     /// compute for 100 µs at a time.
     Message(u64),
 }
@@ -42,7 +42,7 @@ pub enum Hog {
     Locks,
 }
 
-/// When the hogs are spawned.
+/// The time of spawning the hogs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Before the sleeper.
@@ -52,7 +52,7 @@ pub enum Order {
 }
 
 impl Tail {
-    /// Whether a child gives one sample for each round: the time of a whole program.
+    /// Returns true if a child gives one sample for each round: the time of a whole program.
     pub fn is_program(self) -> bool {
         match self {
             Tail::Pool(_)

@@ -2,7 +2,7 @@
 
 use super::{Bound, Row, Stat, Unit};
 
-/// The peers that pirn is held against.
+/// The peers with which pirn is compared.
 const RIVALS: &[&str] = &["go", "tokio", "tokio-sb", "may", "threads"];
 
 const fn row(

@@ -1,24 +1,24 @@
 //! The kinds of work in which fibers, or threads, wait for one another or for the clock.
 
-/// What the child is to do; the meaning of `n` differs for each and stands here.
+/// The work of the child; the meaning of `n` differs for each and is given here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Talk {
     /// A number goes to and fro over two rendezvous channels, `n` round trips.
     PingPong(Place),
     /// `n` messages through one channel.
     Messages(Shape),
-    /// `n` times: receive from whichever of so many channels, all of which have values.
+    /// `n` times: receive from any of this many channels, all of which have values.
     Select(u64),
-    /// So many fibers lock and unlock one mutex, `n` times altogether.
+    /// This many fibers lock and unlock one mutex, `n` times altogether.
     Crowd(u64),
-    /// `n` times: arm a timer that would go off in an hour, and disarm it.
+    /// `n` times: arm a timer of an hour, and disarm it.
     Timer,
     /// `n` fibers, each with a deadline of its own; the deadlines are spread evenly over ten
     /// seconds for 1,000,000 fibers, and over less for fewer.
     Sleepers,
 }
 
-/// Where the two parties of a ping-pong are.
+/// The two sides of a ping-pong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Fibers, wherever the scheduler puts them.
@@ -29,21 +29,21 @@ pub enum Place {
     Threads,
 }
 
-/// A channel and who uses it.
+/// A channel and its users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// How many send.
+    /// Number of senders.
     pub senders: u64,
-    /// How many receive.
+    /// Number of receivers.
     pub receivers: u64,
     /// Values that the channel holds; 0 for a rendezvous, `None` for any number.
     pub capacity: Option<usize>,
-    /// Whether the parties are plain threads, whatever the library is made for.
+    /// True if senders and receivers are plain threads in every library.
     pub threads: bool,
 }
 
 impl Talk {
-    /// Whether plain threads do this, in every library.
+    /// Returns true if plain threads do this, in every library.
     pub fn on_threads(self) -> bool {
         match self {
             Talk::PingPong(place) => place == Place::Threads,

@@ -159,7 +159,7 @@ pub(super) const TALK: &[Case] = &[
     },
 ];
 
-/// The buffer of the cases on fibers. A power of two, which Boost.Fiber asks for.
+/// The buffer of the cases on fibers. A power of two, which Boost.Fiber requires.
 const BUFFER: usize = 128;
 
 const fn ping_pong(

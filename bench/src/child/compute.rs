@@ -1,19 +1,19 @@
 //! Computing by the iteration: a loop of fixed length, calibrated once on an idle processor.
 //!
-//! A loop that watches the clock would count time off the processor as work, so that tasks
-//! which share a processor would seem to run at full speed each.
+//! A loop that reads the clock would count time off the processor as work, so that tasks which
+//! share a processor would each seem to run at full speed.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Measures how many iterations a microsecond takes. A child calls it before it starts
-/// anything else, while its processors are idle.
+/// Measures the number of iterations in a microsecond. A child calls it before it starts other
+/// threads, while its processors are idle.
 pub fn calibrate() {
     per_micro();
 }
 
-/// Computes what takes `micros` microseconds on a processor that does nothing else.
+/// Computes for `micros` microseconds of an otherwise idle processor.
 pub fn compute(micros: u64) {
     black_box(spin(micros * per_micro()));
 }

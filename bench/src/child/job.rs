@@ -1,13 +1,13 @@
-//! What a child is told to do.
+//! The job of a child.
 
 use crate::case::{self, Case, Kind};
 
-/// The sizes of one run of one case, as the parent chose them.
+/// The sizes of one run of one case, chosen by the parent.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// What to do.
+    /// The work.
     pub kind: Kind,
-    /// How many workers to use.
+    /// Number of workers.
     pub workers: usize,
     /// The size of a round.
     pub n: u64,
@@ -20,7 +20,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The arguments that say this job of `case` to a child.
+    /// Returns the arguments of a child for this job of `case`.
     pub fn arguments(&self, case: &Case) -> Vec<String> {
         let numbers = [
             self.workers as u64,
@@ -35,7 +35,7 @@ impl Job {
             .collect()
     }
 
-    /// Reads what [`Job::arguments`] wrote.
+    /// Parses the result of [`Job::arguments`].
     pub fn parse(arguments: &[String]) -> Option<Job> {
         let [name, numbers @ ..] = arguments else {
             return None;
@@ -58,7 +58,7 @@ impl Job {
         })
     }
 
-    /// The same job with rounds smaller by `factor`, for peers that are slower by that much.
+    /// Returns the same job with rounds smaller by `factor`, for slower peers.
     pub fn smaller(&self, factor: u64) -> Job {
         Job {
             n: (self.n / factor).max(1),

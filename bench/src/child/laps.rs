@@ -15,7 +15,7 @@ pub struct Laps {
 }
 
 impl Laps {
-    /// The rounds that `job` asks for.
+    /// Returns the rounds of `job`.
     pub fn new(job: &Job) -> Laps {
         Laps {
             warmups: job.warmups,

@@ -1,4 +1,4 @@
-//! Single latencies: from a moment on one thread to a moment on another.
+//! Single latencies: from an event on one thread to an event on another.
 
 use std::hint::spin_loop;
 use std::sync::OnceLock;
@@ -7,31 +7,31 @@ use std::time::{Duration, Instant};
 
 use super::{Job, sample};
 
-/// The moment when something started, written on one thread and awaited on another.
+/// The time of an event, written on one thread and awaited on another.
 #[derive(Debug, Default)]
 pub struct Stamp(AtomicU64);
 
 impl Stamp {
-    /// A stamp without a moment.
+    /// Returns an empty stamp.
     pub const fn new() -> Stamp {
         Stamp(AtomicU64::new(0))
     }
 
-    /// Writes this moment.
+    /// Writes the present time.
     pub fn mark(&self) {
         // ORDERING: Release pairs with the Acquire load in `get`, so that what the marking
-        // thread did before is done when the waiting one goes on.
+        // thread did before is visible when the waiting one continues.
         self.0.store(now(), Ordering::Release);
     }
 
-    /// The moment, once written.
+    /// Returns the time, once written.
     pub fn get(&self) -> Option<u64> {
         // ORDERING: Acquire pairs with the Release store in `mark`.
         let at = self.0.load(Ordering::Acquire);
         (at != 0).then_some(at)
     }
 
-    /// Forgets the moment.
+    /// Clears the stamp.
     pub fn clear(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
@@ -47,8 +47,8 @@ impl Stamp {
         }
     }
 
-    /// Computes until the moment is written or `limit` nanoseconds after `from` have gone.
-    /// Gives the nanoseconds from `from` to the moment, at most `limit`.
+    /// Computes until the time is written or `limit` nanoseconds after `from` have passed. Returns
+    /// the nanoseconds from `from` to that time, at most `limit`.
     pub fn spin(&self, from: u64, limit: u64) -> u64 {
         loop {
             if let Some(at) = self.get() {
@@ -71,7 +71,7 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Space for as many as `job` asks for.
+    /// Returns space for the samples of `job`.
     pub fn new(job: &Job) -> Latency {
         let count = job.warmups + job.n;
         Latency {
@@ -81,12 +81,12 @@ impl Latency {
         }
     }
 
-    /// Whether more are wanted.
+    /// Returns true if more are needed.
     pub fn more(&self) -> bool {
         (self.seen.len() as u64) < self.count
     }
 
-    /// Keeps one.
+    /// Adds one.
     pub fn push(&mut self, nanos: u64) {
         self.seen.push(nanos);
     }
@@ -98,13 +98,13 @@ impl Latency {
         }
     }
 
-    /// The clock that stamps use, in nanoseconds; never 0.
+    /// Returns the clock of stamps, in nanoseconds; never 0.
     pub fn now() -> u64 {
         now()
     }
 }
 
-/// Keeps this thread computing for `duration`.
+/// Computes on this thread for `duration`.
 pub fn spin_for(duration: Duration) {
     let until = Instant::now() + duration;
     while Instant::now() < until {

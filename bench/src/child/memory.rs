@@ -12,7 +12,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// What this process holds now.
+    /// Returns the present memory of this process.
     pub fn now() -> Footprint {
         let status = status();
         Footprint {
@@ -24,14 +24,14 @@ impl Footprint {
 /// Prints the growth since `before` for each of `fibers` as `bytes` and ends the process:
 /// unwinding a million parked fibers is not part of the measurement.
 pub fn report_parked(before: Footprint, fibers: u64) -> ! {
-    // The kernel gathers resident pages per thread and adds them up a little later.
+    // The kernel counts resident pages per thread and adds them up a little later.
     std::thread::sleep(Duration::from_millis(20));
     let grown = Footprint::now().bytes.saturating_sub(before.bytes);
     sample("bytes", grown as f64 / fibers as f64);
     end()
 }
 
-/// The most memory that this process ever held, in MiB.
+/// Returns the peak memory of this process, in MiB.
 pub fn peak_mib() -> f64 {
     field(&status(), "VmHWM:") as f64 / 1024.0
 }
@@ -40,7 +40,7 @@ fn status() -> String {
     fs::read_to_string("/proc/self/status").expect("procfs is mounted")
 }
 
-/// The KiB that follow `name`, 0 if there is no such line.
+/// Returns the KiB after `name`, 0 if there is no such line.
 fn field(status: &str, name: &str) -> u64 {
     status
         .lines()

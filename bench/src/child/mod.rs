@@ -1,9 +1,9 @@
-//! The child's side: one case of one peer, told by arguments, answered by plain lines.
+//! The child's side: one case of one peer, given by arguments, answered by plain lines.
 //!
 //! The parent starts the program as `compare child PEER CASE WORKERS N WARMUPS ROUNDS
 //! STACK`. The answer is one sample a line, `SERIES NUMBER`, or `skip REASON` when the
 //! peer has no such case. The programs of other languages take the same arguments after
-//! the peer's name and answer alike.
+//! the peer's name and answer in the same format.
 
 mod compute;
 mod job;

@@ -1,20 +1,20 @@
-//! How a child answers.
+//! The answer of a child.
 
 use std::io::Write;
 
-/// Why a peer has no such case.
+/// The reason why a peer has no such case.
 #[derive(Debug)]
 pub struct Skip(pub &'static str);
 
 /// Either all samples were printed, or the peer has no such case.
 pub type Outcome = Result<(), Skip>;
 
-/// Ends the process without running anything of it: fibers may still wait or compute.
+/// Ends the process without running destructors: fibers may still wait or compute.
 pub fn end() -> ! {
     leave(0)
 }
 
-/// Ends the process as one that failed, from any thread.
+/// Ends the process with failure, from any thread.
 pub fn fail(what: &str) -> ! {
     eprintln!("{what}");
     leave(1)

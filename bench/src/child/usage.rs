@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// What the process has used so far, in user and in system mode.
+/// Returns the time of the process so far, in user and in system mode.
 pub fn processor_time() -> Duration {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// What the calling thread has used so far, in user and in system mode.
+/// Returns the time of the calling thread so far, in user and in system mode.
 pub fn thread_time() -> Duration {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }

@@ -9,12 +9,12 @@ use super::{compute, wakes};
 pub struct Floor {
     /// The name in limits and tables.
     pub name: &'static str,
-    /// What it is.
+    /// The description.
     pub title: &'static str,
     measure: fn() -> f64,
 }
 
-/// Measures all in turn, a few times over, and prints every sample.
+/// Measures all in turn, several times, and prints every sample.
 pub fn run() {
     for _ in 0..5 {
         for floor in FLOORS {

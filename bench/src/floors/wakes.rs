@@ -104,8 +104,8 @@ pub(super) fn eventfd() -> f64 {
     wake_latency(&sleep, &wake)
 }
 
-/// The median time from the start of `wake` on this thread to the end of `sleep` on
-/// another, which has been asleep for a while.
+/// Returns the median time from the start of `wake` on this thread to the end of `sleep` on
+/// another, which has slept for a while.
 fn wake_latency(sleep: &(dyn Fn() + Sync), wake: &(dyn Fn() + Sync)) -> f64 {
     let stamp = Stamp::new();
     let stop = AtomicBool::new(false);

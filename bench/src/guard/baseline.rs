@@ -1,4 +1,4 @@
-//! The file in the repository with the instructions that were accepted, and why.
+//! The file in the repository with the accepted numbers of instructions, and the reasons.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// What was accepted.
+/// The accepted counts.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Baseline {
     /// The compiler that built it.
@@ -22,17 +22,17 @@ pub(super) struct Baseline {
 pub(super) struct Blessing {
     /// Why.
     pub(super) reason: String,
-    /// At which commit, before its own.
+    /// The commit before its own.
     pub(super) commit: String,
-    /// What changed by how much, in percent.
+    /// The changes, in percent.
     pub(super) changes: BTreeMap<String, String>,
 }
 
 impl Baseline {
-    /// Reads the file; an empty baseline if there is none.
+    /// Reads the file; returns an empty baseline if there is none.
     ///
     /// # Errors
-    /// The file is there and is not a baseline.
+    /// The file exists and is not a baseline.
     pub(super) fn read() -> Result<Baseline, String> {
         let path = path();
         match fs::read_to_string(&path) {

@@ -1,8 +1,8 @@
 //! Instructions for one operation: two runs under callgrind, the difference divided by the
 //! difference of their repetitions, so that starting and ending the process cancel.
 //!
-//! Threads are counted apart and the busiest one is taken: what the monitor or the main
-//! thread do meanwhile depends on time and is no part of the operation.
+//! Threads are counted separately and the busiest one is taken: the work of the monitor and of the
+//! main thread depends on time and is not part of the operation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(super) fn instructions_in(
     Ok(difference / (many - few) as f64)
 }
 
-/// All instructions of the busiest thread in a run of that many repetitions.
+/// Returns all instructions of the busiest thread in a run of that many repetitions.
 fn count(
     program: &Path,
     operation: &Operation,

@@ -1,4 +1,4 @@
-//! Two words to callgrind, from inside the process that it counts.
+//! Two requests to callgrind, from inside the counted process.
 //!
 //! Valgrind recognizes a sequence of instructions that does nothing on a real processor.
 
@@ -6,7 +6,7 @@
 mod request {
     use std::arch::asm;
 
-    /// Callgrind's requests: forget all counts so far; count nothing from now on.
+    /// Callgrind's requests: reset all counts; stop counting.
     pub(super) const ZERO: u64 = TOOL + 1;
     pub(super) const STOP: u64 = TOOL + 5;
 
@@ -31,7 +31,7 @@ mod request {
     }
 }
 
-/// Where there is no such sequence the whole process is counted.
+/// Without such a sequence the whole process is counted.
 #[cfg(not(target_arch = "x86_64"))]
 mod request {
     pub(super) const ZERO: u64 = 0;
@@ -39,7 +39,7 @@ mod request {
     pub(super) fn tell(_what: u64) {}
 }
 
-/// Calls `work` with callgrind counting nothing before and after it.
+/// Calls `work`; callgrind counts only this.
 pub(super) fn counted(work: impl FnOnce()) {
     request::tell(request::ZERO);
     work();

@@ -1,4 +1,4 @@
-//! An operation without pirn: when it moves, the compiler or the counter has changed.
+//! An operation without pirn: if its count changes, the compiler or the counter has changed.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! What it costs that the library can tell of itself: instructions for one operation in this
-//! build, and in one without counters, notices and hooks (`--cfg pirn_bare`).
+//! The cost of diagnostics: instructions for one operation in this build, and in one without
+//! counters, notices and hooks (`--cfg pirn_bare`).
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use super::callgrind::instructions_in;
 use super::{Operation, side_by_side};
 use crate::base::verdict_line;
 
-/// How much more than the bare build each operation may need; of others it is told only. The
-/// last two wait: a wait leaves a notice and is counted twice, some 30 instructions (note 027).
+/// Maximum excess of each operation over the bare build; others are only reported. The last two
+/// wait: a wait leaves a notice and is counted twice, some 30 instructions (note 027).
 const CEILINGS: [(&str, f64); 6] = [
     ("spawn-batch", 0.02),
     ("yield", 0.02),
@@ -18,7 +18,7 @@ const CEILINGS: [(&str, f64); 6] = [
     ("rendezvous", 0.08),
 ];
 
-/// In what mode a child is counted, and by which variable it is asked for.
+/// The mode in which a child is counted, and its variable.
 const MODES: [Mode; 2] = [
     Mode {
         name: "as it comes",
@@ -36,12 +36,12 @@ const MODES: [Mode; 2] = [
 #[derive(Debug)]
 struct Mode {
     name: &'static str,
-    /// Whether the ceilings hold in it.
+    /// Returns true if the ceilings apply to it.
     judged: bool,
     environment: &'static [(&'static str, &'static str)],
 }
 
-/// One operation in one mode, beside the bare build.
+/// One operation in one mode, compared with the bare build.
 #[derive(Debug)]
 pub struct Cost {
     /// The name of the operation.
@@ -56,23 +56,23 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// What is added, as a fraction.
+    /// Returns the excess, as a fraction.
     pub fn added(&self) -> f64 {
         self.full / self.bare - 1.0
     }
 
-    /// How much may be added, as a fraction, if that is judged.
+    /// Returns the maximum excess, as a fraction, if there is one.
     pub fn ceiling(&self) -> Option<f64> {
         let ceiling = CEILINGS.iter().find(|(name, _)| *name == self.operation);
         ceiling.filter(|_| self.judged).map(|(_, most)| *most)
     }
 
-    /// Whether that is too much.
+    /// Returns true if the excess is too large.
     pub fn fails(&self) -> bool {
         self.ceiling().is_some_and(|most| self.added() > most)
     }
 
-    /// The verdict as a line for `cargo xtask bench`, if there is one.
+    /// Returns the verdict as a line for `cargo xtask bench`, if there is one.
     pub fn line(&self) -> Option<String> {
         let most = 1.0 + self.ceiling()?;
         let bound = format!("≤ {most} × the bare build");

@@ -1,5 +1,5 @@
-//! What this machine did before: the last medians of every operation, below the target
-//! directory and never in the repository.
+//! Earlier results of this machine: the last medians of every operation, below the target directory
+//! and never in the repository.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Machine, Summary, target_directory};
 
-/// How many runs are remembered.
+/// Number of runs that are kept.
 const DEPTH: usize = 10;
 
 /// Medians by machine and operation, the oldest first.
@@ -21,7 +21,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Reads the file; nothing is remembered if there is none or it cannot be read.
+    /// Reads the file; returns an empty history if there is none or it cannot be read.
     pub(super) fn read() -> History {
         let text = fs::read_to_string(path()).unwrap_or_default();
         let mut history: History = serde_json::from_str(&text).unwrap_or_default();
@@ -40,7 +40,7 @@ impl History {
         fs::write(path(), text).map_err(|error| error.to_string())
     }
 
-    /// The median of what is remembered.
+    /// Returns the median of the history.
     pub(super) fn usual(&self, operation: &str) -> Option<f64> {
         let known: Vec<f64> = self
             .machines
@@ -52,7 +52,7 @@ impl History {
         Summary::of(&known).map(|summary| summary.median)
     }
 
-    /// Remembers one more, and forgets the oldest.
+    /// Adds one, and removes the oldest.
     pub(super) fn add(&mut self, operation: &str, nanos: f64) {
         let machine = self.machines.entry(self.here.clone()).or_default();
         let known = machine.entry(operation.to_owned()).or_default();

@@ -1,4 +1,4 @@
-//! The judgment over instructions, and its acceptance.
+//! The verdicts on instructions, and their acceptance.
 
 use crate::base::{Machine, verdict_line};
 
@@ -20,17 +20,17 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The change as a fraction of what was accepted.
+    /// Returns the change as a fraction of the accepted count.
     pub fn change(&self) -> Option<f64> {
         self.accepted.map(|accepted| self.now / accepted - 1.0)
     }
 
-    /// Whether this must fail: too much more, or never accepted.
+    /// Returns true if this must fail: too large an increase, or never accepted.
     pub fn fails(&self) -> bool {
         self.change().is_none_or(|change| change > TOLERANCE)
     }
 
-    /// The verdict as a line for `cargo xtask bench`, if something was accepted.
+    /// Returns the verdict as a line for `cargo xtask bench`, if a count was accepted.
     pub fn line(&self) -> Option<String> {
         let most = 1.0 + TOLERANCE;
         let bound = format!("≤ {most} × baseline.json");
@@ -62,7 +62,7 @@ pub fn check(operations: &[&'static Operation]) -> Result<Vec<Verdict>, String> 
     side_by_side(operations, judge)
 }
 
-/// Accepts what `verdicts` counted, for `reason`.
+/// Accepts the counts of `verdicts`, for `reason`.
 ///
 /// # Errors
 /// The baseline's file failed.

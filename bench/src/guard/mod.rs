@@ -1,9 +1,9 @@
-//! The guard against slower code: instructions for one operation, and wall time.
+//! The guard against regressions: instructions for one operation, and wall time.
 //!
 //! `instructions` counts with callgrind and compares with `bench/baseline.json`, which is
 //! part of the repository: it may fail a build. `wall` times the same operations and
-//! compares with what this machine did before: it only reports, because two shared
-//! processors are too noisy to judge by.
+//! compares with earlier results of this machine. It only reports, because two shared processors
+//! are too noisy for verdicts.
 
 mod baseline;
 mod callgrind;

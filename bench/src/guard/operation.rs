@@ -1,4 +1,4 @@
-//! The operations that the guard watches, all of one thread.
+//! The operations of the guard, all of one thread.
 
 use std::time::{Duration, Instant};
 
@@ -11,9 +11,9 @@ use super::pirn;
 pub struct Operation {
     /// The name in the baseline.
     pub name: &'static str,
-    /// What is repeated.
+    /// The repeated code.
     pub title: &'static str,
-    /// Calls its argument where the operation lives, on a fiber of a runtime with one worker.
+    /// Calls its argument in the context of the operation, on a fiber of a runtime with one worker.
     pub(super) home: fn(body: &mut (dyn FnMut() + Send)),
     /// Repeats the operation.
     pub(super) repeat: fn(times: u64),
@@ -24,7 +24,7 @@ pub fn operations() -> &'static [Operation] {
     OPERATIONS
 }
 
-/// The operation of that name.
+/// Returns the operation of that name.
 pub fn find(name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().find(|operation| operation.name == name)
 }

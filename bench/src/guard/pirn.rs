@@ -1,4 +1,4 @@
-//! The watched operations of pirn, on a runtime with one worker.
+//! The measured operations of pirn, on a runtime with one worker.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -151,8 +151,8 @@ fn rendezvous(times: u64) {
     let _ = echo.join();
 }
 
-/// In the order of the arms, and with the value in the middle one: a choice by chance would
-/// count differently from run to run.
+/// In the order of the arms, and with the value in the middle one: a random choice would count
+/// differently from run to run.
 fn select_two(times: u64) {
     let ends: [_; 2] = std::array::from_fn(|_| bounded(1));
     let [a, b] = ends.each_ref().map(|(_, receiver)| receiver);

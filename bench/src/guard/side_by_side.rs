@@ -1,4 +1,4 @@
-//! Operations counted at the same time: a count depends on no clock.
+//! Counts operations in parallel: a count depends on no clock.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

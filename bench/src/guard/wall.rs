@@ -1,4 +1,4 @@
-//! Wall time against what this machine usually needs: a report, never a failure.
+//! Wall time against this machine's usual one: a report, never a failure.
 
 use std::process::Command;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use crate::base::{Limits, Processors, Status, Summary, launch};
 use super::Operation;
 use super::history::History;
 
-/// Slower than usual by more than this is reported.
+/// A larger slowdown than this is reported.
 const TOLERANCE: f64 = 0.20;
 
-/// How often each operation is measured, in turn with the others.
+/// Number of measurements of each operation, in turn with the others.
 const REPETITIONS: usize = 5;
 
 /// One operation, timed and judged.
@@ -26,15 +26,15 @@ pub struct WallLine {
 }
 
 impl WallLine {
-    /// Whether it is slower than usual.
+    /// Returns true if it is slower than usual.
     pub fn slower(&self) -> bool {
         self.usual
             .is_some_and(|usual| self.now.median > usual * (1.0 + TOLERANCE))
     }
 }
 
-/// Times the operations, compares each with the usual, and remembers those that are not
-/// slower.
+/// Times the operations, compares each with its usual time, and adds those that are not slower to
+/// the history.
 ///
 /// # Errors
 /// A child failed or the history could not be written; in words.
@@ -48,8 +48,8 @@ pub fn wall(operations: &[&'static Operation]) -> Result<Vec<WallLine>, String> 
     Ok(lines)
 }
 
-/// The same with a sleep in every round, compared with the usual and never remembered: a
-/// guard that works finds every one of them slower.
+/// The same with a sleep in every round, without the history: a working guard reports every one as
+/// slower.
 ///
 /// # Errors
 /// As for [`wall`].

@@ -11,8 +11,8 @@ use pgz::deflate::Level;
 use pgz::gzip::Header;
 use pgz::pipeline::{Engine, Executor, Fibers, Foreign, Settings, Threads};
 
-/// Does what `compare child gzip HOW LEVEL WORKERS [FILE]` asks for, to standard output.
-/// Level 0 inflates.
+/// Runs `compare child gzip HOW LEVEL WORKERS [FILE]`, with output to standard output. Level 0
+/// inflates.
 ///
 /// # Errors
 /// Those of reading and writing, in words.
@@ -35,7 +35,7 @@ pub fn child(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// Through pgz's pipeline.
+/// Runs pgz's pipeline.
 fn piped<E: Executor>(
     executor: E,
     level: u8,
@@ -73,7 +73,7 @@ fn inflate(input: &mut dyn Read) -> io::Result<()> {
     copy(&mut MultiGzDecoder::new(input), &mut File::from(stdout()?))
 }
 
-/// In blocks of the size that pgz reads.
+/// Copies in blocks of the size that pgz reads.
 fn copy(input: &mut dyn Read, output: &mut dyn Write) -> io::Result<()> {
     let mut block = vec![0; 128 << 10];
     loop {
@@ -84,7 +84,7 @@ fn copy(input: &mut dyn Read, output: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Standard output without the buffer that looks for line ends.
+/// Returns standard output without line buffering.
 fn stdout() -> io::Result<std::os::fd::OwnedFd> {
     use std::os::fd::AsFd;
     io::stdout().as_fd().try_clone_to_owned()

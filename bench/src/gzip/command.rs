@@ -1,15 +1,15 @@
-//! Which program stands for which peer.
+//! The programs of the peers.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::peers::OURS;
 
-/// What a program is to do; 0 inflates.
+/// The level of a program; 0 inflates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level(pub(super) u8);
 
-/// The program for `peer`, from standard input or the file added to its arguments, to
+/// Returns the command for `peer`, from standard input or the file added to its arguments, to
 /// standard output. `None` if the peer is no gzip program.
 pub(super) fn command(
     peer: &str,
@@ -37,7 +37,7 @@ pub(super) fn command(
     Some(command)
 }
 
-/// With the arguments that all gzip programs share.
+/// Adds the arguments that all gzip programs share.
 fn tool(mut command: Command, level: u8, workers: usize) -> Command {
     let what = if level == 0 {
         "-d".to_owned()

@@ -1,13 +1,13 @@
-//! The input of the gzip programs: source text, as much as is asked for.
+//! The input of the gzip programs: source text of a given size.
 //!
-//! The sources of the registry that cargo keeps are real text that every machine that
-//! builds this has. What is missing for the size is made up of words by a fixed seed.
+//! The sources in cargo's registry are real text that every building machine has. The rest of the
+//! size is filled with words by a fixed seed.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `size` bytes to `path`, unless a file of that size is there already.
+/// Writes `size` bytes to `path`, unless a file of that size exists already.
 pub(super) fn prepare(path: &Path, size: usize) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|facts| facts.len() == size as u64) {
         return Ok(());

@@ -1,7 +1,7 @@
 //! The gzip cases: whole programs, from files or pipes to files or pipes.
 //!
-//! `setup` makes the inputs, `command` says which program stands for which peer, `timing`
-//! runs one, `child` is what a child of `compare` does when it stands for one itself.
+//! `setup` makes the inputs, `command` returns the program of a peer, `timing` runs one, `child` is
+//! the code of a child of `compare` that is such a program itself.
 
 mod child;
 mod command;

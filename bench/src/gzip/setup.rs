@@ -13,13 +13,13 @@ use super::command::{Level, command};
 use super::corpus;
 use super::timing::{Run, filed, piped};
 
-/// What these programs say to all other cases.
+/// The reason with which these programs skip all other cases.
 pub const ONLY_GZIP: &str = "compresses only";
 
 /// The size of the corpus.
 const SIZE: usize = 64 << 20;
 
-/// The inputs and where pgz is.
+/// The inputs and the path of pgz.
 #[derive(Debug)]
 pub struct Setup {
     pgz: PathBuf,
@@ -63,8 +63,8 @@ impl Setup {
         Ok(setup)
     }
 
-    /// One run of one program, as `rate` in MB/s of plain text, and `size` of the output in
-    /// percent of it.
+    /// Measures one run of one program, as `rate` in MB/s of plain text, and `size` of the output
+    /// in percent of it.
     pub fn measure(&self, peer: &str, case: &Case) -> Answer {
         let level = match case.kind {
             Kind::Pgz { level, .. } => level,

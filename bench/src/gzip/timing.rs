@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crate::harness::clear_environment;
 
-/// How long it took and how much came out.
+/// The duration and the size of the output.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) seconds: f64,
@@ -41,7 +41,7 @@ pub(super) fn filed(
     })
 }
 
-/// From a pipe that a thread of ours fills to one that another empties.
+/// Runs from a pipe that one thread fills to one that another empties.
 pub(super) fn piped(command: &mut Command, input: &[u8]) -> io::Result<Run> {
     clear_environment(command);
     let command = command
@@ -53,7 +53,7 @@ pub(super) fn piped(command: &mut Command, input: &[u8]) -> io::Result<Run> {
     let mut feed = child.stdin.take().expect("standard input is a pipe");
     let drain = OwnedFd::from(child.stdout.take().expect("standard output is a pipe"));
     let written = thread::scope(|scope| {
-        // A program that ends early closes the pipe; its exit status says more.
+        // A program that ends early closes the pipe; its exit status is more informative.
         scope.spawn(move || feed.write_all(input).ok());
         count(File::from(drain))
     })?;
@@ -90,7 +90,7 @@ mod tests {
     use crate::harness::strays;
     use crate::tools::target_directory;
 
-    /// A2. A gzip program sees no variable of its parent's that might change it.
+    /// A2. A gzip program gets no variable of its parent that might affect it.
     #[test]
     fn a_program_starts_with_an_empty_environment() {
         let name = format!("environment-{}", std::process::id());
@@ -102,7 +102,7 @@ mod tests {
         std::fs::remove_file(&output).expect("it is there");
         assert!(text.contains("PATH="), "{text}");
         assert_eq!(strays(&text), [""; 0], "{text}");
-        // The same through pipes, of which only the length is known.
+        // The same through pipes, with only their length known.
         let mut program = Command::new("sh");
         program.args(["-c", "env | grep -q ^CARGO && exit 1; exit 0"]);
         assert!(

@@ -1,16 +1,16 @@
-//! How sure a ratio of two medians is.
+//! The confidence of a ratio of two medians.
 //!
-//! Both peers ran in every repetition, one sample each, so a repetition is drawn as a whole:
-//! a slow minute of the machine weighs on both. The draws are the same in every report.
+//! Both peers ran in every repetition, one sample each, so a repetition is drawn as a whole: a slow
+//! minute of the machine affects both. The draws are the same in every report.
 
 use super::Summary;
 
-/// How many times the repetitions are drawn anew; more change the third digit.
+/// Number of resamplings; more change only the third digit.
 const DRAWS: usize = 4000;
 
-/// The bound that the ratio of the medians of `ours` and `theirs` keeps with a probability
-/// of 95 %: from below if more is better, from above if less is. `None` without at least
-/// three repetitions that both have.
+/// Returns the bound that the ratio of the medians of `ours` and `theirs` keeps with a probability
+/// of 95 %: from below if more is better, from above if less is. `None` without at least three
+/// common repetitions.
 pub fn sure_ratio(ours: &[f64], theirs: &[f64], more_is_better: bool) -> Option<f64> {
     let repetitions = ours.len();
     if repetitions < 3 || theirs.len() != repetitions {

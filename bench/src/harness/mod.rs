@@ -1,7 +1,7 @@
-//! The parent's side: starts children in turn, collects what they print.
+//! The parent's side: starts children in turn, collects their output.
 //!
 //! Repetitions go round robin: floors, then every case with every peer, then again from
-//! the start, the peers rotated by one. So a slow minute of the machine hits all alike.
+//! the start, the peers rotated by one. So a slow minute of the machine affects all equally.
 
 mod bootstrap;
 mod plan;

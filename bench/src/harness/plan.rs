@@ -1,4 +1,4 @@
-//! What one run of `compare` is to do.
+//! The plan of one run of `compare`.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use crate::case::Case;
 use crate::child::Job;
 use crate::peers::Peer;
 
-/// Cases, peers and how often.
+/// Cases, peers and repetitions.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// In the order of the table.
     pub cases: Vec<&'static Case>,
     /// In the order of the table.
     pub peers: Vec<&'static Peer>,
-    /// How often each case of each peer gets a child.
+    /// Number of children for each case of each peer.
     pub repetitions: usize,
     /// Rounds of a tenth the size.
     pub quick: bool,
 }
 
 impl Plan {
-    /// The job for one child of `case`.
+    /// Returns the job for one child of `case`.
     pub fn job(&self, case: &Case) -> Job {
         let job = Job::from(case);
         match case.kind {
@@ -30,7 +30,7 @@ impl Plan {
         }
     }
 
-    /// How long one child may take.
+    /// Returns the timeout of one child.
     pub fn patience(&self) -> Duration {
         Duration::from_secs(if self.quick { 20 } else { 120 })
     }

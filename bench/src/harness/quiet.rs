@@ -1,41 +1,42 @@
-//! How busy other processes keep the processors, so that figures of a busy machine are known as such.
+//! Measures the processor time of other processes, so that figures of a busy machine are marked as
+//! such.
 //!
-//! Uses the standard library alone: `cargo xtask bench redis` takes this file as it is. The load in
-//! /proc/loadavg is no help between cases: it counts the last minute, and so the case before.
+//! Uses the standard library alone: `cargo xtask bench redis` includes this file. The load in
+//! /proc/loadavg is useless between cases: it covers the last minute, and so the case before.
 
 use std::fs;
 use std::thread;
 use std::time::Duration;
 
-/// How long is looked.
+/// Duration of the measurement.
 const WINDOW: Duration = Duration::from_millis(300);
 
-/// The processors that others may keep busy on a machine that counts as quiet.
+/// Maximum of processors used by others on a quiet machine.
 const QUIET: f64 = 0.1;
 
 /// Ticks of /proc/stat in a second, whatever the system's own clock.
 const TICKS: f64 = 100.0;
 
-/// Whether so many busy processors are few enough.
+/// Returns true if this number of busy processors is small enough.
 pub(crate) fn is_quiet(others: f64) -> bool {
     others <= QUIET
 }
 
-/// Returns how many processors others keep busy just now: this process sleeps meanwhile, and must have
-/// no children that compute. `None` where the system does not tell.
+/// Returns the number of processors that others use at present. This process sleeps meanwhile, and
+/// must have no children that compute. `None` if the system does not report it.
 pub(crate) fn others() -> Option<f64> {
     let before = busy()?;
     thread::sleep(WINDOW);
     Some((busy()? - before) / WINDOW.as_secs_f64())
 }
 
-/// The seconds that all processors have worked since the machine started.
+/// Returns the busy time of all processors since the machine started, in seconds.
 fn busy() -> Option<f64> {
     busy_in(&fs::read_to_string("/proc/stat").ok()?)
 }
 
-/// Of the first line: user, nice, system, then idle and waiting, which are left out, then interrupts and what other
-/// machines took. Later words are part of the first two.
+/// The first line has user, nice, system, then idle and waiting, which are left out, then
+/// interrupts and the time stolen by other machines. Later words are part of the first two.
 fn busy_in(stat: &str) -> Option<f64> {
     let words = stat
         .lines()

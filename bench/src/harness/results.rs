@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use super::{Answer, Status, Summary};
 
-/// What one peer did in one case, all repetitions together.
+/// The results of one peer in one case, all repetitions together.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// How its last child ended; `None` before the first.
+    /// The outcome of its last child; `None` before the first.
     pub status: Option<Status>,
     series: BTreeMap<String, Vec<f64>>,
 }
 
 impl Cell {
-    /// A cell before its first child.
+    /// Returns a cell before its first child.
     pub fn new() -> Cell {
         Cell {
             status: None,
@@ -21,7 +21,7 @@ impl Cell {
         }
     }
 
-    /// Adds what a child printed.
+    /// Adds the output of a child.
     pub fn add(&mut self, answer: Answer) {
         self.status = Some(answer.status);
         for (series, value) in answer.samples {
@@ -29,7 +29,7 @@ impl Cell {
         }
     }
 
-    /// Whether another child makes sense: not after a skip or a failure.
+    /// Returns true if another child is useful: not after a skip or a failure.
     pub fn wants_more(&self) -> bool {
         matches!(self.status, None | Some(Status::Done))
     }
@@ -59,7 +59,7 @@ pub struct Results {
     /// The floors, one series for each.
     pub floors: Cell,
     cells: Vec<Vec<Cell>>,
-    /// For each case the processors that others kept busy before it, at most.
+    /// For each case the maximum of processors used by others before it.
     others: Vec<Option<f64>>,
 }
 
@@ -73,13 +73,13 @@ impl Results {
         }
     }
 
-    /// Notes how many processors others kept busy before a case.
+    /// Records the number of processors used by others before a case.
     pub fn note_others(&mut self, case: usize, others: Option<f64>) {
         let most = [self.others[case], others].into_iter().flatten();
         self.others[case] = most.reduce(f64::max);
     }
 
-    /// How many that were at most.
+    /// Returns the maximum of that number.
     pub fn others(&self, case: usize) -> Option<f64> {
         self.others[case]
     }

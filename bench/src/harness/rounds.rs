@@ -12,7 +12,7 @@ use crate::peers::{Peer, Program};
 use super::quiet::{self, is_quiet};
 use super::{Answer, Limits, Plan, Processors, Results, Status, launch};
 
-/// The programs of peers that are not in this one: where they are, or why they are not.
+/// The programs of peers outside of this one: their paths, or the reasons why they are missing.
 #[derive(Debug)]
 pub struct Programs {
     /// This program.
@@ -25,7 +25,7 @@ pub struct Programs {
     pub pgz: Result<gzip::Setup, String>,
 }
 
-/// Runs the plan, telling the progress line by line.
+/// Runs the plan, printing the progress line by line.
 pub fn run(plan: &Plan, programs: &Programs, progress: impl Fn(&str)) -> Results {
     let mut results = Results::new(plan.cases.len(), plan.peers.len());
     for repetition in 0..plan.repetitions {

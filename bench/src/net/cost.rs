@@ -1,8 +1,8 @@
 //! Requests for which the server computes: the rules that both sides share.
 
-/// Whether requests on the connection with this number cost anything: one in `every`, at
-/// irregular distances. Connections are numbered in the order in which they are opened; each is
-/// greeted before the next one, so that the server counts alike.
+/// Returns true if requests on the connection with this number are costly: one in `every`, at
+/// irregular distances. Connections are numbered in the order in which they are opened. Each is
+/// greeted before the next one is opened, so that the server has the same numbers.
 pub(super) fn is_costly(number: u64, every: u64) -> bool {
     // The finalizer of SplitMix64.
     let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -15,7 +15,7 @@ pub(super) fn is_costly(number: u64, every: u64) -> bool {
 pub(super) const REQUEST: u64 = 64;
 /// Microseconds of a costly request in the mixed load.
 pub(super) const MIXED_MICROS: u64 = 20_000;
-/// One connection in so many is costly there.
+/// One connection in this many is costly there.
 pub(super) const MIXED_EVERY: u64 = 100;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! How many descriptors this process may have.
+//! The limit on descriptors of this process.
 
 use std::io;
 
-/// Raises the limit as far as the system lets it, and returns it.
+/// Raises the limit as far as the system permits, and returns it.
 pub(super) fn raise_descriptors() -> io::Result<usize> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,

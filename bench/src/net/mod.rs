@@ -2,12 +2,12 @@
 //!
 //! * `server` holds one server for each peer, each a child of its own: a fiber, task,
 //!   goroutine or thread for each connection.
-//! * `load` is one program for all of them: it asks, checks every byte that comes back and
-//!   takes the time.
-//! * `measure` is the parent: it starts a server and a load on it, for one repetition of one
-//!   case, and makes one answer of what they say.
-//! * `cost` has the rules for requests for which the server computes.
-//! * `poll` and `limits` are what both sides need of the kernel.
+//! * `load` is one program for all of them: it sends requests, checks every byte of the answers and
+//!   measures latencies.
+//! * `measure` is the parent: it starts a server and a load on it, for one repetition of one case,
+//!   and combines their results.
+//! * `cost` has the rules for costly requests.
+//! * `poll` and `limits` are the kernel interfaces of both sides.
 //!
 //! A server that answers wrongly has no figures: its load fails, and so does the peer.
 

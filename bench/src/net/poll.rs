@@ -1,5 +1,4 @@
-//! epoll, level-triggered, for one thread: what the load and the floor among the servers
-//! stand on.
+//! epoll, level-triggered, for one thread: used by the load and by the server `epoll`.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -13,35 +12,35 @@ pub(super) struct Poll {
     ready: Vec<libc::epoll_event>,
 }
 
-/// What is waited for on a descriptor.
+/// The awaited readiness of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interest {
-    /// That there is something to read.
+    /// Readable.
     Read,
-    /// That, or room to write.
+    /// Readable or writable.
     ReadAndWrite,
-    /// Room to write.
+    /// Writable.
     Write,
 }
 
 impl Poll {
-    /// An empty set that tells at most `capacity` events at once.
+    /// Returns an empty set that reports at most `capacity` events at once.
     pub(super) fn new(capacity: usize) -> io::Result<Poll> {
         // SAFETY: makes a new descriptor and touches no memory.
         let epoll = checked(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         Ok(Poll {
-            // SAFETY: the descriptor is new and nobody else's.
+            // SAFETY: the descriptor is new and has no other owner.
             epoll: unsafe { OwnedFd::from_raw_fd(epoll) },
             ready: vec![libc::epoll_event { events: 0, u64: 0 }; capacity],
         })
     }
 
-    /// Takes a descriptor in. It leaves the set when it is closed.
+    /// Adds a descriptor. It leaves the set when it is closed.
     pub(super) fn add(&self, what: impl AsFd, number: usize) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_ADD, what, number, Interest::Read)
     }
 
-    /// Changes what is waited for.
+    /// Changes the awaited readiness.
     pub(super) fn change(
         &self,
         what: impl AsFd,
@@ -51,7 +50,7 @@ impl Poll {
         self.control(libc::EPOLL_CTL_MOD, what, number, interest)
     }
 
-    /// Waits, at most that long, and puts the numbers of all that is ready into `numbers`.
+    /// Waits, at most that long, and puts the numbers of all ready descriptors into `numbers`.
     pub(super) fn wait(
         &mut self,
         limit: Option<Duration>,
@@ -98,7 +97,7 @@ impl Poll {
         self.collect(count as i32, numbers)
     }
 
-    /// Puts the numbers of as many events as a call has returned into `numbers`.
+    /// Puts the numbers of the returned events into `numbers`.
     fn collect(&self, count: i32, numbers: &mut Vec<usize>) -> io::Result<()> {
         let count = match checked(count) {
             Ok(count) => count as usize,

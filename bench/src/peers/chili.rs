@@ -10,7 +10,7 @@ use crate::child::{Job, Laps, Outcome, Skip};
 
 use super::fork;
 
-/// How chili is used.
+/// A note on the use of chili.
 pub(super) const NOTE: &str = "`Scope::join`; a join runs inline unless a worker is idle";
 
 pub(super) fn run(job: &Job) -> Outcome {
@@ -64,7 +64,7 @@ fn node(scope: &mut Scope<'_>, number: u64, leaves: u64) -> u64 {
     siblings(scope, &children, below)
 }
 
-/// Ten children by joins of two: chili knows no other shape.
+/// Ten children by joins of two: chili has no other form.
 fn siblings(scope: &mut Scope<'_>, children: &[u64], leaves: u64) -> u64 {
     match children {
         [] => 0,

@@ -16,7 +16,7 @@ use crate::child::{
 
 use super::talk;
 
-/// How crossbeam is used.
+/// A note on the use of crossbeam.
 pub(super) const NOTE: &str = "threads fed with boxed closures by one channel; steal: the \
      bare deque with a spinning thief, no closure; messages: plain threads";
 

@@ -10,7 +10,7 @@ use super::tail;
 use super::talk::{flume, kanal};
 use super::{chili, crossbeam, may, rayon, smol, threads, tokio};
 
-/// Where a peer's cases are.
+/// The place of a peer's cases.
 #[derive(Clone, Copy, Debug)]
 pub enum Program {
     /// In this program.
@@ -30,14 +30,14 @@ pub enum Program {
 pub struct Peer {
     /// The name on the command line and in the tables.
     pub name: &'static str,
-    /// Where its cases are.
+    /// The place of its cases.
     pub program: Program,
-    /// How it was used, for the reader of the tables.
+    /// A note on its use, for the reader of the tables.
     pub note: &'static str,
 }
 
 impl Peer {
-    /// Whether the case is of the kind that this peer is for.
+    /// Returns true if the case is of this peer's kind.
     pub fn fits(&self, case: &Case) -> bool {
         if let Kind::Net(net) = case.kind {
             return net::serves(self.name, net);
@@ -61,11 +61,10 @@ impl Peer {
     }
 }
 
-/// The name of the runtime that the limits speak of.
+/// The name of the runtime that the limits are about.
 pub const OURS: &str = "pirn";
 
-/// Peers without a scheduler: in the cases of servers they are shown beside the others, and
-/// are none to be beaten.
+/// Peers without a scheduler: the cases of servers show them, but no ratio refers to them.
 pub const BARE: &[&str] = &["epoll", "threads"];
 
 /// All peers in the order of the tables.

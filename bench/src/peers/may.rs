@@ -17,7 +17,7 @@ use crate::child::{
 use super::tail;
 use super::talk;
 
-/// How may is used.
+/// A note on the use of may.
 pub(super) const NOTE: &str = "`go!` and `join`, its own default stacks of 32 KiB; skynet a tenth, times \
      ten; throughput in rounds a twentieth of the others'; \
      30,000 parked at most: more need a raised `vm.max_map_count`";

@@ -1,9 +1,9 @@
-//! The peers: each file writes the cases of `case::table` once more, as users of that
-//! library would write them well.
+//! The peers: each file has the cases of `case::table` again, as an experienced user of that
+//! library would write them.
 //!
-//! Every file has the same shape: `NOTE` says what it does where that is not obvious, `run`
-//! picks the case, one function for each case follows in the order of the table. A case
-//! that a library cannot express is skipped with the reason, never imitated.
+//! Every file has the same structure: `NOTE` explains what is not obvious, `run` picks the case,
+//! one function for each case follows in the order of the table. A case that a library cannot
+//! express is skipped with the reason, never imitated.
 
 mod chili;
 mod crossbeam;

@@ -21,7 +21,7 @@ use super::fork;
 use super::tail;
 use super::talk;
 
-/// How pirn is used.
+/// A note on the use of pirn.
 pub(super) const NOTE: &str = "`spawn` and `join` on a fiber of a runtime of its own; \
      `scope` where many are awaited; for fork-join `par::join`; for gzip the program pgz";
 

@@ -13,7 +13,7 @@ use crate::child::{
 
 use super::fork;
 
-/// How rayon is used.
+/// A note on the use of rayon.
 pub(super) const NOTE: &str = "`scope` and `spawn` inside a pool; jobs run on the worker's own stack and cannot wait";
 
 pub(super) fn run(job: &Job) -> Outcome {

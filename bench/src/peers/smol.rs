@@ -17,7 +17,7 @@ use crate::child::{
 
 use super::talk;
 
-/// How smol is used.
+/// A note on the use of smol.
 pub(super) const NOTE: &str = "one `Executor`, a thread for each worker; stackless";
 
 static EXECUTOR: Executor<'static> = Executor::new();

@@ -1,4 +1,4 @@
-//! std threads: what a program pays that starts a thread for each thing it does.
+//! std threads: the cost of a thread for each operation.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -13,7 +13,7 @@ use crate::child::{
 use super::tail;
 use super::talk;
 
-/// How std threads are used.
+/// A note on the use of std threads.
 pub(super) const NOTE: &str =
     "a thread for each fiber; rounds a hundredth of the others', 10,000 parked at most";
 
@@ -129,7 +129,7 @@ fn busy_child(job: &Job) {
     latency.print();
 }
 
-/// One thread that parks until there is something to do, as a worker does.
+/// One thread that parks until there is work, like a worker.
 fn wake(job: &Job) {
     static STAMP: Stamp = Stamp::new();
     static WORK: AtomicBool = AtomicBool::new(false);

@@ -19,7 +19,7 @@ use crate::child::{
 use super::tail;
 use super::talk;
 
-/// How tokio is used.
+/// A note on the use of tokio.
 pub(super) const NOTE: &str = "multi-thread runtime, the driving task on a worker; \
      join handles awaited one by one; stackless";
 
@@ -200,7 +200,7 @@ async fn busy_child(job: Job) {
     latency.print();
 }
 
-/// Two tasks at a time: the newest stays in a slot that thieves do not see at once.
+/// Two tasks at a time: the newest stays in a slot that thieves cannot access at once.
 async fn hand_over(job: Job) {
     let mut latency = Latency::new(&job);
     while latency.more() {

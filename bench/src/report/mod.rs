@@ -1,4 +1,4 @@
-//! What a reader gets: the same report as aligned text, Markdown or JSON.
+//! The report, as aligned text, Markdown or JSON.
 //!
 //! `sheet` turns results into words and numbers once; the three writers only lay them out.
 

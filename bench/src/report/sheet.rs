@@ -11,14 +11,14 @@ use crate::peers::{BARE, OURS};
 
 use super::verdict::{Limit, limits};
 
-/// Everything that is printed.
+/// The contents of a report.
 #[derive(Debug, Serialize)]
 pub struct Sheet {
-    /// Where and on what.
+    /// The machine.
     pub machine: Machine,
-    /// Whether rounds were a tenth of their size.
+    /// True if rounds were a tenth of their size.
     pub quick: bool,
-    /// How often each case ran.
+    /// Number of runs of each case.
     pub repetitions: usize,
     /// The floors of this run.
     pub floors: Vec<FloorLine>,
@@ -33,7 +33,7 @@ pub struct Sheet {
 pub struct FloorLine {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its description.
     pub title: &'static str,
     /// In nanoseconds.
     pub summary: Summary,
@@ -50,23 +50,23 @@ pub struct Block {
     pub row: &'static str,
     /// The unit of all numbers.
     pub unit: &'static str,
-    /// Whether a larger number is the better one.
+    /// True if a larger number is better.
     pub more_is_better: bool,
-    /// How many workers every peer had.
+    /// Number of workers of every peer.
     pub workers: usize,
     /// Rounds before the first sample, in every child.
     pub warmups: u64,
-    /// Whether the rarest samples are shown as well.
+    /// True if the rarest samples are shown as well.
     pub tail: bool,
     /// Peers with numbers, the best first.
     pub lines: Vec<Line>,
-    /// Peers without, and why.
+    /// Peers without numbers, and the reasons.
     pub absent: Vec<(&'static str, String)>,
-    /// How many processors other processes kept busy before the case, at most.
+    /// Maximum of processors used by other processes before the case.
     pub others: Option<f64>,
-    /// What pirn must keep and whether it did.
+    /// pirn's limits with their verdicts.
     pub limits: Vec<Limit>,
-    /// What peers did elsewhere, for comparison.
+    /// Figures of peers on another machine, for comparison.
     pub region: Vec<(&'static str, f64)>,
 }
 
@@ -77,11 +77,11 @@ pub struct Line {
     pub peer: &'static str,
     /// Its numbers.
     pub summary: Summary,
-    /// The median as a multiple of the best peer's, pirn, and servers without a scheduler, not
-    /// counted among them.
+    /// The median as a multiple of the best peer's, not counting pirn and servers without a
+    /// scheduler.
     pub times_best: Option<f64>,
-    /// What that multiple surely keeps: at least so much where more is better, else at most.
-    /// Only where each repetition gives one sample: for servers and whole programs.
+    /// The bound of that multiple with 95 % probability: a lower one where more is better, else an
+    /// upper one. Only if each repetition gives one sample: for servers and whole programs.
     pub surely: Option<f64>,
     /// The samples, in such cases only.
     pub samples: Vec<f64>,
@@ -175,8 +175,8 @@ fn block(plan: &Plan, results: &Results, at: usize, case: &Case, row: &Row) -> B
     }
 }
 
-/// Whether every run had requests enough for the percentile that the series is named after, if it
-/// is.
+/// Returns true if every run had enough requests for the percentile in the name of the series, if
+/// there is one.
 fn has_requests(cell: &Cell, series: &str) -> bool {
     let per_mille = match series {
         series if series.contains("p999") => 999,
@@ -194,7 +194,7 @@ fn has_requests(cell: &Cell, series: &str) -> bool {
 }
 
 impl Sheet {
-    /// What other processes did, for the head of a report.
+    /// Returns the load by other processes, for the head of a report.
     pub(super) fn others(&self) -> String {
         let most = self.blocks.iter().filter_map(|block| block.others);
         match most.reduce(f64::max) {
@@ -208,12 +208,12 @@ impl Sheet {
 }
 
 impl Block {
-    /// Whether the machine is known to have been quiet before the case.
+    /// Returns true if the machine is known to have been quiet before the case.
     pub fn is_quiet(&self) -> bool {
         self.others.is_some_and(is_quiet)
     }
 
-    /// What is to be said of a machine that was not quiet.
+    /// Returns the note on a machine that was not quiet.
     pub(super) fn noise(&self) -> Option<String> {
         let others = self.others.filter(|others| !is_quiet(*others))?;
         Some(format!(
@@ -221,7 +221,7 @@ impl Block {
         ))
     }
 
-    /// Where what is better lies, seen from a bound.
+    /// Returns the direction of better values from a bound.
     pub fn sign(&self) -> &'static str {
         if self.more_is_better { "≥" } else { "≤" }
     }
@@ -251,7 +251,7 @@ fn rank(lines: &mut [Line], more_is_better: bool, bare: &[&str]) {
     }
 }
 
-/// Whether the peer is pirn with either scheduler.
+/// Returns true if the peer is pirn with either scheduler.
 pub(super) fn is_ours(peer: &str) -> bool {
     peer.starts_with(OURS)
 }

@@ -133,7 +133,7 @@ pub(super) fn by_reason<'a>(
     groups
 }
 
-/// A limit with its number and whether it was kept, in one line.
+/// A limit with its number and verdict, in one line.
 pub(super) fn verdict(limit: &Limit, unit: &str) -> String {
     let equals = if limit.relative { " =" } else { "" };
     let value = limit
@@ -148,7 +148,7 @@ pub(super) fn verdict(limit: &Limit, unit: &str) -> String {
     format!("{}{value}: {outcome}", limit.text)
 }
 
-/// What a limit asks for, without what a peer did in this run.
+/// The requirement of a limit, without a peer's figure of this run.
 pub(super) fn bound(limit: &Limit, unit: &str) -> String {
     match limit.value {
         Some(value) if !limit.relative => {
@@ -158,7 +158,7 @@ pub(super) fn bound(limit: &Limit, unit: &str) -> String {
     }
 }
 
-/// A percentile, or a dash where there are too few samples for it.
+/// A percentile, or a dash if there are too few samples for it.
 pub(super) fn percentile(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), number)
 }
@@ -172,7 +172,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// Thousands apart.
+/// Formats a number with separators of thousands.
 fn group(value: i64) -> String {
     let digits = value.to_string();
     let mut grouped = String::new();

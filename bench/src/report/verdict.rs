@@ -1,4 +1,4 @@
-//! The limits of a row, held against what pirn did.
+//! The limits of a row, compared with pirn's figures.
 
 use serde::Serialize;
 
@@ -11,19 +11,19 @@ use super::sheet::{Line, is_ours};
 /// One limit of one row.
 #[derive(Debug, Serialize)]
 pub struct Limit {
-    /// Which of our peers it is for.
+    /// The peer of pirn that it is for.
     pub peer: &'static str,
-    /// The peers that it speaks of, whether they ran or not.
+    /// The peers that it refers to, whether they ran or not.
     pub among: Vec<&'static str>,
     /// In words; the number follows them.
     pub text: String,
-    /// Whether the number hangs on what a peer or a floor did in this run.
+    /// True if the number depends on the figure of a peer or a floor in this run.
     pub relative: bool,
-    /// The number that it comes to in this run, if what it refers to ran.
+    /// Its number in this run, if the peers that it refers to ran.
     pub value: Option<f64>,
-    /// What pirn did, as a multiple of that number.
+    /// pirn's figure, as a multiple of that number.
     pub times: Option<f64>,
-    /// Whether that keeps the limit.
+    /// True if that keeps the limit.
     pub kept: Option<bool>,
 }
 
@@ -94,7 +94,8 @@ fn limit(
     let ours = lines.iter().find(|line| line.peer == peer);
     let ours = ours.map(|line| match bound.stat() {
         Stat::Median => line.summary.median,
-        // With too few samples for it, the largest stands in: a bound is not lost by that.
+        // With too few samples for it, the largest is used instead, so that the bound still has a
+        // verdict.
         Stat::P99 => line.summary.p99.unwrap_or(line.summary.max),
     });
     let times = ours.zip(value).map(|(ours, value)| ours / value);
@@ -116,7 +117,7 @@ fn limit(
     }
 }
 
-/// The peers that a bound speaks of.
+/// Returns the peers that a bound refers to.
 fn among(bound: &Bound) -> Vec<&'static str> {
     match *bound {
         Bound::Peer(peer, _) => vec![peer],

@@ -1,7 +1,7 @@
 //! The verdicts of a run, one a line, for `cargo xtask bench` to write into `bench/BOUNDS.md`.
 //!
-//! A verdict that a noisy machine, too few repetitions or a missing peer would colour has no line, and
-//! the reason is told.
+//! A verdict that a noisy machine, too few repetitions or a missing peer would distort has no line,
+//! and the reason is reported.
 
 use crate::base::verdict_line;
 use crate::case;
@@ -11,10 +11,10 @@ use super::sheet::{Block, Sheet};
 use super::text::bound;
 use super::verdict::Limit;
 
-/// How many repetitions a verdict needs.
+/// Number of repetitions that a verdict needs.
 pub const ENOUGH: usize = 7;
 
-/// Returns the lines, and why there are no others. `missing` are the peers that have not run.
+/// Returns the lines, and the reasons for missing ones. `missing` are the peers that have not run.
 pub fn verdicts(sheet: &Sheet, missing: &[&str]) -> (Vec<String>, Vec<String>) {
     let (mut lines, mut reasons) = (Vec::new(), Vec::new());
     if sheet.quick || sheet.repetitions < ENOUGH {
@@ -36,7 +36,7 @@ pub fn verdicts(sheet: &Sheet, missing: &[&str]) -> (Vec<String>, Vec<String>) {
     (lines, reasons)
 }
 
-/// Whether a limit was kept, and its multiple, or why that is not known.
+/// Returns the verdict on a limit, and its multiple, or the reason why it is unknown.
 fn judge(block: &Block, limit: &Limit, missing: &[&str]) -> Result<(bool, f64), String> {
     let case = case::find(block.case);
     let fits = |name: &str| {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::harness::{Answer, Machine, Plan, Results};
 
-    /// A run of `steal` and `echo-64`, in which pirn and tokio did the same.
+    /// Returns a run of `steal` and `echo-64` with equal figures of pirn and tokio.
     fn sheet(repetitions: usize, others: f64) -> Sheet {
         let plan = Plan {
             cases: ["steal", "echo-64"]

@@ -51,7 +51,7 @@ fn library_directories(prefix: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Unpacks the packages that the one for Boost.Fiber leads to.
+/// Unpacks the packages on which the one for Boost.Fiber depends.
 fn fetch(directory: &Path) -> Result<(), String> {
     let packages = directory.join("packages");
     fs::create_dir_all(&packages).map_err(|error| error.to_string())?;
@@ -72,14 +72,14 @@ fn fetch(directory: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The packages for the version of Boost that this release of Debian has.
+/// Returns the packages for the version of Boost in this release of Debian.
 fn package_names() -> Result<[String; 3], String> {
     let name = "libboost-fiber-dev";
     let ask = || step(Command::new("apt-cache").args(["depends", name]));
     let answer = match ask() {
         Ok(answer) => answer,
         Err(_) => {
-            // Fresh machines have no lists yet.
+            // New machines have no lists yet.
             step(Command::new("apt-get").arg("update"))?;
             ask()?
         }

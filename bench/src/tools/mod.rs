@@ -1,7 +1,7 @@
-//! Programs of others that the comparison needs.
+//! Third-party programs for the comparison.
 //!
 //! Everything is fetched and built below the target directory, nothing is installed on the
-//! system. What cannot be had is reported with its reason and its column stays empty.
+//! system. An unavailable program is reported with the reason, and its column stays empty.
 
 mod boost;
 mod go;

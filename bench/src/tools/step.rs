@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs `command` silently. The error is the last line that it said.
+/// Runs `command` silently. The error is the last line of its output.
 pub(crate) fn step(command: &mut Command) -> Result<String, String> {
     let program = Path::new(command.get_program());
     let name = program

@@ -1,4 +1,4 @@
-//! The versions of the peers that are no crates.
+//! The versions of the peers that are not crates.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use crate::harness::Programs;
 use super::go::compiler;
 use super::step;
 
-/// What the programs that are there say of themselves.
+/// Returns the versions that the installed programs print.
 pub fn versions(programs: &Programs) -> Vec<String> {
     let mut versions = Vec::new();
     if programs.go.is_ok() {

@@ -1,11 +1,11 @@
-//! A clock that does not depend on how fast this process runs, for counting.
+//! A clock that does not depend on the speed of this process, for counting.
 //!
-//! A scheduler adapts to time: how often it looks at shared queues, when it wakes another
-//! worker. Under callgrind, time passes as the host pleases, and with it the count of
-//! instructions moved by some thousandths. So a child that is being counted sees a time of
-//! its own: every look at the clock of a thread finds the same step gone by.
+//! A scheduler adapts to time: how often it checks shared queues, when it wakes another worker.
+//! Under callgrind, the speed depends on the host, and changed the count of instructions by some
+//! thousandths. So a counted child has a time of its own: every reading of a thread's clock
+//! advances it by the same step.
 //!
-//! The symbol takes the place of libc's in this program alone; `compare` is not touched.
+//! The symbol replaces libc's in this program only; `compare` is not affected.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -15,7 +15,7 @@ use std::{mem, ptr};
 
 use libc::{clockid_t, timespec};
 
-/// Between two looks. With a look every few dozen fibers, about what they need in truth.
+/// The step of one reading. With a reading every few dozen fibers, about their real time.
 const STEP: i64 = 5_000;
 
 /// When the steady time began, in nanoseconds; 0 while time is real.
@@ -25,7 +25,7 @@ thread_local! {
     static LOOKS: Cell<i64> = const { Cell::new(0) };
 }
 
-/// From now on, every thread of this process counts its own time from here.
+/// Starts the steady time: every thread of this process counts its own time from here.
 pub(crate) fn hold_steady() {
     let mut now = timespec {
         tv_sec: 0,

@@ -1,5 +1,5 @@
-//! Guards against slower code: instructions for one operation against the repository's
-//! baseline, and wall time against what this machine did before.
+//! Guards against regressions: instructions for one operation against the repository's baseline,
+//! and wall time against earlier runs on this machine.
 //!
 //! The same program is its own child: `guard child OPERATION N` repeats one operation under
 //! callgrind, `guard child OPERATION wall MICROSECONDS` times it.

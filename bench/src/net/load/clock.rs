@@ -13,7 +13,7 @@ pub(super) struct Clocks {
     own: ProcessClock,
 }
 
-/// What they show, or how far they went.
+/// Their values, or differences of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
     /// The server, if its process was named.
@@ -49,7 +49,7 @@ impl Clocks {
 }
 
 impl Used {
-    /// How far the clocks went since they showed `before`.
+    /// Returns the progress of the clocks since `before`.
     pub(super) fn since(self, before: Used) -> Used {
         let server = self.server.zip(before.server);
         Used {
@@ -60,7 +60,7 @@ impl Used {
 }
 
 impl ProcessClock {
-    /// The clock of the process with this number.
+    /// Returns the clock of the process with this id.
     fn of(process: u32) -> io::Result<ProcessClock> {
         let mut clock = 0;
         // SAFETY: `clock` is a place for the answer.
@@ -70,7 +70,7 @@ impl ProcessClock {
         }
     }
 
-    /// What it has used so far.
+    /// Returns its time so far.
     fn now(self) -> io::Result<Duration> {
         let mut time = libc::timespec {
             tv_sec: 0,

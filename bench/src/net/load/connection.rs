@@ -1,8 +1,8 @@
 //! One connection of a load.
 //!
-//! `asked` counts the requests that it may have made by now; their bytes go out as far as the
-//! socket takes them, and the rest when it takes more. A request's time runs from the moment
-//! at which it might first be asked: what waits in this process for room counts as well.
+//! `asked` counts the requests that are due. Their bytes are written as far as the socket accepts
+//! them, the rest later. A request's latency is measured from the moment at which it is due, so
+//! waiting for the socket in this process is included.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -19,24 +19,24 @@ use super::dialect::Dialect;
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// Which it is, for messages.
+    /// Its number, for messages.
     number: usize,
     pub(super) stream: TcpStream,
     dialect: Dialect,
-    /// Bytes that have gone out.
+    /// Bytes that have been written.
     said: u64,
-    /// Bytes that may go out.
+    /// Bytes that are due.
     due: u64,
-    /// When each request that has no answer yet was asked, the oldest first.
+    /// The times of the requests without an answer, the oldest first.
     open: VecDeque<u64>,
 }
 
-/// What a connection waits for after it has said what it could.
+/// The state of a connection after a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// All that it may say has gone out.
+    /// All due bytes have been written.
     All,
-    /// The socket takes no more for now.
+    /// The socket is full.
     Part,
 }
 
@@ -66,8 +66,8 @@ impl Connection {
         })
     }
 
-    /// Asks once and waits for the answer, at most that long: from here on the server has
-    /// taken the connection in.
+    /// Sends one request and waits for the answer, at most that long: after that the server has
+    /// accepted the connection.
     pub(super) fn greet(
         &mut self,
         patience: Duration,
@@ -88,19 +88,19 @@ impl Connection {
             .map_err(Failure::at(place(self.number)))
     }
 
-    /// Asks `count` more, at this time.
+    /// Makes `count` more requests due, at this time.
     pub(super) fn ask(&mut self, count: u64, now: u64) -> Result<Said, Failure> {
         self.due += count * self.dialect.size() as u64;
         self.open.extend((0..count).map(|_| now));
         self.flush()
     }
 
-    /// How many requests it has asked after the greeting.
+    /// Returns the number of its requests after the greeting.
     pub(super) fn asked(&self) -> u64 {
         (self.due / self.dialect.size() as u64).saturating_sub(1)
     }
 
-    /// Says what it may and has not said yet.
+    /// Writes the due bytes that have not been written yet.
     pub(super) fn flush(&mut self) -> Result<Said, Failure> {
         while self.said < self.due {
             let words = self.dialect.say(self.said, (self.due - self.said) as usize);
@@ -116,7 +116,7 @@ impl Connection {
         Ok(Said::All)
     }
 
-    /// Reads once, and tells `answered` for each answer that is complete when it was asked.
+    /// Reads once, and calls `answered` with the time of the request for each complete answer.
     pub(super) fn hear(
         &mut self,
         buffer: &mut [u8],
@@ -144,12 +144,12 @@ impl Connection {
         Ok(answers)
     }
 
-    /// Whether something that may be said has not gone out.
+    /// Returns true if due bytes have not been written.
     pub(super) fn is_behind(&self) -> bool {
         self.said < self.due
     }
 
-    /// Says that no more is asked; the server must end the connection without another word.
+    /// Shuts down the sending direction; the server must end the connection without further bytes.
     pub(super) fn close(
         self,
         patience: Duration,
@@ -176,8 +176,8 @@ impl Connection {
     }
 }
 
-/// Has the port chosen by connecting, which knows both ends, instead of by binding, which needs
-/// one that nobody else has.
+/// Defers the choice of the port to `connect`, which knows both ends, instead of `bind`, which
+/// needs an unused one.
 fn choose_port_late(socket: &Socket) -> io::Result<()> {
     let yes = 1;
     // SAFETY: the socket is open, and the call reads the four bytes of `yes`.

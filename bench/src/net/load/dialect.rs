@@ -1,30 +1,30 @@
-//! What is asked on a connection, and what a right answer is.
+//! The requests on a connection, and the correct answers.
 //!
-//! Echo: connection `c` says a stream of bytes of its own, cut into requests, and every byte
-//! must come back in its place. All streams lie in one table, each beginning elsewhere, so a
-//! byte that is lost, doubled, changed, or another connection's, is the wrong byte. The length of
-//! the table is a prime: no size of a buffer divides it.
+//! Echo: each connection sends a stream of bytes of its own, divided into requests, and every byte
+//! must come back in its place. All streams are in one table, each with another start. So a byte
+//! that is lost, duplicated, changed, or from another connection, is detected. The length of the
+//! table is a prime: no size of a buffer divides it.
 //!
-//! HTTP: one request over and over; an answer is a head that says 200 and how long the body
-//! is, and the body that all servers give.
+//! HTTP: one request repeatedly; an answer is a head with the status 200 and the length, and the
+//! body common to all servers.
 
 use std::sync::LazyLock;
 
 /// The largest request of echo, and the largest piece that is read at once.
 pub(super) const LARGEST: usize = 1 << 16;
 
-/// The body that every HTTP server answers.
+/// The body of every HTTP server's answers.
 pub(in crate::net) const BODY: &[u8] = b"Hello, world!";
 
 const ASK: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// How many bytes come before the streams repeat.
+/// Number of bytes before the streams repeat.
 const PERIOD: usize = 65_521;
 
-/// How far the streams of two neighbors begin from each other; arbitrary.
+/// Distance between the starts of two neighboring streams; arbitrary.
 const APART: usize = 7_919;
 
-/// The streams, with the beginning once more so that every piece lies in one place.
+/// The streams, with the beginning repeated at the end so that every piece is contiguous.
 static STREAM: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut next = || {
@@ -41,12 +41,12 @@ static STREAM: LazyLock<Vec<u8>> = LazyLock::new(|| {
         .collect()
 });
 
-/// One side of the talk on one connection.
+/// The protocol state of one connection.
 #[derive(Debug)]
 pub(super) enum Dialect {
-    /// The same bytes come back.
+    /// Echo.
     Echo {
-        /// Where this connection's stream begins in the table.
+        /// Start of this connection's stream in the table.
         begin: usize,
         /// Bytes of a request.
         size: usize,
@@ -55,7 +55,7 @@ pub(super) enum Dialect {
     },
     /// HTTP/1.1.
     Http {
-        /// What has come of an answer that is not complete.
+        /// The received part of an incomplete answer.
         part: Vec<u8>,
     },
 }
@@ -73,7 +73,7 @@ impl Dialect {
         Dialect::Http { part: Vec::new() }
     }
 
-    /// How long a request is.
+    /// Returns the length of a request.
     pub(super) fn size(&self) -> usize {
         match self {
             Dialect::Echo { size, .. } => *size,
@@ -81,7 +81,8 @@ impl Dialect {
         }
     }
 
-    /// Some of the bytes to say next, when `said` have been said and `count` more may be.
+    /// Returns some of the next bytes to write, when `said` have been written and `count` more are
+    /// due.
     pub(super) fn say(&self, said: u64, count: usize) -> &'static [u8] {
         match self {
             Dialect::Echo { begin, .. } => piece(*begin, said, count.min(LARGEST)),
@@ -92,11 +93,11 @@ impl Dialect {
         }
     }
 
-    /// Takes what came, at most [`LARGEST`] bytes, and returns how many answers that
-    /// completes.
+    /// Accepts received bytes, at most [`LARGEST`], and returns the number of answers that they
+    /// complete.
     ///
     /// # Errors
-    /// It is not what should have come; in words.
+    /// When they are wrong; in words.
     pub(super) fn hear(&mut self, heard: &[u8]) -> Result<u64, String> {
         match self {
             Dialect::Echo { begin, size, back } => {
@@ -124,7 +125,7 @@ impl Dialect {
     }
 }
 
-/// `count` bytes of the stream that begins at `begin`, after the first `from`.
+/// Returns `count` bytes of the stream that begins at `begin`, after the first `from`.
 fn piece(begin: usize, from: u64, count: usize) -> &'static [u8] {
     let at = (begin + (from % PERIOD as u64) as usize) % PERIOD;
     &STREAM[at..at + count]
@@ -142,7 +143,7 @@ fn difference(heard: &[u8], right: &[u8], back: u64, size: usize) -> String {
     format!("byte {byte} of answer {request} is {is:#04x} and should be {should:#04x}")
 }
 
-/// The length of the answer at the front of `heard`, if it is complete.
+/// Returns the length of the answer at the front of `heard`, if it is complete.
 fn answer(heard: &[u8]) -> Result<Option<usize>, String> {
     let Some(head) = heard.windows(4).position(|four| four == b"\r\n\r\n") else {
         return if heard.len() > LARGEST {

@@ -1,10 +1,9 @@
-//! The loop: one thread, one epoll set, one read for each event, one look at the clock for
-//! each read.
+//! The loop: one thread, one epoll set, one read for each event, one reading of the clock for each
+//! read.
 //!
-//! Phases: connect and greet one by one; warm up; the window, from one look at the server's
-//! processor clock to the next; drain, in which nothing new is asked and all that was is still
-//! checked; close. By number of requests there is no warm-up, and the window ends when the
-//! last answer is there.
+//! Phases: connect and greet one by one; warm up; the window, between two readings of the server's
+//! processor clock; drain, with no new requests, in which all answers are still checked; close. By
+//! number of requests there is no warm-up, and the window ends with the last answer.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,17 +22,17 @@ use super::{Failure, Load, Report, Until};
 /// Connections from one local address at most: fewer than it has ports.
 const FROM_ONE_ADDRESS: usize = 20_000;
 
-/// Events that are told at once; arbitrary.
+/// Maximum events of one wait; arbitrary.
 const EVENTS: usize = 1024;
 
-/// Requests that are asked one after the other before answers are read, where they have fixed
-/// times; arbitrary.
+/// Requests that are sent one after the other before answers are read, if they have fixed times;
+/// arbitrary.
 const BATCH: usize = 64;
 
 /// Runs the load to its end.
 ///
 /// # Errors
-/// The first thing that was wrong.
+/// The first error.
 pub fn load(load: &Load) -> Result<Report, Failure> {
     raise_descriptors().map_err(Failure::at("limit on descriptors"))?;
     let mut drive = Drive::new(load)?;
@@ -76,7 +75,7 @@ pub fn load(load: &Load) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// Connects `count` times, each greeted before the next.
+/// Opens `count` connections, each greeted before the next.
 pub(super) fn connect(load: &Load, count: usize) -> Result<Vec<Connection>, Failure> {
     let server = SocketAddr::from((Ipv4Addr::LOCALHOST, load.port));
     let mut buffer = vec![0; LARGEST];
@@ -94,18 +93,18 @@ pub(super) fn connect(load: &Load, count: usize) -> Result<Vec<Connection>, Fail
     (0..count).map(open).collect()
 }
 
-/// A load under way.
+/// A running load.
 #[derive(Debug)]
 struct Drive {
     connections: Vec<Connection>,
     poll: Poll,
     tally: Tally,
     buffer: Vec<u8>,
-    /// Requests that may still be asked.
+    /// Remaining requests.
     left: u64,
-    /// Requests that one connection may ask.
+    /// Maximum requests of one connection.
     each: u64,
-    /// One connection in so many is costly, 0 for none.
+    /// One connection in this many is costly, 0 for none.
     every: u64,
     /// Requests without an answer, on all connections.
     awaited: u64,
@@ -140,8 +139,8 @@ impl Drive {
         self.started.elapsed().as_nanos() as u64
     }
 
-    /// Puts `depth` requests in flight on each connection, as long as any are left. All are due now:
-    /// a server that takes the processor from this loop makes its clients wait.
+    /// Puts `depth` requests in flight on each connection, while any are left. All are due now: if
+    /// the server delays this loop, that counts as latency.
     fn begin(&mut self, depth: usize) -> Result<(), Failure> {
         let due = self.now();
         for number in 0..self.connections.len() {
@@ -150,7 +149,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Goes on for a time, or until nothing is awaited.
+    /// Runs for a time, or until no answer is awaited.
     fn run(&mut self, time: Option<Duration>) -> Result<(), Failure> {
         let end = time.map(|time| self.now() + time.as_nanos() as u64);
         let mut ready = Vec::with_capacity(EVENTS);
@@ -172,7 +171,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Asks so many requests at fixed times, on one connection after the other.
+    /// Sends requests at fixed times, on one connection after the other.
     fn pace(&mut self, requests: u64, rate: f64) -> Result<(), Failure> {
         shorten_sleeps().map_err(Failure::at("timer slack"))?;
         let mut ready = Vec::with_capacity(EVENTS);
@@ -201,7 +200,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Does what a connection is ready for; returns the time after it.
+    /// Handles the readiness of a connection; returns the time after it.
     fn serve(&mut self, number: usize) -> Result<u64, Failure> {
         let connection = &mut self.connections[number];
         if connection.is_behind() && connection.flush()? == Said::All {
@@ -222,7 +221,7 @@ impl Drive {
         Ok(now)
     }
 
-    /// Asks at most `count` more on a connection.
+    /// Makes at most `count` more requests due on a connection.
     fn ask(&mut self, number: usize, count: u64, now: u64) -> Result<(), Failure> {
         let of_its_own = self.each - self.connections[number].asked().min(self.each);
         let count = count.min(self.left).min(of_its_own);
@@ -233,7 +232,7 @@ impl Drive {
         self.put(number, count, now)
     }
 
-    /// Asks `count` more on a connection; their times run from `now`.
+    /// Makes `count` more requests due on a connection at `now`.
     fn put(&mut self, number: usize, count: u64, now: u64) -> Result<(), Failure> {
         self.awaited += count;
         let connection = &mut self.connections[number];
@@ -246,7 +245,7 @@ impl Drive {
         Ok(())
     }
 
-    /// What was found since `from`.
+    /// Returns the results since `from`.
     fn report(&self, from: u64, used: Used) -> Report {
         let window = Duration::from_nanos(self.now() - from);
         self.tally.report(window, used)
@@ -260,7 +259,7 @@ impl Drive {
     }
 }
 
-/// Makes the kernel end this thread's waits on time: by default they may take 50 µs longer.
+/// Disables the timer slack of this thread: by default its waits may take 50 µs longer.
 fn shorten_sleeps() -> io::Result<()> {
     // SAFETY: concerns this thread's timers alone and touches no memory.
     match unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) } {

@@ -1,33 +1,33 @@
-//! Why a load has no figures.
+//! The reason why a load has no figures.
 
 use std::{error, fmt, io};
 
-/// What was wrong, and where.
+/// An error, and its place.
 #[derive(Debug)]
 pub enum Failure {
-    /// A connection broke, or could not be made.
+    /// A connection failed, or could not be opened.
     Io {
-        /// Which of the connections, or which part of the load.
+        /// The connection, or the part of the load.
         place: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// A server answered wrongly.
     Wrong {
-        /// Which of the connections.
+        /// The connection.
         connection: usize,
         /// In words.
         what: String,
     },
-    /// Nothing came for a long time.
+    /// No bytes arrived for a long time.
     Silent {
-        /// How many answers were still awaited.
+        /// Number of missing answers.
         awaited: u64,
     },
 }
 
 impl Failure {
-    /// Puts a place to an error of the system.
+    /// Adds a place to an error of the system.
     pub(super) fn at(place: impl Into<String>) -> impl FnOnce(io::Error) -> Failure {
         let place = place.into();
         move |error| Failure::Io { place, error }

@@ -1,4 +1,4 @@
-//! Connections that only wait: how much of the server's memory each of them takes.
+//! Idle connections: the server's memory for each of them.
 
 use std::thread;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use super::{Failure, Load};
 /// plenty to spare.
 const SPARE: usize = 200;
 
-/// The kernel gathers resident pages by thread and adds them up later, and servers give back
-/// what they needed to take connections in.
+/// The kernel counts resident pages by thread and adds them up later, and servers release the
+/// memory for accepting.
 const REST: Duration = Duration::from_millis(200);
 
-/// Opens as many connections as `load` asks for and the limit on descriptors allows, has
-/// each answered once, and counts what the server then has more than before.
+/// Opens the connections of `load`, up to the limit on descriptors, sends one request on each, and
+/// measures the growth of the server's memory.
 ///
 /// # Errors
-/// The first thing that was wrong.
+/// The first error.
 pub(super) fn hold(load: &Load) -> Result<Vec<(&'static str, f64)>, Failure> {
     let limit = raise_descriptors().map_err(Failure::at("limit on descriptors"))?;
     let count = load.connections.min(limit.saturating_sub(SPARE));
@@ -30,7 +30,7 @@ pub(super) fn hold(load: &Load) -> Result<Vec<(&'static str, f64)>, Failure> {
         thread::sleep(REST);
         resident(server).map_err(Failure::at("memory of the server"))
     };
-    // What the first connection makes once for all is no part of what each takes.
+    // One-time allocations of the first connection do not count for each.
     drop(connect(load, 1)?);
     let before = memory()?;
     let connections = connect(load, count)?;

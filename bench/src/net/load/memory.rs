@@ -2,7 +2,7 @@
 
 use std::{fs, io};
 
-/// Resident memory and page tables, in bytes. What the kernel holds for sockets is not in it.
+/// Returns resident memory and page tables, in bytes, without the kernel's memory for sockets.
 pub(super) fn resident(process: u32) -> io::Result<u64> {
     let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
@@ -10,7 +10,7 @@ pub(super) fn resident(process: u32) -> io::Result<u64> {
     Ok(kib << 10)
 }
 
-/// The KiB that follow `name`, 0 if there is no such line.
+/// Returns the KiB after `name`, 0 if there is no such line.
 fn field(text: &str, name: &str) -> u64 {
     text.lines()
         .find_map(|line| line.strip_prefix(name))

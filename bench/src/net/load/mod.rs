@@ -1,10 +1,10 @@
-//! The load: asks a server on this machine, on one thread, and checks all that it says.
+//! The load: sends requests to a server on this machine, on one thread, and checks all answers.
 //!
-//! * `options` says what to do, `drive` does it: connects, then goes round its epoll set.
-//! * `connection` is one connection: what it still may ask, what it waits for.
-//! * `dialect` knows what is asked and what a right answer is.
-//! * `tally` counts and takes times; `clock` reads the server's processor time; `memory`
-//!   what it holds.
+//! * `options` are the settings, `drive` is the loop: connects, then polls its epoll set.
+//! * `connection` is one connection: its due requests, and the awaited answers.
+//! * `dialect` defines the requests and the correct answers.
+//! * `tally` counts and records latencies; `clock` reads the server's processor time, `memory` its
+//!   memory.
 //!
 //! The first wrong byte, missing answer or closed connection ends the whole load with a
 //! [`Failure`] that names it: there are no figures beside an error.

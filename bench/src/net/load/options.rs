@@ -1,4 +1,4 @@
-//! What a load is told, by a parent or by hand.
+//! The options of a load, from a parent or by hand.
 
 use std::iter;
 use std::time::Duration;
@@ -23,34 +23,35 @@ pub struct Load {
     pub size: usize,
     /// HTTP instead of echo.
     pub http: bool,
-    /// When it ends.
+    /// Its end.
     pub until: Until,
-    /// One connection in so many has requests that cost the server something, 0 for none.
+    /// One connection in this many has costly requests, 0 for none.
     pub every: u64,
-    /// How long nothing may come before the server counts as silent.
+    /// Time without bytes after which the server counts as silent.
     pub patience: Duration,
 }
 
-/// When a load ends.
+/// The end of a load.
 #[derive(Clone, Copy, Debug)]
 pub enum Until {
-    /// After a time that does not count, and a time that does.
+    /// After a warm-up that does not count, and a time that does.
     Time {
-        /// Nothing is counted meanwhile.
+        /// The warm-up, which does not count.
         warmup: Duration,
-        /// All that is answered meanwhile counts.
+        /// The window, in which all answers count.
         window: Duration,
     },
-    /// After so many requests, all of which count.
+    /// After this many requests, all of which count.
     Requests(u64),
-    /// After so many requests on each connection, all of which count.
+    /// After this many requests on each connection, all of which count.
     Each(u64),
-    /// After so many requests, which are asked at fixed times, whether the server answers or
-    /// not, on one connection after the other. Their times run from when they should be asked.
+    /// After this many requests, which are due at fixed times, whether the server answers or not,
+    /// on one connection after the other. Their latency is measured from the time at which they are
+    /// due.
     Paced {
-        /// How many.
+        /// Number of requests.
         requests: u64,
-        /// How many in a second.
+        /// Requests in a second.
         rate: f64,
     },
 }
@@ -121,10 +122,10 @@ struct Arguments {
     idle: bool,
 }
 
-/// Does what `compare child load …` asks for.
+/// Runs `compare child load …`.
 ///
 /// # Errors
-/// What was wrong with the arguments or with the server; in words.
+/// The error of the arguments or of the server; in words.
 pub fn load_child(arguments: &[String]) -> Result<(), String> {
     let words = iter::once("load").chain(arguments.iter().map(String::as_str));
     let given = Arguments::try_parse_from(words).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Counts and times: what a load has seen, and what it makes of it.
+//! Counts and latencies of a load, and the figures from them.
 //!
 //! A request belongs to the window in which its answer is complete. A load by number has a
 //! window from its first request to its last answer.
@@ -10,10 +10,10 @@ use hdrhistogram::Histogram;
 use super::clock::Used;
 use super::{Load, Until};
 
-/// Nanoseconds that count as themselves; what takes longer counts as these.
+/// Maximum recorded latency in nanoseconds; longer ones count as this.
 const LONGEST: u64 = 60_000_000_000;
 
-/// What is written down while the load runs.
+/// The records of a running load.
 #[derive(Debug)]
 pub(super) struct Tally {
     /// Nanoseconds from asking to the last byte of the answer, to three digits.
@@ -24,12 +24,12 @@ pub(super) struct Tally {
     lag: Option<Histogram<u64>>,
 }
 
-/// What a load found.
+/// The results of a load.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Requests answered in the window.
     pub requests: u64,
-    /// How long it was.
+    /// Its length.
     pub window: Duration,
     /// The server's processor time in it, if its process was named.
     pub processor: Option<Duration>,
@@ -44,7 +44,7 @@ pub struct Report {
 }
 
 impl Tally {
-    /// Counts cheap requests and lags apart if the load has them.
+    /// Returns empty records, with separate ones for cheap requests and lags if the load has them.
     pub(super) fn new(load: &Load) -> Tally {
         Tally {
             times: histogram(),
@@ -53,7 +53,7 @@ impl Tally {
         }
     }
 
-    /// Forgets all: the window begins.
+    /// Clears all: the window begins.
     pub(super) fn begin(&mut self) {
         self.times.reset();
     }
@@ -65,7 +65,7 @@ impl Tally {
         }
     }
 
-    /// Notes by how much a request was asked too late.
+    /// Records the lag of a request.
     pub(super) fn lagged(&mut self, nanos: u64) {
         if let Some(lag) = &mut self.lag {
             lag.saturating_record(nanos);
@@ -91,7 +91,7 @@ impl Report {
         self.requests as f64 / self.window.as_secs_f64()
     }
 
-    /// Names and numbers, as a child prints them.
+    /// Returns names and numbers, as a child prints them.
     pub fn samples(&self) -> Vec<(&'static str, f64)> {
         let mut samples = vec![("rate", self.rate())];
         samples.extend(

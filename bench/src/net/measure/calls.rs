@@ -1,9 +1,9 @@
 //! The system calls of a request: two runs under strace, the difference divided by the
 //! difference of their requests, so that starting, connecting and ending cancel.
 //!
-//! strace stops the server at every call, so that it is slow and finds much ready whenever it
-//! looks. How often it waits hangs on just that, so waits and futexes are counted in runs of
-//! their own, in which the kernel stops the server at these calls and no others.
+//! strace stops the server at every call, so that it is slow and every poll finds many sockets
+//! ready. The number of waits depends on that. So waits and futexes are counted in separate runs,
+//! in which the kernel stops the server at these calls only.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::tools::target_directory;
 
 use super::case::{Bench, Started};
 
-/// Names of system calls, and the series that each counts for; all others are `others`.
+/// Names of system calls, and the series of each; all others are `others`.
 const KINDS: &[(&str, &[&str])] = &[
     ("reads", &["read", "readv", "recvfrom", "recvmsg"]),
     ("writes", &["write", "writev", "sendto", "sendmsg"]),
@@ -34,20 +34,20 @@ const KINDS: &[(&str, &[&str])] = &[
     ("futexes", &["futex"]),
 ];
 
-/// What is none of these.
+/// The series of all others.
 const OTHERS: &str = "others";
 
-/// How many more requests a server is asked that is not stopped at every call.
+/// Factor of requests to a server that is not stopped at every call.
 const FASTER: u64 = 20;
 
 /// The calls of each kind for one request.
 type Kinds = BTreeMap<&'static str, f64>;
 
-/// Counts the calls of `requests` requests to the server that `server` starts. `load` has the
-/// arguments for a load of so many.
+/// Counts the calls of `requests` requests to the server that `server` starts. `load` returns the
+/// arguments for a load of a given number.
 ///
 /// # Errors
-/// What was wrong with the server, or with what strace wrote; in words.
+/// The error of the server, or of strace's output; in words.
 pub(super) fn count(
     bench: &Bench,
     server: &Command,
@@ -81,12 +81,12 @@ pub(super) fn count(
     })
 }
 
-/// Whether how often it is called hangs on how fast the server is.
+/// Returns true if the number of calls depends on the speed of the server.
 fn is_sleepy(kind: &str) -> bool {
     matches!(kind, "waits" | "futexes")
 }
 
-/// The kinds of both, each from the runs that are right for it, and their sum.
+/// Returns the kinds of both, each from the appropriate runs, and their sum.
 fn together(slow: Kinds, fast: Kinds) -> Vec<(String, f64)> {
     let right = slow
         .into_iter()
@@ -98,7 +98,7 @@ fn together(slow: Kinds, fast: Kinds) -> Vec<(String, f64)> {
     samples
 }
 
-/// One run: how often each system call was made.
+/// Does one run: the number of calls of each system call.
 fn run(
     bench: &Bench,
     server: &Command,
@@ -120,7 +120,7 @@ fn run(
     Ok(parse(&text))
 }
 
-/// The lines `NUMBER NAME` of strace's summary, without its total.
+/// Parses the lines `NUMBER NAME` of strace's summary, without its total.
 fn parse(summary: &str) -> BTreeMap<String, u64> {
     let line = |line: &str| {
         let (count, name) = line.trim().split_once(' ')?;
@@ -130,8 +130,8 @@ fn parse(summary: &str) -> BTreeMap<String, u64> {
     summary.lines().filter_map(line).collect()
 }
 
-/// What the longer run has more, for each request. What does not hang on the requests may
-/// well be more often in the shorter one.
+/// Returns the excess of the longer run, for each request. Calls that do not depend on the requests
+/// may be more frequent in the shorter one.
 fn difference(
     few: &BTreeMap<String, u64>,
     many: &BTreeMap<String, u64>,

@@ -1,4 +1,4 @@
-//! What a case comes to: which server, which load, which answer.
+//! Runs a case: its server, its load, its answer.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,8 +14,8 @@ use super::calls;
 use super::server::Server;
 use super::tail::{MIXED_RATE, open, work};
 
-/// One repetition: a server, a load on it, and what they say. A server that answers wrongly,
-/// dies, or does not end with its input has failed, whatever the load has found.
+/// Runs one repetition: a server, a load on it, and their results. A server that answers wrongly,
+/// dies, or does not end with its input has failed, whatever the result of the load.
 pub fn measure(
     programs: &Programs,
     peer: &str,
@@ -80,13 +80,13 @@ pub fn measure(
     answer.unwrap_or_else(|what| Answer::empty(Status::Failed(what)))
 }
 
-/// What every run of a case shares.
+/// The shared data of every run of a case.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
-    /// The program that has the loads.
+    /// The program of the loads.
     here: &'a Path,
     workers: usize,
-    /// Where the load may run.
+    /// The processors of the load.
     load: Processors,
     patience: Duration,
 }
@@ -104,7 +104,7 @@ impl Bench<'_> {
     /// Starts the server, puts the load on it, ends the server.
     ///
     /// # Errors
-    /// What was wrong with the server, in words.
+    /// The error of the server, in words.
     pub(super) fn run(
         &self,
         server: Command,

@@ -1,9 +1,9 @@
 //! The parent's side: one repetition of one case, with one peer's server.
 //!
-//! The server runs on the last processors, as many as it has workers, the load on the first
-//! one: with two processors and one worker they are apart, with two workers they share. `server`
-//! starts and ends a server, `calls` counts what it asks of the system. `tail` has the cases of
-//! tails, in which a load on two workers may use both processors as well.
+//! The server runs on the last processors, one for each worker, the load on the first one: with two
+//! processors and one worker they are separate, with two workers they share. `server` starts and
+//! ends a server, `calls` counts its system calls. `tail` has the cases of tails, in which the load
+//! on a server with two workers may use both processors as well.
 
 mod calls;
 mod case;

@@ -1,4 +1,4 @@
-//! A server as a child: started, asked for its port, ended.
+//! A server as a child: starts it, reads its port, ends it.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::harness::{Complaint, Processors, clear_environment, pin};
 
-/// How long a server may take to end; arbitrary.
+/// Timeout of a server's end; arbitrary.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A server that listens. Dropped, it is killed.
+/// A listening server; killed when dropped.
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
@@ -52,22 +52,22 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// Returns its address.
     pub(super) fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its process.
+    /// Returns its process id.
     pub(super) fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it said on standard error, after a colon; nothing if it said nothing.
+    /// Returns its output on standard error, after a colon; nothing if there is none.
     pub(super) fn complaint(&self) -> String {
         self.complaint.first_line()
     }
 
-    /// Ends its standard input and waits for its end.
+    /// Closes its standard input and waits for its end.
     pub(super) fn end(mut self) -> Result<(), String> {
         drop(self.child.stdin.take());
         let since = Instant::now();
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::harness::strays;
 
-    /// A2. A server sees none of the variables of its parent's that might change it.
+    /// A2. A server gets no variable of its parent that might affect it.
     #[test]
     fn a_server_starts_with_an_empty_environment() {
         let mut command = Command::new("sh");

@@ -1,5 +1,4 @@
-//! The servers of tails: requests that cost something, and open loops at a part of the
-//! highest rate.
+//! The servers of tails: costly requests, and open loops at a fraction of the highest rate.
 
 use std::process::Command;
 
@@ -12,7 +11,7 @@ use super::server::Server;
 /// Requests in a second of the mixed load: with 1 % at 20 ms, half of what two processors have.
 pub(super) const MIXED_RATE: u64 = 5_000;
 
-/// The parts of the highest rate, in percent.
+/// The fractions of the highest rate, in percent.
 const PARTS: [u64; 3] = [30, 60, 90];
 
 /// Runs requests that compute, and adds the whole time as a multiple of the ideal.
@@ -36,7 +35,7 @@ pub(super) fn work(
     Ok(answer)
 }
 
-/// Finds the highest rate in a closed loop, then asks at parts of it.
+/// Finds the highest rate in a closed loop, then loads at fractions of it.
 pub(super) fn open(
     bench: &Bench,
     server: Command,

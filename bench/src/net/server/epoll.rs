@@ -1,7 +1,7 @@
-//! The floor: one thread goes round its epoll set, without a scheduler, a fiber or a task.
+//! The floor: one thread polls its epoll set, without a scheduler, a fiber or a task.
 //!
-//! What a socket does not take at once is kept, and nothing more is read from it until that
-//! is gone.
+//! Bytes that a socket does not accept at once are kept, and no more are read from it until they
+//! are written.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use super::{Settings, start};
 /// The number of the listener; a connection's is one more than its place.
 const LISTENER: usize = 0;
 
-/// Events that are told at once; arbitrary.
+/// Maximum events of one wait; arbitrary.
 const EVENTS: usize = 1024;
 
 pub(super) fn echo(settings: &Settings) -> io::Result<()> {
@@ -44,7 +44,7 @@ struct Connections {
 
 struct Connection {
     stream: TcpStream,
-    /// Bytes that were read and not said yet.
+    /// Bytes that were read and not written yet.
     rest: Vec<u8>,
 }
 
@@ -72,7 +72,7 @@ impl Connections {
         };
         let was_full = !connection.rest.is_empty();
         if connection.serve(buffer).is_err() {
-            // It has ended or broken; the load at its other end says so.
+            // It has ended or failed; the load at its other end reports that.
             self.open[place] = None;
             self.free.push(place);
             return Ok(());
@@ -91,7 +91,7 @@ impl Connections {
 }
 
 impl Connection {
-    /// Reads once and says it, or goes on with what the socket did not take before.
+    /// Reads once and echoes it, or writes bytes that the socket did not accept before.
     fn serve(&mut self, buffer: &mut [u8]) -> io::Result<()> {
         let words = if self.rest.is_empty() {
             match self.stream.read(buffer) {
@@ -115,7 +115,7 @@ impl Connection {
     }
 }
 
-/// Whether the same call may do better later.
+/// Returns true if the same call may succeed later.
 fn is_for_now(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

@@ -27,7 +27,7 @@ pub(super) fn http_current_thread(settings: &Settings) -> io::Result<()> {
 async fn talk(stream: TcpStream) {
     let talk =
         http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer));
-    // A connection that breaks ends its task; the load at its other end says so.
+    // A connection that fails ends its task; the load at its other end reports that.
     let _ = talk.await;
 }
 

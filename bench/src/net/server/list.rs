@@ -71,7 +71,7 @@ const SERVERS: &[Server] = &[
     },
 ];
 
-/// Whether the peer has a server for this case.
+/// Returns true if the peer has a server for this case.
 pub fn serves(peer: &str, net: Net) -> bool {
     if peer == "go" {
         return true;
@@ -96,10 +96,10 @@ pub fn serves(peer: &str, net: Net) -> bool {
     })
 }
 
-/// Does what `compare child serve …` asks for; returns only when it cannot.
+/// Runs `compare child serve …`; returns only on an error.
 ///
 /// # Errors
-/// Wrong arguments, or what the system says; in words.
+/// Invalid arguments, or the system's error; in words.
 pub fn serve_child(arguments: &[String]) -> Result<(), String> {
     let words = std::iter::once("serve").chain(arguments.iter().map(String::as_str));
     let settings = Settings::try_parse_from(words).map_err(|error| error.to_string())?;

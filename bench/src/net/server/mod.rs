@@ -2,8 +2,8 @@
 //!
 //! `compare child serve NAME --workers N --port 0` prints `port NUMBER` and serves until its
 //! standard input ends; the Go program's `serve go …` does the same. Each connection has a
-//! fiber, task, goroutine or thread of its own, which reads into 4 KiB (with `--small` 1 KiB) and says
-//! back what it read; TCP_NODELAY is set. `epoll` is the floor: one thread, no scheduler. `wrong` answers
+//! fiber, task, goroutine or thread of its own, which reads into 4 KiB (with `--small` 1 KiB) and
+//! echoes it; TCP_NODELAY is set. `epoll` is the floor: one thread, no scheduler. `wrong` answers
 //! wrongly, for the tests of the harness.
 
 mod epoll;

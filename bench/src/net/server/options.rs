@@ -1,4 +1,4 @@
-//! What a server is told.
+//! The options of a server.
 
 use clap::Parser;
 
@@ -35,7 +35,7 @@ pub(in crate::net) struct Settings {
 }
 
 impl Settings {
-    /// The arguments that say this to a server.
+    /// Returns the arguments of a server with these options.
     pub(in crate::net) fn arguments(
         name: &str,
         workers: usize,

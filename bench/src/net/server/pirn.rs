@@ -21,7 +21,7 @@ use super::{Settings, start, text};
 pub(super) fn echo(settings: &Settings) -> io::Result<()> {
     let manner = settings.manner();
     serve(settings, move |stream| {
-        // A connection that breaks ends its fiber; the load at its other end says so.
+        // A connection that fails ends its fiber; the load at its other end reports that.
         let _ = text::echo(stream, manner);
     })
 }

@@ -1,4 +1,4 @@
-//! How every server begins and ends.
+//! The start and the end of every server.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -8,10 +8,10 @@ use socket2::{Domain, Socket, Type};
 
 use super::Settings;
 
-/// Connections that may wait to be taken in: as many as the system allows.
+/// The backlog of the listener: as large as the system permits.
 const BACKLOG: i32 = 4096;
 
-/// A listener where the settings want it; prints its port.
+/// Returns the listener of the options; prints its port.
 pub(super) fn listen(settings: &Settings) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     socket.set_reuse_address(true)?;
@@ -22,7 +22,7 @@ pub(super) fn listen(settings: &Settings) -> io::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Prints where a server listens.
+/// Prints the port of a server.
 pub(super) fn announce(address: SocketAddr) -> io::Result<()> {
     println!("port {}", address.port());
     io::stdout().flush()

@@ -1,4 +1,4 @@
-//! The text that libraries with blocking sockets share.
+//! The source that libraries with blocking sockets share.
 
 use std::io::{self, Read, Write};
 
@@ -9,10 +9,10 @@ use super::work::{Bill, Manner};
 /// Bytes that one connection reads at once.
 pub(super) const BUFFER: usize = 4096;
 
-/// The same where as many connections as possible wait.
+/// The same where the number of idle connections is maximal.
 pub(super) const SMALL: usize = 1024;
 
-/// Says back what it hears until the other side is done.
+/// Echoes until the other side has closed.
 pub(super) fn echo(stream: impl Read + Write, manner: Manner) -> io::Result<()> {
     match (manner.price, manner.small) {
         (Some(price), _) => work(stream, price.bill()),
@@ -21,7 +21,7 @@ pub(super) fn echo(stream: impl Read + Write, manner: Manner) -> io::Result<()> 
     }
 }
 
-/// Computes for each request before it says it back.
+/// Computes for each request before it echoes it.
 fn work(mut stream: impl Read + Write, mut bill: Bill) -> io::Result<()> {
     let mut buffer = [0; BUFFER];
     loop {

@@ -11,7 +11,7 @@ pub(super) fn echo(settings: &Settings) -> io::Result<()> {
     for stream in listener.incoming() {
         let stream = stream?;
         stream.set_nodelay(true)?;
-        // A connection that breaks ends its thread; the load at its other end says so.
+        // A connection that fails ends its thread; the load at its other end reports that.
         thread::spawn(move || text::echo(stream, manner).ok());
     }
     Ok(())

@@ -50,7 +50,7 @@ pub(super) fn current_thread() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_io().build()
 }
 
-/// Takes connections in on a task, and gives each one to a task of its own.
+/// Accepts connections on a task, and spawns a task for each.
 pub(super) async fn serve<F>(
     settings: &Settings,
     mut answer: impl FnMut(TcpStream) -> F + Send + 'static,
@@ -73,7 +73,7 @@ where
 
 async fn echo<const SIZE: usize>(mut stream: TcpStream) {
     let mut buffer = [0; SIZE];
-    // A connection that breaks ends its task; the load at its other end says so.
+    // A connection that fails ends its task; the load at its other end reports that.
     while let Ok(count @ 1..) = stream.read(&mut buffer).await {
         if stream.write_all(&buffer[..count]).await.is_err() {
             return;

@@ -1,4 +1,4 @@
-//! The price of requests, and the bill of each connection.
+//! The cost of requests, and the state of each connection.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,16 +6,16 @@ use crate::net::cost::{REQUEST, is_costly};
 
 use super::Settings;
 
-/// How connections are served.
+/// The options of serving connections.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner {
     /// With a buffer of 1 KiB.
     pub(super) small: bool,
-    /// The price of requests, if they cost anything.
+    /// The cost of requests, if they have one.
     pub(super) price: Option<&'static Price>,
 }
 
-/// The price of requests, and the number of the next connection.
+/// The cost of requests, and the number of the next connection.
 #[derive(Debug)]
 pub(super) struct Price {
     micros: u64,
@@ -38,7 +38,7 @@ impl Settings {
         }
     }
 
-    /// Returns the price for the rest of the process.
+    /// Returns the cost for the rest of the process.
     pub(super) fn price(&self) -> &'static Price {
         Box::leak(Box::new(Price {
             micros: self.micros,
@@ -49,7 +49,7 @@ impl Settings {
 }
 
 impl Price {
-    /// Opens the bill of the next connection.
+    /// Returns the state of the next connection.
     pub(super) fn bill(&self) -> Bill {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let costly = is_costly(number, self.every);

@@ -7,8 +7,8 @@ use std::thread;
 use super::text::BUFFER;
 use super::{Settings, start};
 
-/// Which read on a connection gets a changed byte: the first one after the greeting, which
-/// every load comes to.
+/// The read on a connection with the changed byte: the first one after the greeting, which every
+/// load reaches.
 const TURN: usize = 2;
 
 pub(super) fn echo(settings: &Settings) -> io::Result<()> {

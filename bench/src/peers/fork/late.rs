@@ -1,4 +1,4 @@
-//! How late a sleeper goes on beside jobs that compute.
+//! The delay of a sleeper beside jobs that compute.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::child::{Job, sample};
 use super::library::Library;
 use super::work::{Frame, Work};
 
-/// Prints by how much each of `job.n` sleeps was too long.
+/// Prints the delay of each of `job.n` sleeps.
 pub(super) fn late<L: Library + Sync>(job: &Job) {
     let pool = L::start(job.workers);
     let over = AtomicBool::new(false);

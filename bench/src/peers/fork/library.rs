@@ -1,28 +1,28 @@
-//! What every work here asks of a library.
+//! The interface of a library for every workload here.
 
 use std::thread;
 use std::time::Duration;
 
 /// A pool of workers, and its join.
 pub(in crate::peers) trait Library {
-    /// What the library passes from join to join; `()` if it finds its worker by itself.
+    /// The value that the library passes from join to join; `()` if it finds its worker by itself.
     type Scope<'a>;
 
-    /// A pool of so many workers.
+    /// Returns a pool of workers.
     fn start(workers: usize) -> Self;
 
-    /// What `work` returns, which begins on one of the workers.
+    /// Runs `work`, starting on one of the workers, and returns its result.
     fn enter<R: Send>(&self, work: impl FnOnce(&mut Self::Scope<'_>) -> R + Send) -> R;
 
-    /// What both closures return; another worker may run one of them meanwhile.
+    /// Returns the results of both closures; another worker may run one of them meanwhile.
     fn join<A: Send, B: Send>(
         scope: &mut Self::Scope<'_>,
         a: impl FnOnce(&mut Self::Scope<'_>) -> A + Send,
         b: impl FnOnce(&mut Self::Scope<'_>) -> B + Send,
     ) -> (A, B);
 
-    /// Calls `work` so many times at once, each on its own, and `sleeper` beside them, which is handed what sleeps
-    /// in the way that a user of this library would. Returns when all of them have.
+    /// Calls `work` several times concurrently, and beside them `sleeper`, with the usual sleep
+    /// function of this library. Returns when all of them have.
     fn beside(
         &self,
         jobs: usize,
@@ -39,7 +39,7 @@ pub(in crate::peers) trait Library {
         });
     }
 
-    /// The sum of `values`, in the way that a user of this library would write it.
+    /// Returns the sum of `values`, as a user of this library would write it.
     fn sum(scope: &mut Self::Scope<'_>, values: &[u64]) -> u64 {
         if values.len() <= LEAF {
             return values.iter().sum();
@@ -54,5 +54,5 @@ pub(in crate::peers) trait Library {
     }
 }
 
-/// 64 KiB, some microseconds: a join is nothing beside it, and a beat comes often enough.
+/// 64 KiB, some microseconds: a join is negligible beside it, and beats are frequent enough.
 const LEAF: usize = 8192;

@@ -1,8 +1,8 @@
-//! Who takes part.
+//! The participating libraries.
 
 use super::super::OURS;
 
-/// pirn once more, in the form that passes a scope.
+/// pirn again, in the form that passes a scope.
 pub(in crate::peers) const SCOPE: &str = "pirn-scope";
 
 /// Plain calls on one thread.

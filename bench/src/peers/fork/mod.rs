@@ -1,8 +1,8 @@
 //! The cases of `case::fork`, in which work is divided by joins of two closures.
 //!
-//! Each work is written once, in `work`, over a `Library` with its join: what differs is the
-//! library alone. Where a library passes something from join to join, that is its `Scope`;
-//! the others pass nothing. Every answer is checked: a wrong one ends the child with a panic.
+//! Each workload is written once, in `work`, over a `Library` with its join: only the library
+//! differs. If a library passes a value from join to join, that is its `Scope`; the others pass
+//! nothing. Every answer is checked: a wrong one ends the child with a panic.
 
 mod chili;
 mod late;

@@ -10,7 +10,7 @@ use super::library::Library;
 /// The free `join`, which looks up the fiber that it runs on.
 pub(in crate::peers) struct Free(Runtime);
 
-/// `Scope::join`, which is told.
+/// `Scope::join`, which gets it as an argument.
 pub(in crate::peers) struct Scoped(Runtime);
 
 impl Library for Free {

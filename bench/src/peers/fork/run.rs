@@ -1,4 +1,4 @@
-//! From the case to its work.
+//! Maps a case to its workload.
 
 use crate::case::Fork;
 use crate::child::Job;
@@ -8,7 +8,7 @@ use super::library::Library;
 use super::timing::{frames, rounds};
 use super::work::{Fib, Frame, Mandelbrot, Matmul, Queens, Sort, Sum, Tree};
 
-/// Does the work of the case with this library and prints its samples.
+/// Runs the workload of the case with this library and prints its samples.
 pub(in crate::peers) fn run<L: Library + Sync>(job: &Job, work: Fork) {
     match work {
         Fork::Fib => rounds::<L>(job, Fib::new(job.n)),

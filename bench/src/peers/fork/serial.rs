@@ -1,4 +1,4 @@
-//! Plain calls, one after the other: what the work takes without any library.
+//! Plain calls, one after the other: the time of the work without any library.
 
 use crate::case::Kind;
 use crate::child::{Job, Outcome, Skip};

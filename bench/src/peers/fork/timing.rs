@@ -1,5 +1,5 @@
-//! How long the work takes. With more than one worker every round is done twice, once by a
-//! pool of a single worker: both meet the same minute of the machine.
+//! Measures the time of the work. With more than one worker every round is done twice, once by a
+//! pool of a single worker: so disturbances of the machine affect both.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,8 @@ use crate::child::{Job, processor_time, sample, spin_for, thread_time};
 use super::library::Library;
 use super::work::{Frame, Work};
 
-/// Prints each round: `total`, `op` if the work knows how many joins it makes, and `speed-up`
-/// if there is more than one worker.
+/// Prints each round: `total`, `op` if the number of joins is known, and `speed-up` if there is
+/// more than one worker.
 pub(super) fn rounds<L: Library>(job: &Job, mut work: impl Work) {
     let alone = (job.workers > 1).then(|| L::start(1));
     let pool = L::start(job.workers);
@@ -29,8 +29,8 @@ pub(super) fn rounds<L: Library>(job: &Job, mut work: impl Work) {
     }
 }
 
-/// Prints `job.n` frames in either way: one right after another, and apart, with something
-/// between two frames that only one thread does.
+/// Prints `job.n` frames in both ways: one right after another, and apart, with work of one thread
+/// between two frames.
 pub(super) fn frames<L: Library>(job: &Job, mut work: Frame) {
     let pool = L::start(job.workers);
     let ways = [

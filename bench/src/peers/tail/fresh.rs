@@ -1,4 +1,4 @@
-//! How long a fresh fiber waits where every worker has a fiber that computes.
+//! The delay of a fresh fiber while every worker has a fiber that computes.
 
 use crate::child::{Job, Latency, compute, end, sample};
 
@@ -14,8 +14,8 @@ pub(super) async fn fresh<L: Library>(job: Job) {
     }
 }
 
-/// Computes, and spawns a fresh fiber before each piece but the first, in which the other
-/// hogs find their workers.
+/// Computes, and spawns a fresh fiber before each piece except the first, in which the other hogs
+/// settle on their workers.
 async fn spawner<L: Library>(count: u64) -> u64 {
     let mut fresh = Vec::new();
     L::heavy(|| compute(PIECE)).await;

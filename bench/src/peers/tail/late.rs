@@ -1,8 +1,8 @@
-//! How late a sleeper wakes beside fibers that hold their workers.
+//! The delay of a sleeper beside fibers that hold their workers.
 //!
 //! A plain thread ends the measurement and the process, because the hogs never end and the
-//! sleeper may never run. A sleep that is over by then and has not returned counts as far as it
-//! is late.
+//! sleeper may never run. A sleep that is due by then and has not returned counts with its delay so
+//! far.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use crate::child::{Job, Latency, compute, end, fail, sample};
 
 use super::library::Library;
 
-/// Prints by how much each sleep within `job.n` milliseconds was too long.
+/// Prints the delay of each sleep within `job.n` milliseconds.
 pub(super) async fn late<L: Library>(job: Job, (hogs, hog): (u64, Hog), order: Order) {
     let record: &'static Record = Box::leak(Box::default());
     let time = Duration::from_millis(job.n);
@@ -70,16 +70,16 @@ async fn hold<L: Library>(hog: Hog, record: &'static Record) -> u64 {
 /// The sleeps of one run.
 #[derive(Debug, Default)]
 struct Record {
-    /// When the current sleep should end.
+    /// The deadline of the current sleep.
     due: AtomicU64,
-    /// Nanoseconds by which each sleep was too long.
+    /// The delay of each sleep in nanoseconds.
     late: Mutex<Vec<u64>>,
-    /// Pieces that hogs have begun.
+    /// Number of pieces that hogs have begun.
     hogs: AtomicU64,
 }
 
 impl Record {
-    /// Forgets the sleeps so far, and ends the process after `time`.
+    /// Clears the sleeps so far, and ends the process after `time`.
     fn start(&'static self, time: Duration) {
         self.late.lock().expect(SOUND).clear();
         thread::spawn(move || {
@@ -88,13 +88,13 @@ impl Record {
         });
     }
 
-    /// A sleep begins.
+    /// Records the start of a sleep.
     fn arm(&self) {
         self.due
             .store(Latency::now() + SLEEP.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// A sleep has ended.
+    /// Records the end of a sleep.
     fn woke(&self) {
         let late = Latency::now().checked_sub(self.due.load(Ordering::Relaxed));
         let Some(late) = late else {
@@ -122,11 +122,11 @@ impl Record {
 const SOUND: &str = "no thread panics";
 /// The lock that hogs share.
 static LOCK: Mutex<()> = Mutex::new(());
-/// How long the sleeper sleeps.
+/// Duration of a sleep.
 const SLEEP: Duration = Duration::from_millis(1);
 /// Microseconds for which a hog holds its worker.
 const PIECE: u64 = 500_000;
-/// Arbitrary: for how long the sleeper runs alone.
+/// Arbitrary: the time for which the sleeper runs alone.
 const SETTLE: Duration = Duration::from_millis(20);
-/// Nanoseconds below which a sleep at the end is no late one but an ordinary one under way.
+/// Delay in nanoseconds below which a pending sleep at the end counts as an ordinary one.
 const CUT: u64 = 1_000_000;

@@ -1,7 +1,7 @@
 //! The operations that each library supplies; the programs themselves are written once.
 //!
-//! Every program is `async`. A library that blocks does so within the first poll of a future,
-//! on its own fiber or thread, and is then done: [`finish`] polls once. So one text serves
+//! Every program is `async`. A library that blocks does so within the first poll of a future, on
+//! its own fiber or thread, which then completes: [`finish`] polls once. So one source serves
 //! fibers, coroutines, threads and tasks.
 
 use std::pin::pin;
@@ -15,7 +15,7 @@ pub(in crate::peers) trait Library: Send + Sync + 'static {
     /// Both ends of a channel without a bound, for any number of senders and receivers.
     type Channel: Clone + Send + Sync + 'static;
 
-    /// Starts the library with so many workers and runs `root` on one of them.
+    /// Starts the library with this number of workers and runs `root` on one of them.
     fn run(workers: usize, root: impl Future<Output = ()> + Send + 'static);
 
     /// Starts a fiber.
@@ -25,13 +25,13 @@ pub(in crate::peers) trait Library: Send + Sync + 'static {
     /// Waits for a fiber's result.
     fn join(handle: Self::Handle) -> impl Future<Output = u64> + Send;
 
-    /// Sleeps as long.
+    /// Sleeps for this time.
     fn sleep(time: Duration) -> impl Future<Output = ()> + Send;
 
     /// Yields to other fibers.
     fn pause() -> impl Future<Output = ()> + Send;
 
-    /// Runs what holds its thread for long, in the place that this peer has for it.
+    /// Runs a closure that holds its thread for long, in this peer's place for such code.
     fn heavy(work: impl FnOnce() + Send + 'static) -> impl Future<Output = ()> + Send;
 
     /// Opens a channel.
@@ -44,7 +44,7 @@ pub(in crate::peers) trait Library: Send + Sync + 'static {
     fn receive(channel: &Self::Channel) -> impl Future<Output = u64> + Send;
 }
 
-/// Polls a future once. Every wait in it blocks, so that it is done then.
+/// Polls a future once. Every wait in it blocks, so it completes.
 pub(super) fn finish<T>(future: impl Future<Output = T>) -> T {
     let mut context = Context::from_waker(Waker::noop());
     match pin!(future).poll(&mut context) {

@@ -1,4 +1,4 @@
-//! How long a message from a plain thread takes to a fiber that waits for it.
+//! The latency of a message from a plain thread to a waiting fiber.
 
 use std::thread;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::child::{Job, Latency, compute, end, sample};
 
 use super::library::Library;
 
-/// Prints the delay of each of `job.n` messages beside so many hogs.
+/// Prints the delay of each of `job.n` messages beside hogs.
 pub(super) async fn message<L: Library>(job: Job, hogs: u64) {
     let channel = L::channel();
     let mut all = vec![L::spawn(receiver::<L>(channel.clone(), job.n))];
@@ -49,7 +49,7 @@ async fn hog<L: Library>() -> u64 {
 
 /// Arbitrary: long enough for every fiber to have started.
 const SETTLE: Duration = Duration::from_millis(20);
-/// Between two messages: long enough for the workers to park.
+/// Interval between two messages: long enough for the workers to park.
 const GAP: Duration = Duration::from_millis(1);
 /// Microseconds that a hog computes at a time.
 const PIECE: u64 = 100;

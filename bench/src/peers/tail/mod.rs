@@ -1,10 +1,9 @@
 //! The cases of `case::tail`: tasks that settle before the work comes, and waits beside tasks
 //! that hold a worker.
 //!
-//! Each program is written once over a `Library`, the Go program once more in
-//! `bench/go/tail.go`. `programs` has those that are measured by their whole time, `late`, `fresh` and
-//! `message` those that are measured by single delays. A result that is missing or comes twice ends the
-//! child with a panic.
+//! Each program is written once over a `Library`, and again for Go in `bench/go/tail.go`.
+//! `programs` has those that are measured by their whole time, `late`, `fresh` and `message` those
+//! that are measured by single delays. A missing or duplicated result ends the child with a panic.
 
 mod fresh;
 mod late;

@@ -75,7 +75,7 @@ async fn blocker<L: Library>(number: u64) -> u64 {
     number
 }
 
-/// Actors pass as many tokens around, and compute for each one that they pass on.
+/// Actors pass as many tokens around, and compute for each token.
 pub(super) async fn ring<L: Library>(job: Job) {
     let laps = (job.n / ACTORS).max(1);
     let links: Vec<_> = (0..ACTORS).map(|_| L::channel()).collect();
@@ -147,7 +147,7 @@ async fn stage<L: Library>(from: L::Channel, to: L::Channel) -> u64 {
     }
 }
 
-/// Joins all and adds up what they return.
+/// Joins all and adds up their results.
 async fn sum<L: Library>(all: Vec<L::Handle>) -> u64 {
     let mut sum = 0;
     for one in all {
@@ -171,9 +171,9 @@ fn sum_to(count: u64) -> u64 {
 const END: u64 = u64::MAX;
 /// Arbitrary: long enough for every fiber to have started and parked.
 const SETTLE: Duration = Duration::from_millis(20);
-/// How long sleepers sleep before they compute or block.
+/// Sleep time before sleepers compute or block.
 const NAP: Duration = Duration::from_millis(5);
-/// How long a blocker holds its thread.
+/// Time for which a blocker holds its thread.
 const BLOCK: Duration = Duration::from_millis(300);
 /// Microseconds of a job in the pool.
 const JOB: u64 = 2_000;

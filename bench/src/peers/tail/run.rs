@@ -1,4 +1,4 @@
-//! From the case to its program.
+//! Maps a case to its program.
 
 use std::thread;
 use std::time::Duration;
@@ -41,7 +41,7 @@ fn give_up_later() {
     });
 }
 
-/// Arbitrary: several times what the slowest program takes.
+/// Arbitrary: several times the time of the slowest program.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// As [`run`], for a peer that has no other cases.

@@ -1,4 +1,4 @@
-//! tokio's part, with and without `spawn_blocking` for what holds a thread.
+//! tokio's part, with and without `spawn_blocking` for code that holds a thread.
 //!
 //! tokio has no channel with several receivers; async-channel is the usual one.
 
@@ -10,7 +10,7 @@ use tokio::task::{JoinHandle, spawn_blocking, yield_now};
 
 use super::library::Library;
 
-/// Tasks, which compute and block where they are, or by `spawn_blocking` if `ASIDE`.
+/// Tasks, which compute and block in place, or by `spawn_blocking` if `ASIDE`.
 pub(in crate::peers) struct Tokio<const ASIDE: bool>;
 
 impl<const ASIDE: bool> Library for Tokio<ASIDE> {

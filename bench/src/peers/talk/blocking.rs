@@ -12,12 +12,12 @@ use super::home::Home;
 
 const OPEN: &str = "the other party is there";
 
-/// Keeps two parties computing until both have begun.
+/// Keeps two sides computing until both have begun.
 #[derive(Debug, Default)]
 pub(super) struct Gate(AtomicU64);
 
 impl Gate {
-    /// Waits here for the other party, if they are to begin apart.
+    /// Waits for the other side, if they must begin on different workers.
     pub(super) fn pass(&self, place: Place) {
         if place != Place::Apart {
             return;
@@ -123,7 +123,7 @@ mod tests {
     use crate::peers::talk::channel::Crossbeam;
     use crate::peers::talk::home::Threads;
 
-    /// crossbeam's channel, which swallows one value or sends it twice.
+    /// crossbeam's channel, with one value lost or duplicated.
     struct Broken<const COPIES: usize>;
 
     const BROKEN: u64 = 7;

@@ -1,4 +1,4 @@
-//! Blocking channels of numbers, all with one surface.
+//! Blocking channels of numbers, with one interface.
 
 use std::sync::mpsc;
 
@@ -9,26 +9,25 @@ pub(super) trait Channel: 'static {
     /// Its receiving end.
     type Receiver: Send + 'static;
 
-    /// A channel that holds so many values, or any number of them; nothing where the library
-    /// has none such.
+    /// Returns a channel with this capacity, or without a bound; nothing if the library has none.
     fn open(capacity: Option<usize>) -> Option<(Self::Sender, Self::Receiver)>;
 
-    /// Sends; waits for room.
+    /// Sends; waits for capacity.
     fn send(sender: &Self::Sender, value: u64);
 
-    /// Waits for a value; none once all senders are gone and the channel is drained.
+    /// Waits for a value; none once all senders are dropped and the channel is drained.
     fn recv(receiver: &Self::Receiver) -> Option<u64>;
 
-    /// One more sender.
+    /// Clones the sender.
     fn clone_sender(sender: &Self::Sender) -> Self::Sender;
 
-    /// One more receiver; nothing where there is only ever one.
+    /// Clones the receiver; nothing if there is only one.
     fn clone_receiver(receiver: &Self::Receiver) -> Option<Self::Receiver>;
 }
 
 const RECEIVED: &str = "the receiver is there";
 
-/// Writes the trait for a library whose both ends can be cloned.
+/// Implements the trait for a library with cloneable senders and receivers.
 macro_rules! cloned {
     ($(#[$doc:meta])* $name:ident, $sender:ty, $receiver:ty, $bounded:path, $unbounded:path) => {
         $(#[$doc])*
@@ -125,8 +124,8 @@ impl Channel for Std {
     }
 }
 
-/// may's, which holds any number. It stands in for a rendezvous where a party that has sent
-/// waits for an answer, so that there is never more than one value.
+/// may's, which is unbounded. It replaces a rendezvous where the sender waits for an answer, so
+/// that there is never more than one value.
 pub(super) struct May;
 
 impl Channel for May {

@@ -7,7 +7,7 @@ use super::blocking::{messages, ping_pong};
 use super::channel::Flume;
 use super::home::Threads;
 
-/// How flume is used.
+/// A note on the use of flume.
 pub(in crate::peers) const NOTE: &str = "its channels between plain threads";
 
 pub(in crate::peers) fn run(job: &Job) -> Outcome {

@@ -1,10 +1,10 @@
-//! Where the parties of a case live.
+//! The executors of a case's senders and receivers.
 
 use std::thread;
 
-/// Something that runs pieces of code side by side, all of them able to wait.
+/// An executor of concurrent code that may wait.
 pub(super) trait Home {
-    /// One of them.
+    /// A handle of one.
     type Party;
 
     /// Starts one.

@@ -1,9 +1,9 @@
-//! The cases of `case::talk`, in which parties wait for one another or for the clock.
+//! The cases of `case::talk`, in which fibers or threads wait for one another or for the clock.
 //!
-//! Most libraries here have blocking channels of the same shape. For them each case is
-//! written once, in `blocking`, over a `Channel` and a `Home` that starts the parties: what
-//! differs is the library alone. The `async` ones write theirs out. Every case checks what
-//! arrived: a message that is lost or comes twice ends the child with a panic.
+//! Most libraries here have blocking channels with the same interface. For them each case is
+//! written once, in `blocking`, over a `Channel` and a `Home` that starts senders and receivers:
+//! only the library differs. The `async` ones have their own code. Every case checks its messages:
+//! a lost or duplicated one ends the child with a panic.
 
 mod blocking;
 mod channel;

@@ -110,8 +110,8 @@ fn crowd(job: &Job, fibers: u64) {
 }
 
 /// Arming happens where a fiber parks, so two ping-pongs are timed in turn, in which every
-/// receive parks: one with deadlines and one without. Both are halved, and their difference
-/// is what a deadline costs.
+/// receive parks: one with deadlines and one without. Both are halved, and their difference is the
+/// cost of a deadline.
 fn timer(job: &Job) {
     for round in 0..job.warmups + job.rounds {
         let plain = waits(job.n, |receiver| receiver.recv().expect("it is open"));

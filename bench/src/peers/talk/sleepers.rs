@@ -1,24 +1,23 @@
-//! Many sleepers, each with a deadline of its own: who sleeps until when, and how late all
-//! of them woke.
+//! Many sleepers, each with a deadline of its own: the deadlines, and the delays of all wakes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::child::{Job, end, processor_time, sample};
 
-/// The deadlines of one run and what became of them.
+/// The deadlines of one run and their delays.
 #[derive(Debug)]
 pub(super) struct Sleepers {
     first: Instant,
     window: Duration,
-    /// How many have begun.
+    /// Number of sleepers that have begun.
     begun: AtomicU64,
     /// Nanoseconds from the deadline to the wake; `ASLEEP` before it.
     late: Vec<AtomicU64>,
 }
 
 impl Sleepers {
-    /// As many as `job` asks for, for the rest of the process.
+    /// Returns the sleepers of `job`, for the rest of the process.
     pub(super) fn new(job: &Job) -> &'static Sleepers {
         let late = || AtomicU64::new(ASLEEP);
         let late = (0..job.n).map(|_| late()).collect();
@@ -31,32 +30,32 @@ impl Sleepers {
         }))
     }
 
-    /// Notes that one more has begun and is about to sleep.
+    /// Records that one more has begun and is about to sleep.
     pub(super) fn begins(&self) {
         self.begun.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether some have yet to begin. Who spawned them looks now and then until all have.
+    /// Returns true if some have not begun. The spawner polls this until all have.
     pub(super) fn more_to_begin(&self) -> bool {
         self.begun.load(Ordering::Relaxed) < self.late.len() as u64
     }
 
-    /// When the sleeper with this number wakes. Neighbors are far apart: the golden ratio
-    /// spreads any run of numbers evenly.
+    /// Returns the deadline of the sleeper with this number. Neighbors are far apart: the golden
+    /// ratio spreads any run of numbers evenly.
     pub(super) fn deadline(&self, number: u64) -> Instant {
         let part = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11) as f64;
         self.first + self.window.mul_f64(part / (1u64 << 53) as f64)
     }
 
-    /// Notes that this sleeper has woken.
+    /// Records that this sleeper has woken.
     pub(super) fn woke(&self, number: u64) {
         let late = Instant::now().checked_duration_since(self.deadline(number));
         let late = late.expect("nobody wakes early");
         self.late[number as usize].store(late.as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// What the process has used when all have begun. They have before the first deadline, or
-    /// the numbers are about something else.
+    /// Returns the processor time when all have begun. They must have begun before the first
+    /// deadline, or the figures are invalid.
     pub(super) fn all_begun(&self) -> Duration {
         assert!(
             Instant::now() < self.first,
@@ -65,7 +64,7 @@ impl Sleepers {
         processor_time()
     }
 
-    /// Prints the numbers and ends the process. `before` is what `all_begun` gave.
+    /// Prints the numbers and ends the process. `before` is the result of `all_begun`.
     pub(super) fn report(&self, before: Duration) -> ! {
         let used = processor_time();
         let mut late: Vec<u64> = self
@@ -84,11 +83,11 @@ impl Sleepers {
     }
 }
 
-/// How long who spawned them waits between two looks; arbitrary.
+/// Interval of the spawner's polls; arbitrary.
 pub(super) const PAUSE: Duration = Duration::from_millis(5);
 const ASLEEP: u64 = u64::MAX;
 /// Ten seconds for a million.
 const GAP: Duration = Duration::from_micros(10);
-/// Arbitrary: several times what the slowest runtime takes to start one on a machine that
-/// does nothing else.
+/// Arbitrary: several times the time that the slowest runtime takes to start one on an idle
+/// machine.
 const TO_SPAWN_ONE: Duration = Duration::from_micros(12);

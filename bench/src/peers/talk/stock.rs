@@ -1,5 +1,5 @@
-//! What lies in the channels that a select chooses from: enough that none runs dry while the
-//! clock runs, and a sum that tells whether all of it came out once.
+//! The values in the channels of a select: enough that none is empty during the measurement, and a
+//! sum that checks that each value was received once.
 
 use crate::child::Job;
 
@@ -13,9 +13,9 @@ pub(super) struct Stock {
 }
 
 impl Stock {
-    /// Enough for the selects of `job`, each of which takes one of `ways` channels by chance:
-    /// a quarter more than their even share. That is more than ten standard deviations for
-    /// 2,000 selects and more.
+    /// Returns enough values for the selects of `job`, each of which takes one of `ways` channels
+    /// at random: a quarter more than their even share. That is more than ten standard deviations
+    /// for 2,000 selects and more.
     pub(super) fn new(job: &Job, ways: usize) -> Stock {
         Stock {
             ways,
@@ -25,12 +25,12 @@ impl Stock {
         }
     }
 
-    /// Values for each channel that a round may want.
+    /// Values for each channel in a round.
     pub(super) fn each(&self) -> usize {
         self.each as usize
     }
 
-    /// Puts the values of a round in.
+    /// Sends the values of a round.
     pub(super) fn fill(&mut self, mut put: impl FnMut(usize, u64)) {
         for _ in 0..self.each {
             for way in 0..self.ways {
@@ -41,7 +41,7 @@ impl Stock {
         }
     }
 
-    /// Takes out what a round has left, and holds it against what the round has taken.
+    /// Receives the remaining values of a round, and checks them against the received ones.
     pub(super) fn taken(&mut self, sum: u64, mut take: impl FnMut(usize) -> Option<u64>) {
         let mut left = 0;
         for way in 0..self.ways {

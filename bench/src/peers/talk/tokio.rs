@@ -110,7 +110,7 @@ async fn messages(job: Job, shape: Shape) {
     laps.per_operation(total);
 }
 
-/// Writes a case whose arms stand in the code.
+/// Expands to a case with its arms in the code.
 macro_rules! choose {
     ($name:ident, $ways:literal, $($receiver:ident),*) => {
         async fn $name(job: Job) {

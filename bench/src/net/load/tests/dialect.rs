@@ -1,4 +1,4 @@
-//! What counts as a right answer, byte by byte.
+//! Correct answers, byte by byte.
 
 use crate::net::load::dialect::{BODY, Dialect};
 

@@ -1,4 +1,4 @@
-//! A load is only as good as its doubt: servers that answer wrongly, each in its own way.
+//! Tests of the load with servers that answer wrongly, each in another way.
 
 mod dialect;
 mod wrong;

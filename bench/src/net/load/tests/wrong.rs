@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::net::load::{Failure, Load, Report, Until, load};
 
-/// What a server does to the bytes that it has read, before it says them.
+/// A server's change of the bytes that it has read, before it writes them.
 type Twist = fn(served: u64, words: &mut Vec<u8>);
 
 /// Serves connections with `twist` and puts a load on them: 200 requests on 4 connections.
@@ -15,13 +15,13 @@ fn under(depth: usize, twist: Twist) -> Result<Report, Failure> {
     under_for(Duration::from_secs(10), depth, twist)
 }
 
-/// The same with this much patience.
+/// The same with this timeout.
 fn under_for(patience: Duration, depth: usize, twist: Twist) -> Result<Report, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            // The end of a connection is no concern of a server that is wrong on purpose.
+            // A deliberately wrong server ignores the end of a connection.
             thread::spawn(move || stream.and_then(|stream| serve(&stream, twist)));
         }
     });
@@ -131,7 +131,7 @@ fn a_server_that_closes_early_is_found() {
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut buffer = [0; 64];
-            // Both sides may find the other gone; the load says what it makes of it.
+            // Both sides may see the other one close; the load reports its error.
             let _ = stream.and_then(|mut stream| {
                 stream.read_exact(&mut buffer)?;
                 stream.write_all(&buffer)

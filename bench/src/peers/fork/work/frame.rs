@@ -14,7 +14,7 @@ pub(in crate::peers::fork) struct Frame {
 }
 
 impl Frame {
-    /// About so many microseconds in all; the figures of `serial` say how many.
+    /// About this many microseconds in all; the figures of `serial` give the exact number.
     pub(in crate::peers::fork) fn new(micros: u64) -> Frame {
         let steps = micros * STEPS_IN_A_MICROSECOND / u64::from(PIECES);
         let add = |sum: u64, at: u32| sum.wrapping_add(piece(steps, at));
@@ -53,7 +53,8 @@ fn pieces<L: Library>(scope: &mut L::Scope<'_>, steps: u64, range: Range<u32>) -
     a.wrapping_add(b)
 }
 
-/// Steps of xorshift, each of which needs the one before. Never inlined: the same code for every library.
+/// Runs steps of xorshift, each of which needs the one before. Never inlined: the same code for
+/// every library.
 #[inline(never)]
 fn piece(steps: u64, at: u32) -> u64 {
     let mut value = u64::from(at) + 1;

@@ -4,7 +4,7 @@
 use super::super::library::Library;
 use super::Work;
 
-/// Steps on each row, and those that are right.
+/// Steps on each row, and the expected ones.
 pub(in crate::peers::fork) struct Mandelbrot {
     size: usize,
     steps: Vec<u64>,
@@ -12,7 +12,7 @@ pub(in crate::peers::fork) struct Mandelbrot {
 }
 
 impl Mandelbrot {
-    /// A square picture of so many rows.
+    /// Returns a square picture of `rows` rows.
     pub(in crate::peers::fork) fn new(rows: u64) -> Mandelbrot {
         let size = rows as usize;
         Mandelbrot {
@@ -57,7 +57,7 @@ fn rows<L: Library>(
     );
 }
 
-/// The steps that all points of one row take. Never inlined: the same code for every library.
+/// Returns the steps of all points of one row. Never inlined: the same code for every library.
 #[inline(never)]
 fn row(size: usize, at: usize) -> u64 {
     let place = |at: usize| at as f64 / size as f64 * 2.5;
@@ -65,7 +65,7 @@ fn row(size: usize, at: usize) -> u64 {
     points.sum()
 }
 
-/// How many steps it takes until the point is far away, at most `MOST`.
+/// Returns the number of steps until the point is far away, at most `MOST`.
 fn point(re: f64, im: f64) -> u64 {
     let (mut x, mut y) = (0.0, 0.0);
     for step in 0..MOST {

@@ -3,7 +3,7 @@
 use super::super::library::Library;
 use super::Work;
 
-/// Two square matrices of small whole numbers, whose product is exact, and the product.
+/// Two square matrices of small whole numbers with an exact product, and the product.
 pub(in crate::peers::fork) struct Matmul {
     size: usize,
     a: Vec<f64>,

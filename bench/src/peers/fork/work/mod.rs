@@ -1,4 +1,4 @@
-//! The works: each divides itself by the joins of a `Library` and checks its own answer.
+//! The workloads: each divides by the joins of a `Library` and checks its own answer.
 
 mod fib;
 mod frame;

@@ -1,22 +1,22 @@
-//! What the timing knows of a work.
+//! The interface of a workload for the timing.
 
 use super::super::library::Library;
 
-/// One work, done again in every round.
+/// One workload, repeated in every round.
 pub(in crate::peers::fork) trait Work: Send {
-    /// Forgets the last answer; not timed.
+    /// Clears the last answer; not timed.
     fn prepare(&mut self);
 
-    /// Does it.
+    /// Runs it.
     fn run<L: Library>(&mut self, scope: &mut L::Scope<'_>);
 
-    /// Looks whether the answer is there and right; not timed.
+    /// Checks that the answer exists and is correct; not timed.
     ///
     /// # Panics
     /// If it is not.
     fn check(&self);
 
-    /// How many joins it makes, where the work between them is next to nothing.
+    /// Returns the number of its joins, if the work between them is negligible.
     fn joins(&self) -> Option<u64> {
         None
     }

@@ -1,4 +1,4 @@
-//! All ways to place queens that do not see each other, one on each row.
+//! All ways to place queens that do not attack each other, one on each row.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(in crate::peers::fork) struct Queens {
 }
 
 impl Queens {
-    /// The largest board with at most so many ways to place queens from the first row on.
+    /// Returns the largest board with at most this many ways to place queens from the first row on.
     pub(in crate::peers::fork) fn new(places: u64) -> Queens {
         let fits = |(_, needed, _): &&(u32, u64, u64)| *needed <= places;
         let (size, _, expected) = *BOARDS.iter().rev().find(fits).unwrap_or(&BOARDS[0]);
@@ -45,24 +45,24 @@ impl Work for Queens {
     }
 }
 
-/// The next row, seen from the queens on those before it. A bit is a column.
+/// The next row, with the attacks of the queens on earlier rows. A bit is a column.
 #[derive(Clone, Copy)]
 struct Board {
     size: u32,
     /// Columns without a queen.
     free: u32,
-    /// Seen along the diagonals to the left, and those to the right.
+    /// Columns attacked along the diagonals to the left, and to the right.
     left: u32,
     right: u32,
 }
 
 impl Board {
-    /// The columns on which a queen sees no other.
+    /// Returns the columns that are not attacked.
     fn open(self) -> u32 {
         self.free & !self.left & !self.right
     }
 
-    /// The row below this one, with a queen here on the column of this bit.
+    /// Returns the row below this one, with a queen here on the column of this bit.
     fn with(self, column: u32) -> Board {
         Board {
             size: self.size,
@@ -72,7 +72,7 @@ impl Board {
         }
     }
 
-    /// How many ways there are from here.
+    /// Returns the number of ways from here.
     fn count(self) -> u64 {
         if self.free == 0 {
             return 1;
@@ -88,7 +88,7 @@ impl Board {
     }
 }
 
-/// The ways from here, so many rows of them divided.
+/// Returns the number of ways from here, dividing the first `divided` rows.
 fn rows<L: Library>(scope: &mut L::Scope<'_>, board: Board, divided: u32) -> u64 {
     if divided == 0 || board.free == 0 {
         return board.count();

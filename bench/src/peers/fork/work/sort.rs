@@ -3,7 +3,7 @@
 use super::super::library::Library;
 use super::Work;
 
-/// Numbers without order, and room to sort them in.
+/// Unsorted numbers, and a buffer to sort them in.
 pub(in crate::peers::fork) struct Sort {
     unsorted: Vec<u64>,
     values: Vec<u64>,
@@ -11,7 +11,7 @@ pub(in crate::peers::fork) struct Sort {
 }
 
 impl Sort {
-    /// So many numbers, the same in every run.
+    /// Returns `count` numbers, the same in every run.
     pub(in crate::peers::fork) fn new(count: u64) -> Sort {
         let unsorted: Vec<u64> = (0..count).map(scatter).collect();
         Sort {
@@ -42,7 +42,8 @@ impl Work for Sort {
     }
 }
 
-/// Sorts `values`, into `spare` if `away`, else in place; the other one is left in disorder.
+/// Sorts `values`, into `spare` if `away`, else in place; the order of the other one is
+/// unspecified.
 fn sort<L: Library>(
     scope: &mut L::Scope<'_>,
     values: &mut [u64],
@@ -104,7 +105,7 @@ fn merge_here(a: &[u64], b: &[u64], out: &mut [u64]) {
     rest_b.copy_from_slice(&b[j..]);
 }
 
-/// A number that has nothing to do with the order of its arguments (splitmix64).
+/// Returns a number that is unrelated to the order of its arguments (splitmix64).
 fn scatter(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

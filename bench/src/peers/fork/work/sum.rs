@@ -1,4 +1,4 @@
-//! The sum of a slice, in the way of each library.
+//! The sum of a slice, by each library's function.
 
 use super::super::library::Library;
 use super::Work;

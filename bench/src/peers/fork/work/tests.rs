@@ -1,12 +1,11 @@
-//! Every work finds its answer with the simplest of libraries, and misses one that is not there.
+//! Every workload finds its answer with the simplest library, and detects a missing one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::super::serial::Serial;
 use super::*;
 
-/// Checks fail before the first round and after one that was forgotten, and pass after each
-/// that was done.
+/// Checks fail before the first round and after a cleared one, and pass after each completed one.
 fn knows_its_answer(mut work: impl Work) {
     let mut round = |done: bool| {
         work.prepare();

@@ -17,8 +17,8 @@ struct Node {
 }
 
 impl Tree {
-    /// As many full levels as `nodes` suffice for. They lie in memory level by level: who
-    /// begins on the right is not better off than who begins on the left.
+    /// Returns the full levels of at most `nodes` nodes. They are in memory level by level, so a
+    /// walk from the right is as fast as one from the left.
     pub(in crate::peers::fork) fn new(nodes: u64) -> Tree {
         let levels = (nodes + 1).ilog2();
         let mut root = Node::leaf();
@@ -54,7 +54,7 @@ impl Node {
         })
     }
 
-    /// Gives the lowest nodes children.
+    /// Adds children to the lowest nodes.
     fn grow(&mut self) {
         for child in [&mut self.left, &mut self.right] {
             match child {
