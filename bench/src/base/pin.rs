@@ -17,7 +17,7 @@ pub enum Processors {
 pub fn pin(command: &mut Command, processors: Processors) {
     let mask = mask(processors);
     let pin = move || {
-        // SAFETY: pid 0 is the calling process, the mask is alive and of the size told.
+        // SAFETY: pid 0 is the calling process, the mask is alive and of the given size.
         let failed = unsafe { libc::sched_setaffinity(0, size_of_val(&mask), &mask) };
         if failed == 0 {
             Ok(())
@@ -33,7 +33,7 @@ pub fn pin(command: &mut Command, processors: Processors) {
 fn mask(processors: Processors) -> libc::cpu_set_t {
     // SAFETY: a set of processors is a plain array of bits; all zeros is the empty one.
     let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: pid 0 is the calling thread, the set is alive and of the size told.
+    // SAFETY: pid 0 is the calling thread, the set is alive and of the given size.
     unsafe { libc::sched_getaffinity(0, size_of_val(&allowed), &mut allowed) };
     // SAFETY: as above.
     let mut chosen: libc::cpu_set_t = unsafe { std::mem::zeroed() };

@@ -93,7 +93,7 @@ pub(super) fn eventfd() -> f64 {
     unsafe { libc::epoll_ctl(poller, libc::EPOLL_CTL_ADD, event, &mut interest) };
     let sleep = || {
         let mut ready = libc::epoll_event { events: 0, u64: 0 };
-        // SAFETY: room for one event, which is what the call is told.
+        // SAFETY: space for one event, which is the count passed to the call.
         unsafe { libc::epoll_wait(poller, &mut ready, 1, -1) };
     };
     let wake = || {

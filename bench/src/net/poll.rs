@@ -59,7 +59,7 @@ impl Poll {
         numbers.clear();
         let capacity = self.ready.len() as i32;
         let limit = limit.map_or(-1, |limit| limit.as_millis() as i32 + 1);
-        // SAFETY: `ready` has room for as many events as the call is told.
+        // SAFETY: `ready` has space for the number of events passed to the call.
         let count = unsafe {
             libc::epoll_wait(
                 self.epoll.as_raw_fd(),
