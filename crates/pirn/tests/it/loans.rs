@@ -395,7 +395,7 @@ fn the_second_waiter_borrows_if_the_first_may_not() {
             runtime.metrics().total.fiber_parks == count
         });
     };
-    let holds = move || drop(rx.recv());
+    let holds = move || _ = rx.recv();
     runtime.enter(|| group.spawn(holds).unwrap());
     parked(1);
     let first = Arc::clone(&group);
@@ -423,7 +423,7 @@ fn a_waiter_for_the_next_end_borrows_if_none_runs() {
             let (tx, rx) = channel::bounded::<()>(0);
             let (open, gate) = channel::bounded::<()>(0);
             let group = Arc::new(TaskGroup::new().limit(2));
-            runtime.enter(|| group.spawn(move || drop(rx.recv())).unwrap());
+            runtime.enter(|| group.spawn(move || _ = rx.recv()).unwrap());
             let waiter = Arc::clone(&group);
             let waiter = runtime.spawn(move || {
                 let _ = gate.recv();
@@ -460,7 +460,7 @@ fn a_waiter_that_was_asked_in_vain_is_asked_again() {
     );
     let third = pirn::dispatcher::Dispatcher::single().unwrap();
     let (tx, rx) = channel::bounded::<()>(0);
-    let holder = other.spawn(move || drop(rx.recv()));
+    let holder = other.spawn(move || _ = rx.recv());
     eventually("it holds the stack", || {
         other.metrics().total.fiber_parks == 1
     });

@@ -213,12 +213,12 @@ fn an_interrupt_goes_to_its_arm_or_to_the_first_channel() {
         ready.send(()).unwrap();
         let first = pirn::select! {
             recv(rx) -> _ => false,
-            cancelled(interrupt) => interrupt == pirn::Interrupt::Cancelled,
+            cancelled(interrupt) => interrupt == Interrupt::Cancelled,
         };
         let second = pirn::select! {
             after(LONG) => false,
             recv(rx) -> value => {
-                value == Err(RecvError::Interrupted(pirn::Interrupt::Cancelled))
+                value == Err(RecvError::Interrupted(Interrupt::Cancelled))
             }
         };
         first && second
