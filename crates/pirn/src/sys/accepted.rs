@@ -79,7 +79,7 @@ mod tests {
         accept_failure(&io::Error::from_raw_os_error(code), socket)
     }
 
-    /// The errors that accept(2) says to treat like EAGAIN are one connection's.
+    /// The errors that accept(2) says to treat like EAGAIN concern one connection.
     #[cfg(target_os = "linux")]
     #[test]
     fn errors_of_connections() {
@@ -122,7 +122,7 @@ mod tests {
         }
         let other = io::Error::other("of no call");
         assert_eq!(accept_failure(&other, listener), AcceptFailure::Listener);
-        // A socket that will never accept is not asked again and again.
+        // A socket that can never accept is not retried.
         let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
         let concerns = classified(libc::EOPNOTSUPP, datagrams.as_fd());
         assert_eq!(concerns, AcceptFailure::Listener);

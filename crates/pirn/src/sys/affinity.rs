@@ -1,4 +1,4 @@
-//! On which processors a thread runs.
+//! The processors on which a thread may run.
 
 /// The processors that the calling thread may use; none where the system does not say.
 pub(crate) fn allowed_processors() -> Vec<usize> {
@@ -21,11 +21,11 @@ pub(crate) fn allowed_processors() -> Vec<usize> {
     Vec::new()
 }
 
-/// Has the calling thread run on one processor only: the `n`-th of these, counted round. A wish:
-/// where there are none, or the system refuses, nothing happens.
+/// Restricts the calling thread to one processor: number `n` of these, modulo their count. Best effort:
+/// without a list, or if the system refuses, nothing changes.
 ///
-/// The thread cannot be asked for those that it may use now: it has those of the thread that has
-/// made it, which may be a worker that runs on one only.
+/// The caller passes the list, since the thread's present one is no use: it inherits the set of the thread
+/// that created it, which may be a worker restricted to one processor.
 pub(crate) fn pin(processors: &[usize], n: usize) {
     #[cfg(target_os = "linux")]
     {

@@ -1,25 +1,25 @@
-//! What is asked of the system for any descriptor.
+//! System calls for any descriptor.
 
 use std::io::{self, Error};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Whether a read from `descriptor` would come back at once, with whatever.
+/// Returns whether a read from `descriptor` would return at once, with any result.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub(crate) fn is_readable(descriptor: BorrowedFd<'_>) -> io::Result<bool> {
     is_ready(descriptor, libc::POLLIN)
 }
 
-/// Whether a write of a few bytes to `descriptor` would come back at once, with whatever.
+/// Returns whether a write of a few bytes to `descriptor` would return at once, with any result.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub(crate) fn is_writable(descriptor: BorrowedFd<'_>) -> io::Result<bool> {
     is_ready(descriptor, libc::POLLOUT)
 }
 
-/// Whether nothing more will come to be read from `descriptor`; false where the system does not tell.
+/// Returns whether no more data will come from `descriptor`; false where the system does not report it.
 pub(crate) fn is_read_closed(descriptor: BorrowedFd<'_>) -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     return is_ready(descriptor, libc::POLLRDHUP).unwrap_or(false);
@@ -37,7 +37,7 @@ fn is_ready(descriptor: BorrowedFd<'_>, events: libc::c_short) -> io::Result<boo
         revents: 0,
     };
     loop {
-        // SAFETY: one element, which is there.
+        // SAFETY: one element, which exists.
         let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
         let error = Error::last_os_error();
         match ready {
@@ -48,13 +48,13 @@ fn is_ready(descriptor: BorrowedFd<'_>, events: libc::c_short) -> io::Result<boo
     }
 }
 
-/// Has reads and writes that would have to wait fail instead, or wait.
+/// Sets whether reads and writes that would have to wait do so, or fail.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub(crate) fn set_blocking(descriptor: BorrowedFd<'_>, blocking: bool) -> io::Result<()> {
     let fd = descriptor.as_raw_fd();
-    // SAFETY: only asks.
+    // SAFETY: the call only reads the flags.
     let before = unsafe { libc::fcntl(fd, libc::F_GETFL) };
     if before < 0 {
         return Err(Error::last_os_error());
@@ -63,7 +63,7 @@ pub(crate) fn set_blocking(descriptor: BorrowedFd<'_>, blocking: bool) -> io::Re
         true => before & !libc::O_NONBLOCK,
         false => before | libc::O_NONBLOCK,
     };
-    // SAFETY: flags that the descriptor had, but for this one.
+    // SAFETY: the descriptor's own flags, except this one.
     match unsafe { libc::fcntl(fd, libc::F_SETFL, flags) } {
         0 => Ok(()),
         _ => Err(Error::last_os_error()),

@@ -1,16 +1,15 @@
-//! Reads that the system makes while its caller does something else: io_uring.
+//! Reads that the system makes while the calling fiber waits: io_uring.
 //!
-//! Owns: one ring: its two queues, which it has in common with the system. Does not own: when
-//! to look for completions, and what waits for one (`sched::queued`).
+//! Owns: one ring, that is two queues shared with the system. Does not own: when to look for completions, and
+//! what waits for one (`sched::queued`).
 //!
-//! The ring is its maker's: only that thread submits, and what completes waits until that
-//! thread asks (`DEFER_TASKRUN`), so the system interrupts nobody. When there is something to be
-//! asked for, and was nothing before, the system writes to an eventfd. (To poll the ring's own
-//! descriptor is not enough: in this mode Linux 6.18 does not say there that something waits.)
+//! Only the thread that created the ring submits. Completions wait until that thread fetches them
+//! (`DEFER_TASKRUN`), so the system interrupts no thread. When the first completion is pending, the system
+//! writes to an eventfd. (Polling the ring's own descriptor is not enough: in this mode Linux 6.18 does not
+//! report pending completions there.)
 //!
-//! A read is submitted at once, so the queue of submissions is empty between calls; a system
-//! call for each is little beside a disk. The queue of completions has a place for each
-//! read that is under way.
+//! A read is submitted at once, so the queue of submissions is empty between calls; a system call for each is
+//! cheap compared with a disk. The queue of completions has a place for each read that is under way.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -21,23 +20,23 @@ use io_uring::{IoUring, opcode, types};
 
 use crate::shim;
 
-/// The most reads under way: twice what Linux gives a disk to do by itself, and 4 KiB for their
+/// The most reads under way: twice the number that Linux gives to a disk at once, and 4 KiB for their
 /// completions.
 const MOST: u32 = 256;
 
-/// One ring, for the thread that has made it.
+/// One ring, for the thread that created it.
 pub(crate) struct Ring {
     ring: RefCell<IoUring>,
     under_way: Cell<u32>,
-    /// The system takes no more: a filter has come since.
+    /// The system accepts no more reads: a filter has been installed since.
     is_closed: Cell<bool>,
 }
 
 impl Ring {
-    /// A ring that writes to the eventfd `bell`, which stays open as long as the ring.
+    /// Creates a ring that writes to the eventfd `bell`, which stays open as long as the ring.
     ///
     /// # Errors
-    /// The system has no such thing (Linux before 6.1), a filter forbids it, or there is no memory or
+    /// The system does not support it (Linux before 6.1), a filter forbids it, or there is no memory or
     /// descriptor for it.
     pub(crate) fn new(bell: RawFd) -> io::Result<Ring> {
         let ring = IoUring::builder()
@@ -55,7 +54,7 @@ impl Ring {
         })
     }
 
-    /// How many reads the system has not been heard of.
+    /// Returns the number of reads without a completion.
     pub(crate) fn under_way(&self) -> u32 {
         self.under_way.get()
     }
@@ -64,13 +63,12 @@ impl Ring {
         self.under_way.get() < MOST && !self.is_closed.get()
     }
 
-    /// Has the system read from this place of the file. There is room. False if the system refuses:
-    /// then it touches nothing.
+    /// Submits a read at this position of the file. The caller has checked that there is room. False if the
+    /// system refuses: then it touches nothing.
     ///
     /// # Safety
-    /// The bytes of `into` stay, and nobody but the system touches them, until
-    /// [`reap`](Self::reap) has named the read, for ever if it never does: also when the ring is
-    /// dropped.
+    /// The bytes of `into` must stay valid, and only the system may touch them, until [`reap`](Self::reap)
+    /// has named the read, or indefinitely if it never does: also after the ring is dropped.
     pub(crate) unsafe fn read(
         &self,
         file: &File,
@@ -89,8 +87,8 @@ impl Ring {
         loop {
             match ring.submit() {
                 Ok(1) => break,
-                // Want of memory, as the first touch of a page may meet it; that waits in
-                // place, too, until there is some or the system ends the process.
+                // Lack of memory, as at the first touch of a page. That touch also waits in place until there
+                // is memory or the system ends the process.
                 Ok(_) => {}
                 Err(error) if is_passing(&error) => {}
                 Err(_) => {
@@ -104,16 +102,16 @@ impl Ring {
         true
     }
 
-    /// Tells which reads are complete by now: the name, and how many bytes or which error,
-    /// negative. `tell` does not come back here.
+    /// Passes each completed read to `tell`: its name, and the number of bytes or a negative error. `tell`
+    /// must not call this.
     pub(crate) fn reap(&self, mut tell: impl FnMut(u64, i32)) {
         let mut ring = self.ring.borrow_mut();
-        /// `IORING_ENTER_GETEVENTS`: what has come is put into the queue.
+        /// `IORING_ENTER_GETEVENTS`: puts pending completions into the queue.
         const FETCH: u32 = 1;
         let mut in_vain = 0;
         while in_vain < VAIN {
             in_vain += 1;
-            // SAFETY: nothing is submitted, and no mask is given. It does not fail.
+            // SAFETY: nothing is submitted, and no mask is passed. The call does not fail.
             let _ =
                 unsafe { ring.submitter().enter::<libc::sigset_t>(0, 0, FETCH, None) };
             for complete in ring.completion() {
@@ -121,9 +119,9 @@ impl Ring {
                 self.under_way.set(self.under_way.get() - 1);
                 tell(complete.user_data(), complete.result());
             }
-            // LIVENESS: since Linux 6.13 one call does a part of what waits, and while a part is left the bell
-            // may stay silent. The flag alone proves nothing: the system sets it after it has queued a part, which
-            // may be done by then, and clears it only when it finds one.
+            // LIVENESS: since Linux 6.13 one call processes a part of the pending work, and while a part is
+            // left the bell may stay silent. The flag alone proves nothing. The system sets it after it has
+            // queued a part, which may be done by then, and clears it only when it finds a part.
             if !ring.submission().taskrun() {
                 break;
             }
@@ -131,11 +129,11 @@ impl Ring {
     }
 }
 
-/// Calls in a row that complete nothing, after which the flag that asks for more is taken for
-/// stale. A call does 20 parts or more; arbitrary otherwise.
+/// Calls in a row without a completion after which the flag counts as stale. One call processes at least 20
+/// parts; arbitrary otherwise.
 const VAIN: u32 = 16;
 
-/// Whether the same call may succeed a moment later.
+/// Returns whether the same call may succeed a moment later.
 fn is_passing(error: &io::Error) -> bool {
     let passing = [libc::EAGAIN, libc::EBUSY, libc::EINTR, libc::ENOMEM];
     error
@@ -150,7 +148,7 @@ mod tests {
     use std::io::{Read, Write, pipe};
     use std::os::fd::{FromRawFd, OwnedFd};
 
-    /// A read is under way until its bytes are there; then it is named, once.
+    /// A read is under way until its bytes are there; then it is named once.
     #[test]
     fn a_read_is_named_when_it_is_complete() {
         let bell = bell();
@@ -175,8 +173,8 @@ mod tests {
         assert_eq!((told(), &buffer), (vec![], b"abc\0"));
     }
 
-    /// One call to the system may do a part of what has come; what is left is done all the same, since nothing
-    /// rings for it.
+    /// One call to the system may process a part of the completions. The rest is fetched all the same, since
+    /// no bell reports it.
     #[test]
     fn all_that_is_complete_is_told() {
         const MANY: usize = 60;
@@ -192,7 +190,7 @@ mod tests {
             assert!(unsafe { ring.read(&reader, buffer, 0, name as u64) });
         }
         for _ in 0..2 {
-            // Somebody else is quicker, so all go on waiting.
+            // This thread reads the byte first, so all reads still wait.
             writer.write_all(&[0]).expect("a pipe");
             (&reader).read_exact(&mut [0]).expect("a pipe");
             assert!(has_rung(&bell));
@@ -214,7 +212,7 @@ mod tests {
         let flags = libc::EFD_CLOEXEC | libc::EFD_NONBLOCK;
         // SAFETY: a plain call.
         let bell = unsafe { libc::eventfd(0, flags) };
-        // SAFETY: made just now.
+        // SAFETY: created just now.
         unsafe { OwnedFd::from_raw_fd(bell) }
     }
 

@@ -1,9 +1,9 @@
-//! Signals as something that a thread can read.
+//! Makes signals readable by a thread.
 //!
-//! A signal handler may do next to nothing, so it writes one byte into a pipe that belongs to the
-//! signal, and whoever waits for that signal reads there. A signal that comes again before the
-//! first has been read is the same one, as with the system itself; so there is never more than
-//! one byte of the handler's in a pipe, and its write neither blocks nor fails.
+//! A signal handler may do next to nothing, so it writes one byte into a pipe that belongs to the signal. The
+//! thread that waits for the signal reads that pipe. Until the first is read, a repeated signal counts as the
+//! same one, as in the system itself. So a pipe never holds more than one byte of the handler, and the write
+//! neither blocks nor fails.
 //!
 //! # Invariants
 //! * SG1. `pipe` is -1 or the end of a pipe that is never closed.
@@ -15,13 +15,13 @@ use std::ptr;
 // Not from `shim`: a signal handler uses them.
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-/// The highest number of a signal, plus one: what Linux has.
+/// The highest number of a signal on Linux, plus one.
 pub(crate) const SIGNALS: usize = 65;
 
-/// The way of one signal from its handler to a reader.
+/// The path of one signal from its handler to a reader.
 struct Route {
     pipe: AtomicI32,
-    /// It has come and has not been read. Written by the handler and by the reader.
+    /// The signal has come and has not been read. Written by the handler and by the reader.
     pending: AtomicBool,
 }
 
@@ -32,23 +32,23 @@ static ROUTES: [Route; SIGNALS] = [const {
     }
 }; SIGNALS];
 
-/// Where one signal can be read.
+/// The readable end of one signal.
 #[derive(Debug)]
 pub(crate) struct SignalReader {
     signal: usize,
     pipe: PipeReader,
 }
 
-/// What was done about a signal before it was caught.
+/// The disposition of a signal before it was caught.
 pub(crate) struct Disposition(libc::sigaction);
 
-// SAFETY: a value of the system's, with no tie to a thread.
+// SAFETY: a plain value, without a tie to a thread.
 unsafe impl Send for Disposition {}
 
-/// Returns where `signal` can be read once it is caught. Once for each signal.
+/// Returns the reader of `signal` once it is caught. Called once for each signal.
 ///
 /// # Errors
-/// What the system says when it has no pipe.
+/// The error of the system if it has no pipe.
 pub(crate) fn route(signal: usize) -> io::Result<SignalReader> {
     let (pipe, writer) = io::pipe()?;
     let before = ROUTES[signal]
@@ -58,28 +58,28 @@ pub(crate) fn route(signal: usize) -> io::Result<SignalReader> {
     Ok(SignalReader { signal, pipe })
 }
 
-/// Nobody reads any more: only before the signal is caught, so no handler writes meanwhile.
+/// The only reader is gone. This happens only before the signal is caught, so no handler writes meanwhile.
 impl Drop for SignalReader {
     fn drop(&mut self) {
         let writer = ROUTES[self.signal].pipe.swap(-1, Ordering::SeqCst);
-        // SAFETY: made in `route`, which gave it up to this place.
+        // SAFETY: created in `route`, which passed its ownership to this place.
         drop(unsafe { OwnedFd::from_raw_fd(writer) });
     }
 }
 
 impl SignalReader {
-    /// Waits until the signal comes.
+    /// Blocks until the signal comes.
     ///
     /// # Errors
-    /// What the system says of the pipe.
+    /// The system's error for the pipe.
     ///
     /// # Blocking
     /// Without a limit.
     pub(crate) fn read(&mut self) -> io::Result<()> {
         loop {
             self.pipe.read_exact(&mut [0])?;
-            // From here on it may come again. A byte without the mark comes from a child process
-            // between its fork and its exec.
+            // From here on it may come again. A byte without the mark comes from a child process between its
+            // fork and its exec.
             if ROUTES[self.signal].pending.swap(false, Ordering::SeqCst) {
                 return Ok(());
             }
@@ -87,14 +87,14 @@ impl SignalReader {
     }
 }
 
-/// Has `signal`, which has a route, show up there from now on, in place of what it did before.
+/// Installs a handler of `signal` that writes to its route, in place of the previous disposition.
 ///
 /// # Errors
-/// What the system says when it refuses.
+/// The error of the system if it refuses.
 pub(crate) fn catch(signal: usize) -> io::Result<Disposition> {
     let mut action = none();
     action.sa_sigaction = handler as *const () as usize;
-    // Whoever is interrupted in a system call goes on; fibers' stacks may be small.
+    // System calls that are interrupted restart; fibers' stacks may be small.
     action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
     let mut before = none();
     // SAFETY: the handler does what a handler may; both are values of ours.
@@ -104,13 +104,13 @@ pub(crate) fn catch(signal: usize) -> io::Result<Disposition> {
     }
 }
 
-/// Has `signal` do again what it did before; unless somebody else has caught it since.
+/// Restores the previous disposition of `signal`, unless other code has caught the signal since.
 pub(crate) fn restore(signal: usize, before: &Disposition) {
     let mut now = none();
-    // SAFETY: only asks.
+    // SAFETY: the call only reads the disposition.
     let asked = unsafe { libc::sigaction(signal as i32, ptr::null(), &raw mut now) };
     if asked == 0 && now.sa_sigaction == handler as *const () as usize {
-        // SAFETY: what the system said itself. It cannot fail then.
+        // SAFETY: the system returned this value itself. So the call cannot fail.
         unsafe {
             libc::sigaction(signal as i32, &raw const before.0, ptr::null_mut());
         }
@@ -120,7 +120,7 @@ pub(crate) fn restore(signal: usize, before: &Disposition) {
 /// Sends `signal` to this process.
 pub(crate) fn raise(signal: usize) {
     let own = std::process::id() as libc::pid_t;
-    // SAFETY: a plain system call; nothing can be done about a failure.
+    // SAFETY: a plain system call; a failure has no remedy.
     unsafe { libc::kill(own, signal as i32) };
 }
 
@@ -135,8 +135,8 @@ extern "C" fn handler(signal: libc::c_int) {
     };
     if !route.pending.swap(true, Ordering::SeqCst) {
         let pipe = route.pipe.load(Ordering::SeqCst);
-        // SAFETY: SG1; one byte, which is there, and for which there is room: so it succeeds,
-        // and leaves `errno` alone.
+        // SAFETY: SG1; one byte, which exists, and for which there is room. So the call succeeds, and does
+        // not change `errno`.
         unsafe { libc::write(pipe, ptr::from_ref(&b's').cast(), 1) };
     }
 }

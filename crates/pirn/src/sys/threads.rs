@@ -1,6 +1,6 @@
-//! How many threads the process has, as the system counts them.
+//! The number of threads of the process, as the system counts them.
 
-/// The number of threads of this process; `None` where the system does not say.
+/// Returns the number of threads of this process; `None` where the system does not say.
 pub(crate) fn threads() -> Option<usize> {
     if !cfg!(target_os = "linux") {
         return None;

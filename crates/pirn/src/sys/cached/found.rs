@@ -1,16 +1,16 @@
-//! What a read has found in memory.
+//! The result of a read from the system's memory.
 
-/// So many bytes have been read; and what the rest is.
+/// The number of bytes that were read, and the state of the rest.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Cached {
     pub(crate) n: usize,
     pub(crate) rest: Rest,
 }
 
-/// What has not been read of what was asked for.
+/// The part of a request that was not read.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// Nothing: a read that may wait would have come to the same.
+    /// No part is left: a read that may wait would have returned the same.
     Nothing,
     /// The system would have to wait for it.
     Away,
@@ -19,7 +19,7 @@ pub(crate) enum Rest {
 }
 
 impl Cached {
-    /// Nobody has looked.
+    /// The system was not asked.
     pub(crate) const UNKNOWN: Cached = Cached {
         n: 0,
         rest: Rest::Unknown,

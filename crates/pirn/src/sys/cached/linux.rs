@@ -1,7 +1,7 @@
-//! Linux: a read that gives up where it would have to wait.
+//! Linux: a read that stops where it would have to wait.
 //!
-//! It may stop in the middle, where other reads of a file do not, or at the end. The size that the
-//! system remembers tells the two apart.
+//! It may stop in the middle, where other reads of a file do not, or at the end. The size that the system
+//! remembers distinguishes the two.
 
 use std::fs::File;
 use std::io::{self, Seek};
@@ -9,17 +9,16 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use super::{Cached, Rest};
 
-/// Whether the flag counts for a file as it was opened: a read past the system's memory (`O_DIRECT`)
-/// waits for the disk all the same.
+/// Whether the flag works for a file as it was opened: a read with `O_DIRECT` bypasses the system's memory
+/// and waits for the disk all the same.
 pub(crate) fn may_be_cached(file: &File) -> bool {
     // SAFETY: a plain call.
     let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
     flags != -1 && flags & libc::O_DIRECT == 0
 }
 
-/// Reads from `at`, or from the file's position, which moves, what is in memory there. The
-/// system may not say (a file system that cannot tell, a filter, Linux before 4.14), or the
-/// call may fail: then nothing is read.
+/// Reads the data that is in memory, from `at` or from the file's position, which moves. Reads nothing if the
+/// system does not support it (a file system without it, a filter, Linux before 4.14), or if the call fails.
 pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> Cached {
     let n = match read(file.as_raw_fd(), into, at) {
         Ok(n) => n,
@@ -36,8 +35,8 @@ pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> 
         return Cached { n, rest };
     }
     if n > 0 && at.is_none() {
-        // Others may move the position: what came next would not belong to this. And what has none, like a
-        // pipe, gives what it has.
+        // Another thread may move the position: a further read might not continue this one. A file without a
+        // position, like a pipe, returns what it has.
         let rest = Rest::Nothing;
         return Cached { n, rest };
     }
@@ -48,7 +47,7 @@ pub(crate) fn read_cached(mut file: &File, into: &mut [u8], at: Option<u64>) -> 
     let rest = match after {
         Ok(after) if is_end(file, after) => Rest::Nothing,
         Ok(_) if n > 0 => Rest::Away,
-        // Linux 5.9 and 5.10 say so of what is not in memory, too.
+        // Linux 5.9 and 5.10 return this also for data that is not in memory.
         _ => Rest::Unknown,
     };
     Cached { n, rest }
@@ -59,12 +58,12 @@ fn read(file: RawFd, into: &mut [u8], at: Option<u64>) -> io::Result<usize> {
         iov_base: into.as_mut_ptr().cast(),
         iov_len: into.len(),
     };
-    // The position of the file is the place -1, in both halves.
+    // -1 stands for the file's position, in both halves.
     let at = at.map_or(Ok(-1), i64::try_from);
     let at = at.map_err(|_| io::ErrorKind::InvalidInput)?;
     let (low, high) = (at as libc::c_long, (at >> 32) as libc::c_long);
     let flags = libc::RWF_NOWAIT;
-    // SAFETY: the call writes into the buffer only, which is ours to be written to.
+    // SAFETY: the call writes only into the buffer, which is borrowed mutably.
     let n = unsafe {
         libc::syscall(
             libc::SYS_preadv2,
@@ -79,9 +78,8 @@ fn read(file: RawFd, into: &mut [u8], at: Option<u64>) -> io::Result<usize> {
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
-/// Whether a file with a size ends before or at this place. (What has no size of its own, as in
-/// `/proc`, says 0.) File systems that would have to ask somebody for it tell of no read that
-/// it would wait.
+/// Whether a file with a size ends at or before this position. (A file without one, as in `/proc`, has size
+/// 0.) File systems that would have to ask a server for the size never report that a read would wait.
 fn is_end(file: &File, at: u64) -> bool {
     let known = file.metadata();
     known.is_ok_and(|known| known.is_file() && (1..=at).contains(&known.len()))
@@ -97,7 +95,7 @@ mod tests {
         File::from(OwnedFd::from(reader))
     }
 
-    /// What would wait is not waited for, and takes nothing.
+    /// A read that would wait returns at once, and takes nothing.
     #[test]
     fn what_is_not_there_is_not_waited_for() {
         let (reader, mut writer) = pipe().expect("a pipe");
@@ -106,20 +104,20 @@ mod tests {
         let nothing = read_cached(&file, &mut buffer, None);
         assert!(nothing.n == 0 && nothing.rest != Rest::Nothing);
         writer.write_all(b"abcdef").expect("a pipe");
-        // An old system does not say of a pipe; then nothing is taken either.
+        // An old system does not say so of a pipe; then nothing is taken either.
         let some = read_cached(&file, &mut buffer, None);
         assert!(some.n == 0 || &buffer == b"abcd");
         let two = read_cached(&file, &mut buffer, None);
         let rest = Rest::Nothing;
         assert!(two.n == 0 || two == Cached { n: 2, rest });
-        // A pipe has no places, and no file has this one.
+        // A pipe has no positions, and no file has this one.
         for place in [0, u64::MAX] {
             let read = read_cached(&file, &mut buffer, Some(place));
             assert_eq!(read, Cached::UNKNOWN);
         }
     }
 
-    /// The end is told from a place where more would have to be fetched.
+    /// The end is distinguished from a position with data that would have to be fetched.
     #[test]
     fn only_the_end_is_the_end() {
         let program = std::env::current_exe().expect("a program");

@@ -1,7 +1,7 @@
-//! Reading what the system has of a file in memory, without waiting for a disk.
+//! Reading the part of a file that the system has in memory, without waiting for a disk.
 //!
-//! The door that picks how: a flag of the call on Linux; elsewhere nobody tells, so nothing is
-//! read.
+//! Selects the implementation: a flag of the call on Linux. Other systems do not report whether a read would
+//! wait, so nothing is read there.
 
 mod found;
 #[cfg(target_os = "linux")]

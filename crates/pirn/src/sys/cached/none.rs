@@ -4,7 +4,7 @@ use std::fs::File;
 
 use super::Cached;
 
-/// Nobody can say.
+/// Returns false: not known here.
 pub(crate) fn may_be_cached(_: &File) -> bool {
     false
 }

@@ -1,8 +1,8 @@
-//! Being told of the end of a child process by a descriptor, which can be read from then on.
+//! A descriptor that becomes readable when a child process ends.
 //!
-//! The door that picks how: the system's own descriptors of processes on Linux; elsewhere, and
-//! where the system has none, a thread that waits for the child. Neither takes the child's
-//! status: that is left to whoever asks for it then.
+//! Selects the implementation: the system's own descriptors of processes on Linux; elsewhere, and where the
+//! system has none, a thread that waits for the child. Neither takes the child's status, which is left for
+//! the caller.
 
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "a system call, whose result is a descriptor")]

@@ -6,10 +6,10 @@ use std::os::fd::OwnedFd;
 
 use crate::shim;
 
-/// A descriptor that can be read from when the child with this number has ended.
+/// Returns a descriptor that becomes readable when the child with this number has ended.
 ///
 /// # Errors
-/// What the system says: there are no descriptors or threads left.
+/// The error of the system: no descriptor or thread is left.
 pub(crate) fn ended(child: u32) -> io::Result<OwnedFd> {
     let (reader, writer) = io::pipe()?;
     let wait = move || {
@@ -20,12 +20,12 @@ pub(crate) fn ended(child: u32) -> io::Result<OwnedFd> {
     Ok(reader.into())
 }
 
-/// Waits until the child has ended, or there is no such child; its status stays.
+/// Blocks until the child has ended, or no such child exists; its status stays.
 fn wait_for(child: u32) {
     let options = libc::WEXITED | libc::WNOWAIT;
     loop {
         let mut told = MaybeUninit::uninit();
-        // SAFETY: a place that is there, and is not read.
+        // SAFETY: the place exists, and is not read.
         let waited = unsafe {
             libc::waitid(libc::P_PID, child as libc::id_t, told.as_mut_ptr(), options)
         };
@@ -41,7 +41,7 @@ mod tests {
     use std::io::Read;
     use std::process::{Command, Stdio};
 
-    /// The descriptor is told of the end, and the status is still there.
+    /// The descriptor becomes readable at the end, and the status is still there.
     #[test]
     fn a_thread_waits_for_the_child() {
         let mut cat = Command::new("cat");

@@ -1,8 +1,7 @@
 //! A socket for processes on the same machine that belong to the same user.
 //!
-//! The door that picks how: Unix sockets on Unix; elsewhere, and under the model checkers, an
-//! error that says that there is none. A second door picks how the system is asked who has
-//! connected.
+//! Selects the implementation: Unix sockets on Unix; elsewhere, and under the model checkers, an error that
+//! says that there are none. A second switch selects how the system is asked for the user of a client.
 
 #[cfg(all(unix, not(any(loom, shuttle))))]
 mod place;

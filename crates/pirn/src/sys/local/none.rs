@@ -6,20 +6,20 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::time::Duration;
 
-/// There is none.
+/// Does not exist here.
 #[derive(Debug)]
 pub(crate) struct LocalListener(Infallible);
 
-/// There is none.
+/// Does not exist here.
 #[derive(Debug)]
 pub(crate) struct Alarm;
 
-/// There is none.
+/// Does not exist here.
 #[derive(Debug)]
 pub(crate) struct LocalClient<'a>(Infallible, PhantomData<&'a ()>);
 
 impl LocalListener {
-    /// Listens nowhere.
+    /// Returns an error.
     ///
     /// # Errors
     /// Kind `Unsupported`, always.
@@ -28,7 +28,7 @@ impl LocalListener {
         Err(Error::new(ErrorKind::Unsupported, said))
     }
 
-    /// Not called.
+    /// Cannot be called: there is no listener.
     pub(crate) fn accept(
         &mut self,
         _limit: Duration,
@@ -37,19 +37,19 @@ impl LocalListener {
         match self.0 {}
     }
 
-    /// Not called.
+    /// Cannot be called: there is no listener.
     pub(crate) fn pause(&self, _length: Duration) -> bool {
         match self.0 {}
     }
 }
 
 impl LocalClient<'_> {
-    /// Not called.
+    /// Cannot be called: there is no client.
     pub(crate) fn is_friend(&self) -> io::Result<bool> {
         match self.0 {}
     }
 
-    /// Not called.
+    /// Cannot be called: there is no client.
     pub(crate) fn limit(&mut self, _limit: Duration) {
         match self.0 {}
     }

@@ -1,13 +1,13 @@
-//! Linux: who has connected.
+//! Linux: the user of a connected client.
 
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 
-/// The effective user of the process at the other end, as it was when that connected.
+/// Returns the effective user of the process at the other end, as of its connect.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub(super) fn user(socket: &UnixStream) -> io::Result<u32> {
     let mut peer = libc::ucred {
         pid: 0,

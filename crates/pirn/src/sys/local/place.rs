@@ -1,16 +1,15 @@
-//! Where in the file system a Unix socket is: how it gets there, and how it goes.
+//! The path of a Unix socket: how its file is created and removed.
 //!
-//! A socket is made in a directory of its own that only this user may enter, given its
-//! permissions there, and linked to its place when it listens. So nobody can connect before
-//! the permissions are what they should be, whatever the process's mask is (which belongs to
-//! all of its threads, so it is not changed); and a file at the place that refuses connections
-//! is a dead process's, never one that does not listen yet.
+//! A socket is created in a directory of its own that only this user may enter. It gets its permissions
+//! there, and is linked to its path when it listens. So no process can connect before the permissions are
+//! right, whatever the process's mask is. (The mask belongs to all threads of the process, so it is not
+//! changed.) And a file at the path that refuses connections is a dead process's, never one that does not
+//! listen yet.
 //!
-//! Such a file is taken away to that directory first and looked at again there: of two processes
-//! that find it at the same time one takes it. If it turns out that another one's living
-//! socket has been taken, it is put back. A third process may have linked its own socket
-//! meanwhile: then two listen, and the first one has no place. Runtimes of one process take places in turn,
-//! so among them one wins.
+//! Such a file is first moved to that directory and checked again there: if two processes find it at the same
+//! time, one gets it. If the file is another process's live socket after all, it is put back. A third process
+//! may have linked its own socket meanwhile: then two listen, and the first one has no path. Runtimes of one
+//! process take paths in turn, so among them one wins.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Error, ErrorKind};
@@ -21,10 +20,10 @@ use std::process;
 
 use crate::shim::StaticLock;
 
-/// Held while a socket is linked to its place.
+/// Held while a socket is linked to its path.
 static TURN: StaticLock<()> = StaticLock::new(());
 
-/// A socket's file. Dropped, it is removed, unless another one is there by then.
+/// A socket's file. Dropping it removes the file, unless another file has replaced it.
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
@@ -33,16 +32,16 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Makes a socket that listens at `path`, for this user alone.
+    /// Creates a socket that listens at `path`, for this user alone.
     ///
     /// # Errors
-    /// * Kind `AddrInUse`: somebody listens there.
-    /// * Kind `AlreadyExists`: there is something that is no socket, or another user's.
-    /// * What the system says of the path or the socket.
+    /// * Kind `AddrInUse`: a process listens there.
+    /// * Kind `AlreadyExists`: the file there is not a socket, or another user's.
+    /// * The system's error for the path or the socket.
     pub(super) fn take(path: &Path) -> io::Result<(UnixListener, Place)> {
-        // Else nobody could connect.
+        // Without this check, no client could connect.
         SocketAddr::from_pathname(path)?;
-        // Where it is does not change with the process's directory.
+        // An absolute path does not change with the process's directory.
         let absolute = std::path::absolute(path)?;
         let room = Room::make(&absolute)?;
         let new = room.0.join("s");
@@ -61,14 +60,14 @@ impl Drop for Place {
     fn drop(&mut self) {
         let there = fs::symlink_metadata(&self.path);
         if there.is_ok_and(|file| (file.dev(), file.ino()) == self.identity) {
-            // If it stays, the next process takes it away.
+            // If it stays, the next process removes it.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// A directory that only this user may enter, beside the place of a socket. Removed with what
-/// is in it when dropped.
+/// A directory that only this user may enter, beside the path of a socket. Dropping it removes it with its
+/// contents.
 struct Room(PathBuf);
 
 impl Room {
@@ -98,8 +97,8 @@ impl Room {
         }
     }
 
-    /// Links the socket `new` to `path`, from which one of a dead process of the same user is
-    /// taken away.
+    /// Links the socket `new` to `path`, and first removes the socket of a dead process of the same user from
+    /// there.
     fn link(&self, new: &Path, user: u32, path: &Path) -> io::Result<()> {
         loop {
             match fs::hard_link(new, path) {
@@ -126,7 +125,8 @@ impl Room {
                 moved => moved?,
             }
             if let Err(living) = refuse_living(&old) {
-                // It came between the two looks. If another one is there again, so be it.
+                // The live socket came between the two checks. If there is another one by now, that one
+                // stays.
                 let _ = fs::hard_link(&old, path);
                 return Err(living);
             }
@@ -144,7 +144,7 @@ impl Drop for Room {
     }
 }
 
-/// An error if somebody listens at `path`, or may.
+/// Returns an error if a process listens at `path`, or may.
 fn refuse_living(path: &Path) -> io::Result<()> {
     match UnixStream::connect(path) {
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(()),

@@ -1,11 +1,10 @@
-//! Unix: a socket that only the same user, or the administrator, is heard on, and waits for it
-//! that can be ended.
+//! Unix: a socket that answers only the same user, or the administrator, with waits that can be ended.
 //!
-//! Connected clients send their questions at the same time, each within a limit. A client that
-//! sends nothing delays none of the others.
+//! Connected clients send their requests at the same time, each within a limit. A client that sends nothing
+//! delays none of the others.
 //!
-//! Every wait is a `poll` of the socket and of a pipe whose other end is the [`Alarm`]: when that
-//! is dropped, all waits end, from then on. Sockets do not block.
+//! Every wait is a `poll` of the socket and of a pipe. The other end of the pipe is the [`Alarm`]: dropping
+//! that ends all waits, present and later ones. Sockets do not block.
 
 use std::io::{self, Error, ErrorKind, PipeReader, PipeWriter, Read as _, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -21,10 +20,10 @@ use crate::shim;
 #[derive(Debug)]
 pub(crate) struct LocalListener {
     socket: UnixListener,
-    /// Clients that have not said what they want, the oldest first.
+    /// Clients with incomplete requests, the oldest first.
     asking: Vec<Asking>,
     alarm: PipeReader,
-    /// Dropped, it removes the file.
+    /// Removes the file when it is dropped.
     _place: Place,
 }
 
@@ -32,14 +31,14 @@ pub(crate) struct LocalListener {
 #[derive(Debug)]
 pub(crate) struct Alarm(#[expect(dead_code, reason = "dropped")] PipeWriter);
 
-/// A client that has connected and has not said what it wants.
+/// A client that has connected and has not sent its whole request.
 #[derive(Debug)]
 struct Asking {
     socket: UnixStream,
-    /// It must have done so by then.
+    /// The deadline for the request.
     until: Instant,
     said: Vec<u8>,
-    /// It has said all that it will say.
+    /// The client will send no more.
     is_done: bool,
 }
 
@@ -48,7 +47,7 @@ struct Asking {
 pub(crate) struct LocalClient<'a> {
     socket: UnixStream,
     alarm: &'a PipeReader,
-    /// Reads and writes after this are errors.
+    /// Reads and writes after this moment fail.
     until: Instant,
 }
 
@@ -70,12 +69,12 @@ impl LocalListener {
         Ok((listener, Alarm(bell)))
     }
 
-    /// Returns the next client that has said a line or all that it will say, at most `longest` bytes,
-    /// with these bytes; a client of another user at once and with nothing. A client that takes
-    /// longer than `limit` is dropped. `None` when the alarm has been dropped.
+    /// Returns the next client that has sent a line, or all that it will send, at most `longest` bytes, with
+    /// these bytes; a client of another user at once and with no bytes. Drops a client that takes longer than
+    /// `limit`. Returns `None` when the alarm has been dropped.
     ///
     /// # Errors
-    /// What the system says, when it has no descriptors to give for instance.
+    /// The error of the system, for example when no descriptors are left.
     pub(crate) fn accept(
         &mut self,
         limit: Duration,
@@ -122,7 +121,7 @@ impl LocalListener {
                 Ok((socket, _)) => {
                     socket.set_nonblocking(true)?;
                     if self.asking.len() == MOST {
-                        // The one that has said nothing for longest.
+                        // The oldest of these clients.
                         self.asking.remove(0);
                     }
                     let is_done = !is_friend(&socket)?;
@@ -137,7 +136,7 @@ impl LocalListener {
         }
     }
 
-    /// Waits for so long; false if the alarm has been dropped.
+    /// Blocks for this duration; false if the alarm has been dropped.
     pub(crate) fn pause(&self, length: Duration) -> bool {
         let until = shim::now() + length;
         matches!(wait(&[], &self.alarm, Some(until)), Ok(Woken::Late))
@@ -145,7 +144,7 @@ impl LocalListener {
 }
 
 impl Asking {
-    /// Reads what is there.
+    /// Reads the bytes that are available.
     fn listen(&mut self, longest: usize) -> io::Result<()> {
         while !self.is_done {
             let mut bytes = [0; 128];
@@ -165,7 +164,7 @@ impl Asking {
     }
 }
 
-/// Whether a client belongs to this process's user, or to the administrator.
+/// Returns whether a client belongs to this process's user, or to the administrator.
 fn is_friend(socket: &UnixStream) -> io::Result<bool> {
     let user = peer::user(socket)?;
     // SAFETY: no arguments, cannot fail.
@@ -173,15 +172,15 @@ fn is_friend(socket: &UnixStream) -> io::Result<bool> {
 }
 
 impl LocalClient<'_> {
-    /// Whether the client belongs to this process's user, or to the administrator.
+    /// Returns whether the client belongs to this process's user, or to the administrator.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// The error of the system.
     pub(crate) fn is_friend(&self) -> io::Result<bool> {
         is_friend(&self.socket)
     }
 
-    /// From now on, reads and writes after so long are errors.
+    /// Makes reads and writes fail after this duration.
     pub(crate) fn limit(&mut self, limit: Duration) {
         self.until = shim::now() + limit;
     }
@@ -212,14 +211,14 @@ impl Write for LocalClient<'_> {
     }
 }
 
-/// Why a wait has ended.
+/// The reason for the end of a wait.
 enum Woken {
     Ready,
     Alarm,
     Late,
 }
 
-/// Waits until a socket is ready, the alarm is dropped or the time has come.
+/// Blocks until a socket is ready, the alarm is dropped or the deadline has passed.
 fn wait(
     sockets: &[(RawFd, libc::c_short)],
     alarm: &PipeReader,
@@ -238,7 +237,7 @@ fn wait(
             None => -1,
             Some(until) => {
                 let left = until.saturating_duration_since(shim::now());
-                // Rounded up, so that it is over when the wait is.
+                // Rounded up, so that the deadline has passed when the wait ends.
                 i32::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX)
             }
         };
@@ -258,6 +257,5 @@ fn wait(
     }
 }
 
-/// Clients that may be about to say what they want, of the process's own user. Arbitrary; each has a
-/// descriptor.
+/// The most clients of the process's own user with incomplete requests. Arbitrary; each has a descriptor.
 const MOST: usize = 64;

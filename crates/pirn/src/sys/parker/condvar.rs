@@ -1,5 +1,5 @@
-//! A thread sleeps on a condition variable, with the futex's surface: the check of the word
-//! and the wake exclude each other through the mutex.
+//! A thread sleeps on a condition variable, with the interface of the futex: the mutex makes the check of the
+//! word and the wake exclude each other.
 
 use std::time::Instant;
 
@@ -8,10 +8,10 @@ use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 use crate::shim::{Condvar, Mutex};
 
-/// Where the sleeper of one word lies.
+/// The mutex and condition variable on which the sleeper of one word sleeps.
 #[derive(Debug)]
 pub(crate) struct Bed {
-    /// Held from the look at the word until the sleeper is registered with `woken`.
+    /// Held from the check of the word until the sleeper is registered with `woken`.
     lying_down: Mutex<()>,
     woken: Condvar,
 }
@@ -24,8 +24,8 @@ impl Bed {
         }
     }
 
-    /// Sleeps while `word` is `expected`, until woken, the deadline, or for no reason.
-    /// False: the deadline has passed.
+    /// Sleeps while `word` is `expected`, until woken or the deadline, or without a reason. False: the
+    /// deadline has passed.
     pub(crate) fn sleep(
         &self,
         word: &AtomicU32,
@@ -33,8 +33,8 @@ impl Bed {
         deadline: Option<Instant>,
     ) -> bool {
         let guard = self.lying_down.lock();
-        // LIVENESS: if the waker locks first, its change of the word is seen here; if it
-        // locks later, this thread is registered by then and hears it.
+        // LIVENESS: if the waker locks first, its change of the word is seen here. If it locks later, this
+        // thread is registered by then and is woken.
         if word.load(Ordering::Relaxed) != expected {
             return true;
         }

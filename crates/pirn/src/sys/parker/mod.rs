@@ -1,9 +1,8 @@
 //! One thread sleeps until another hands it a token.
 //!
-//! Owns: the token and its protocol ([`Parker`], the same on every platform), and the door
-//! that picks how a thread really sleeps: a futex on Linux, a mutex and a condition variable
-//! elsewhere, under the model checkers, and wherever `--cfg pirn_condvar` asks for it.
-//! Does not own: why a thread sleeps.
+//! Owns: the token and its protocol ([`Parker`], the same on every platform), and the switch that selects how
+//! a thread sleeps: a futex on Linux, a mutex and a condition variable elsewhere, under the model checkers,
+//! and with `--cfg pirn_condvar`. Does not own: the reason for a sleep.
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_condvar))))]
 #[path = "futex.rs"]

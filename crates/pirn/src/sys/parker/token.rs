@@ -1,5 +1,5 @@
-//! The token: at most one is pending, a parked thread takes it, and a token left while its
-//! owner was awake lets the next `park` pass at once.
+//! The token: at most one is pending, and a parked thread takes it. A token left while its owner was awake
+//! makes the next `park` return at once.
 //!
 //! | from | by | to | how |
 //! |---|---|---|---|
@@ -13,8 +13,8 @@
 //! | any | `sleep_in`, after it | EMPTY | swap: a token that was there is taken |
 //! | ELSEWHERE | `unpark_or` | NOTIFIED | swap, then the waking that was given |
 //!
-//! Only the owner parks; any thread unparks. A token may be left over from an earlier
-//! reason, so who parks re-checks what it waits for.
+//! Only the owner parks; any thread unparks. A token may be left over from an earlier reason, so the owner
+//! checks its condition again after each park.
 
 use std::time::Instant;
 
@@ -69,15 +69,15 @@ impl Parker {
         }
     }
 
-    /// Sleeps by `sleep` unless there is a token, and takes that. Whoever leaves a token meanwhile
-    /// does so by [`unpark_or`](Self::unpark_or), with what ends that sleep, or the next one.
+    /// Sleeps by `sleep` unless there is a token, and takes the token. Wakers must meanwhile use
+    /// [`unpark_or`](Self::unpark_or), with a function that ends that sleep, or the next one.
     pub(crate) fn sleep_in(&self, sleep: impl FnOnce()) {
         // ORDERING: as in `lie_down` and `take`: Acquire wherever a token is taken.
         let empty = self.word.compare_exchange(
             EMPTY,
             ELSEWHERE,
-            // ORDERING: Release pairs with the Acquire in `unpark_or`: who ends the sleep sees
-            // what it takes.
+            // ORDERING: Release pairs with the Acquire in `unpark_or`: the thread that ends the sleep sees
+            // what the function that it calls needs.
             Ordering::Release,
             Ordering::Relaxed,
         );
@@ -87,12 +87,12 @@ impl Parker {
         self.word.swap(EMPTY, Ordering::Acquire);
     }
 
-    /// Whether the owner sleeps and nobody has left a token. Stale when it returns.
+    /// Returns whether the owner sleeps and no token is there. Stale when it returns.
     pub(crate) fn is_parked(&self) -> bool {
         matches!(self.word.load(Ordering::Relaxed), PARKED | ELSEWHERE)
     }
 
-    /// Leaves a token, and wakes the owner if it sleeps; never in `sleep_in`.
+    /// Leaves a token, and wakes the owner if it sleeps. Not for an owner in `sleep_in`.
     pub(crate) fn unpark(&self) {
         self.unpark_or(|| debug_assert!(false, "an owner that sleeps elsewhere"));
     }
@@ -105,10 +105,9 @@ impl Parker {
         {
             return;
         }
-        // ORDERING: Release pairs with the Acquire in `lie_down` and `take`. The swap is made
-        // even if a token is there already: the owner that takes it must see what was done
-        // before this call too.
-        // Acquire: see `sleep_in`.
+        // ORDERING: Release pairs with the Acquire in `lie_down` and `take`. The swap is made even if a token
+        // is there already: the owner that takes it must also see what was done before this call. Acquire:
+        // see `sleep_in`.
         match self.word.swap(NOTIFIED, Ordering::AcqRel) {
             PARKED => self.bed.wake(&self.word),
             ELSEWHERE => wake(),
@@ -122,7 +121,7 @@ impl Parker {
         self.word.fetch_sub(1, Ordering::Acquire) == NOTIFIED
     }
 
-    /// NOTIFIED becomes EMPTY; false: there is no token, sleep on.
+    /// Changes NOTIFIED to EMPTY; false: there is no token, so the owner sleeps again.
     fn take(&self) -> bool {
         // ORDERING: Acquire pairs with the Release in `unpark`.
         self.word

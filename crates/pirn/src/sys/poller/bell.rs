@@ -1,4 +1,4 @@
-//! A driver whose owner is woken by the system, too.
+//! A driver with an owner that the system wakes, too.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -7,15 +7,15 @@ use std::sync::atomic::Ordering;
 use super::driver::Driver;
 
 impl Driver {
-    /// What to write to, to do as [`wake`](Self::wake). It stays open.
+    /// Returns a descriptor that acts as [`wake`](Self::wake) when it is written to. It stays open.
     ///
     /// # Errors
-    /// What the system says: the process has too many descriptors, for instance.
+    /// The error of the system, for example too many descriptors.
     pub(crate) fn bell(&self) -> io::Result<RawFd> {
         self.made().map(super::door::Poller::bell)
     }
 
-    /// Whether the owner asks for a bell: that counts as a source.
+    /// Sets whether the owner needs a bell, which counts as a source.
     pub(crate) fn listen(&self, yes: bool) {
         match yes {
             true => self.sources.fetch_add(1, Ordering::SeqCst),

@@ -1,4 +1,4 @@
-//! The poller of one thread, made when its first source is added.
+//! The poller of one thread, created with its first source.
 
 use std::io;
 use std::sync::OnceLock;
@@ -10,17 +10,17 @@ use super::door::{Events, Poller, RawSource};
 use crate::base::mutant::mutant;
 use crate::shim::StaticLock;
 
-/// A place for a poller. Its owner asks; anybody may ask in its place, or wake it.
+/// A slot for a poller. Its owner polls it; any thread may poll it in the owner's place, or wake it.
 #[derive(Debug)]
 pub(crate) struct Driver {
     poller: OnceLock<Poller>,
-    /// How many sources are in it. Written by who adds and removes.
+    /// The number of sources. Written by the threads that add and remove them.
     pub(super) sources: AtomicUsize,
-    /// A source that its owner waits for may be in the common driver.
+    /// A source that the owner waits for may be in the common driver.
     shares: AtomicBool,
 }
 
-/// Held while a poller is made.
+/// Held while a poller is created.
 static MAKING: StaticLock<()> = StaticLock::new(());
 
 impl Driver {
@@ -32,41 +32,41 @@ impl Driver {
         }
     }
 
-    /// Whether there is anything to ask about. A plain load.
+    /// Returns whether there is a source to poll. A plain load.
     #[inline(always)]
     pub(crate) fn is_used(&self) -> bool {
         self.sources.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether it has, or had, a source.
+    /// Returns whether it has, or had, a source.
     pub(crate) fn was_used(&self) -> bool {
         self.poller().is_some()
     }
 
-    /// Notes that a source that the owner waits for, or is about to, is in the common driver.
+    /// Records that a source that the owner waits for, or is about to, is in the common driver.
     pub(crate) fn set_shares(&self) {
         // ORDERING: SeqCst: after the source has been moved; see `take_shares`.
         self.shares.store(true, Ordering::SeqCst);
     }
 
-    /// Returns whether [`set_shares`](Self::set_shares) was called, and forgets it.
+    /// Returns whether [`set_shares`](Self::set_shares) was called, and resets it.
     ///
-    /// LIVENESS: a caller that looks at the sources after this finds those that were noted before.
+    /// LIVENESS: a caller that looks at the sources after this finds those that were recorded before.
     pub(crate) fn take_shares(&self) -> bool {
         self.shares.load(Ordering::Relaxed) && self.shares.swap(false, Ordering::SeqCst)
     }
 
-    /// Adds a source, for reading and writing. The first event tells what it is ready for now.
+    /// Adds a source, for reading and writing. The first event reports its readiness at that time.
     ///
     /// # Errors
-    /// What the system says; the source has not been added then.
+    /// The error of the system; the source has not been added then.
     pub(crate) fn add(&self, source: RawSource, token: u64) -> io::Result<()> {
         self.made()?.add(source, token)?;
         self.sources.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 
-    /// Removes a source that was added. Events of it that somebody has fetched may still come.
+    /// Removes a source that was added. Events of it that a thread has already fetched may still come.
     pub(crate) fn remove(&self, source: RawSource) {
         if let Some(poller) = self.poller() {
             poller.remove(source);
@@ -74,7 +74,7 @@ impl Driver {
         self.sources.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Fetches what is known by now.
+    /// Fetches the events that are pending, without waiting.
     pub(crate) fn poll(&self, events: &mut Events) {
         events.clear();
         if let Some(poller) = self.poller() {
@@ -84,7 +84,7 @@ impl Driver {
 
     /// As [`poll`](Self::poll), in place of the owner.
     ///
-    /// LIVENESS: what was to wake the owner may have been fetched here, so it is put back.
+    /// LIVENESS: the wake of the owner may have been fetched here, so it is put back.
     pub(crate) fn poll_for_owner(&self, events: &mut Events) {
         self.poll(events);
         if events.may_have_rung() && !mutant!("rescue_swallows_wake") {
@@ -92,8 +92,8 @@ impl Driver {
         }
     }
 
-    /// As [`poll`](Self::poll); while there is nothing, sleeps until there is, `until`, or
-    /// [`wake`](Self::wake). May come back without any of these.
+    /// As [`poll`](Self::poll), but without events it sleeps until one comes, `until`, or
+    /// [`wake`](Self::wake). May return without any of these.
     pub(crate) fn wait(&self, events: &mut Events, until: Option<Instant>) {
         events.clear();
         if let Some(poller) = self.poller() {
@@ -101,7 +101,7 @@ impl Driver {
         }
     }
 
-    /// Ends the [`wait`](Self::wait) that somebody is in, else the next one.
+    /// Ends the current [`wait`](Self::wait), or the next one if there is none.
     pub(crate) fn wake(&self) {
         if let Some(poller) = self.poller() {
             poller.wake();
@@ -112,17 +112,17 @@ impl Driver {
         self.poller.get()
     }
 
-    /// Sees to it that there is a poller.
+    /// Returns the poller, and creates it if there is none.
     ///
     /// # Errors
-    /// What the system says: the process has too many descriptors, for instance.
+    /// The error of the system, for example too many descriptors.
     pub(crate) fn made(&self) -> io::Result<&Poller> {
         if let Some(poller) = self.poller() {
             return Ok(poller);
         }
         let _alone = MAKING.lock();
         if self.poller().is_none() {
-            // Empty, since this is the only one that fills it.
+            // It is empty, since only the holder of the lock fills it.
             let _ = self.poller.set(Poller::new()?);
         }
         Ok(self.poller().expect("made just now"))

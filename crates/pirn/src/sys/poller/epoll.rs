@@ -13,10 +13,10 @@ use crate::shim;
 
 pub(crate) type RawSource = RawFd;
 
-/// Whether events say that a side is closed.
+/// Whether events report that a side is closed.
 pub(crate) const TELLS_CLOSED: bool = true;
 
-/// The most events that are fetched at once: 3 KiB. Arbitrary.
+/// The most events in one fetch: 3 KiB. Arbitrary.
 const BATCH: usize = 256;
 
 /// The token of the eventfd, which no source has.
@@ -28,7 +28,7 @@ pub(crate) struct Poller {
     bell: OwnedFd,
 }
 
-/// Room for a batch of events, made when it is first used.
+/// Room for a batch of events, allocated at its first use.
 #[derive(Default)]
 pub(crate) struct Events {
     raw: Vec<libc::epoll_event>,
@@ -43,7 +43,7 @@ impl Events {
         self.raw.clear();
     }
 
-    /// Whether a wake was fetched with them.
+    /// Returns whether a wake was fetched with them.
     pub(crate) fn may_have_rung(&self) -> bool {
         self.raw.iter().any(|event| event.u64 == BELL)
     }
@@ -93,7 +93,7 @@ impl Poller {
     }
 
     pub(crate) fn remove(&self, source: RawSource) {
-        // Failure: whoever had the descriptor has closed it behind our back. It is out, then.
+        // Failure: the owner of the descriptor has closed it unnoticed, which has removed it.
         let _ = self.control(libc::EPOLL_CTL_DEL, source, 0, 0);
     }
 
@@ -108,14 +108,14 @@ impl Poller {
 
     pub(crate) fn wake(&self) {
         let one = 1_u64;
-        // SAFETY: the eight bytes are there. It cannot fail but by an overflow of the counter,
-        // after 2^64 writes.
+        // SAFETY: the eight bytes exist. The call can only fail by an overflow of the counter, after 2^64
+        // writes.
         unsafe {
             libc::write(self.bell.as_raw_fd(), (&raw const one).cast(), 8);
         }
     }
 
-    /// What ends a wait when it is written to.
+    /// Returns the descriptor that ends a wait when it is written to.
     #[cfg(feature = "io_uring")]
     pub(super) fn bell(&self) -> RawFd {
         self.bell.as_raw_fd()
@@ -143,9 +143,9 @@ impl Poller {
         events.raw.reserve(BATCH);
         // SAFETY: there is room for a batch.
         let n = unsafe { wait(self.epoll.as_raw_fd(), events.raw.as_mut_ptr(), left) };
-        // A failure (EINTR) is as good as none.
+        // A failure (EINTR) is treated as no event.
         let n = usize::try_from(n).unwrap_or(0);
-        // SAFETY: as many are initialized as the kernel says.
+        // SAFETY: the kernel has initialized this number of events.
         unsafe { events.raw.set_len(n) };
     }
 }
@@ -153,7 +153,7 @@ impl Poller {
 /// `epoll_pwait2`, which counts nanoseconds, is missing: Linux before 5.11.
 static COARSE: AtomicBool = AtomicBool::new(false);
 
-/// A time as `epoll_pwait2` takes it: of 64 bits also where `libc::timespec` has 32.
+/// A time as `epoll_pwait2` takes it: with 64 bits even where `libc::timespec` has 32.
 #[repr(C)]
 struct KernelTime {
     seconds: i64,
@@ -195,17 +195,17 @@ unsafe fn wait(
         }
         COARSE.store(true, Ordering::Relaxed);
     }
-    // Up, so that who waits for a moment does not come round before it again and again.
+    // Rounded up, so that a caller that waits for a moment does not return repeatedly before it.
     let millis = |left: Duration| left.as_nanos().div_ceil(1_000_000);
     let millis = left.map_or(-1, |left| i32::try_from(millis(left)).unwrap_or(i32::MAX));
     // SAFETY: the caller's promise.
     unsafe { libc::epoll_wait(epoll, events, most, millis) }
 }
 
-/// What a call has made, which nobody else owns.
+/// Takes a new descriptor, which no other code owns.
 fn owned(result: i32) -> io::Result<OwnedFd> {
     let descriptor = check(result)?;
-    // SAFETY: made just now.
+    // SAFETY: created just now.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 

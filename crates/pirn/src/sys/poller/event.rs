@@ -1,16 +1,16 @@
-//! What a poller tells.
+//! The events of a poller.
 
-/// What has become possible, as far as is known.
+/// The readiness of a source, as far as it is known.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// What the source was added with.
+    /// The token with which the source was added.
     pub(crate) token: u64,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
-    /// Nothing more will come: reading never has to wait again.
+    /// No more data will come: reading never has to wait again.
     pub(crate) read_closed: bool,
-    /// Some of what is there to read is urgent: a read stops before it.
+    /// Some of the data is urgent: a read stops before it.
     pub(crate) urgent: bool,
-    /// Nothing more will be taken: writing never has to wait again.
+    /// No more data will be accepted: writing never has to wait again.
     pub(crate) write_closed: bool,
 }

@@ -1,4 +1,4 @@
-//! No system: sources are wires whose ends a model pulls.
+//! No system: sources are wires that a model sets.
 
 use std::io;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::time::Instant;
 use super::Event;
 use crate::shim::{Condvar, Mutex};
 
-/// A wire, as a model has it.
+/// A wire, as a source.
 pub(crate) type RawSource = &'static Wire;
 
 pub(crate) const TELLS_CLOSED: bool = true;
 
-/// Something that can be readable and writable, and those who are told of a change.
+/// A source that can be readable and writable, with the pollers that are notified of a change.
 #[derive(Debug, Default)]
 pub(crate) struct Wire(Mutex<Ends>);
 
@@ -62,7 +62,7 @@ impl Wire {
 
 #[cfg(all(loom, test))]
 impl Wire {
-    /// Sets what the wire is ready for. If that is more than before, one event tells of it.
+    /// Sets the readiness of the wire. If that is more than before, one event reports it.
     pub(crate) fn set(&self, readable: bool, writable: bool) {
         let mut ends = self.0.lock();
         let more = readable && !ends.readable || writable && !ends.writable;
@@ -101,7 +101,7 @@ impl Told {
 }
 
 impl Pending {
-    /// As the system does it: a wake is one more event, which whoever asks takes.
+    /// As in the system: a wake is one more event, which the thread that polls takes.
     fn fetch(&mut self, events: &mut Events) {
         events.told.append(&mut self.events);
         events.rung |= std::mem::take(&mut self.woken);
@@ -132,7 +132,7 @@ impl Events {
 
 impl Poller {
     /// # Errors
-    /// None: there is nothing that could run out.
+    /// None: no resource can run out.
     #[expect(clippy::unnecessary_wraps, reason = "the others' surface")]
     pub(crate) fn new() -> io::Result<Poller> {
         Ok(Poller(Arc::new(Told {

@@ -11,7 +11,7 @@ use crate::shim;
 
 pub(crate) type RawSource = RawFd;
 
-/// Whether events say that a side is closed: not on all systems.
+/// Whether events report that a side is closed: not on all systems.
 pub(crate) const TELLS_CLOSED: bool = false;
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Events {
         }
     }
 
-    /// Whether a wake may have been fetched with them: that does not show.
+    /// Returns true: events do not show whether a wake was fetched with them.
     #[expect(clippy::unused_self, reason = "the others' surface")]
     pub(crate) fn may_have_rung(&self) -> bool {
         true
@@ -68,14 +68,14 @@ impl Poller {
 
     pub(crate) fn add(&self, source: RawSource, token: u64) -> io::Result<()> {
         let event = polling::Event::all(token as usize);
-        // SAFETY: who adds a source removes it before it is closed.
+        // SAFETY: the owner of a source removes it before closing it.
         unsafe { self.poller.add_with_mode(source, event, PollMode::Edge) }
     }
 
     pub(crate) fn remove(&self, source: RawSource) {
-        // SAFETY: open: see `add`.
+        // SAFETY: the source is open: see `add`.
         let source = unsafe { BorrowedFd::borrow_raw(source) };
-        // Failure: it is out already.
+        // Failure: it has been removed already.
         let _ = self.poller.delete(source);
     }
 
@@ -95,7 +95,7 @@ impl Poller {
 
     fn fetch(&self, events: &mut Events, left: Option<Duration>) {
         let events = events.raw.get_or_insert_with(polling::Events::new);
-        // Failure: interrupted by a signal, as good as nothing.
+        // Failure: interrupted by a signal, which is treated as no event.
         let _ = self.poller.wait(events, left);
     }
 }

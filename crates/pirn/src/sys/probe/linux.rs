@@ -1,9 +1,9 @@
-//! Linux: a thread that has used little processor time for a while, and is not waiting for a
-//! processor, waits for something else. Little, since code that blocks looks around now and
-//! then, or makes many calls that block for a short time each.
+//! Linux: a thread that has used little processor time for a while, and is not waiting for a processor, waits
+//! for something else. The limit is not zero, since code that blocks may check something now and then, or
+//! make many calls that block for a short time each.
 //!
-//! The clock comes first, since it is cheap (a fraction of a microsecond); the state, from
-//! `/proc`, tells one that waits from one that others keep off the processor.
+//! The clock comes first, since it is cheap (a fraction of a microsecond). The state, from `/proc`,
+//! distinguishes a thread that waits from one that has no processor.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -12,14 +12,14 @@ use std::mem::MaybeUninit;
 use super::Activity;
 use crate::shim::atomic::{AtomicU64, Ordering};
 
-/// How to ask about one thread, once that has introduced itself.
+/// A probe of one thread, after that thread has called `introduce`.
 #[derive(Debug)]
 pub(crate) struct ThreadProbe {
-    /// The number of the thread's clock in the upper half, of the thread in the lower; 0
-    /// before that. Written by the thread.
+    /// The number of the thread's clock in the upper half, of the thread in the lower; 0 before `introduce`.
+    /// Written by the thread.
     thread: AtomicU64,
-    /// The processor time that the thread had used when it was asked for last, and when that
-    /// was. Only whoever asks writes and reads them.
+    /// The thread's processor time at the last call of `waits`, and the time of that call. Only the caller of
+    /// `waits` reads and writes them.
     spent: AtomicU64,
     asked: AtomicU64,
 }
@@ -33,12 +33,12 @@ impl ThreadProbe {
         }
     }
 
-    /// Has questions be about the calling thread.
+    /// Makes the calling thread the subject of the probe.
     pub(crate) fn introduce(&self) {
         let mut clock = MaybeUninit::uninit();
-        // SAFETY: names the calling thread.
+        // SAFETY: returns the calling thread.
         let own = unsafe { libc::pthread_self() };
-        // SAFETY: the handle is of a thread that lives, and the pointer is valid.
+        // SAFETY: the handle is of a live thread, and the pointer is valid.
         let failed = unsafe { libc::pthread_getcpuclockid(own, clock.as_mut_ptr()) };
         if failed == 0 {
             // SAFETY: written by the call above.
@@ -51,9 +51,9 @@ impl ThreadProbe {
         }
     }
 
-    /// Whether the thread has waited, for anything but a processor, for most of the time since
-    /// the last question, and does so now (in nanoseconds). One party at a time. False if nothing is known, or
-    /// the last question was long ago.
+    /// Returns whether the thread has waited, for anything but a processor, for most of the time since the
+    /// last call, and does so now (in nanoseconds). One caller at a time. False if nothing is known, or the
+    /// last call was long ago.
     pub(crate) fn waits(&self, now: u64) -> bool {
         let both = self.thread.load(Ordering::Relaxed);
         let Some(spent) = self.processor_time() else {
@@ -65,7 +65,7 @@ impl ThreadProbe {
         since < LONG_AGO && (spent - before) * SHARE < since && is_waiting(thread)
     }
 
-    /// Nanoseconds of processor time that the thread has used; `None` if nothing is known.
+    /// Returns the processor time of the thread in nanoseconds; `None` if it is not known.
     pub(crate) fn processor_time(&self) -> Option<u64> {
         let both = self.thread.load(Ordering::Relaxed);
         let clock = (both >> 32) as u32;
@@ -81,29 +81,29 @@ impl ThreadProbe {
         }
     }
 
-    /// The number of the system call that the thread waits in; `None` if it waits in none, or
-    /// the system does not say, as many do not.
+    /// Returns the number of the system call that the thread waits in. `None` if it waits in none, or the
+    /// system does not say, as is common.
     pub(crate) fn call(&self) -> Option<u64> {
         let path = format!("/proc/self/task/{}/syscall", self.number()?);
         let said = fs::read_to_string(path).ok()?;
         said.split(' ').next()?.parse().ok()
     }
 
-    /// The number of the thread, as the system counts threads; `None` if it is not known.
+    /// Returns the system's number of the thread; `None` if it is not known.
     pub(crate) fn number(&self) -> Option<u32> {
         let thread = self.thread.load(Ordering::Relaxed) as u32;
         (thread != 0).then_some(thread)
     }
 }
 
-/// A thread that has used this part of the time, or more, computes. Arbitrary.
+/// A thread that has used at least one part in so many of the time computes. Arbitrary.
 const SHARE: u64 = 4;
 
-/// Nanoseconds after which a question says nothing any more about now. Arbitrary: some times
-/// longer than between two of the monitor's looks at a worker that seems stuck.
+/// Nanoseconds after which the last call says nothing about the present. Arbitrary: several times the
+/// interval between two looks of the monitor at a worker that seems stuck.
 const LONG_AGO: u64 = 50_000_000;
 
-/// Nanoseconds that the thread of this clock has used; `None` if it has ended.
+/// Returns the processor time of this clock's thread in nanoseconds; `None` if it has ended.
 fn processor_time(clock: libc::clockid_t) -> Option<u64> {
     let mut spent = MaybeUninit::uninit();
     // SAFETY: the pointer is valid; a clock of a thread that has ended is an error.
@@ -115,14 +115,14 @@ fn processor_time(clock: libc::clockid_t) -> Option<u64> {
     Some(spent.tv_sec as u64 * 1_000_000_000 + spent.tv_nsec as u64)
 }
 
-/// Whether the system lists the thread as neither running nor waiting for a processor.
+/// Returns whether the system lists the thread as neither running nor waiting for a processor.
 fn is_waiting(thread: u32) -> bool {
     matches!(state(thread), Some(b'S' | b'D'))
 }
 
-/// The letter by which the system lists the thread.
+/// Returns the letter for the thread's state in the system's list.
 fn state(thread: u32) -> Option<u8> {
-    // Neither the path nor the text is allocated: the monitor may ask over and over.
+    // Neither the path nor the text is allocated: the monitor may call this often.
     let mut path = [0; 64];
     let mut rest = &mut path[..];
     write!(rest, "/proc/self/task/{thread}/stat").ok()?;

@@ -2,7 +2,7 @@
 
 use super::Activity;
 
-/// How to ask about one thread: in vain.
+/// A probe that knows nothing of its thread.
 #[derive(Debug)]
 pub(crate) struct ThreadProbe;
 
@@ -11,30 +11,30 @@ impl ThreadProbe {
         ThreadProbe
     }
 
-    /// Has questions be about the calling thread.
+    /// Does nothing.
     pub(crate) fn introduce(&self) {}
 
-    /// Whether the thread waits for something. False: nothing is known.
+    /// Returns false: not known.
     pub(crate) fn waits(&self, _now: u64) -> bool {
         false
     }
 
-    /// Nanoseconds of processor time that the thread has used: not known.
+    /// Returns `None`: not known.
     pub(crate) fn processor_time(&self) -> Option<u64> {
         None
     }
 
-    /// What the system says of the thread: nothing.
+    /// Returns `None`: not known.
     pub(crate) fn activity(&self) -> Option<Activity> {
         None
     }
 
-    /// The system call that the thread waits in: not known.
+    /// Returns `None`: not known.
     pub(crate) fn call(&self) -> Option<u64> {
         None
     }
 
-    /// The number of the thread: not known.
+    /// Returns `None`: not known.
     pub(crate) fn number(&self) -> Option<u32> {
         None
     }

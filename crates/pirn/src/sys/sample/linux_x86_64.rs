@@ -88,7 +88,7 @@ impl Answer {
 pub(crate) fn sample(thread: u32, end: EndOfStack) -> Option<Sample> {
     let _asker = ASKER.lock();
     if STATE.load(Ordering::Acquire) == DONE {
-        // An answer that came too late.
+        // A late answer to an earlier request.
         STATE.store(FREE, Ordering::Relaxed);
     }
     if STATE.load(Ordering::Acquire) != FREE || !install() {
@@ -107,7 +107,7 @@ pub(crate) fn sample(thread: u32, end: EndOfStack) -> Option<Sample> {
     // ORDERING: Acquire: pairs with the Release of the handler.
     while STATE.load(Ordering::Acquire) != DONE {
         if shim::now() > until {
-            // One that has begun is left to itself.
+            // A handler that has begun finishes by itself.
             let _ =
                 STATE.compare_exchange(ASKED, FREE, Ordering::Relaxed, Ordering::Relaxed);
             return None;
@@ -132,7 +132,7 @@ pub(crate) fn sample(thread: u32, end: EndOfStack) -> Option<Sample> {
 /// Installs the handler, once; false if the program has another one.
 fn install() -> bool {
     let mut now = none();
-    // SAFETY: only asks.
+    // SAFETY: the call only reads the disposition.
     let asked = unsafe { libc::sigaction(libc::SIGURG, ptr::null(), &raw mut now) };
     let own = handler as *const () as usize;
     if asked != 0 || (now.sa_sigaction != libc::SIG_DFL && now.sa_sigaction != own) {

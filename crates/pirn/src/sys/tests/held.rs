@@ -1,7 +1,7 @@
-//! The sleeps in the system, of threads that stop between any two instructions.
+//! Sleeps in the system, with threads that stop between any two instructions.
 //!
-//! The models of the token have stand-ins for the futex, for epoll and for the descriptor that ends a wait in it.
-//! Here these are the system's.
+//! The models of the token have stand-ins for the futex, for epoll and for the descriptor that ends a wait in
+//! it. These tests use the system's own.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -12,13 +12,13 @@ use crate::shim;
 use crate::sys::parker::Parker;
 use crate::sys::poller::{Driver, Events};
 
-/// So often one of the threads is held.
+/// The number of times that a thread is held.
 const HOLDS: u64 = if cfg!(pirn_tsan) { 500 } else { 5_000 };
 
-/// A sleep that no wake ends takes this long. A hold takes 60 µs at most.
+/// The time that counts as a lost wake. A hold takes 60 µs at most.
 const LOST: Duration = Duration::from_secs(20);
 
-/// Where a thread sleeps, as in a mailbox.
+/// A place where a thread sleeps, as in a mailbox.
 struct Bed {
     parker: Parker,
     driver: Driver,
@@ -29,7 +29,7 @@ impl Bed {
         self.parker.park_until(shim::now() + LOST);
     }
 
-    /// With a deadline that often passes as the wake comes.
+    /// With a deadline that often passes while the wake comes.
     fn in_futex_for_a_moment(&self, _: &mut Events) {
         let moment = Duration::from_nanos(dice() % 100_000);
         self.parker.park_until(shim::now() + moment);
@@ -41,7 +41,7 @@ impl Bed {
             .sleep_in(|| self.driver.wait(events, Some(until)));
     }
 
-    /// Now here, now there: a driver has sources at some times.
+    /// Chooses one at random: a driver has sources at some times only.
     fn in_either(&self, events: &mut Events) {
         match dice() % 3 {
             0 => self.in_futex(events),
@@ -55,14 +55,14 @@ impl Bed {
     }
 }
 
-/// Wakes a sleeper again and again, while another thread asks its driver in its place. All three are held.
+/// Wakes a sleeper repeatedly, while another thread polls its driver in its place. All three are held.
 fn no_wake_is_lost(sleep: fn(&Bed, &mut Events)) {
     let bed = Bed {
         parker: Parker::new(),
         driver: Driver::new(),
     };
     bed.driver.made().expect("a poller");
-    // Relaxed: the token orders them.
+    // Relaxed: the token orders these accesses.
     let (begun, seen) = (AtomicU32::new(0), AtomicU32::new(0));
     let ends = AtomicBool::new(false);
     let held = Held::default();

@@ -1,4 +1,4 @@
-//! One driver, asked by its owner and in its owner's place.
+//! One driver, polled by its owner and in its owner's place.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The hook at the end of a thread comes before the destructors of its thread-locals, and is entered
-//! no more often than that needs.
+//! The hook at the end of a thread runs before the destructors of its thread-locals, and is registered no
+//! more often than that needs.
 
 use std::cell::RefCell;
 use std::sync::mpsc;
@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use crate::shim::thread;
 use crate::sys::thread_end::{at_thread_end, enter_hook, is_first};
 
-/// Says its name when it is dropped.
+/// Sends its name when it is dropped.
 struct Says(&'static str, RefCell<Option<mpsc::Sender<&'static str>>>);
 
 impl Says {
@@ -39,11 +39,11 @@ fn hook() {
     });
 }
 
-/// Calls `f` on a thread, and says in which order the thread's destructors and hooks ran.
+/// Calls `f` on a thread, and returns the order in which the thread's destructors and hooks ran.
 fn order(
     f: impl FnOnce(&mpsc::Sender<&'static str>) + Send + 'static,
 ) -> Vec<&'static str> {
-    // The first thread of the process looks for the list, and enters the hook twice more.
+    // The first thread of the process looks for the list, and registers the hook twice more.
     let first = || assert!(at_thread_end(|| ()));
     let first = thread::spawn(String::new(), first);
     first.unwrap().join().unwrap();
@@ -81,8 +81,8 @@ fn a_hook_comes_before_destructors() {
     }
 }
 
-/// Where the head of the list is not found, the hook is entered each time: it comes before all destructors, and
-/// leaks.
+/// Where the head of the list is not found, the hook is registered each time: it runs before all destructors,
+/// and leaks.
 #[test]
 fn a_hook_without_the_list_is_entered_each_time() {
     let said = order(|tx| {
@@ -100,7 +100,7 @@ fn a_hook_without_the_list_is_entered_each_time() {
     assert_eq!(said, expected);
 }
 
-/// A hook that is entered while destructors run is called, too.
+/// A hook that is registered while destructors run is called, too.
 #[test]
 fn a_hook_comes_in_a_destructor() {
     struct Late;

@@ -1,13 +1,13 @@
 //! The end of a thread by the list of destructors that glibc keeps for each thread.
 //!
-//! `std` and C++ enter each thread-local with a destructor in that list when the thread first uses it. At
-//! the end of the thread, and in `exit` for the calling thread, glibc calls what was entered last first. So
-//! a hook comes before all destructors if it is entered after them, and again whenever another one has been
-//! entered. There is no call that removes an entry or shows the list, and an entry stays until the thread
-//! ends: a hook that is entered each time would leak. So this looks at the head of the list. Its
-//! place is the same in each thread, relative to `errno`, which is in the same block of thread-local
-//! memory. It is found once, by entering the hook twice and comparing the block before and after. If it is
-//! not found, the hook is entered each time.
+//! `std` and C++ register each thread-local with a destructor in that list at its first use by the thread. At
+//! the end of the thread, and in `exit` for the calling thread, glibc calls the entries, the last one first.
+//! So a hook runs before all destructors if it is registered after them, and again whenever another one is
+//! registered. No call removes an entry or shows the list, and an entry stays until the thread ends: a hook
+//! that is registered each time would leak. So this file reads the head of the list. Its place is the same in
+//! each thread, relative to `errno`, which is in the same block of thread-local memory. It is found once, by
+//! registering the hook twice and comparing the block before and after. If it is not found, the hook is
+//! registered each time.
 //!
 //! Invariants:
 //! * TE1. `HEAD` is the place of a word of the C library's thread-local memory that each thread has, and
@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 use crate::shim::thread_local_const;
 
 unsafe extern "C" {
-    /// Enters a call at the end of the thread; `library` is an address inside of the code's library.
+    /// Registers a call at the end of the thread; `library` is an address inside of the code's library.
     fn __cxa_thread_atexit_impl(
         call: unsafe extern "C" fn(*mut c_void),
         argument: *mut c_void,
@@ -40,7 +40,7 @@ struct Entry {
     next: usize,
 }
 
-/// What the thread has entered. Without a destructor.
+/// What this file has registered for the thread. Without a destructor.
 struct Entered {
     hook: Cell<Option<fn()>>,
     /// The head of the list after that; 0 if the hook has been called since.
@@ -54,7 +54,7 @@ thread_local_const! {
 /// Bytes from `errno` to the head of the list.
 static HEAD: OnceLock<Option<isize>> = OnceLock::new();
 
-/// Tells the entries of this file from others.
+/// Distinguishes the entries of this file from others.
 static ARGUMENT: u8 = 0;
 
 /// Registers `hook` to be called at the end of the calling thread, before the destructors of all
@@ -67,16 +67,16 @@ pub(crate) fn at_thread_end(hook: fn()) -> bool {
     true
 }
 
-/// Enters `hook`, and notes the head of the list, if its place is known.
+/// Registers `hook`, and records the head of the list, if its place is known.
 pub(in crate::sys) fn enter_hook(hook: fn(), place: impl FnOnce() -> Option<isize>) {
     ENTERED.with(|entered| entered.hook.set(Some(hook)));
     enter();
-    // The search may enter it again.
+    // The search may register it again.
     let head = place().map_or(0, read_head);
     ENTERED.with(|entered| entered.head.set(head));
 }
 
-/// Whether the hook is known to be the first call at the end of the thread.
+/// Returns whether the hook is known to be the first call at the end of the thread.
 pub(in crate::sys) fn is_first() -> bool {
     let entered = ENTERED.with(|entered| entered.head.get());
     let head = HEAD.get().copied().flatten();
@@ -112,7 +112,7 @@ fn read_head(place: isize) -> usize {
     unsafe { head.read_volatile() }
 }
 
-/// Looks for the head of the list; enters the hook twice.
+/// Searches for the head of the list; registers the hook twice.
 fn find_head() -> Option<isize> {
     let (start, words) = block_of_errno()?;
     let before = copy(start, words);
@@ -141,8 +141,8 @@ fn copy(start: usize, words: usize) -> Vec<usize> {
     (0..words).map(word).collect()
 }
 
-/// Whether an entry of this file is at `address`, with `next` after it. `address` was a word of the C
-/// library's that has changed when an entry was made.
+/// Returns whether an entry of this file is at `address`, with `next` after it. `address` was a word of the C
+/// library's memory that has changed when an entry was made.
 fn is_entry(address: usize, next: usize) -> bool {
     // Small numbers are no pointers.
     if address < 1 << 16 || !address.is_multiple_of(align_of::<Entry>()) {
@@ -155,7 +155,7 @@ fn is_entry(address: usize, next: usize) -> bool {
     entry.argument == (&raw const ARGUMENT).addr() && entry.next == next
 }
 
-/// Where the block of thread-local memory begins that has this thread's `errno`, and its whole words.
+/// Returns where the block of thread-local memory with this thread's `errno` begins, and its whole words.
 fn block_of_errno() -> Option<(usize, usize)> {
     let mut search = Search {
         errno: errno().addr(),
