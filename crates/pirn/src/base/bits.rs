@@ -1,10 +1,9 @@
-//! A set of small numbers that any thread may change: one bit each, one atomic
-//! read-modify-write a change.
+//! A set of small numbers that any thread may change: one bit for each, one atomic read-modify-write for each
+//! change.
 //!
-//! Every 64 numbers have a cache line of their own, so up to 64 the whole set is looked at
-//! with one load. The set gives no order beyond that of its read-modify-writes (all `SeqCst`):
-//! who needs "I changed the set, then I look elsewhere" puts a fence between
-//! ([`sched::idle`](crate::sched::idle) does).
+//! Every 64 numbers have a cache line of their own, so one load reads a whole set of up to 64. The set gives
+//! no order beyond that of its read-modify-writes (all `SeqCst`). A thread that changes the set and then
+//! looks elsewhere needs a fence between ([`sched::idle`](crate::sched::idle) has one).
 
 use crate::base::pad::CachePadded;
 use crate::shim::atomic::{AtomicU64, Ordering};
@@ -14,7 +13,7 @@ use crate::shim::atomic::{AtomicU64, Ordering};
 pub(crate) struct AtomicBits(Box<[CachePadded<AtomicU64>]>);
 
 impl AtomicBits {
-    /// A set that can hold `0..len`.
+    /// Creates a set that can hold `0..len`.
     pub(crate) fn new(len: usize) -> Self {
         let words = len.div_ceil(BITS).max(1);
         AtomicBits(
@@ -24,25 +23,25 @@ impl AtomicBits {
         )
     }
 
-    /// Sets bit `i`; returns what it was.
+    /// Sets bit `i`; returns its previous value.
     pub(crate) fn set(&self, i: usize) -> bool {
         let bit = 1 << (i % BITS);
         self.0[i / BITS].fetch_or(bit, Ordering::SeqCst) & bit != 0
     }
 
-    /// Clears bit `i`; returns what it was.
+    /// Clears bit `i`; returns its previous value.
     pub(crate) fn clear(&self, i: usize) -> bool {
         let bit = 1 << (i % BITS);
         self.0[i / BITS].fetch_and(!bit, Ordering::SeqCst) & bit != 0
     }
 
-    /// Whether bit `i` was set when its word was looked at.
+    /// Returns whether bit `i` was set when its word was read.
     pub(crate) fn get(&self, i: usize) -> bool {
         self.0[i / BITS].load(Ordering::Relaxed) & 1 << (i % BITS) != 0
     }
 
-    /// Clears the first set bit at or after `from` (going round) and returns its number.
-    /// Exactly one caller gets each bit.
+    /// Clears the first set bit at or after `from` (wrapping around) and returns its number. Exactly one
+    /// caller gets each bit.
     pub(crate) fn take_first(&self, from: usize) -> Option<usize> {
         let words = self.0.len();
         let first = from / BITS % words;
@@ -61,7 +60,7 @@ impl AtomicBits {
         None
     }
 
-    /// True if some bit was set when its word was looked at. Up to 64 bits: one plain load.
+    /// Returns true if some bit was set when its word was read. Up to 64 bits: one plain load.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         // PERF: no loop for one word: 6 instructions less for a spawn (bench guard).
@@ -71,7 +70,7 @@ impl AtomicBits {
         }
     }
 
-    /// How many bits were set when their words were looked at.
+    /// Returns the number of bits that were set when their words were read.
     pub(crate) fn count(&self) -> usize {
         self.0
             .iter()

@@ -1,15 +1,15 @@
-//! Dropping what belongs to the user where a panic must not get out.
+//! Drops values of the user where a panic must not escape.
 
 use std::any::Any;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Drops `value`. UNWIND: a panic of its destructor ends here; the panic hook has told of it.
+/// Drops `value`. UNWIND: a panic of its destructor ends here; the panic hook has reported it.
 pub(crate) fn drop_caught<T>(value: T) {
     end_caught(|| drop(value));
 }
 
-/// Calls `f`, which is the user's in part; a panic ends here, as in [`drop_caught`].
+/// Calls `f`, which may run code of the user; a panic ends here, as in [`drop_caught`].
 pub(crate) fn end_caught(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         drop_payload(payload);
@@ -26,10 +26,9 @@ fn drop_payload(payload: Box<dyn Any + Send>) {
             Err(payload) => caught = catch_unwind(AssertUnwindSafe(|| drop(payload))),
         }
     }
-    // Each payload that is dropped raises another one: the last is leaked.
+    // Each dropped payload has raised another one: the last is leaked.
     let _leaked = ManuallyDrop::new(caught);
 }
 
-/// Payloads that are dropped, each of which may panic again. Arbitrary: two are a strange
-/// program already.
+/// The most payloads that are dropped, if each panics again. Arbitrary: two are already a strange program.
 const PAYLOADS: u32 = 8;

@@ -1,8 +1,8 @@
-//! Whether the library keeps what only reports read: counters that no decision rests on, why a
-//! fiber waits, what a worker is watched for.
+//! Whether the library keeps data that only reports read: counters that no decision depends on, the reason of
+//! a fiber's wait, the monitor's data about a worker.
 //!
-//! It does in every build but one: `cargo xtask bench cost` builds the library once more with
-//! `--cfg pirn_bare` and compares instructions, so that what all this costs is known.
+//! All builds keep it but one: `cargo xtask bench cost` builds the library once more with `--cfg pirn_bare`
+//! and compares the numbers of instructions, to measure the cost of this data.
 
-/// False in the build that others are compared with.
+/// False in the build without this data.
 pub(crate) const TELLS: bool = !cfg!(pirn_bare);

@@ -1,5 +1,5 @@
-//! loom: every atomic, lock and cell is explored, weak memory included. One protocol at a
-//! time; no clock, no real fibers.
+//! loom: it explores every atomic, lock and cell, including weak memory. One protocol at a time; no clock, no
+//! real fibers.
 
 use std::io;
 use std::time::Instant;
@@ -19,11 +19,11 @@ pub(crate) struct Lock<T> {
     life: Life,
 }
 
-/// Has loom report a lock that is taken while, or after, its owner drops it.
+/// Makes loom report a lock that is acquired while, or after, its owner drops it.
 #[derive(Debug)]
 struct Life(UnsafeCell<()>);
 
-// SAFETY: there is nothing in it; loom watches who could have been there.
+// SAFETY: the cell is empty; loom checks the accesses to it.
 unsafe impl Sync for Life {}
 
 pub(crate) type LockGuard<'a, T> = loom::sync::MutexGuard<'a, T>;
@@ -43,20 +43,20 @@ impl<T> Lock<T> {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The lock if nobody holds it.
+    /// Acquires the lock if it is free.
     pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
         self.lock.try_lock().ok()
     }
 
-    /// As [`lock`](Lock::lock); the model supposes that somebody else always held it.
+    /// As [`lock`](Lock::lock); the model supposes that the lock was always contended.
     pub(crate) fn lock_and_tell(&self) -> (LockGuard<'_, T>, bool) {
         (self.lock(), true)
     }
 
-    /// The value; the model takes the lock all the same.
+    /// Returns the value; the model acquires the lock all the same.
     ///
     /// # Safety
-    /// Nobody else can reach the lock while the result is used.
+    /// No other thread can reach the lock while the result is used.
     pub(crate) unsafe fn unshared(&self) -> impl std::ops::DerefMut<Target = T> {
         self.lock()
     }
@@ -144,7 +144,7 @@ pub(crate) mod hint {
     pub(crate) use loom::hint::spin_loop;
 }
 
-/// Statics that each run of a model has of its own, for files that only loom compiles.
+/// Statics that are separate for each run of a model, for files that only loom compiles.
 pub(crate) use loom::lazy_static;
 
 macro_rules! thread_local_const {
@@ -160,8 +160,8 @@ macro_rules! thread_local_const {
 }
 pub(crate) use thread_local_const;
 
-/// A thread-local whose destructor never runs: under loom all values of a thread become
-/// unreachable together, and on the machine those without a destructor outlive the others.
+/// A thread-local without a destructor: under loom all values of a thread become unreachable together, and on
+/// the machine those without a destructor outlive the others.
 pub(crate) struct LocalKey<T: 'static>(
     pub(crate) loom::thread::LocalKey<std::mem::ManuallyDrop<T>>,
 );
@@ -191,8 +191,8 @@ pub(crate) fn seed() -> u64 {
     1
 }
 
-/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and
-/// nothing happens under this lock that a model could interleave.
+/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and the code under
+/// this lock has no step that a model could interleave.
 #[derive(Debug)]
 pub(crate) struct StaticLock<T>(std::sync::Mutex<T>);
 

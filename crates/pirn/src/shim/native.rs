@@ -15,7 +15,7 @@ pub(crate) mod atomic {
     };
 }
 
-/// A cell whose accesses loom checks for races; here it costs nothing.
+/// A cell with accesses that loom checks for races; here it costs nothing.
 pub(crate) use std::cell::Cell;
 
 /// As [`Cell`], by pointer.
@@ -27,13 +27,13 @@ impl<T> UnsafeCell<T> {
         UnsafeCell(cell::UnsafeCell::new(value))
     }
 
-    /// Hands out the pointer for reading.
+    /// Passes the pointer for reading to `f`.
     #[inline(always)]
     pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
 
-    /// Hands out the pointer for writing.
+    /// Passes the pointer for writing to `f`.
     #[inline(always)]
     pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
@@ -45,8 +45,8 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// A lock for critical sections of a few instructions: one read-modify-write to take,
-/// a plain store to free. Never held across a switch or a call into user code.
+/// A lock for critical sections of a few instructions: one read-modify-write to acquire, a plain store to
+/// release. Never held across a switch or a call into user code.
 #[derive(Debug, Default)]
 pub(crate) struct Lock<T> {
     held: atomic::AtomicBool,
@@ -57,13 +57,13 @@ pub(crate) struct Lock<T> {
 // threads and never shares it.
 unsafe impl<T: Send> Sync for Lock<T> {}
 
-/// Looks at a lock that is held before the core is given away.
+/// Checks of a held lock before the thread yields its core.
 const ROUNDS: u32 = 12;
 
-/// log2 of the longest pause between two looks.
+/// log2 of the longest pause between two checks.
 const LONGEST_PAUSE: u32 = 6;
 
-/// Proof that the lock is held; dropping it frees the lock.
+/// Proof that the lock is held; dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct LockGuard<'a, T> {
     lock: &'a Lock<T>,
@@ -82,7 +82,7 @@ impl<T> Lock<T> {
         self.lock_and_tell().0
     }
 
-    /// The lock if nobody holds it.
+    /// Acquires the lock if it is free.
     pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
         let free = self.held.compare_exchange(
             false,
@@ -93,7 +93,7 @@ impl<T> Lock<T> {
         free.ok().map(|_| LockGuard { lock: self })
     }
 
-    /// As [`lock`](Lock::lock), and tells whether somebody else held it.
+    /// As [`lock`](Lock::lock), and returns whether the lock was contended.
     #[inline]
     pub(crate) fn lock_and_tell(&self) -> (LockGuard<'_, T>, bool) {
         let free = self.held.compare_exchange(
@@ -110,10 +110,10 @@ impl<T> Lock<T> {
 
     #[cold]
     fn lock_contended(&self) {
-        // PERF: the pause doubles with each look. Two threads at the two ends of one channel
-        // would otherwise pass the lock, and the lines under it, to and fro with every value;
-        // so one of them does a few at a time. Measured, bench/threads-spsc-1000.
-        // The holder may be preempted: after some microseconds the core is given away.
+        // PERF: the pause doubles with each check. Two threads at the two ends of one channel would otherwise
+        // pass the lock, and the lines under it, back and forth with every value. With it, one of them does
+        // several operations at a time. Measured, bench/threads-spsc-1000. The holder may be preempted: after
+        // some microseconds the thread yields its core.
         let mut round = 0;
         loop {
             if round < ROUNDS {
@@ -140,10 +140,10 @@ impl<T> Lock<T> {
         }
     }
 
-    /// The value without taking the lock.
+    /// Returns the value without acquiring the lock.
     ///
     /// # Safety
-    /// Nobody else can reach the lock while the result is used.
+    /// No other thread can reach the lock while the result is used.
     #[inline(always)]
     pub(crate) unsafe fn unshared(&self) -> impl DerefMut<Target = T> {
         // SAFETY: L1: there is no guard, by the caller's promise.
@@ -184,7 +184,7 @@ impl<T> Drop for LockGuard<'_, T> {
     }
 }
 
-/// A lock that may be held for long, by threads only: the OS puts the waiter to sleep.
+/// A lock that may be held for long, by threads only: the system puts the waiter to sleep.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
 
@@ -202,7 +202,7 @@ impl<T> Mutex<T> {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The mutex, if no other thread holds it.
+    /// Acquires the mutex, if no other thread holds it.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
             Ok(guard) => Some(guard),
@@ -227,7 +227,7 @@ impl Condvar {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Waits until notified or until `deadline`; may wake for no reason.
+    /// Blocks until notified or until `deadline`; may wake without a reason.
     pub(crate) fn wait_until<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -255,7 +255,7 @@ pub(crate) mod thread {
     /// Starts an OS thread with the platform's default stack.
     ///
     /// # Errors
-    /// What the OS says when it cannot make another thread.
+    /// The error of the system if it cannot create another thread.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub(crate) fn spawn(
         name: String,
@@ -272,7 +272,7 @@ pub(crate) mod hint {
     #[cfg(test)]
     pub(crate) use counted::{hints, spin_loop};
 
-    /// The same with a counter, by which tests bound the pauses of a spin.
+    /// The same with a counter, which tests use to bound the pauses of a spin.
     #[cfg(test)]
     mod counted {
         use std::cell::Cell;
@@ -286,14 +286,14 @@ pub(crate) mod hint {
             std::hint::spin_loop();
         }
 
-        /// Returns how many hints this thread has given.
+        /// Returns the number of this thread's hints.
         pub(crate) fn hints() -> u64 {
             HINTS.get()
         }
     }
 }
 
-/// Declares a thread-local whose initial value is a constant: no lazy check on access.
+/// Declares a thread-local with a constant initial value: no lazy check on access.
 macro_rules! thread_local_const {
     ($(#[$meta:meta])* $vis:vis static $name:ident: $ty:ty = $init:expr) => {
         ::std::thread_local! { $(#[$meta])* $vis static $name: $ty = const { $init } }
@@ -308,17 +308,17 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Whether a thread that watches may see something change.
+/// Whether a thread that spins may see a change.
 pub(crate) const WATCHING_PAYS: bool = true;
 
-/// A seed for one random generator; differs from call to call and from run to run.
+/// Returns a seed for one random generator; it differs from call to call and from run to run.
 pub(crate) fn seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0_u64)
 }
 
-/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and
-/// nothing happens under this lock that a model could interleave.
+/// The lock of a process-wide store. Never modelled: such stores outlive a model's run, and the code under
+/// this lock has no step that a model could interleave.
 #[derive(Debug)]
 pub(crate) struct StaticLock<T>(std::sync::Mutex<T>);
 

@@ -1,6 +1,6 @@
-//! shuttle: the whole runtime, real fibers included, under random and PCT schedules of
-//! modelled threads. Sequentially consistent. The clock is [`clock`]'s: it moves when
-//! somebody waits for it. Thread-locals are [`locals`]'s.
+//! shuttle: the whole runtime, real fibers included, under random and PCT schedules of modelled threads.
+//! Sequentially consistent. The clock is [`clock`]'s: it moves when a thread waits for it. Thread-locals are
+//! [`locals`]'s.
 
 #[path = "shuttle_clock.rs"]
 mod clock;
@@ -21,7 +21,7 @@ pub(crate) mod atomic {
     };
 }
 
-/// Cells with loom's surface; shuttle explores schedules, not memory.
+/// Cells with loom's interface; shuttle explores schedules, not memory.
 pub(crate) use std::cell::Cell;
 
 /// As [`Cell`], by pointer.
@@ -63,12 +63,12 @@ impl<T> Lock<T> {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The lock if nobody holds it.
+    /// Acquires the lock if it is free.
     pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
         self.0.try_lock().ok()
     }
 
-    /// As [`lock`](Lock::lock), and tells whether somebody else held it.
+    /// As [`lock`](Lock::lock), and returns whether the lock was contended.
     pub(crate) fn lock_and_tell(&self) -> (LockGuard<'_, T>, bool) {
         match self.0.try_lock() {
             Ok(guard) => (guard, false),
@@ -76,10 +76,10 @@ impl<T> Lock<T> {
         }
     }
 
-    /// The value; the model takes the lock all the same.
+    /// Returns the value; the model acquires the lock all the same.
     ///
     /// # Safety
-    /// Nobody else can reach the lock while the result is used.
+    /// No other thread can reach the lock while the result is used.
     pub(crate) unsafe fn unshared(&self) -> impl std::ops::DerefMut<Target = T> {
         self.lock()
     }
@@ -126,7 +126,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The mutex, if no other thread holds it.
+    /// Acquires the mutex, if no other thread holds it.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         let guard = self.0.try_lock()?;
         Some(MutexGuard { mutex: self, guard })
@@ -147,8 +147,8 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// The condition variable that goes with [`Mutex`]. Whoever waits until a moment lets the
-/// others run once, and then it is that moment.
+/// The condition variable that goes with [`Mutex`]. A thread that waits until a moment lets the other threads
+/// run once, and then the clock is at that moment.
 #[derive(Debug)]
 pub(crate) struct Condvar(shuttle::sync::Condvar);
 
@@ -214,8 +214,8 @@ pub(crate) mod thread {
 pub(crate) mod hint {
     use std::time::Duration;
 
-    /// Lets the others run. Takes its time by the clock, so that who spins for a while, spins
-    /// a few times.
+    /// Lets the other threads run. Moves the clock, so that a thread that spins for some time spins only a
+    /// few times.
     pub(crate) fn spin_loop() {
         super::clock::pass(super::now() + Duration::from_micros(1));
         shuttle::hint::spin_loop();
@@ -237,8 +237,8 @@ pub(crate) fn seed() -> u64 {
     shuttle::rand::thread_rng().next_u64()
 }
 
-/// The lock of a process-wide store, which outlives every execution; modelled all the same,
-/// since the lists under it are made of modelled words.
+/// The lock of a process-wide store, which outlives every execution. It is modelled all the same, since the
+/// lists under it consist of modelled words.
 #[derive(Debug)]
 pub(crate) struct StaticLock<T>(Lock<T>);
 

@@ -1,8 +1,8 @@
-//! The clock of a modelled run: a number that starts at zero with every execution and jumps
-//! to a moment when a thread that waits for it gets to run.
+//! The clock of a modelled run: a number that starts at zero in every execution and jumps to a moment when a
+//! thread that waits for it runs.
 //!
-//! For the threads of some models it stands still, so that no time-out, nap or period comes to
-//! the rescue of a wake that was lost: for those whose name begins with [`TIMELESS`].
+//! For some threads of models it stands still, so that no time-out, nap or period hides a lost wake: for
+//! threads with names that begin with [`TIMELESS`].
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use super::locals::LocalKey;
 
-/// A timeout of this length is meant as "for ever", and never passes. Arbitrary:
-/// longer than any limit that the models set.
+/// A timeout of this length means "indefinitely", and never passes. Arbitrary: longer than any limit that the
+/// models set.
 const REMOTE: Duration = Duration::from_secs(60 * 60);
 
-/// How the names of threads begin for which no time passes.
+/// The prefix of the names of threads for which no time passes.
 const TIMELESS: &str = "timeless";
 
 static STANDS_STILL: LocalKey<Cell<bool>> = LocalKey::new(|| Cell::new(false));
@@ -25,23 +25,23 @@ shuttle::lazy_static::lazy_static! {
     static ref PASSED: AtomicU64 = AtomicU64::new(0);
 }
 
-/// The present moment. Reading it is no scheduling point.
+/// Returns the present moment. Not a scheduling point.
 pub(crate) fn now() -> Instant {
     origin() + Duration::from_nanos(PASSED.load(Ordering::Relaxed))
 }
 
-/// Makes it `at`, unless it is later already.
+/// Sets the clock to `at`, unless it is later already.
 pub(super) fn pass(at: Instant) {
     let nanos = at.saturating_duration_since(origin()).as_nanos() as u64;
     PASSED.fetch_max(nanos, Ordering::Relaxed);
 }
 
-/// Whether the caller's wait until `at` is one that does not end by itself.
+/// Returns whether a wait of the calling thread until `at` does not end by itself.
 pub(super) fn never_comes(at: Instant) -> bool {
     STANDS_STILL.with(Cell::get) || at.saturating_duration_since(now()) >= REMOTE
 }
 
-/// The first act of a thread of this name.
+/// Initializes a thread of this name; its first call.
 pub(super) fn begin(name: &str) {
     STANDS_STILL.with(|stands| stands.set(name.starts_with(TIMELESS)));
 }

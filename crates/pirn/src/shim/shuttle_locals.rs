@@ -1,9 +1,9 @@
-//! Thread-locals of modelled threads, with what the library asks of the real ones: a value
-//! that needs no destructor can be reached while the thread's other values are destroyed.
-//! (shuttle's own are destroyed in the order of their making, and are gone for good.)
+//! Thread-locals of modelled threads with the properties of real ones that the library needs: a value without
+//! a destructor can be accessed while the thread's other values are destroyed. (shuttle destroys its own in
+//! the order of their creation, and they are gone then.)
 //!
-//! The values of all threads lie in one map of the one OS thread that shuttle runs on. A
-//! guard in shuttle's own thread-local storage says when a thread ends.
+//! The values of all threads are in one map of the one OS thread that shuttle runs on. A guard in shuttle's
+//! own thread-local storage detects the end of a thread.
 //!
 //! Invariants:
 //! * V1. An entry's pointer came from `Box::into_raw` of the type that its key stands for, and
@@ -47,7 +47,7 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { init }
     }
 
-    /// Calls `f` with the running thread's value, which is made first if need be.
+    /// Calls `f` with the running thread's value, which is created at its first use.
     pub(crate) fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         self.try_with(f)
             .expect("a thread-local is used after its destruction")
@@ -98,7 +98,7 @@ impl Drop for End {
     }
 }
 
-/// Takes out one value of `thread`: of those with a destructor, or of the others.
+/// Removes one value of `thread` from the map: of those with a destructor, or of the others.
 fn take(thread: TaskId, last: bool) -> Option<Value> {
     VALUES.with_borrow_mut(|values| {
         let mut own = values.range((thread, 0)..=(thread, usize::MAX));

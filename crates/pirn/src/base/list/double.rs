@@ -1,6 +1,6 @@
-//! The list that a node can leave from the middle: two links each, kept under a lock.
+//! A list that allows unlinking from the middle: two links for each node, under a lock.
 //!
-//! A node is linked if it has a predecessor or is the head; no flag is kept.
+//! A node is linked if it has a predecessor or is the head; there is no flag.
 //!
 //! Invariants:
 //! * D1. A node of a [`List`] stays where it is, alive, from its insertion until `remove` or
@@ -13,7 +13,7 @@ use std::ptr::{self, NonNull};
 
 use crate::shim::UnsafeCell;
 
-/// A doubly linked list; a node can leave from the middle. Kept under its owner's lock.
+/// A doubly linked list; a node can be unlinked from the middle. Kept under its owner's lock.
 pub(crate) struct List<T> {
     head: Option<NonNull<T>>,
     tail: Option<NonNull<T>>,
@@ -34,7 +34,7 @@ impl<T> List<T> {
         self.head.is_none()
     }
 
-    /// The node that waits longest.
+    /// Returns the node that has waited longest.
     pub(crate) fn front(&self) -> Option<NonNull<T>> {
         self.head
     }
@@ -76,7 +76,7 @@ impl<T: DoublyLinked> List<T> {
         }
     }
 
-    /// Takes out the node that waits longest.
+    /// Unlinks and returns the node that has waited longest.
     pub(crate) fn pop_front(&mut self) -> Option<NonNull<T>> {
         let node = self.head?;
         // SAFETY: D1: the head is in this list.
@@ -84,7 +84,7 @@ impl<T: DoublyLinked> List<T> {
         Some(node)
     }
 
-    /// Takes `node` out, wherever it stands. False: it was in no list.
+    /// Unlinks `node`, wherever it is. False: it was in no list.
     ///
     /// # Safety
     /// The node is alive, and in this list or in none.
@@ -188,7 +188,7 @@ impl<T> Neighbours<T> {
 unsafe fn neighbours<T: DoublyLinked>(node: NonNull<T>) -> Neighbours<T> {
     // SAFETY: the caller's promise.
     let links = unsafe { T::links(node).as_ref() };
-    // SAFETY: D2: nobody writes the links meanwhile.
+    // SAFETY: D2: no other thread writes the links meanwhile.
     links.0.with(|n| unsafe { ptr::read(n) })
 }
 
@@ -204,6 +204,6 @@ unsafe fn set_neighbours<T: DoublyLinked>(node: NonNull<T>, to: Neighbours<T>) {
 unsafe fn edit<T: DoublyLinked>(node: NonNull<T>, f: impl FnOnce(&mut Neighbours<T>)) {
     // SAFETY: the caller's promise.
     let links = unsafe { T::links(node).as_ref() };
-    // SAFETY: D2: nobody else touches the links meanwhile, and `f` only assigns.
+    // SAFETY: D2: no other thread accesses the links meanwhile, and `f` only assigns.
     links.0.with_mut(|n| f(unsafe { &mut *n }));
 }

@@ -1,14 +1,12 @@
-//! The queue of nodes that are never freed: one link each, first in first out.
+//! A queue of nodes that are never freed: one link for each, first in first out.
 //!
 //! Invariants:
-//! * T1. Nodes of a [`Linked`] type are never freed: every pointer to one is good for the
-//!   life of the process. So no sequence of calls on a [`Fifo`] can reach freed memory, and
-//!   its functions are safe; a node put into two queues would make a mess of both, but a
-//!   mess of live nodes.
-//! * T2. A node is in at most one single-link queue (ready list, inbox, injector shard, …).
-//!   Its link belongs to that queue; passing the node on passes the link on, and what orders
-//!   the two owners is the queue in between (a release store, a lock), so the link itself
-//!   is read and written relaxed.
+//! * T1. Nodes of a [`Linked`] type are never freed: every pointer to one is valid for the life of the
+//!   process. So no sequence of calls on a [`Fifo`] can reach freed memory, and its functions are safe. A
+//!   node put into two queues would corrupt both, but all their nodes would be alive.
+//! * T2. A node is in at most one single-link queue (ready list, inbox, injector shard, …). Its link belongs
+//!   to that queue. Passing the node to another queue passes the link too. The queue in between (a release
+//!   store, a lock) orders the two owners, so the link itself is read and written relaxed.
 
 use std::fmt;
 use std::ptr::{self, NonNull};
@@ -36,8 +34,8 @@ pub(crate) unsafe trait Linked: Sized {
     fn link(node: NonNull<Self>) -> NonNull<Link<Self>>;
 }
 
-/// Makes `next` the successor of `node`. For queues whose links are built before the node is
-/// published (the inbox); the caller owns the node (T2).
+/// Makes `next` the successor of `node`. For queues that build links before the node is published (the
+/// inbox); the caller owns the node (T2).
 #[inline]
 pub(crate) fn set_next<T: Linked>(node: NonNull<T>, next: Option<NonNull<T>>) {
     let next = next.map_or(ptr::null_mut(), NonNull::as_ptr);
@@ -85,7 +83,7 @@ impl<T> Fifo<T> {
 }
 
 impl<T: Linked> Fifo<T> {
-    /// Takes over a chain that was built newest first, and turns it round.
+    /// Takes over a chain that was built newest first, and reverses it.
     pub(crate) fn from_newest_first(newest: Option<NonNull<T>>) -> Self {
         let mut fifo = Fifo::new();
         let mut rest = newest;
@@ -114,7 +112,7 @@ impl<T: Linked> Fifo<T> {
         self.len += 1;
     }
 
-    /// The oldest node, which stays.
+    /// Returns the oldest node, without removing it.
     #[inline]
     pub(crate) fn front(&self) -> Option<NonNull<T>> {
         self.head
@@ -131,7 +129,7 @@ impl<T: Linked> Fifo<T> {
         Some(node)
     }
 
-    /// Takes out the oldest node that is `wanted`. O(n).
+    /// Removes and returns the oldest node that is `wanted`. O(n).
     pub(crate) fn take_first(
         &mut self,
         mut wanted: impl FnMut(NonNull<T>) -> bool,
@@ -157,7 +155,7 @@ impl<T: Linked> Fifo<T> {
         None
     }
 
-    /// Moves everything in `other` to the back.
+    /// Moves all nodes of `other` to the back.
     pub(crate) fn append(&mut self, other: Fifo<T>) {
         let Some(first) = other.head else { return };
         match self.tail {
@@ -168,7 +166,7 @@ impl<T: Linked> Fifo<T> {
         self.len += other.len;
     }
 
-    /// Takes the first `n` nodes (all, if there are fewer) out, in their order. O(n).
+    /// Removes the first `n` nodes (all, if there are fewer), in their order. O(n).
     pub(crate) fn split_front(&mut self, n: u32) -> Fifo<T> {
         if n >= self.len {
             return std::mem::take(self);

@@ -2,10 +2,10 @@
 //!
 //! Two kinds, for two kinds of nodes:
 //!
-//! | list | nodes | links | who touches the links |
+//! | list | nodes | links | access to the links |
 //! |---|---|---|---|
-//! | [`Fifo`] | fiber headers, type-stable | one [`Link`] | whoever owns the queue the node is in |
-//! | [`List`] | waiters on a stack | two, in [`Links`] | whoever holds the lock of the list |
+//! | [`Fifo`] | fiber headers, type-stable | one [`Link`] | the owner of the queue that the node is in |
+//! | [`List`] | waiters on a stack | two, in [`Links`] | the holder of the list's lock |
 //!
 //! Owns the links and nothing else of a node. Does not decide which queue a node is in.
 

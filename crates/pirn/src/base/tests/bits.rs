@@ -1,4 +1,4 @@
-//! The bitmap, alone and against a set that is obviously right.
+//! The bitmap, alone and against a set that is obviously correct.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

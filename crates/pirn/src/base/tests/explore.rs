@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Explores every interleaving of `model` with at most `preemptions` involuntary switches
-/// (`LOOM_MAX_PREEMPTIONS` overrides), and says how many there were.
+/// (`LOOM_MAX_PREEMPTIONS` overrides), and prints their number.
 pub(crate) fn explore(
     name: &str,
     preemptions: usize,
@@ -15,7 +15,7 @@ pub(crate) fn explore(
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.or(Some(preemptions));
     let bound = builder.preemption_bound;
-    // Not the shim's: counting is no part of what is modelled.
+    // Not from the shim: counting is not part of the model.
     let runs = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&runs);
     let start = started();
@@ -33,7 +33,7 @@ pub(crate) fn explore(
 /// As [`explore`], for a protocol that is known to be broken.
 ///
 /// # Panics
-/// If loom finds nothing, or something else than a panic that says `symptom`.
+/// If loom finds no error, or another one than a panic with `symptom` in its message.
 pub(crate) fn find(
     name: &str,
     preemptions: usize,

@@ -82,7 +82,7 @@ struct Waiter {
 // SAFETY: always the same field; the tests make no `&mut` to it.
 unsafe impl DoublyLinked for Waiter {
     fn links(node: NonNull<Self>) -> NonNull<Links<Self>> {
-        // SAFETY: the tests keep their waiters while they touch them.
+        // SAFETY: the tests keep their waiters while they use them.
         NonNull::from(&unsafe { node.as_ref() }.links)
     }
 }

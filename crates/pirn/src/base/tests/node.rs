@@ -1,5 +1,5 @@
-//! A stand-in for a fiber header: one link, and a payload that must be seen whole by whoever
-//! takes the node out of a queue, exactly one thread each time it is put in.
+//! A stand-in for a fiber header: one link, and a payload that must be complete for the thread that takes the
+//! node out of a queue: exactly one thread for each insertion.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use crate::shim::UnsafeCell;
 pub(crate) struct Node {
     link: Link<Node>,
     id: usize,
-    /// Even while nobody has it, odd from [`Nodes::ready`] to [`Nodes::take`].
+    /// Even while no thread has the node, odd from [`Nodes::ready`] to [`Nodes::take`].
     payload: UnsafeCell<u32>,
-    /// How often it was taken. Not the shim's: the count must order nothing.
+    /// The number of times that it was taken. Not from the shim: the count must order nothing.
     taken: AtomicU32,
 }
 
-// SAFETY: the payload is what the queue under test must order; loom checks that it does.
+// SAFETY: the queue under test must order accesses to the payload; loom checks that it does.
 unsafe impl Sync for Node {}
 // SAFETY: as above.
 unsafe impl Send for Node {}
 
-// SAFETY: a test keeps its `Nodes` until the last queue and thread that knew them is gone;
-// the link is a field that is only ever shared.
+// SAFETY: a test keeps its `Nodes` until the last queue and thread that knew them is gone; the link is a
+// field that is only ever shared.
 unsafe impl Linked for Node {
     fn link(node: NonNull<Self>) -> NonNull<Link<Self>> {
         // SAFETY: the node is alive, as above.
@@ -51,10 +51,10 @@ impl Nodes {
         self.0.len()
     }
 
-    /// Node `id`, written to and about to be put into a queue.
+    /// Writes to node `id` and returns it, to be put into a queue.
     pub(crate) fn ready(&self, id: usize) -> NonNull<Node> {
         self.0[id].payload.with_mut(|payload| {
-            // SAFETY: nobody has the node; that a queue hands it over whole is the test.
+            // SAFETY: no thread has the node; the test checks that the queue hands it over completely.
             unsafe { *payload += 1 }
         });
         NonNull::from(&self.0[id])
@@ -67,7 +67,7 @@ impl Nodes {
     pub(crate) fn take(&self, node: NonNull<Node>) -> usize {
         let id = self.id(node);
         self.0[id].payload.with_mut(|payload| {
-            // SAFETY: the node was just taken out, so it is this thread's: the test.
+            // SAFETY: the node was just taken out, so it is this thread's, which is what the test checks.
             let payload = unsafe { &mut *payload };
             assert!(
                 *payload % 2 == 1,
@@ -84,19 +84,19 @@ impl Nodes {
         unsafe { node.as_ref() }.id
     }
 
-    /// Once all threads are joined: how often each node was taken.
+    /// Returns how often each node was taken. After all threads are joined.
     pub(crate) fn taken(&self) -> impl Iterator<Item = u32> {
         self.0.iter().map(|node| node.taken.load(Ordering::Relaxed))
     }
 
-    /// Once all threads are joined: every node was taken exactly once.
+    /// Asserts that every node was taken exactly once. After all threads are joined.
     pub(crate) fn assert_each_once(&self) {
         let wrong = self.taken().enumerate().find(|&(_, times)| times != 1);
         assert_eq!(wrong, None, "(node, times taken)");
     }
 }
 
-/// Another type of node, of which there is none.
+/// Another type of node, without values.
 #[derive(Debug)]
 pub(crate) enum Stranger {}
 

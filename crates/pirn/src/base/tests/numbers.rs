@@ -14,7 +14,7 @@ fn below_is_in_range_and_even() {
     let mut rng = Rng::new(1);
     let mut hits = [0_u32; 6];
     (0..60_000).for_each(|_| hits[rng.below(6)] += 1);
-    // 10,000 each, standard deviation 91: six sigma and some.
+    // 10,000 each, standard deviation 91: the bounds are over six sigma away.
     assert!(
         hits.iter().all(|&n| (9_400..10_600).contains(&n)),
         "{hits:?}"
