@@ -1,11 +1,11 @@
-//! No other stack to run on: the caller's own has to do.
+//! No other stack for the function: it runs on the caller's own.
 
 use super::stack::Stack;
 
-/// There is no other stack to run on.
+/// Functions cannot run on another stack.
 pub(crate) const ASIDE: bool = false;
 
-/// Calls `f` where it is.
+/// Calls `f` on the present stack.
 #[inline(always)]
 pub(crate) fn aside<T, F: FnOnce() -> T>(_stack: &mut Stack, f: F) -> T {
     f()

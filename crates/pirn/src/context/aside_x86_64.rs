@@ -1,7 +1,7 @@
 //! Running a function on another stack, beside the frames of the caller.
 //!
-//! A call, not a switch: the caller goes on when the function has returned or unwound, so nothing is
-//! saved but where its own stack was.
+//! A call, not a switch: the caller continues when the function has returned or unwound. So nothing is saved
+//! but the position of its own stack.
 //!
 //! ```text
 //!  stack of the caller             the other stack
@@ -12,23 +12,24 @@
 //!  | where `call_on` goes on|
 //! ```
 //!
-//! Unwinders, and so panics and backtraces, go through `call_on` as through two frames. The inner one is that of a
-//! signal: debuggers take a caller below its callee for a damaged stack, but not below such a frame. What a signal
-//! has interrupted goes on where it was, not behind a call; so unwinders would look for the caller's landing pad one
-//! byte too far, behind the call, and abort if there is none. Therefore the inner frame returns to the outer one,
-//! which is an ordinary one, has no landing pads, and ends 16 bytes above rbp, wherever that is.
+//! Unwinders, and so panics and backtraces, pass `call_on` as two frames. The inner one is marked as that of
+//! a signal. Debuggers take a caller below its callee for a damaged stack, but not below such a frame. Code
+//! that a signal has interrupted resumes at its place, not behind a call. So unwinders would look for the
+//! caller's landing pad one byte too far, behind the call, and abort if there is none. Therefore the inner
+//! frame returns to the outer one, which is an ordinary one, has no landing pads, and ends 16 bytes above
+//! rbp, wherever that is.
 //!
-//! Not with the corosensei backend: its targets have no such call here.
+//! Not with the corosensei backend: there is no such call for its targets.
 
 use std::arch::naked_asm;
 
 use super::sanitizer::Detour;
 use super::stack::Stack;
 
-/// There is another stack to run on.
+/// Functions can run on another stack.
 pub(crate) const ASIDE: bool = true;
 
-/// Calls `f` on `stack`, and returns what it returns; if it unwinds, so does this.
+/// Calls `f` on `stack`, and returns its result; if `f` unwinds, so does this.
 #[inline]
 pub(crate) fn aside<T, F: FnOnce() -> T>(stack: &mut Stack, f: F) -> T {
     let result = {
@@ -48,7 +49,7 @@ pub(crate) fn aside<T, F: FnOnce() -> T>(stack: &mut Stack, f: F) -> T {
     result.expect("a call that returns has a result")
 }
 
-/// What crosses over, and what comes back.
+/// The function that is passed to the other stack, and the result that is passed back.
 struct Call<'a, T, F> {
     f: Option<F>,
     result: Option<T>,
@@ -70,7 +71,7 @@ unsafe extern "C-unwind" fn run<T, F: FnOnce() -> T>(call: *mut ()) {
 /// Calls `run(call)` with the stack pointer at `base`.
 ///
 /// # Safety
-/// 1. Below `base`, which is aligned to 16 bytes, lies a stack that nobody uses until this is over.
+/// 1. Below `base`, which is aligned to 16 bytes, lies a stack that no other code uses until this is over.
 /// 2. `run` may be called with `call`.
 #[unsafe(naked)]
 unsafe extern "C-unwind" fn call_on(

@@ -1,24 +1,24 @@
-//! A worker's own stacks: taken and given without a lock or an atomic operation.
+//! A worker's own stacks: acquired and released without a lock or an atomic operation.
 //!
-//! The stack that came back last goes first: its top page is in the cache and its record in
-//! a register's reach. A full cache gives its older half to the pool in one go, so a worker
-//! that frees what others take pays for the pool's lock once per half a cache.
+//! The stack that came back last is taken first: its top page is in the cache, and so is its record. A full
+//! cache gives its older half to the pool at once. So a worker that frees stacks which others take locks the
+//! pool once for each half of a cache.
 
 use super::out_of_stacks::OutOfStacks;
 use super::pool::StackPool;
 use super::sanitizer;
 use super::stack::Stack;
 
-/// The stacks that one worker keeps at hand; all of the default size and of one pool.
+/// The stacks that one worker keeps; all of the default size and of one pool.
 #[derive(Debug)]
 pub(crate) struct StackCache {
-    /// The stack that came last is the last.
+    /// The stack that came back last is at the end.
     stacks: Vec<Stack>,
     max: usize,
 }
 
 impl StackCache {
-    /// Makes an empty cache for at most `max` stacks.
+    /// Creates an empty cache for at most `max` stacks.
     pub(crate) fn new(max: usize) -> StackCache {
         StackCache {
             stacks: Vec::with_capacity(max),
@@ -41,7 +41,7 @@ impl StackCache {
         }
     }
 
-    /// Keeps a stack of `pool`, or gives it there if it has another size.
+    /// Keeps a stack of `pool`, or returns it to the pool if it has another size.
     #[inline]
     pub(crate) fn give(&mut self, stack: Stack, pool: &StackPool) {
         if stack.place().class != 0 || self.stacks.len() >= self.max {
@@ -51,8 +51,8 @@ impl StackCache {
         self.stacks.push(stack);
     }
 
-    /// Gives all stacks to the pool they came from; false if there were none. To be called
-    /// before the worker sleeps: others may be out of stacks.
+    /// Returns all stacks to their pool; false if there were none. Called before the worker sleeps: other
+    /// workers may be out of stacks.
     pub(crate) fn flush(&mut self, pool: &StackPool) -> bool {
         let some = !self.stacks.is_empty();
         pool.rest(self.stacks.drain(..));

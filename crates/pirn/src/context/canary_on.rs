@@ -1,26 +1,26 @@
-//! The canary: a known pattern at the low end of a stack, the last that is overwritten before
+//! The canary: a known pattern at the low end of a stack. It is the last memory that is overwritten before
 //! the guard, and the first that a stray write from the stack below would hit.
 //!
-//! Touches the lowest page of each stack, which then costs a page more.
+//! It touches the lowest page of each stack, which then costs one page more.
 
 use super::stack::Stack;
 
-/// What the words are, each with its place mixed in.
+/// The value of the words, before the index of each is mixed in.
 const PATTERN: u64 = 0x5f1b_e12a_11d0_c0de;
 
-/// How many there are: a cache line.
+/// The number of words: a cache line.
 const WORDS: usize = 8;
 
 impl Stack {
-    /// Writes the pattern. For a stack that nobody runs on yet.
+    /// Writes the pattern. For a stack on which nothing runs yet.
     pub(crate) fn plant_canary(&self) {
         for at in 0..WORDS {
-            // SAFETY: SK1: the lowest words of the slot; no frame has got there.
+            // SAFETY: SK1: the lowest words of the slot; no frame has reached them.
             unsafe { self.canary(at).write_volatile(word(at)) };
         }
     }
 
-    /// Whether the pattern is as it was written.
+    /// Returns whether the pattern is as it was written.
     pub(crate) fn canary_is_intact(&self) -> bool {
         // SAFETY: SK1: mapped for as long as the handle lives.
         (0..WORDS).all(|at| unsafe { self.canary(at).read_volatile() } == word(at))

@@ -1,9 +1,9 @@
-//! All stacks of one size: its reservations, and its stacks at rest.
+//! All stacks of one size: its reservations, and the stacks that are not in use.
 //!
-//! Stacks come back *warm*: they keep their pages and their record. The warm ones form a
-//! row: the last to come is the first to go, since its pages are in the cache; the one that
-//! lay longest is the first to go cold, when there are more than `warm_max`. Then an eighth
-//! of them goes, so that the next is far away.
+//! Stacks come back *warm*: they keep their pages and their record. The warm ones form a queue. The last to
+//! come is taken first, since its pages are in the cache. The one that has been there longest is the first to
+//! become cold, when there are more than `warm_max`. Then an eighth of them becomes cold at once, so that
+//! this happens rarely.
 
 use std::collections::VecDeque;
 
@@ -15,19 +15,18 @@ use super::stack::Stack;
 /// some 480 stacks of the default size. Arbitrary.
 const FIRST_BYTES: usize = 128 * 1024 * 1024;
 
-/// No reservation but of very large stacks has fewer slots. Arbitrary.
+/// The fewest slots of a reservation, except for very large stacks. Arbitrary.
 const FEWEST: usize = 64;
 
-/// No reservation has more: some systems count address space against a limit.
-/// Arbitrary.
+/// The most bytes of a reservation: some systems count address space against a limit. Arbitrary.
 const LARGEST_BYTES: usize = 16 * 1024 * 1024 * 1024;
 
-/// Stacks that go cold at once, at most. One by one, each costs 17 µs while another thread
-/// of the program runs, 128 at a time 0.8 µs, more no less than 0.6 (measured); 128 take a
-/// tenth of a millisecond.
+/// The most stacks that become cold at once. One by one, each costs 17 µs while another thread of the program
+/// runs; 128 at a time cost 0.8 µs each, and more never less than 0.6 (measured). 128 take a tenth of a
+/// millisecond.
 pub(super) const COOLED_AT_ONCE: usize = 128;
 
-/// The part of the warm stacks that goes cold at once, where that is less. Arbitrary.
+/// The part of the warm stacks that becomes cold at once, if that is less. Arbitrary.
 const COOLED_SHARE: usize = 8;
 
 /// One size class; lives under the pool's lock.
@@ -42,27 +41,27 @@ pub(super) struct Class {
     extents: Vec<Extent>,
 }
 
-/// What a class has to offer.
+/// The result of a claim.
 #[derive(Debug)]
 pub(super) enum Claim {
     /// Ready for use.
     Warm(Stack),
     /// Open, without a record.
     Cold(Slot),
-    /// To be opened first.
+    /// A slot to be opened first.
     Virgin(Virgin),
-    /// Nothing: the class must grow.
+    /// No stack: the class must grow.
     Nothing,
 }
 
-/// How a class that has nothing to offer grows.
+/// How a class without a free stack grows.
 #[derive(Debug)]
 pub(super) enum Growth {
-    /// Not at all: something has come back meanwhile.
+    /// Not at all: a stack has come back meanwhile.
     Needless,
     /// By opening more of its last reservation.
     Open(Run),
-    /// By another reservation, number `number`, best of `slots` slots.
+    /// By another reservation, number `number`, if possible of `slots` slots.
     Reserve { number: u32, slots: usize },
 }
 
@@ -85,12 +84,12 @@ impl Class {
         self.beyond
     }
 
-    /// Whether there is a stack of this class, in use or at rest.
+    /// Returns whether there is a stack of this class, in use or not.
     pub(super) fn has_stacks(&self) -> bool {
         self.extents.iter().any(Extent::has_stacks)
     }
 
-    /// Claims a stack: the warmest, else one that is cold, else a new one.
+    /// Claims a stack: the warmest, else a cold one, else a new one.
     pub(super) fn claim(&mut self) -> Claim {
         if let Some(stack) = self.warm.pop_back() {
             return Claim::Warm(stack);
@@ -104,7 +103,7 @@ impl Class {
         }
     }
 
-    /// Says how to grow; `max` bounds the slots of the class.
+    /// Returns how to grow; `max` bounds the slots of the class.
     pub(super) fn growth(&self, max: usize) -> Growth {
         let has_slot = |extent: &Extent| extent.has_cold() || extent.has_virgin();
         if !self.warm.is_empty() || self.extents.iter().any(has_slot) {
@@ -123,12 +122,12 @@ impl Class {
         // Fits: each reservation is a mapping, and systems allow far fewer.
         Growth::Reserve {
             number: self.extents.len() as u32,
-            // The bound counts stacks that are out; some are on their way to go cold.
+            // The bound counts stacks that are out; some are about to become cold.
             slots: slots.max(first.clamp(1, FEWEST)),
         }
     }
 
-    /// Notes that the last reservation is open as far as `until`.
+    /// Records that the last reservation is open up to `until`.
     pub(super) fn opened(&mut self, until: usize) {
         if let Some(last) = self.extents.last_mut() {
             last.set_opened(until);
@@ -149,14 +148,13 @@ impl Class {
         self.warm.push_back(stack);
     }
 
-    /// Whether there are too many warm stacks.
+    /// Returns whether there are too many warm stacks.
     pub(super) fn is_too_warm(&self) -> bool {
         self.warm.len() > self.warm_max
     }
 
-    /// Parts with stacks that lay longest, if there are too many warm ones: as many as `slots`
-    /// has room for. The caller gives their pages back and then calls [`Class::rest_cold`] for
-    /// each.
+    /// Moves the stacks that have been unused longest to `slots`, if too many are warm: as many as `slots`
+    /// has room for. The caller discards their pages and then calls [`Class::rest_cold`] for each.
     pub(super) fn cool(&mut self, slots: &mut Vec<Slot>) {
         let too_many = self.warm.len().saturating_sub(self.warm_max);
         if too_many == 0 {
@@ -174,7 +172,7 @@ impl Class {
         self.extents[slot.place().extent as usize].rest_cold(slot);
     }
 
-    /// Parts with the reservations.
+    /// Returns the reservations.
     pub(super) fn into_extents(self) -> Vec<Extent> {
         self.extents
     }

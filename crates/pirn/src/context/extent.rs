@@ -1,21 +1,20 @@
 //! One reservation of address space, cut into slots of one layout.
 //!
-//! Reserved memory traps until it is opened. Where guards can be installed, slots are opened
-//! in runs, so a reservation is two mappings whatever the number of its stacks; where they
-//! cannot, each slot opens all but its guard and costs two mappings.
+//! Reserved memory traps until it is opened. Where guards can be installed, slots are opened in runs, so a
+//! reservation is two mappings for any number of stacks. Elsewhere each slot opens all but its guard and
+//! costs two mappings.
 //!
-//! A slot is *virgin* until it is first claimed, then *out* or resting in its class; a
-//! resting one that gave its pages back is *cold*: only a bit remembers it, since its record
-//! went with the pages. The lowest cold slot goes first, which keeps page tables few.
+//! A slot is *virgin* until it is first claimed, then *out* or unused in its class. An unused slot without
+//! its pages is *cold*: only a bit records it, since its record was in these pages. The lowest cold slot is
+//! taken first, which keeps page tables few.
 //!
 //! # Invariants
 //! * EX1. `base` starts a mapping of `slots` strides that lives until `release`.
 //! * EX2. Slots below `opened` are readable and writable above their guards, unless they lie
 //!   in `unopened` or are virgin under [`Guarding::Protect`]; a slot is handed out only open
 //!   and guarded.
-//! * EX3. A slot is cold, virgin, or held by exactly one value: a [`Virgin`], a [`Slot`] or a
-//!   `Stack` (SK1). None of them can be copied, so whoever has one may do with the memory
-//!   what it allows.
+//! * EX3. A slot is cold, virgin, or held by exactly one value: a [`Virgin`], a [`Slot`] or a `Stack` (SK1).
+//!   None of them can be copied, so the owner of one may use the memory as it allows.
 
 use std::io;
 use std::ptr::NonNull;
@@ -26,7 +25,7 @@ use super::region::Region;
 use super::stack::{Place, Stack, StackTop};
 use super::valgrind;
 
-/// Slots that are opened at once, at least; one system call then serves that many stacks.
+/// The least number of slots that are opened at once; one system call then serves that many stacks.
 /// Arbitrary; no measurement yet.
 const OPENED_AT_ONCE: usize = 64;
 
@@ -53,10 +52,10 @@ pub(super) struct Extent {
     region: &'static Region,
 }
 
-// SAFETY: EX1: the pointer names a mapping that belongs to the process, not to a thread.
+// SAFETY: EX1: the pointer points to a mapping that belongs to the process, not to a thread.
 unsafe impl Send for Extent {}
 
-/// A slot that is claimed and open, and of which no handle exists.
+/// A slot that is claimed and open, without a handle.
 #[derive(Debug)]
 pub(super) struct Slot {
     start: NonNull<u8>,
@@ -64,10 +63,10 @@ pub(super) struct Slot {
     place: Place,
 }
 
-// SAFETY: EX3: the only claim to the slot, whichever thread has it.
+// SAFETY: EX3: the only claim to the slot, on any thread.
 unsafe impl Send for Slot {}
 
-/// A slot that is claimed and still closed.
+/// A slot that is claimed and not yet open.
 #[derive(Debug)]
 pub(super) struct Virgin {
     slot: Slot,
@@ -85,10 +84,10 @@ pub(super) struct Run {
 }
 
 impl Extent {
-    /// Reserves room for `slots` stacks, as reservation number `number` of its class.
+    /// Reserves address space for `slots` stacks, as reservation number `number` of its class.
     ///
     /// # Errors
-    /// What the system says when it has no such address space.
+    /// The error of the system if it has no such address space.
     pub(super) fn reserve(
         layout: Layout,
         slots: usize,
@@ -130,7 +129,7 @@ impl Extent {
         self.made < self.opened || !self.unopened.is_empty()
     }
 
-    /// Whether a slot has been opened for a stack so far.
+    /// Returns whether a slot has been opened for a stack so far.
     pub(super) fn has_stacks(&self) -> bool {
         self.made > self.unopened.len()
     }
@@ -175,7 +174,7 @@ impl Extent {
         self.slot(stack.place().slot as usize)
     }
 
-    /// Notes that a slot has given its pages back.
+    /// Records that the pages of a slot have been discarded.
     pub(super) fn rest_cold(&mut self, slot: Slot) {
         let index = slot.place.slot as usize;
         self.cold[index / 64] |= 1 << (index % 64);
@@ -183,8 +182,8 @@ impl Extent {
         self.cold_len += 1;
     }
 
-    /// Returns what is to be opened next: as much as is open already, so that system calls
-    /// become rare; `None` if all is open.
+    /// Returns the run to be opened next: as many slots as are open already, so that system calls become
+    /// rare; `None` if all are open.
     pub(super) fn closed_run(&self) -> Option<Run> {
         let more = self
             .opened
@@ -208,11 +207,11 @@ impl Extent {
     /// 1. No slot is out, and no claim or handle to a resting one will be used again.
     pub(super) unsafe fn release(self) {
         self.region.vacate();
-        // SAFETY: EX1, 1: the whole mapping, and nobody uses it any more.
+        // SAFETY: EX1, 1: the whole mapping, which is no longer used.
         unsafe { os::release(self.base, self.slots * self.layout.stride()) };
     }
 
-    /// Makes the claim to a slot whose last claim has just ended (EX3).
+    /// Creates the claim to a slot after its last claim has ended (EX3).
     fn slot(&self, index: usize) -> Slot {
         let (class, extent) = self.number;
         // Fits: 2^32 slots of the smallest layout exceed the address space.
@@ -236,11 +235,11 @@ impl Extent {
 }
 
 impl Run {
-    /// Makes the memory readable and writable, or that of the first slot if the system refuses
-    /// more: the rest of the process needs memory too. Returns what `opened` becomes.
+    /// Makes the memory readable and writable, or that of the first slot if the system refuses more: the rest
+    /// of the process needs memory too. Returns the new value of `opened`.
     ///
     /// # Errors
-    /// What the system says when it has no memory for one slot.
+    /// The error of the system if it has no memory for one slot.
     pub(super) fn open(&self) -> io::Result<usize> {
         let open = |until: usize| {
             let len = (until - self.from) * self.stride;
@@ -259,17 +258,17 @@ impl Virgin {
     /// Opens and guards the slot.
     ///
     /// # Errors
-    /// The slot, and what the system says when it has no memory or no mapping to spare.
+    /// The slot, and the system's error if it has no memory or no mapping left.
     pub(super) fn open(self) -> Result<Slot, (Virgin, io::Error)> {
         let Slot { start, layout, .. } = self.slot;
         let limit = self.slot.limit();
         let opened = match self.guarding {
-            // Memory that is locked cannot take an installed guard, but can be closed.
-            // SAFETY: EX1, EX3: the low end of a slot that only we may touch.
+            // Locked memory cannot take an installed guard, but can be closed. SAFETY: EX1, EX3: the low end
+            // of a slot that only this value may touch.
             Guarding::Install => unsafe { os::install_guard(start, layout.guard) }
                 // SAFETY: as above.
                 .or_else(|_| unsafe { os::close(start, layout.guard) }),
-            // SAFETY: EX1, EX3: the rest of a slot that only we may touch.
+            // SAFETY: EX1, EX3: the rest of a slot that only this value may touch.
             Guarding::Protect => unsafe { os::open(limit, layout.size) },
         };
         match opened {
@@ -287,20 +286,20 @@ impl Slot {
         self.place
     }
 
-    /// Writes the record and makes the handle.
+    /// Writes the record and creates the handle.
     pub(super) fn into_stack(self) -> Stack {
         let start = self.start.addr().get();
         let offset = self.layout.top(start, self.place.slot as usize) - start;
         // SAFETY: EX1: the record lies within the slot.
         let top = unsafe { self.start.add(offset) }.cast::<StackTop>();
-        // SAFETY: EX2, EX3: open, where the layout puts the record, and nobody else's.
+        // SAFETY: EX2, EX3: open, where the layout puts the record, and owned by this value alone.
         unsafe { Stack::new(top, self.limit().addr().get(), self.place) }
     }
 
-    /// Gives the pages of slots back to the system; they read as zeros from then on.
+    /// Discards the pages of slots; they read as zeros from then on.
     pub(super) fn discard_all(slots: &[Slot]) {
         let pages = slots.iter().map(|slot| (slot.limit(), slot.layout.size));
-        // SAFETY: EX2, EX3: mapped, and nobody looks at the memory.
+        // SAFETY: EX2, EX3: mapped, and no other code reads the memory.
         unsafe { os::discard_all(pages) };
     }
 

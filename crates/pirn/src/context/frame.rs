@@ -1,14 +1,13 @@
-//! What the backends of the switch have in common: how a fiber starts, and where a suspended
-//! context stands.
+//! The common part of the backends of the switch: how a fiber starts, and the frame of a suspended context.
 
-/// What a prepared context calls first. It must never return or unwind; it ends in `exit`.
+/// The function that a prepared context calls first. It must never return or unwind; it ends in `exit`.
 pub(crate) type Entry = unsafe extern "C" fn(arg: *mut ()) -> !;
 
-/// Where a suspended context stands, for an unwinder.
+/// The position of a suspended context, for an unwinder.
 #[allow(dead_code, reason = "corosensei does not say where a context stands")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Address at which it goes on.
+    /// Address at which it resumes.
     pub(crate) ip: usize,
     /// Stack pointer there.
     pub(crate) sp: usize,

@@ -1,4 +1,4 @@
-//! The arithmetic of slots: how a stack lies in its piece of a reservation. Pure.
+//! The arithmetic of slots: the position of a stack in its part of a reservation. Pure.
 //!
 //! ```text
 //!  low                                                        high
@@ -6,25 +6,24 @@
 //!  |<----------------------- stride --------------------------->|
 //! ```
 //!
-//! * The guard comes on top of the size that was asked for: a sixteenth of it, at least one
-//!   page. Rust probes every page of a large frame; C code need not, and may step over a
-//!   small guard.
-//! * The stride is an odd number of pages. With an even one the hot pages of all stacks
-//!   fall into the same few sets of the TLB: with 1,000 fibers in turn a resume and suspend
-//!   takes 13 ns at 64 or 68 pages, and 7.5 at 65 or 69.
-//! * The record of slot `i` lies `i % 32` cache lines below the end of the slot: tops at the
-//!   same offset of a page would fight for the same set of the L1 cache. The stagger stays
-//!   within 2 KiB, so that the record and the first frames share one page.
+//! * The guard comes on top of the requested size: a sixteenth of it, at least one page. Rust probes every
+//!   page of a large frame; C code need not, and may step over a small guard.
+//! * The stride is an odd number of pages. With an even one, the hot pages of all stacks fall into the same
+//!   few sets of the TLB. With 1,000 fibers in turn, a resume and suspend takes 13 ns at 64 or 68 pages, and
+//!   7.5 at 65 or 69.
+//! * The record of slot `i` lies `i % 32` cache lines below the end of the slot: tops at the same offset of a
+//!   page would compete for the same set of the L1 cache. The stagger stays within 2 KiB, so that the record
+//!   and the first frames share one page.
 
 use super::stack::StackTop;
 
 /// Below this a signal frame or a panic does not fit; smaller requests are raised to it.
 pub(crate) const MIN_SIZE: usize = 16 * 1024;
 
-/// Different offsets of the tops: 32 lines of 64 bytes are 2 KiB.
+/// The number of different offsets of the tops: 32 lines of 64 bytes are 2 KiB.
 const STAGGERS: usize = 32;
 
-/// How the slots of one size class look.
+/// The layout of the slots of one size class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Bytes from the end of the guard to the end of the slot.

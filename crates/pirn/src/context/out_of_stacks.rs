@@ -1,17 +1,17 @@
-//! Why there is no stack to be had, in words that name the remedy.
+//! The reason why no stack is available, in words that name the remedy.
 
 use std::{fmt, io};
 
-/// No stack can be taken at present. Nothing was changed; when stacks come back, or the
-/// system has memory again, the next attempt succeeds.
+/// No stack can be taken at present. Nothing was changed. When stacks come back, or the system has memory
+/// again, the next attempt succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutOfStacks {
     /// As many stacks are out as the runtime allows.
     Cap {
-        /// How many that is; `u32::MAX` stands for any larger number too.
+        /// The bound; `u32::MAX` stands for any larger number too.
         max: u32,
     },
-    /// The system refused to make another one.
+    /// The system refused to create another one.
     System {
         /// The system's error number.
         errno: i32,

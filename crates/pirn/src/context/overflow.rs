@@ -1,5 +1,5 @@
-//! The report of a stack overflow: who, where spawned, how large the stack is; then abort,
-//! as std does for threads.
+//! The report of a stack overflow: the fiber, where it was spawned, the size of its stack. Then it aborts, as
+//! std does for threads.
 //!
 //! Everything here runs inside a signal handler, on the small alternate stack: no allocation,
 //! no lock, a fixed buffer, one `write`.
@@ -9,15 +9,15 @@ use std::sync::OnceLock;
 
 use super::{os, region};
 
-/// Says who `owner` is, as in `fiber 'conn' (spawned at src/main.rs:10)`; without a full
-/// stop or a line break. Runs inside a signal handler.
+/// Writes the name of `owner`, as in `fiber 'conn' (spawned at src/main.rs:10)`, without a full stop or a
+/// line break. Runs inside a signal handler.
 type Describe = fn(owner: *const (), out: &mut SignalWriter);
 
 static DESCRIBE: OnceLock<Describe> = OnceLock::new();
 
-/// Has overflows of fiber stacks reported from now on; other faults go to the handler that
-/// was there before. `describe` is called with the owner of the stack that overflowed
-/// (`Stack::set_owner`), never null. Only the first call counts.
+/// Installs the report of overflows of fiber stacks; other faults go to the previous handler. `describe` is
+/// called with the owner of the stack that overflowed (`Stack::set_owner`), never null. Only the first call
+/// counts.
 pub(crate) fn install_overflow_handler(describe: Describe) {
     // ORDERING: `OnceLock` publishes; the handler is installed after.
     if DESCRIBE.set(describe).is_ok() {
@@ -25,7 +25,7 @@ pub(crate) fn install_overflow_handler(describe: Describe) {
     }
 }
 
-/// Text of bounded length, written without allocation; what does not fit is cut off.
+/// Text of bounded length, written without allocation; excess text is cut off.
 #[derive(Debug)]
 pub(crate) struct SignalWriter {
     text: [u8; SignalWriter::CAPACITY],
@@ -33,7 +33,7 @@ pub(crate) struct SignalWriter {
 }
 
 impl SignalWriter {
-    /// Bytes. Arbitrary: room for a name and a path.
+    /// Bytes. Arbitrary: enough for a name and a path.
     const CAPACITY: usize = 512;
 
     pub(crate) fn new() -> SignalWriter {
@@ -47,8 +47,8 @@ impl SignalWriter {
         &self.text[..self.len]
     }
 
-    /// Ends the line, whatever has been cut off, and writes it to standard error by one
-    /// system call. What cannot be written is lost.
+    /// Ends the line, even if text has been cut off, and writes it to standard error by one system call. A
+    /// failure is ignored.
     pub(crate) fn finish_line(mut self) {
         self.len = self.len.min(SignalWriter::CAPACITY - 1);
         let _ = self.write_str("\n");
@@ -76,7 +76,7 @@ fn report_overflow(address: usize) {
         return;
     };
     let mut out = SignalWriter::new();
-    // What does not fit is cut off, so results need no look.
+    // Excess text is cut off, so results need no check.
     let _ = out.write_str("\n");
     match DESCRIBE.get() {
         Some(describe) if !overflow.owner.is_null() => describe(overflow.owner, &mut out),

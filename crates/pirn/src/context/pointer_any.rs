@@ -1,4 +1,4 @@
-//! Where the stack is: where a variable is.
+//! The position of the stack: the address of a variable.
 
 use std::hint::black_box;
 use std::ptr;

@@ -1,4 +1,4 @@
-//! Where the stack is: a register, since a sanitizer may keep variables in memory of its own.
+//! The position of the stack: a register, since a sanitizer may keep variables in memory of its own.
 
 use std::arch::asm;
 

@@ -1,30 +1,29 @@
 //! The pool of stacks: bounded, shared by the workers of a runtime.
 //!
-//! Owns every stack that no fiber and no worker's cache holds, and the memory of all. One
-//! short lock guards the lists; system calls are made outside of it, and whoever makes the
-//! pool grow holds `growing`, so that a crowd that finds it empty grows it once.
+//! Owns all stacks outside of fibers and workers' caches, and the memory of all stacks. One short lock guards
+//! the lists. System calls are made outside of it. The thread that makes the pool grow holds `growing`, so
+//! that many threads that find it empty grow it once.
 //!
-//! A stack that comes back stays warm, pages and all. Each size class keeps at most as many
-//! bytes of warm stacks as `cache` stacks of the default size have; beyond that the stacks
-//! that lay longest give their pages back and go cold, many at a time: every processor of
-//! the program has to be interrupted for it, once for each call. So memory follows a burst
-//! down at once, and a load that stays within the bound makes no system call. (Pages are
-//! given back with `MADV_DONTNEED`: `MADV_FREE` would be lazier but leave the memory in the
-//! books.)
+//! A stack that comes back stays warm, with its pages. Each size class keeps at most as many bytes of warm
+//! stacks as `cache` stacks of the default size have. Beyond that, the pages of the stacks that have been
+//! unused longest are discarded, of many stacks at a time: each call has to interrupt every processor of the
+//! program. So memory shrinks right after a burst, and a load that stays within the bound makes no system
+//! call. (Pages are discarded with `MADV_DONTNEED`: `MADV_FREE` would be lazier, but the system would still
+//! count the memory.)
 //!
-//! The bound `max_stacks` counts every stack outside the pool, whatever its size, those in
-//! workers' caches included; a cache holds at most a 64th of it, so that what one worker
-//! hoards cannot starve the others.
+//! The bound `max_stacks` counts every stack outside the pool, of any size, including those in workers'
+//! caches. A cache holds at most a 64th of it, so that the stacks of one worker's cache cannot starve the
+//! others.
 //!
-//! Stacks *beyond* the bound are for fibers that others wait for (`sched::lend`). They
-//! have size classes of their own, not counted by the bound, so that each of them comes back
-//! here and serves nothing else.
+//! Stacks *beyond* the bound are for fibers that other fibers wait for (`sched::lend`). They have size
+//! classes of their own, which the bound does not count, so that each of them comes back here and serves
+//! nothing else.
 //!
 //! # Invariants
-//! * SP1. `out` is the number of stacks claimed and not yet given back, without those beyond the
-//!   bound; at most `max_stacks`. `beyond` is the number of those.
-//! * SP2. The reservations are unmapped only when both are 0; else they are left mapped for
-//!   good, since some fiber may still stand on its stack.
+//! * SP1. `out` is the number of stacks claimed and not yet returned, without those beyond the bound; at most
+//!   `max_stacks`. `beyond` is the number of those.
+//! * SP2. The reservations are unmapped only when both are 0. Otherwise they stay mapped for the life of the
+//!   process, since some fiber may still be on its stack.
 
 use std::io;
 
@@ -37,11 +36,11 @@ use super::sanitizer;
 use super::stack::Stack;
 use crate::shim::{Lock, Mutex};
 
-/// A cache holds at most `max_stacks` divided by this, so that few workers cannot keep all
-/// stacks from the others. Arbitrary.
+/// A cache holds at most `max_stacks` divided by this, so that few workers cannot keep all stacks from the
+/// others. Arbitrary.
 const CACHE_SHARE: usize = 64;
 
-/// What a pool is made of.
+/// The configuration of a pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StackConfig {
     /// Bytes of a default stack; raised to 16 KiB and rounded up to pages.
@@ -58,7 +57,7 @@ pub(crate) struct StackPool {
     config: StackConfig,
     page: usize,
     guarding: Guarding,
-    /// Held by whoever makes a class grow, system calls included.
+    /// Held by the thread that makes a class grow, including its system calls.
     growing: Mutex<()>,
     state: Lock<State>,
 }
@@ -72,7 +71,7 @@ struct State {
 }
 
 impl StackPool {
-    /// Makes an empty pool; address space is reserved when the first stack is taken.
+    /// Creates an empty pool; address space is reserved when the first stack is taken.
     ///
     /// # Errors
     /// `InvalidInput` if no address space could hold a stack of that size.
@@ -134,29 +133,29 @@ impl StackPool {
         self.take_from(class)
     }
 
-    /// Takes back a stack that this pool has returned, by whatever thread.
+    /// Takes back a stack of this pool, on any thread.
     pub(crate) fn give(&self, stack: Stack) {
         sanitizer::given_back(&stack);
         self.rest(std::iter::once(stack));
     }
 
-    /// Returns how many stacks are out, those in workers' caches included.
+    /// Returns the number of stacks that are out, including those in workers' caches.
     #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn in_use(&self) -> usize {
         self.state.lock().out
     }
 
-    /// Returns how many stacks beyond the bound are out.
+    /// Returns the number of stacks beyond the bound that are out.
     pub(crate) fn beyond(&self) -> usize {
         self.state.lock().beyond
     }
 
-    /// Whether workers may keep stacks that they do not need now.
+    /// Returns whether workers may keep stacks that they do not need now.
     pub(crate) fn lets_keep(&self) -> bool {
         self.cache_share() > 0
     }
 
-    /// Returns how many stacks a worker's cache may hold.
+    /// Returns the number of stacks that a worker's cache may hold.
     #[inline]
     pub(super) fn cache_share(&self) -> usize {
         self.config.max_stacks / CACHE_SHARE
@@ -179,8 +178,8 @@ impl StackPool {
         }
     }
 
-    /// Sees to it that there is a stack of `size` bytes, or of the default size, in use or at
-    /// rest. So a fiber that waits for a stack gets one when others end.
+    /// Ensures that there is a stack of `size` bytes, or of the default size, in use or not. So a fiber that
+    /// waits for a stack gets one when others end.
     ///
     /// # Errors
     /// [`OutOfStacks`] if the system refuses the first one.
@@ -194,8 +193,7 @@ impl StackPool {
             }
             class
         };
-        // Held for as long as the slot is neither out nor at rest: a claim that does not find it
-        // waits here.
+        // Held while the slot is neither out nor in its class: a claim that does not find it waits here.
         let _growing = self.growing.lock();
         loop {
             let claim = self.state.lock().classes[class].claim();
@@ -243,7 +241,7 @@ impl StackPool {
         self.grow_alone(class)
     }
 
-    /// Makes the class grow, if it has nothing to offer. *Under `growing`.*
+    /// Makes the class grow, if it has no free stack. *Under `growing`.*
     fn grow_alone(&self, class: usize) -> Result<(), OutOfStacks> {
         let (growth, layout) = {
             let state = self.state.lock();
@@ -266,7 +264,7 @@ impl StackPool {
         Ok(())
     }
 
-    /// Reserves `slots` slots, or as many as the system lets us have.
+    /// Reserves `slots` slots, or as many as the system allows.
     fn reserve(
         &self,
         layout: Layout,
@@ -282,13 +280,13 @@ impl StackPool {
         }
     }
 
-    /// Takes stacks back, the one that was used last at the end; those that are too many
-    /// give their pages back.
+    /// Takes stacks back, the one that was used last at the end. If that makes too many, the pages of the
+    /// excess ones are discarded.
     pub(super) fn rest(&self, stacks: impl Iterator<Item = Stack>) {
         if !self.state.lock().rest(stacks) {
             return;
         }
-        // Memory for it comes while the lock is free.
+        // Its memory is allocated while the lock is free.
         let mut slots: Vec<Slot> = Vec::with_capacity(COOLED_AT_ONCE);
         loop {
             let mut state = self.state.lock();
@@ -312,7 +310,7 @@ impl Drop for StackPool {
             return;
         }
         for extent in state.classes.drain(..).flat_map(Class::into_extents) {
-            // SAFETY: SP1, SP2: nothing is out, and the handles at rest went with the class.
+            // SAFETY: SP1, SP2: nothing is out, and the unused handles went with the class.
             unsafe { extent.release() };
         }
     }
@@ -330,7 +328,7 @@ impl State {
         Ok(claim)
     }
 
-    /// The count of stacks of that class that are out (SP1).
+    /// Returns the count of stacks of that class that are out (SP1).
     fn count(&mut self, class: usize) -> &mut usize {
         match self.classes[class].is_beyond() {
             true => &mut self.beyond,
@@ -338,7 +336,7 @@ impl State {
         }
     }
 
-    /// Returns the number of the class with that layout, which is made if it is new.
+    /// Returns the number of the class with that layout, and creates the class if it is new.
     fn class_of(&mut self, layout: Layout, beyond: bool, config: &StackConfig) -> usize {
         let is_meant =
             |class: &Class| class.layout() == layout && class.is_beyond() == beyond;
@@ -360,7 +358,7 @@ impl State {
         self.classes.iter().any(Class::is_too_warm)
     }
 
-    /// Parts with some stacks that are to go cold, if there are too many warm ones.
+    /// Removes some stacks that are to become cold, if too many are warm.
     fn cool(&mut self, slots: &mut Vec<Slot>) {
         self.classes.iter_mut().for_each(|class| class.cool(slots));
     }

@@ -1,8 +1,7 @@
-//! The list of all reservations of the process, for the one reader that may take no lock:
-//! the overflow handler.
+//! The list of all reservations of the process, for the overflow handler, which must not take a lock.
 //!
-//! Nodes are leaked and used again, never freed, so the handler may walk the list at any
-//! moment. A pool fills a node when it maps a reservation and vacates it before unmapping.
+//! Nodes are leaked and used again, never freed, so the handler may walk the list at any moment. A pool fills
+//! a node when it maps a reservation and vacates it before unmapping.
 //!
 //! # Invariants
 //! * RV1. A node, once linked, stays linked and allocated.
@@ -33,17 +32,17 @@ pub(super) struct Region {
     next: AtomicPtr<Region>,
 }
 
-/// What the handler learns about a fault in a guard.
+/// The handler's result for a fault in a guard.
 #[derive(Debug)]
 pub(super) struct Overflow {
     /// Null if the stack has none, or has been given back.
     pub(super) owner: *const (),
-    /// Size of the stack in bytes, as it was asked for.
+    /// Requested size of the stack in bytes.
     pub(super) size: usize,
 }
 
 impl Region {
-    /// Makes `slots` slots at `base` known to the handler; none of them is made yet.
+    /// Publishes `slots` slots at `base` to the handler; none of them is made yet.
     pub(super) fn publish(base: usize, layout: Layout, slots: usize) -> &'static Region {
         let region = vacant().unwrap_or_else(link_new);
         region.slots.store(slots, Ordering::Relaxed);
@@ -55,19 +54,19 @@ impl Region {
         region
     }
 
-    /// Notes that the slots below `made` have been handed out (RV3).
+    /// Records that the slots below `made` have been handed out (RV3).
     pub(super) fn set_made(&self, made: usize) {
         self.made.store(made, Ordering::Relaxed);
     }
 
-    /// Makes the reservation unknown again; call it before unmapping.
+    /// Hides the reservation from the handler; called before unmapping.
     pub(super) fn vacate(&self) {
         // ORDERING: pairs with the Acquire exchange in `vacant`.
         self.base.store(0, Ordering::Release);
     }
 
-    /// The slot that an address is in, if it has been handed out before: its layout, where it
-    /// starts, and where its record is.
+    /// Returns the slot of an address, if it has been handed out before: its layout, its start, and the
+    /// position of its record.
     fn slot_at(&self, address: usize) -> Option<(Layout, usize, *const StackTop)> {
         // ORDERING: pairs with the Release store in `publish`.
         let base = self.base.load(Ordering::Acquire);
@@ -112,8 +111,8 @@ impl Region {
     }
 }
 
-/// Returns whose guard `fault` lies in; `None` if in none of ours. Takes no lock and calls
-/// nothing: fit for a signal handler.
+/// Returns the stack with `fault` in its guard; `None` if there is none. Takes no lock and calls no other
+/// code: allowed in a signal handler.
 pub(super) fn overflow_at(fault: usize) -> Option<Overflow> {
     // ORDERING: pairs with the Release exchange in `link_new`.
     let mut next = FIRST.load(Ordering::Acquire);
@@ -132,12 +131,12 @@ pub(super) fn overflow_at(fault: usize) -> Option<Overflow> {
 pub(crate) struct StackAt {
     /// Where the stack ends.
     pub(crate) end: usize,
-    /// As [`Stack::set_owner`](super::Stack::set_owner) has it.
+    /// As set by [`Stack::set_owner`](super::Stack::set_owner).
     pub(crate) owner: *const (),
 }
 
-/// Returns the stack that `address` is on; `None` if it is on none of ours. Takes no lock and calls
-/// nothing: fit for a signal handler on that stack.
+/// Returns the stack that `address` is on; `None` if it is on no fiber's stack. Takes no lock and calls no
+/// other code: allowed in a signal handler on that stack.
 pub(crate) fn stack_at(address: usize) -> Option<StackAt> {
     // ORDERING: pairs with the Release exchange in `link_new`.
     let mut next = FIRST.load(Ordering::Acquire);
@@ -151,7 +150,7 @@ pub(crate) fn stack_at(address: usize) -> Option<StackAt> {
     }
 }
 
-/// Claims a node that a dropped pool has left.
+/// Claims a node that a dropped pool has vacated.
 fn vacant() -> Option<&'static Region> {
     // ORDERING: pairs with the Release exchange in `link_new`.
     let mut next = FIRST.load(Ordering::Acquire);

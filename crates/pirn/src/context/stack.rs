@@ -1,7 +1,7 @@
-//! A stack as its owner holds it: one word that points to the record at the stack's top.
+//! The owner's handle of a stack: one word that points to the record at the stack's top.
 //!
-//! The record lies on the stack's own top page, so a parked fiber that called little keeps
-//! one page and no other memory for its stack.
+//! The record is on the stack's own top page, so a parked fiber with few frames keeps one page and no other
+//! memory for its stack.
 //!
 //! # Invariants
 //! * SK1. A `Stack` is the only handle to its slot, from the pool's `take` to its `give`; the
@@ -21,12 +21,12 @@ use super::os;
 /// The record at the top of each stack. One cache line.
 #[repr(C, align(64))]
 pub(super) struct StackTop {
-    /// Whom an overflow is blamed on, in the words of `describe`. Written by whoever holds
-    /// the handle; read by the overflow handler, on the thread that runs on this stack.
+    /// The owner that the report of an overflow names, by `describe`. Written by the owner of the handle;
+    /// read by the overflow handler, on the thread that runs on this stack.
     owner: AtomicPtr<()>,
     /// Lowest usable address, just above the guard.
     limit: usize,
-    /// Where the slot belongs.
+    /// The position of the slot in the pool.
     place: Place,
 }
 
@@ -38,21 +38,20 @@ pub(super) struct Place {
     pub(super) slot: u32,
 }
 
-/// One stack, owned. It must go back to the pool it came from; dropped, it is lost.
+/// One stack, owned. It must return to the pool it came from; if it is dropped, it is lost.
 #[must_use = "a stack that is not given back is lost"]
 pub(crate) struct Stack(NonNull<StackTop>);
 
-// SAFETY: SK1: the handle is the only way to the slot, whichever thread holds it.
+// SAFETY: SK1: the handle is the only way to the slot, on any thread.
 unsafe impl Send for Stack {}
 
 impl Stack {
     /// Writes the record of a slot and returns its handle.
     ///
     /// # Safety
-    /// 1. `top` is where the layout puts the record of the slot `place`, whose usable memory
-    ///    starts at `limit` and is mapped as SK1 says.
-    /// 2. No other handle to the slot exists, and none will be made before this one is given
-    ///    back.
+    /// 1. `top` is where the layout puts the record of the slot `place`. That slot's usable memory starts at
+    ///    `limit` and is mapped as SK1 says.
+    /// 2. No other handle to the slot exists, and none will be made before this one is given back.
     pub(super) unsafe fn new(
         top: NonNull<StackTop>,
         limit: usize,
@@ -63,7 +62,7 @@ impl Stack {
             limit,
             place,
         };
-        // SAFETY: 1: mapped and, by the layout, aligned; 2: nobody else looks at it.
+        // SAFETY: 1: mapped and, by the layout, aligned; 2: no other code reads it.
         unsafe { top.write(record) };
         Stack(top)
     }
@@ -92,7 +91,7 @@ impl Stack {
         self.top().place
     }
 
-    /// Says whom the overflow handler blames; null for nobody.
+    /// Sets the owner that the overflow handler reports; null for none.
     ///
     /// # Safety
     /// 1. Until the owner is set anew or the stack is given back, `owner` stays valid for
@@ -102,8 +101,8 @@ impl Stack {
         self.top().owner.store(owner.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Returns how many bytes lie above the lowest page that has been touched since the stack
-    /// last gave its pages back. Asks the system: for diagnostics.
+    /// Returns the number of bytes above the lowest page that has been touched since the pages were last
+    /// discarded. Asks the system: for diagnostics.
     #[cfg_attr(not(test), expect(dead_code, reason = "for reports on fibers"))]
     pub(crate) fn touched(&self) -> usize {
         let range = self.range();

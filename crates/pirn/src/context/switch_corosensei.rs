@@ -1,10 +1,10 @@
 //! The switch by the crate corosensei: targets other than x86-64, and the feature
 //! `corosensei`.
 //!
-//! corosensei is asymmetric: a coroutine suspends to whoever resumed it. So here a worker's
-//! context switches to a fiber's, and a fiber's only back to the worker's context that
-//! resumed it; no fiber switches to another. Control words of the floating-point unit are
-//! not part of a context, and a suspended one does not say where it stands.
+//! corosensei is asymmetric: a coroutine suspends to the context that resumed it. So here a worker's context
+//! switches to a fiber's, and a fiber's only back to the worker's context that resumed it; no fiber switches
+//! to another. Control words of the floating-point unit are not part of a context, and the position of a
+//! suspended one is not known.
 //!
 //! # Invariants
 //! * CO1. `fiber` is null for a worker's own side; else it points to the record that
@@ -29,8 +29,8 @@ pub(crate) struct Context {
     pub(super) side: Side,
 }
 
-// SAFETY: CO1: a suspended context may be resumed by any thread; what its frames hold is the
-// affair of whoever lets it migrate.
+// SAFETY: CO1: any thread may resume a suspended context; the code that lets it migrate answers for the
+// contents of its frames.
 unsafe impl Send for Context {}
 
 /// The record at the top of a fiber's stack.
@@ -49,8 +49,8 @@ struct Piece {
     limit: StackPointer,
 }
 
-// SAFETY: the piece lies on one of our stacks, whose guard is below `limit` and which is far
-// larger than the least size.
+// SAFETY: the piece lies on a stack of this module, with the guard below `limit`, and is far larger than the
+// least size.
 unsafe impl corosensei::stack::Stack for Piece {
     fn base(&self) -> StackPointer {
         self.base
@@ -65,8 +65,8 @@ unsafe impl corosensei::stack::Stack for Piece {
 pub(crate) const DIRECT: bool = false;
 
 impl Context {
-    /// Returns a context that has nothing to go on with: a worker's own side, which the
-    /// first switch away fills, or a fiber that has yet to be prepared.
+    /// Returns an empty context: a worker's own side, which the first switch away fills, or a fiber that has
+    /// yet to be prepared.
     pub(crate) const fn empty() -> Context {
         Context {
             fiber: ptr::null_mut(),
@@ -80,12 +80,12 @@ impl Context {
     /// 1. `stack` stays taken, and is used by nothing else, until the switch away by `exit`
     ///    has ended.
     /// 2. The context stays where it is until then.
-    /// 3. `entry` may be called with `arg`, once, on whatever thread switches here first.
+    /// 3. `entry` may be called with `arg`, once, on any thread that switches here first.
     pub(crate) unsafe fn prepare(&mut self, stack: &Stack, entry: Entry, arg: *mut ()) {
         let (entry, arg) = sanitizer::prepare(self, stack, entry, arg);
-        // SAFETY: 1: the top of a stack that nobody uses; a record is far smaller.
+        // SAFETY: 1: the top of an unused stack; a record is far smaller.
         let fiber = unsafe { stack.base().cast::<Fiber>().sub(1) };
-        // The lowest page is not used: where the stack starts at 0 there is none.
+        // The lowest page is not used: if the stack starts at 0 there is none.
         let limit = NonZeroUsize::new(stack.range().start).unwrap_or(NonZeroUsize::MIN);
         let piece = Piece {
             base: fiber.addr(),
@@ -107,19 +107,18 @@ impl Context {
         self.fiber = fiber.as_ptr();
     }
 
-    /// Returns where the context goes on: not known with this backend.
+    /// Returns where the context resumes: not known with this backend.
     pub(crate) fn frame(&self) -> Option<Frame> {
         None
     }
 }
 
-/// Suspends the running context into `save` and goes on with `to`. Returns when some thread
-/// switches to `save`.
+/// Suspends the running context into `save` and resumes `to`. Returns when some thread switches to `save`.
 ///
 /// # Safety
-/// 1. Both point to contexts that stay where they are while they are suspended, and that
-///    nobody else reads or writes meanwhile.
-/// 2. `to` is prepared or suspended, and is no other's to resume; `save` is not `to`.
+/// 1. Both point to contexts that stay where they are while they are suspended, and that no other code reads
+///    or writes meanwhile.
+/// 2. `to` is prepared or suspended, and only the caller may resume it; `save` is not `to`.
 /// 3. What the caller keeps over the call may be used on the thread that switches back.
 /// 4. One of them is a worker's side; if it is `to`, it was the last to switch to `save`.
 #[inline]
@@ -139,8 +138,8 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
         coroutine.resume(());
         // SAFETY: CO1; the fiber is suspended again.
         if unsafe { (*fiber).left } {
-            // SAFETY: what `exit` promises: nothing on the stack is to be dropped. `to` is not
-            // looked at again: what runs on the stack may have changed hands meanwhile.
+            // SAFETY: `exit` promises that nothing on the stack is to be dropped. `to` is not read again: the
+            // code that runs on the stack may have changed meanwhile.
             unsafe { coroutine.force_reset() };
         }
     }
@@ -148,8 +147,8 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
     unsafe { sanitizer::arrive(save) };
 }
 
-/// Leaves the running context for good and goes on with `to`; `save` is free to be prepared
-/// again. Nothing on this stack is dropped.
+/// Leaves the running context for good and resumes `to`; `save` may be prepared again. Nothing on this stack
+/// is dropped.
 ///
 /// # Safety
 /// 1. As for [`switch`].
@@ -157,7 +156,7 @@ pub(crate) unsafe fn switch(save: *mut Context, to: *mut Context) {
 pub(crate) unsafe fn exit(save: *mut Context, to: *mut Context) -> ! {
     // SAFETY: 1.
     unsafe { sanitizer::leave_for_good(save, to) };
-    // SAFETY: 1: a left context has nothing to go on with.
+    // SAFETY: 1: a left context is empty.
     let fiber = unsafe { std::mem::replace(&mut (*save).fiber, ptr::null_mut()) };
     // SAFETY: CO1.
     unsafe { (*fiber).left = true };

@@ -1,4 +1,4 @@
-//! Targets where valgrind is told nothing.
+//! Targets without notices to valgrind.
 
 /// Does nothing.
 pub(super) fn register_stack(_start: usize, _len: usize) {}

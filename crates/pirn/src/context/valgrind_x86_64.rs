@@ -1,19 +1,19 @@
-//! A word to valgrind, which must know stacks: between neighbors it takes a switch for a
-//! huge frame and reports false errors.
+//! A notice to valgrind, which must know stacks: between neighbors it takes a switch for a huge frame and
+//! reports false errors.
 //!
-//! The request is a sequence of rotations that add up to nothing; only valgrind sees more in
-//! it. A stack is registered once, when it is first made, and for good.
+//! The request is a sequence of rotations that add up to nothing; only valgrind interprets it. A stack is
+//! registered once, when it is first created, and stays registered.
 
 use std::arch::asm;
 
 /// The number of the request, from `valgrind.h`.
 const STACK_REGISTER: usize = 0x1501;
 
-/// Tells valgrind, if it is there, that a stack is at `start..start + len`.
+/// Notifies valgrind, if it runs, of a stack at `start..start + len`.
 pub(super) fn register_stack(start: usize, len: usize) {
     let request = [STACK_REGISTER, start, start + len, 0, 0, 0];
-    // SAFETY: the rotations add up to a full turn, so no register changes but `rdx`, where
-    // valgrind leaves an answer; it reads the six words behind `rax`.
+    // SAFETY: the rotations add up to a full turn, so no register changes but `rdx`, where valgrind leaves a
+    // result; it reads the six words behind `rax`.
     unsafe {
         asm!(
             "rol rdi, 3",

@@ -1,4 +1,4 @@
-//! No visits: the backend does not say where a context stands.
+//! No visits: with this backend the position of a context is not known.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::switch::Context;
 /// Does nothing and returns false.
 ///
 /// # Safety
-/// None here; the twin runs on the context's stack.
+/// None here; the other implementation runs on the context's stack.
 pub(crate) unsafe fn visit(
     _context: &Context,
     _stack: Range<usize>,

@@ -1,8 +1,8 @@
 //! Visits: running a function on top of the frames of a suspended context, which stays suspended.
 //!
-//! For backtraces. An unwinder starts at the frame that calls it; so that it sees the frames of
-//! a suspended context, it is called on that context's stack, by a frame that looks as if the
-//! place where the context is suspended had called it.
+//! For backtraces. An unwinder starts at the frame that calls it. To see the frames of a suspended context,
+//! it is called on that context's stack, by a frame that looks as if the place of the suspension had called
+//! it.
 //!
 //! ```text
 //!  | frames of the context  |
@@ -15,9 +15,8 @@
 //!  | frames of the visitor  |
 //! ```
 //!
-//! `landing` says in its unwind information that its frame ends at the address in r14, which it
-//! has set, and that rbx and rbp are the caller's, as they are. The place of the suspension
-//! expects no other register.
+//! The unwind information of `landing` says that its frame ends at the address in r14, which it has set, and
+//! that rbx and rbp are the caller's, unchanged. The place of the suspension expects no other register.
 //!
 //! Not with the corosensei backend.
 //!
@@ -38,22 +37,22 @@ const ROOM: usize = 16 << 10;
 /// Between the context's words and the visitor's. Arbitrary.
 const GAP: usize = 64;
 
-/// A visitor, who goes where its `context` says and comes back to `home`.
+/// A visitor, which runs as its `context` says and comes back to `home`.
 #[repr(C)]
 struct Visit<'a> {
     /// First, since that is where r13 points after the switch.
     context: Context,
-    /// Where the frame of `landing` ends.
+    /// The end of the frame of `landing`.
     cfa: usize,
     home: Context,
     f: &'a mut dyn FnMut(),
 }
 
-/// Calls `f` on the stack of `context`, which spans `stack`, in a frame that follows those of
-/// the context. False if that cannot be done. A panic of `f` ends the process.
+/// Calls `f` on the stack of `context`, which spans `stack`, in a frame that follows those of the context.
+/// Returns false if that is impossible. A panic of `f` ends the process.
 ///
 /// # Safety
-/// The context is suspended on that stack, and nobody resumes it meanwhile.
+/// The context is suspended on that stack, and is not resumed meanwhile.
 pub(crate) unsafe fn visit(
     context: &Context,
     stack: Range<usize>,
@@ -100,13 +99,13 @@ pub(crate) struct Stand<'a> {
 /// address space.
 const LARGEST: usize = 64 << 20;
 
-/// As [`visit`], on a copy of the frames of a thread that runs on meanwhile. All words of the
-/// copy that point into the stack point into the copy instead, so that an unwinder does not
-/// leave it; what was not copied is zeros, which end its way.
+/// As [`visit`], on a copy of the frames of a thread that keeps running. All words of the copy that point
+/// into the stack are changed to point into the copy, so that an unwinder does not leave it. The rest is
+/// zeros, at which an unwinder stops.
 pub(crate) fn visit_copy(stand: &Stand<'_>, f: &mut dyn FnMut()) -> bool {
-    /// For the visitor.
+    /// Words for the visitor.
     const BELOW: usize = (4 * ROOM) / size_of::<usize>();
-    /// Beyond the end of the stack, for an unwinder that is misled.
+    /// Words beyond the end of the stack, for an unwinder that is misled.
     const ABOVE: usize = (4 * ROOM) / size_of::<usize>();
     let len = stand.end.saturating_sub(stand.sp);
     if stand.words.is_empty() || len > LARGEST {
@@ -131,7 +130,7 @@ pub(crate) fn visit_copy(stand: &Stand<'_>, f: &mut dyn FnMut()) -> bool {
     unsafe { visit(&context, range, f) }
 }
 
-/// Calls `received(visit)`, where the switch has come with r13 = `visit`.
+/// Calls `received(visit)`; the switch has come here with r13 = `visit`.
 #[unsafe(naked)]
 unsafe extern "C" fn landing() -> ! {
     naked_asm!(
@@ -150,14 +149,14 @@ unsafe extern "C" fn landing() -> ! {
     )
 }
 
-/// Does what the visit is for, and goes home.
+/// Calls the function of the visit, and switches to `home`.
 ///
 /// # Safety
 /// `visit` points to a visit under way.
 unsafe extern "C" fn received(visit: *mut Visit<'_>) -> ! {
     // SAFETY: the visit begins with its context, which runs.
     unsafe { sanitizer::arrive(visit.cast::<Context>()) };
-    // SAFETY: the caller's promise; whoever made it waits for the switch back.
+    // SAFETY: the caller's promise; the code that started the visit waits for the switch back.
     let f = unsafe { &mut *(*visit).f };
     // UNWIND: this function may not be unwound, so a panic ends the process.
     f();

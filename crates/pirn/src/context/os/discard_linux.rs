@@ -1,4 +1,4 @@
-//! Pages of many stacks given back in one system call.
+//! Discards pages of many stacks in one system call.
 //!
 //! `madvise` interrupts every processor that runs the program, for each call; between
 //! virtual processors that takes 15 µs. `process_madvise` on the process itself takes many
@@ -9,33 +9,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::map;
 
-/// The calling thread, whose memory is the process's; from the kernel's `pidfd.h` (Linux 6.14).
+/// The calling thread, which stands for the memory of the process; from the kernel's `pidfd.h` (Linux 6.14).
 /// Needs no descriptor. (The number for the whole process has changed between versions.)
 const PIDFD_SELF_THREAD: libc::c_int = -10_000;
 
-/// Ranges in one call, from the kernel's `uio.h`.
+/// The most ranges of one call, from the kernel's `uio.h`.
 const RANGES_AT_ONCE: usize = 1024;
 
-/// Set once the system has refused: older ones do, and some sandboxes.
+/// Set once the system has refused: older kernels do, and some sandboxes.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
-/// Gives pages back; they read as zeros when touched again.
+/// Discards pages; they read as zeros when touched again.
 ///
 /// # Safety
-/// 1. Each range is of open pages of a reservation that are used by nobody but the caller.
+/// 1. Each range is of open pages of a reservation that only the caller uses.
 pub(in crate::context) unsafe fn discard_all(
     ranges: impl Iterator<Item = (NonNull<u8>, usize)> + Clone,
 ) {
     // SAFETY: 1.
     if unsafe { discard_together(ranges.clone()) }.is_none() {
         for (start, len) in ranges {
-            // SAFETY: 1; those that are given back already stay so.
+            // SAFETY: 1; pages that are discarded already stay so.
             unsafe { map::discard(start, len) };
         }
     }
 }
 
-/// `None` if the system did not take all of them.
+/// Returns `None` if the system did not discard all of them.
 ///
 /// # Safety
 /// As [`discard_all`].
@@ -66,7 +66,7 @@ unsafe fn discard_together(
         let all: usize = some.iter().map(|vector| vector.iov_len).sum();
         if usize::try_from(done) != Ok(all) {
             let error = std::io::Error::last_os_error().raw_os_error();
-            // Anything else is about the ranges: one of them is locked memory, say.
+            // Any other error is about the ranges: for example, one of them is locked memory.
             let never = matches!(error, Some(libc::EBADF | libc::ENOSYS | libc::EPERM));
             REFUSED.fetch_or(done < 0 && never, Ordering::Relaxed);
             return None;

@@ -1,13 +1,13 @@
-//! Systems that give pages back range by range.
+//! Systems that discard pages range by range.
 
 use std::ptr::NonNull;
 
 use super::map;
 
-/// Gives pages back; they read as zeros when touched again.
+/// Discards pages; they read as zeros when touched again.
 ///
 /// # Safety
-/// 1. Each range is of open pages of a reservation that are used by nobody but the caller.
+/// 1. Each range is of open pages of a reservation that only the caller uses.
 pub(in crate::context) unsafe fn discard_all(
     ranges: impl Iterator<Item = (NonNull<u8>, usize)>,
 ) {

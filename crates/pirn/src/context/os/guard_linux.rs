@@ -1,9 +1,8 @@
 //! Guards by `MADV_GUARD_INSTALL` (Linux 6.13): a page that traps without a mapping of its
 //! own, so that a million stacks fit below `vm.max_map_count`.
 //!
-//! The answer of the system call is not to be trusted: emulators accept advice they do not
-//! know and do nothing. So one guard is installed for a trial, and a system call that writes
-//! into it must fail.
+//! The result of the system call is not reliable: emulators accept advice that they do not know and do
+//! nothing. So one guard is installed for a trial, and a system call that writes into it must fail.
 
 use std::io;
 use std::ptr::{self, NonNull};
@@ -32,7 +31,7 @@ pub(in crate::context) fn guarding() -> Guarding {
     }
 }
 
-/// Installs a guard in open memory, whose contents are lost.
+/// Installs a guard in open memory, which loses its contents.
 ///
 /// # Errors
 /// `EINVAL` if the kernel does not know guards, or the memory is locked.
@@ -52,7 +51,7 @@ pub(in crate::context) unsafe fn install_guard(
     }
 }
 
-/// Asks for small pages only; a kernel without huge ones refuses, and that is fine.
+/// Asks for small pages only. A kernel without huge pages refuses, which does no harm.
 ///
 /// # Safety
 /// 1. `start..start + len` is a mapping that only the caller uses.
@@ -65,12 +64,12 @@ pub(super) unsafe fn no_huge_pages(start: *mut u8, len: usize) {
 fn trial() -> io::Result<bool> {
     let len = map::page_size();
     let page = map::reserve(len)?;
-    // SAFETY: the page is ours alone.
+    // SAFETY: only this function uses the page.
     let guarded = unsafe { map::open(page, len) }
         // SAFETY: as above, and open.
         .and_then(|()| unsafe { install_guard(page, len) });
     let trapped = guarded.map(|()| !kernel_can_write(page.as_ptr()));
-    // SAFETY: the whole reservation, used no more.
+    // SAFETY: the whole reservation, which is no longer used.
     unsafe { map::release(page, len) };
     trapped
 }
@@ -80,15 +79,15 @@ fn kernel_can_write(page: *mut u8) -> bool {
     let mut ends = [0; 2];
     // SAFETY: the array has room for the two ends.
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        // Nothing is proven, so nothing is relied on.
+        // Nothing is proven, so guards are not relied on.
         return true;
     }
     // SAFETY: reads one byte of a static.
     let written = unsafe { libc::write(ends[1], ptr::from_ref(&0_u8).cast(), 1) };
-    // SAFETY: one byte to a page of ours; if it traps, the call fails.
+    // SAFETY: one byte to a page of this function; if it traps, the call fails.
     let read = unsafe { libc::read(ends[0], page.cast(), 1) };
     for end in ends {
-        // SAFETY: opened above, used by nobody else.
+        // SAFETY: opened above, and used nowhere else.
         unsafe { libc::close(end) };
     }
     written != 1 || read >= 0

@@ -23,7 +23,7 @@ pub(in crate::context) fn guarding() -> Guarding {
 /// Always `Unsupported`; the caller closes the memory instead.
 ///
 /// # Safety
-/// None; the twin that does something has a contract.
+/// None; the other implementation has a contract.
 pub(in crate::context) unsafe fn install_guard(
     _start: NonNull<u8>,
     _len: usize,
@@ -31,8 +31,8 @@ pub(in crate::context) unsafe fn install_guard(
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Does nothing: no huge pages to be kept away.
+/// Does nothing: there are no huge pages to avoid.
 ///
 /// # Safety
-/// None; the twin that does something has a contract.
+/// None; the other implementation has a contract.
 pub(super) unsafe fn no_huge_pages(_start: *mut u8, _len: usize) {}

@@ -1,4 +1,4 @@
-//! Memory by `mmap`: reserved without access, opened piece by piece, given back by page.
+//! Memory by `mmap`: reserved without access, opened in parts, discarded by page.
 
 use std::io;
 use std::ops::Range;
@@ -19,22 +19,22 @@ pub(in crate::context) fn page_size() -> usize {
 /// `ENOMEM` if the address space, or the number of mappings, is used up.
 pub(in crate::context) fn reserve(len: usize) -> io::Result<NonNull<u8>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping at an address the system chooses touches nothing of ours.
+    // SAFETY: a new mapping at an address that the system chooses overlaps no memory in use.
     let start =
         unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
     // A huge page would make every stack of the page resident.
-    // SAFETY: advice on a mapping that nobody else has.
+    // SAFETY: advice on a mapping that no other code knows.
     unsafe { guard::no_huge_pages(start.cast(), len) };
     NonNull::new(start.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
 
-/// Unmaps what [`reserve`] mapped.
+/// Unmaps memory that [`reserve`] mapped.
 ///
 /// # Safety
-/// 1. `start..start + len` is one whole reservation that nobody uses any more.
+/// 1. `start..start + len` is one whole reservation that is no longer used.
 pub(in crate::context) unsafe fn release(start: NonNull<u8>, len: usize) {
     // SAFETY: 1.
     let result = unsafe { libc::munmap(start.as_ptr().cast(), len) };
@@ -44,10 +44,10 @@ pub(in crate::context) unsafe fn release(start: NonNull<u8>, len: usize) {
 /// Makes memory readable and writable.
 ///
 /// # Errors
-/// `ENOMEM` if there is no memory for it, or no mapping to spare.
+/// `ENOMEM` if there is no memory for it, or no mapping left.
 ///
 /// # Safety
-/// 1. `start..start + len` are pages of a reservation that are used by nobody but the caller.
+/// 1. `start..start + len` are pages of a reservation that only the caller uses.
 pub(in crate::context) unsafe fn open(start: NonNull<u8>, len: usize) -> io::Result<()> {
     // SAFETY: 1.
     unsafe { protect(start, len, libc::PROT_READ | libc::PROT_WRITE) }
@@ -56,7 +56,7 @@ pub(in crate::context) unsafe fn open(start: NonNull<u8>, len: usize) -> io::Res
 /// Makes memory trap.
 ///
 /// # Errors
-/// `ENOMEM` if there is no mapping to spare.
+/// `ENOMEM` if there is no mapping left.
 ///
 /// # Safety
 /// As [`open`].
@@ -65,20 +65,20 @@ pub(in crate::context) unsafe fn close(start: NonNull<u8>, len: usize) -> io::Re
     unsafe { protect(start, len, libc::PROT_NONE) }
 }
 
-/// Gives pages back; they read as zeros when touched again.
+/// Discards pages; they read as zeros when touched again.
 ///
 /// # Safety
 /// As [`open`], and the pages are open.
 pub(super) unsafe fn discard(start: NonNull<u8>, len: usize) {
-    // SAFETY: as the caller says. A refusal (locked memory) leaves the pages as they are,
-    // which is the same to whoever takes the slot next.
+    // SAFETY: as the caller says. A refusal (locked memory) leaves the pages as they are, which makes no
+    // difference to the next user of the slot.
     unsafe { libc::madvise(start.as_ptr().cast(), len, libc::MADV_DONTNEED) };
 }
 
 /// Returns the start of the lowest page in `range` that is in memory; `None` if none is, or
 /// if the system does not say.
 pub(in crate::context) fn lowest_resident(range: Range<usize>) -> Option<usize> {
-    /// Asked for at once: two default stacks; bounds an array on the stack. Arbitrary.
+    /// Pages of one call: two default stacks; bounds an array on the stack. Arbitrary.
     const PAGES: usize = 128;
     let page = page_size();
     let mut resident = [0; PAGES];

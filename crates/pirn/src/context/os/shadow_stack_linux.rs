@@ -1,5 +1,5 @@
-//! The hardware shadow stack of x86-64 (CET): the processor keeps a second copy of return
-//! addresses, and a switch of stacks behind its back ends in a fault at the next return.
+//! The hardware shadow stack of x86-64 (CET). The processor keeps a second copy of return addresses, and a
+//! switch of stacks that it does not know of causes a fault at the next return.
 
 use std::io;
 
@@ -8,10 +8,10 @@ const ARCH_SHSTK_STATUS: i32 = 0x5005;
 /// Bit of the status: shadow stacks are on in this thread.
 const SHSTK: u64 = 1;
 
-/// Approves unless this thread runs with a shadow stack; the threads it starts would too.
+/// Returns an error if this thread runs with a shadow stack; the threads that it starts would too.
 ///
 /// # Errors
-/// `Unsupported`, with what to do about it.
+/// `Unsupported`, with the remedy.
 pub(crate) fn check_shadow_stack() -> io::Result<()> {
     let mut status = 0_u64;
     // SAFETY: writes one word to `status`; a kernel that does not know the call fails.

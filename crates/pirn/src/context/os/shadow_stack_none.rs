@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Approves.
+/// Returns `Ok`.
 ///
 /// # Errors
 /// None here.

@@ -1,12 +1,12 @@
-//! The handler of memory faults: ours first, then whoever was there before.
+//! The handler of memory faults: this library's first, then the previous one.
 //!
-//! It runs on the alternate signal stack, which std gives to every thread it starts. It calls
-//! nothing that may allocate or lock.
+//! It runs on the alternate signal stack, which std gives to every thread it starts. It calls no function
+//! that may allocate or lock.
 
 use std::ptr;
 use std::sync::OnceLock;
 
-/// Looks at a fault at an address; returns if the fault is none of its business.
+/// Examines a fault at an address; returns if the fault is not a stack overflow.
 type OnFault = fn(address: usize);
 
 static ON_FAULT: OnceLock<OnFault> = OnceLock::new();
@@ -15,8 +15,8 @@ static PREVIOUS: [OnceLock<libc::sigaction>; 2] = [OnceLock::new(), OnceLock::ne
 /// A guard raises one or the other, depending on the system.
 const SIGNALS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// Has `on_fault` called for each fault of the process from now on, on the thread that
-/// faulted, inside a signal handler. Only the first call counts.
+/// Registers `on_fault` to be called for each later fault of the process, on the thread that faulted, inside
+/// a signal handler. Only the first call counts.
 pub(in crate::context) fn on_fault(on_fault: OnFault) {
     if ON_FAULT.set(on_fault).is_err() {
         return;
@@ -24,20 +24,19 @@ pub(in crate::context) fn on_fault(on_fault: OnFault) {
     for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
         previous.get_or_init(|| {
             let mut action = default_action();
-            // SAFETY: only asks; `action` has room for the answer.
+            // SAFETY: the call only reads the action; `action` has room for the result.
             unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
             action
         });
         let mut action = default_action();
         action.sa_sigaction = handle as *const () as libc::sighandler_t;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: `handle` has the signature that SA_SIGINFO calls for, and keeps to what a
-        // handler may do.
+        // SAFETY: `handle` has the signature that SA_SIGINFO calls for, and does only what a handler may do.
         unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) };
     }
 }
 
-/// Writes what it can to the standard error output.
+/// Writes as many of the bytes as it can to standard error.
 pub(in crate::context) fn write_stderr(bytes: &[u8]) {
     // SAFETY: the bytes are readable; the call is allowed in a handler.
     unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
@@ -66,8 +65,8 @@ extern "C" fn handle(
     pass_on(signal, info, context);
 }
 
-/// Calls the handler that was there before. Where there was none, restores the default and
-/// returns: the instruction faults again and the process ends as it would have.
+/// Calls the previous handler. Where there was none, restores the default and returns: the instruction faults
+/// again and the process ends as it would have.
 fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let index = usize::from(signal != SIGNALS[0]);
     let previous = PREVIOUS[index]
@@ -85,11 +84,11 @@ fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
     if previous.sa_flags & libc::SA_SIGINFO != 0 {
         type Handler =
             extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
-        // SAFETY: whoever installed it with SA_SIGINFO promised this signature.
+        // SAFETY: code that installs a handler with SA_SIGINFO promises this signature.
         let handler = unsafe { std::mem::transmute::<*const (), Handler>(handler) };
         handler(signal, info, context);
     } else {
-        // SAFETY: whoever installed it without promised this one.
+        // SAFETY: code that installs a handler without it promises this one.
         let handler = unsafe {
             std::mem::transmute::<*const (), extern "C" fn(libc::c_int)>(handler)
         };

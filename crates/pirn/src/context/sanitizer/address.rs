@@ -1,14 +1,14 @@
 //! AddressSanitizer and LeakSanitizer: which stack runs, and which stacks hold pointers.
 //!
-//! Before a switch the runtime must hear the bounds of the stack that will run, after it that
-//! the switch has happened; it then tells the bounds of the stack that was left, which is how
-//! the bounds of a worker's own stack become known. A stack that is taken is a root for the
-//! search for leaks: memory may hang on a parked fiber alone.
+//! Before a switch, its run-time library needs the bounds of the stack that will run; after it, the notice
+//! that the switch has happened. It then returns the bounds of the stack that was left, which is how the
+//! bounds of a worker's own stack become known. A taken stack is a root for the search for leaks: a parked
+//! fiber may hold the only pointer to some memory.
 //!
 //! # Invariants
-//! * A1. Between a switch and the `arrive` that follows it, `came_from` of the context that
-//!   runs is the one that switched to it, or null if that one was left for good. Nothing
-//!   else runs in between, so it is still where it was.
+//! * A1. Between a switch and the `arrive` that follows it, `came_from` of the context that runs is the one
+//!   that switched to it, or null if that one was left for good. No other context runs in between, so it is
+//!   still where it was.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -19,7 +19,7 @@ use crate::context::frame::Entry;
 use crate::context::stack::Stack;
 use crate::context::switch::Context;
 
-/// A stack goes back to the pool after each fiber, so that the shadow follows.
+/// A stack returns to the pool after each fiber, so that the sanitizer's shadow follows.
 pub(crate) const INHERITS: bool = false;
 
 unsafe extern "C" {
@@ -39,15 +39,15 @@ unsafe extern "C" {
     fn __lsan_unregister_root_region(start: *const c_void, size: usize);
 }
 
-/// What a context keeps for the sanitizer.
+/// The sanitizer's data of a context.
 #[derive(Debug)]
 pub(in crate::context) struct Side {
-    /// The sanitizer's own stack for variables whose address is taken; while suspended.
+    /// While suspended: the sanitizer's own stack, for variables with an address that the code takes.
     fake_stack: *mut c_void,
     bottom: *const c_void,
     size: usize,
     came_from: *mut Context,
-    /// What a prepared context starts once the sanitizer knows about the switch.
+    /// The entry that a prepared context calls once the sanitizer knows about the switch.
     start: Option<(Entry, *mut ())>,
 }
 
@@ -63,8 +63,8 @@ impl Side {
     }
 }
 
-/// Prepares the side data of a context that will start `entry` on `stack`; returns what to
-/// start in its place.
+/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to start in
+/// its place.
 pub(in crate::context) fn prepare(
     context: &mut Context,
     stack: &Stack,
@@ -82,7 +82,7 @@ pub(in crate::context) fn prepare(
     (start, ptr::from_mut(context).cast())
 }
 
-/// The entry of every fiber: closes the switch to it, then enters.
+/// The entry of every fiber: completes the switch to it, then calls the actual entry.
 unsafe extern "C" fn start(context: *mut ()) -> ! {
     let context = context.cast::<Context>();
     // SAFETY: the context stays where it was prepared, and runs.
@@ -96,7 +96,7 @@ unsafe extern "C" fn start(context: *mut ()) -> ! {
     unsafe { entry(arg) }
 }
 
-/// To be called before a switch from `from` to `to`.
+/// Called before a switch from `from` to `to`.
 ///
 /// # Safety
 /// 1. Both point to contexts that are the caller's until the switch back.
@@ -111,7 +111,7 @@ pub(in crate::context) unsafe fn leave(from: *mut Context, to: *mut Context) {
     unsafe { __sanitizer_start_switch_fiber(fake_stack, to.bottom, to.size) };
 }
 
-/// To be called before the last switch away from `_from`.
+/// Called before the last switch away from `_from`.
 ///
 /// # Safety
 /// As [`leave`].
@@ -120,11 +120,11 @@ pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, to: *mut Co
     // SAFETY: 1.
     let to = unsafe { &mut (*to).side };
     to.came_from = ptr::null_mut();
-    // SAFETY: as for `leave`; null says that this stack will not run again.
+    // SAFETY: as for `leave`; null means that this stack will not run again.
     unsafe { __sanitizer_start_switch_fiber(ptr::null_mut(), to.bottom, to.size) };
 }
 
-/// To be called when a switch has come back to `here`.
+/// Called when a switch has come back to `here`.
 ///
 /// # Safety
 /// 1. `here` is the context that runs.
@@ -133,7 +133,7 @@ pub(in crate::context) unsafe fn arrive(here: *mut Context) {
     let (mut bottom, mut size) = (ptr::null(), 0);
     // SAFETY: 1.
     let here = unsafe { &mut (*here).side };
-    // SAFETY: what `leave` stored when this context was left, or null at its start.
+    // SAFETY: the value that `leave` stored when this context was left, or null at its start.
     unsafe {
         __sanitizer_finish_switch_fiber(here.fake_stack, &raw mut bottom, &raw mut size);
     }
@@ -150,15 +150,15 @@ pub(in crate::context) fn prepare_guest(context: &mut Context, stack: &Range<usi
     context.side.size = stack.len();
 }
 
-/// To be called when a visitor has left the free part `stack` of a stack: its frames were left,
-/// not unwound, and have poisoned it.
+/// Called when a visitor has left the free part `stack` of a stack. Its frames were left, not unwound, and
+/// have poisoned it.
 pub(in crate::context) fn guest_left(stack: Range<usize>) {
     let start = ptr::with_exposed_provenance(stack.start);
     // SAFETY: mapped, and not in use.
     unsafe { __asan_unpoison_memory_region(start, stack.len()) };
 }
 
-/// A call on another stack, by which the fiber or thread does not change.
+/// A call on another stack, which changes neither the fiber nor the thread.
 pub(in crate::context) struct Detour {
     /// The sanitizer's own stack of the frames that wait.
     fake_stack: *mut c_void,
@@ -168,7 +168,7 @@ pub(in crate::context) struct Detour {
 }
 
 impl Detour {
-    /// To be made before the call, and dropped after it, returned or unwound.
+    /// Called before the call; dropped after it has returned or unwound.
     #[inline(always)]
     pub(in crate::context) fn begin(stack: &Stack) -> Detour {
         let mut detour = Detour {
@@ -184,13 +184,13 @@ impl Detour {
         detour
     }
 
-    /// To be called in the first frame there, and the result dropped in it.
+    /// Called in the first frame there; the result is dropped in that frame.
     ///
     /// # Safety
     /// 1. That frame is on the stack that this was made for.
     #[inline(always)]
     pub(in crate::context) unsafe fn arrive(&self) -> There<'_> {
-        // SAFETY: 1, and null says that this stack begins anew.
+        // SAFETY: 1, and null means that this stack begins anew.
         unsafe {
             __sanitizer_finish_switch_fiber(
                 ptr::null_mut(),
@@ -205,7 +205,7 @@ impl Detour {
 impl Drop for Detour {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: back on the stack that `begin` has left, with what it stored.
+        // SAFETY: back on the stack that `begin` has left, with the value that it stored.
         unsafe {
             __sanitizer_finish_switch_fiber(
                 self.fake_stack,
@@ -214,8 +214,8 @@ impl Drop for Detour {
             );
         }
         if std::thread::panicking() {
-            // The panic was raised on the other stack, so the sanitizer has not heard that frames on this one end.
-            // SAFETY: this is the stack that the sanitizer takes for the running one.
+            // The panic was raised on the other stack, so the sanitizer does not know that frames on this one
+            // end. SAFETY: the sanitizer takes this stack for the running one.
             unsafe { __asan_handle_no_return() };
         }
     }
@@ -228,21 +228,21 @@ impl Drop for There<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         let (bottom, size) = (self.0.bottom.get(), self.0.size.get());
-        // SAFETY: null says that this stack ends; the bounds are those of the one that waits.
+        // SAFETY: null means that this stack ends; the bounds are those of the one that waits.
         unsafe { __sanitizer_start_switch_fiber(ptr::null_mut(), bottom, size) };
     }
 }
 
-/// To be called when a stack leaves the pool or a cache.
+/// Called when a stack leaves the pool or a cache.
 pub(in crate::context) fn taken(stack: &Stack) {
     let (start, size) = bounds(stack);
-    // SAFETY: the stack is ours; frames that were left, not unwound, had poisoned it.
+    // SAFETY: the stack is the caller's; frames that were left, not unwound, had poisoned it.
     unsafe { __asan_unpoison_memory_region(start, size) };
-    // SAFETY: readable until it is given back.
+    // SAFETY: readable until it is returned.
     unsafe { __lsan_register_root_region(start, size) };
 }
 
-/// To be called when a stack comes back.
+/// Called when a stack comes back.
 pub(in crate::context) fn given_back(stack: &Stack) {
     let (start, size) = bounds(stack);
     // SAFETY: registered by `taken`.

@@ -1,9 +1,8 @@
-//! What the sanitizers must be told about stacks and switches.
+//! The notices that sanitizers need about stacks and switches.
 //!
-//! One of three files with the same surface: `none` compiles to nothing, `address` (by
-//! `--cfg pirn_asan`) speaks to AddressSanitizer and LeakSanitizer, `thread` (by
-//! `--cfg pirn_tsan`) to ThreadSanitizer. The compiler does not say on stable which
-//! sanitizer it builds for, hence cfgs of our own.
+//! One of three files with the same interface: `none` compiles to nothing, `address` (by `--cfg pirn_asan`)
+//! is for AddressSanitizer and LeakSanitizer, `thread` (by `--cfg pirn_tsan`) for ThreadSanitizer. Stable
+//! compilers do not report which sanitizer they build for, hence cfgs of this library.
 
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 #[path = "none.rs"]

@@ -1,4 +1,4 @@
-//! No sanitizer: nothing to tell.
+//! No sanitizer: no notices.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::context::switch::Context;
 /// A fiber that has ended may leave its stack to the next one.
 pub(crate) const INHERITS: bool = true;
 
-/// What a context keeps for a sanitizer: nothing.
+/// A sanitizer's data of a context: none.
 #[derive(Debug)]
 pub(in crate::context) struct Side;
 
@@ -19,8 +19,8 @@ impl Side {
     }
 }
 
-/// Prepares the side data of a context that will start `entry` on `stack`; returns what to
-/// start in its place.
+/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to start in
+/// its place.
 #[inline(always)]
 pub(in crate::context) fn prepare(
     _context: &mut Context,
@@ -31,24 +31,24 @@ pub(in crate::context) fn prepare(
     (entry, arg)
 }
 
-/// To be called before a switch from `_from` to `_to`.
+/// Called before a switch from `_from` to `_to`.
 ///
 /// # Safety
-/// None here; the twins reach into both contexts.
+/// None here; the other implementations access both contexts.
 #[inline(always)]
 pub(in crate::context) unsafe fn leave(_from: *mut Context, _to: *mut Context) {}
 
-/// To be called before the last switch away from `_from`.
+/// Called before the last switch away from `_from`.
 ///
 /// # Safety
-/// None here; the twins reach into both contexts.
+/// None here; the other implementations access both contexts.
 #[inline(always)]
 pub(in crate::context) unsafe fn leave_for_good(_from: *mut Context, _to: *mut Context) {}
 
-/// To be called when a switch has come back to `_here`.
+/// Called when a switch has come back to `_here`.
 ///
 /// # Safety
-/// None here; the twins reach into the context.
+/// None here; the other implementations access the context.
 #[inline(always)]
 pub(in crate::context) unsafe fn arrive(_here: *mut Context) {}
 
@@ -57,7 +57,7 @@ pub(in crate::context) unsafe fn arrive(_here: *mut Context) {}
 #[inline(always)]
 pub(in crate::context) fn prepare_guest(_context: &mut Context, _stack: &Range<usize>) {}
 
-/// To be called when a visitor has left the free part `_stack` of a stack.
+/// Called when a visitor has left the free part `_stack` of a stack.
 #[allow(dead_code, reason = "the corosensei backend has no visits")]
 #[inline(always)]
 pub(in crate::context) fn guest_left(_stack: Range<usize>) {}
@@ -68,16 +68,16 @@ pub(in crate::context) struct Detour;
 
 #[allow(dead_code, reason = "the corosensei backend has no such calls")]
 impl Detour {
-    /// To be made before the call, and dropped after it.
+    /// Called before the call; dropped after it.
     #[inline(always)]
     pub(in crate::context) fn begin(_stack: &Stack) -> Detour {
         Detour
     }
 
-    /// To be called in the first frame there, and the result dropped in it.
+    /// Called in the first frame there; the result is dropped in that frame.
     ///
     /// # Safety
-    /// None here; the twin closes the change of stacks.
+    /// None here; another implementation completes the change of stacks.
     #[inline(always)]
     pub(in crate::context) unsafe fn arrive(&self) -> There {
         There
@@ -88,11 +88,11 @@ impl Detour {
 #[allow(dead_code, reason = "the corosensei backend has no such calls")]
 pub(in crate::context) struct There;
 
-/// To be called when a stack leaves the pool or a cache.
+/// Called when a stack leaves the pool or a cache.
 #[inline(always)]
 pub(in crate::context) fn taken(_stack: &Stack) {}
 
-/// To be called when a stack comes back.
+/// Called when a stack comes back.
 #[inline(always)]
 pub(in crate::context) fn given_back(_stack: &Stack) {}
 

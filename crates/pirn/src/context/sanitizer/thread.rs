@@ -1,9 +1,8 @@
-//! ThreadSanitizer: it keeps a stack of calls for each fiber, and must hear which fiber runs.
+//! ThreadSanitizer: it keeps a stack of calls for each fiber, and must know which fiber runs.
 //!
-//! The word is given by the switch's own assembly, right before the stack pointer changes:
-//! between the two no instrumented function may be entered or left, or the sanitizer's stack
-//! of calls no longer matches the real one. The corosensei backend has no such place, so it
-//! cannot be used with this sanitizer.
+//! The switch's own assembly notifies it, right before the stack pointer changes. Between the two no
+//! instrumented function may be entered or left, or the sanitizer's stack of calls no longer matches the real
+//! one. The corosensei backend has no such place, so it cannot be used with this sanitizer.
 //!
 //! # Invariants
 //! * TS1. `fiber` is the sanitizer's handle of the context: of a prepared one from `prepare`
@@ -28,7 +27,7 @@ unsafe extern "C" {
     fn __tsan_destroy_fiber(fiber: *mut c_void);
 }
 
-/// What a context keeps for the sanitizer.
+/// The sanitizer's data of a context.
 #[repr(C)]
 #[derive(Debug)]
 pub(in crate::context) struct Side {
@@ -36,7 +35,7 @@ pub(in crate::context) struct Side {
     fiber: *mut c_void,
     /// A fiber that has switched here for the last time.
     left: *mut c_void,
-    /// What a prepared context starts once it has arrived.
+    /// The entry that a prepared context calls once it has arrived.
     start: Option<(Entry, *mut ())>,
 }
 
@@ -50,15 +49,15 @@ impl Side {
     }
 }
 
-/// Prepares the side data of a context that will start `entry` on `stack`; returns what to
-/// start in its place.
+/// Prepares the side data of a context that will start `entry` on `stack`; returns the function to start in
+/// its place.
 pub(in crate::context) fn prepare(
     context: &mut Context,
     _stack: &Stack,
     entry: Entry,
     arg: *mut (),
 ) -> (Entry, *mut ()) {
-    // SAFETY: only makes a handle.
+    // SAFETY: the call only creates a handle.
     let fiber = unsafe { __tsan_create_fiber(0) };
     context.side = Side {
         fiber,
@@ -68,7 +67,7 @@ pub(in crate::context) fn prepare(
     (start, ptr::from_mut(context).cast())
 }
 
-/// The entry of every fiber: arrives, then enters.
+/// The entry of every fiber: arrives, then calls the actual entry.
 unsafe extern "C" fn start(context: *mut ()) -> ! {
     let context = context.cast::<Context>();
     // SAFETY: the context stays where it was prepared, and runs.
@@ -82,20 +81,20 @@ unsafe extern "C" fn start(context: *mut ()) -> ! {
     unsafe { entry(arg) }
 }
 
-/// To be called before a switch from `from` to `_to`.
+/// Called before a switch from `from` to `_to`.
 ///
 /// # Safety
 /// 1. `from` is the context that runs.
 #[inline(always)]
 pub(in crate::context) unsafe fn leave(from: *mut Context, _to: *mut Context) {
-    // Asked each time: a side that was never prepared may serve one thread after another.
-    // SAFETY: only asks.
+    // Read each time: a side that was never prepared may serve several threads in turn. SAFETY: the call only
+    // reads.
     let fiber = unsafe { __tsan_get_current_fiber() };
     // SAFETY: 1.
     unsafe { (*from).side.fiber = fiber };
 }
 
-/// To be called before the last switch away from `from`.
+/// Called before the last switch away from `from`.
 ///
 /// # Safety
 /// 1. Both point to contexts that are the caller's until the switch.
@@ -109,7 +108,7 @@ pub(in crate::context) unsafe fn leave_for_good(from: *mut Context, to: *mut Con
     from.fiber = ptr::null_mut();
 }
 
-/// To be called when a switch has come back to `here`.
+/// Called when a switch has come back to `here`.
 ///
 /// # Safety
 /// 1. `here` is the context that runs.
@@ -124,14 +123,14 @@ pub(in crate::context) unsafe fn arrive(here: *mut Context) {
     }
 }
 
-/// Prepares the side data of a context that visits the frames on `_stack`: its calls are no
-/// calls of the visited fiber.
+/// Prepares the side data of a context that visits the frames on `_stack`: its calls do not count as calls of
+/// the visited fiber.
 pub(in crate::context) fn prepare_guest(context: &mut Context, _stack: &Range<usize>) {
-    // SAFETY: only makes a handle, which the visited side destroys (TS2).
+    // SAFETY: the call only creates a handle, which the visited side destroys (TS2).
     context.side.fiber = unsafe { __tsan_create_fiber(0) };
 }
 
-/// To be called when a visitor has left the free part `_stack` of a stack.
+/// Called when a visitor has left the free part `_stack` of a stack.
 #[inline(always)]
 pub(in crate::context) fn guest_left(_stack: Range<usize>) {}
 
@@ -139,16 +138,16 @@ pub(in crate::context) fn guest_left(_stack: Range<usize>) {}
 pub(in crate::context) struct Detour;
 
 impl Detour {
-    /// To be made before the call, and dropped after it.
+    /// Called before the call; dropped after it.
     #[inline(always)]
     pub(in crate::context) fn begin(_stack: &Stack) -> Detour {
         Detour
     }
 
-    /// To be called in the first frame there, and the result dropped in it.
+    /// Called in the first frame there; the result is dropped in that frame.
     ///
     /// # Safety
-    /// None here; the twin closes the change of stacks.
+    /// None here; another implementation completes the change of stacks.
     #[inline(always)]
     pub(in crate::context) unsafe fn arrive(&self) -> There {
         There
@@ -158,11 +157,11 @@ impl Detour {
 /// The part of a [`Detour`] on the other stack.
 pub(in crate::context) struct There;
 
-/// To be called when a stack leaves the pool or a cache.
+/// Called when a stack leaves the pool or a cache.
 #[inline(always)]
 pub(in crate::context) fn taken(_stack: &Stack) {}
 
-/// To be called when a stack comes back.
+/// Called when a stack comes back.
 #[inline(always)]
 pub(in crate::context) fn given_back(_stack: &Stack) {}
 

@@ -1,17 +1,17 @@
-//! Processes of their own, for tests that end the process or must have it to themselves:
-//! this test binary again, told by a variable what to do.
+//! Separate processes, for tests that end the process or need it for themselves: this test binary again, with
+//! a variable that selects the test.
 
 use std::process::{Command, Output};
 
 use crate::base::tests::unmeasured::repeat;
 
-/// Sanitizers have handlers of faults, and larger frames, of their own.
+/// Sanitizers have their own handlers of faults, and larger frames.
 pub(super) const SANITIZED: bool = cfg!(any(pirn_asan, pirn_tsan));
 
 const CASE: &str = "PIRN_TEST_CASE";
 
-/// Runs the test at `path` (as `module_path!` and the name give it) in a new process, where
-/// [`case`] then returns `case`.
+/// Runs the test at `path` (from `module_path!` and the name) in a new process, where [`case`] then returns
+/// `case`.
 pub(super) fn run(path: &str, case: &str) -> Output {
     let (_crate, test) = path.split_once("::").unwrap();
     Command::new(std::env::current_exe().unwrap())
@@ -32,8 +32,8 @@ pub(super) fn case() -> Option<String> {
     std::env::var(CASE).ok()
 }
 
-/// Runs `body` in a process of its own, which must succeed. To be called by the test at
-/// `path`, as its only statement.
+/// Runs `body` in a separate process, which must succeed. Called by the test at `path`, as its only
+/// statement.
 pub(super) fn alone(path: &str, body: impl FnOnce()) {
     if case().as_deref() == Some(path) {
         return body();

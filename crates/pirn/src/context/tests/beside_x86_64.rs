@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::ride::{Ride, pool};
 use crate::context::{aside, visit};
 
-/// The address of a frame of the caller's; a sanitizer may keep variables elsewhere.
+/// Returns the address of a frame of the caller; a sanitizer may keep variables elsewhere.
 #[inline(never)]
 fn here() -> usize {
     crate::context::stack_pointer()
@@ -77,7 +77,7 @@ fn a_call_aside_returns_or_unwinds() {
     pool.give(stack);
 }
 
-/// A fiber that pauses in such a call has its frames there, and goes on there.
+/// A fiber that pauses in such a call has its frames there, and resumes there.
 #[test]
 fn a_fiber_pauses_aside() {
     let pool = pool(2);

@@ -1,5 +1,4 @@
-//! LeakSanitizer and fibers: a leak on a fiber is found, and memory that hangs on a parked
-//! fiber is none.
+//! LeakSanitizer and fibers: a leak on a fiber is found, and memory that a parked fiber holds is not a leak.
 
 use std::hint::black_box;
 use std::process::Output;
@@ -9,7 +8,7 @@ use super::alone;
 use super::ride::{Ride, pool};
 use crate::context::StackPool;
 
-/// Keeps what the child has until the search for leaks at its end.
+/// What the child keeps until the search for leaks at its end.
 static KEPT: Mutex<Option<(Ride, StackPool)>> = Mutex::new(None);
 
 fn run(case: &str) -> Output {
@@ -53,7 +52,7 @@ fn child() {
     if ride.resume() {
         *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some((ride, pool));
     } else {
-        // What lies about on a stack that is in use would count as held.
+        // Remains on a stack that is in use would count as pointers.
         pool.give(ride.finish());
     }
 }

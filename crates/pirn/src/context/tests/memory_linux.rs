@@ -1,5 +1,5 @@
-//! What many stacks cost in memory and in mappings, as Linux counts them. Not under a
-//! sanitizer, which counts its own as well.
+//! The cost of many stacks in memory and in mappings, as Linux counts them. Not under a sanitizer, which
+//! counts its own memory as well.
 
 use super::alone::alone;
 use super::pool::{can_read, touch};
@@ -143,7 +143,7 @@ fn locked_memory_has_guards_too() {
     alone(
         concat!(module_path!(), "::locked_memory_has_guards_too"),
         || {
-            // Where a process may not lock that much, the pool is made of what it may.
+            // Where a process may not lock that much, the pool uses as much as it may.
             // SAFETY: concerns memory that is yet to be mapped.
             let locked = unsafe { libc::mlockall(libc::MCL_FUTURE | libc::MCL_ONFAULT) };
             if locked != 0 {

@@ -104,7 +104,7 @@ fn a_text_that_is_too_long_is_cut_off() {
     assert!(write!(out, "").is_ok() && write!(out, "x").is_err());
 }
 
-/// What a child process does; every case ends the process.
+/// The cases of child processes; every case ends the process.
 #[test]
 #[ignore = "run by the other tests of this file, in a process of its own"]
 fn child() {

@@ -1,4 +1,4 @@
-//! The pool: its bound, its sizes, what it keeps warm and what it gives back.
+//! The pool: its bound, its sizes, which stacks stay warm and which pages are discarded.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(super) fn touch(stack: &Stack, bytes: usize) {
     let range = stack.range();
     let bytes = bytes.min(range.len());
     let start = std::ptr::with_exposed_provenance_mut::<u8>(range.end - bytes);
-    // SAFETY: usable memory of a stack that nobody runs on.
+    // SAFETY: usable memory of a stack that nothing runs on.
     unsafe { start.write_bytes(0xa5, bytes) };
 }
 
@@ -163,7 +163,7 @@ fn guards_trap_whichever_way_they_are_made() {
             assert!(can_read(start), "{guarding:?}");
         }
         stacks.into_iter().for_each(|stack| pool.give(stack));
-        // Given back and taken again, also cold, they still trap.
+        // After they are returned and taken again, also cold, they still trap.
         let stacks: Vec<_> = (0..200).map(|_| pool.take().unwrap()).collect();
         assert!(
             stacks
@@ -174,7 +174,7 @@ fn guards_trap_whichever_way_they_are_made() {
     }
 }
 
-/// Lets the kernel read the byte, so that a trap is an answer and not a signal.
+/// Makes the kernel read the byte, so that a trap is an error and not a signal.
 pub(super) fn can_read(address: usize) -> bool {
     let mut ends = [0; 2];
     // SAFETY: room for two ends.

@@ -1,5 +1,5 @@
-//! ThreadSanitizer and fibers: a race between two fibers is found, and a fiber that is
-//! handed from thread to thread is none.
+//! ThreadSanitizer and fibers: a race between two fibers is found, and moving a fiber from thread to thread
+//! is not a race.
 
 use std::cell::UnsafeCell;
 use std::process::Output;

@@ -4,7 +4,7 @@ use std::cell::UnsafeCell;
 
 use crate::context::{Context, Stack, StackConfig, StackPool, exit, switch};
 
-/// A closure on a stack of its own, and the side of the thread that drives it.
+/// A closure on a stack of its own, and the context of the thread that drives it.
 pub(super) struct Ride {
     stack: Option<Stack>,
     sides: Box<Sides>,
@@ -63,7 +63,7 @@ impl Ride {
     }
 
     pub(super) fn context(&self) -> &Context {
-        // SAFETY: the fiber is suspended while somebody else can call this.
+        // SAFETY: the fiber is suspended while other code can call this.
         unsafe { &*self.sides.fiber.get() }
     }
 
@@ -105,7 +105,7 @@ unsafe extern "C" fn start(arg: *mut ()) -> ! {
     unsafe { exit(fiber, driver) }
 }
 
-/// A context that is prepared and run to its end again and again.
+/// A context that is prepared and run to its end repeatedly.
 pub(super) struct Once {
     stack: Stack,
     fiber: UnsafeCell<Context>,

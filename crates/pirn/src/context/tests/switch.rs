@@ -53,7 +53,7 @@ fn many_fibers_take_turns_on_adjacent_stacks() {
         .filter(|ride| !ride.done())
         .any(Ride::resume)
     {
-        // `any` stops at the first that has not ended; the rest has its turn here.
+        // `any` stops at the first that has not ended; the others are resumed here.
         rides
             .iter_mut()
             .filter(|ride| !ride.done())
