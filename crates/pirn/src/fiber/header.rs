@@ -1,7 +1,7 @@
-//! The header: everything the runtime knows about one fiber, in one pooled block.
+//! The header: all data of one fiber, in one pooled block.
 //!
-//! Owns: the layout, and which party may touch which field. Does not own: the meaning of
-//! the state word (`state`), allocation (`slab`), the closure's types (`entry`).
+//! Owns: the layout, and which party may access which field. Does not own: the meaning of the state word
+//! (`state`), allocation (`slab`), the closure's types (`entry`).
 //!
 //! ```text
 //! line 0  state · link · context · stack · home · vtable · refs   every dispatch and wake
@@ -13,16 +13,16 @@
 //! Invariants:
 //! * H1. Type-stable: the memory of a header is a header, initialised, until the process
 //!   ends. Any pointer to one may be dereferenced for its atomics at any time.
-//! * H2. Every plain field belongs to the *owner*: the spawner until it publishes the
-//!   fiber, then whoever took it from a queue, then the fiber and its worker, which are one
-//!   thread. Ownership moves only through a queue or a claim, both of which order it. (Where
-//!   fibers may migrate: also by a hold on the state word, which does too.)
-//! * H3. `home` is written before the fiber parks for the first time and read by the winner
-//!   of a claim on Parked; the park and the claim of the state word order the two.
-//! * H4. `refs` counts the runtime (one, from spawn to the end) and every handle. At zero
-//!   nobody can name the fiber but stale tickets, and the header goes back to its slab.
-//! * H5. The payload holds the closure until the fiber takes it out to run it, afterwards
-//!   what `outcome` says; from `join.done` on it belongs to the join handle.
+//! * H2. Every plain field belongs to the *owner*: the spawner until it publishes the fiber, then the party
+//!   that took it from a queue, then the fiber and its worker, which are one thread. Ownership moves only
+//!   through a queue or a claim, both of which order it. (Where fibers may migrate: also by a hold on the
+//!   state word, which orders it too.)
+//! * H3. `home` is written before the fiber parks for the first time and read by the winner of a claim on
+//!   Parked; the park and the claim of the state word order the two.
+//! * H4. `refs` counts the runtime (one, from spawn to the end) and every handle. At zero only stale tickets
+//!   refer to the fiber, and the header goes back to its slab.
+//! * H5. The payload holds the closure until the fiber takes it out to run it, afterwards what `outcome`
+//!   says; from `join.done` on it belongs to the join handle.
 
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, offset_of};
@@ -50,7 +50,7 @@ use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::shim::{Cell, Lock};
 use crate::sys::parker::Parker;
 
-/// How the fiber's closure ended, and so what the payload holds.
+/// How the fiber's closure ended, which determines the content of the payload.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The closure itself, or nothing yet.
@@ -65,11 +65,11 @@ pub(crate) enum Outcome {
     Taken,
 }
 
-/// What the end of a fiber and the holder of its handle agree on.
+/// Shared by the end of a fiber and the holder of its handle.
 pub(crate) struct Join {
     /// The outcome is in the payload (H5).
     pub(crate) done: bool,
-    /// Nobody will ask for the outcome.
+    /// The outcome will not be asked for.
     pub(crate) detached: bool,
     /// `own` is the token of the fiber itself, for the jobs that it promotes; it stays until the fiber ends.
     pub(crate) whole: bool,
@@ -80,34 +80,34 @@ pub(crate) struct Join {
     pub(crate) own: Option<Arc<Node>>,
 }
 
-/// Who is told of a fiber's end besides its joiners.
+/// The function that is called at a fiber's end, besides waking its joiners.
 #[derive(Copy, Clone)]
 pub(crate) struct EndHook {
     pub(crate) table: &'static EndTable,
     pub(crate) data: *const (),
 }
 
-/// What an [`EndHook`] is called for; each function gets its `data`.
+/// The functions of an [`EndHook`]; each gets its `data`.
 pub(crate) struct EndTable {
-    /// Called once, on the stack of the fiber that has ended, after its joiners were told.
+    /// Called once, on the stack of the fiber that has ended, after its joiners were woken.
     pub(crate) ended: unsafe fn(data: *const (), fiber: NonNull<Header>, ending: Ending),
     /// A panic that is kept in the payload (`keeps_panic`) will not be joined: its handle has
     /// been dropped after the end.
     pub(crate) panic_left: unsafe fn(data: *const ()),
-    /// The fiber, which is fresh, waits for a stack, or does not any more (`hunger`). Called
-    /// under a lock; the wakes are due after it.
+    /// The fiber, which is fresh, waits for a stack, or no longer waits (`hunger`). Called under a lock; the
+    /// wakes are due after it.
     pub(crate) hunger: unsafe fn(data: *const (), hungry: bool, wakes: &mut Vec<Wake>),
 }
 
-/// How a fiber has ended. By the time the hook is told, the outcome is the joiners' (H5).
+/// How a fiber has ended. When the hook is called, the outcome belongs to the joiners (H5).
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct Ending {
     pub(crate) panicked: bool,
-    /// The handle was gone by then.
+    /// The handle was already dropped.
     pub(crate) detached: bool,
 }
 
-/// What only some fibers have.
+/// Data that only some fibers have.
 #[derive(Debug, Default)]
 pub(crate) struct Label {
     pub(crate) name: Option<std::borrow::Cow<'static, str>>,
@@ -119,11 +119,11 @@ pub(crate) struct Label {
 pub(crate) struct Header {
     pub(crate) state: StateWord,
     link: Link<Header>,
-    /// Where the fiber goes on; meaningless while it runs. Owner.
+    /// Where the fiber resumes; meaningless while it runs. Owner.
     pub(crate) context: UnsafeCell<Context>,
     /// None while fresh and after the end. Owner.
     pub(crate) stack: UnsafeCell<Option<Stack>>,
-    /// Who enqueues it; set when it settles (H3).
+    /// The scheduler that enqueues it; set when it settles (H3).
     home: Cell<Option<&'static dyn Schedule>>,
     pub(crate) vtable: Cell<&'static Vtable>,
     refs: AtomicU32,
@@ -141,29 +141,28 @@ pub(crate) struct Header {
     started: Links<Header>,
     /// Owner.
     pub(crate) locals: Cell<Option<NonNull<Locals>>>,
-    /// What holds for the code that runs. The spawner, then the owner.
+    /// The scope in force for the running code. The spawner, then the owner.
     pub(crate) region: Cell<InForce>,
-    /// What it waits for: a `wait::notice::Notice` in the frame that waits, else null. Written
-    /// by the owner, and read by it and by its worker.
+    /// What the fiber waits for: a `wait::notice::Notice` in the frame that waits, else null. Written by the
+    /// owner, and read by it and by its worker.
     pub(crate) notice: Cell<*const ()>,
-    /// The identity: the number of the block, and in the upper half how many fibers have lived
-    /// here.
+    /// The identity: the number of the block, and in the upper half the number of fibers that have used it.
     identity: AtomicU64,
     pub(crate) class: u8,
     /// Owner, then the handle (H5).
     pub(crate) outcome: Cell<Outcome>,
-    /// The state that it is in, by name; in debug builds. Owner.
+    /// The name of its state; in debug builds. Owner.
     pub(crate) life: Life,
-    /// What is so of it, or of its wait. Owner, then the handle (H5).
+    /// Boolean flags of the fiber and its current wait. Owner, then the handle (H5).
     pub(crate) marks: Marks,
-    /// How it is counted and placed by its spawn line (`sched::lines`); 0 if it is not, and after
-    /// its end. The spawner, then the owner.
+    /// How its spawn line counts and places it (`sched::lines`); 0 if it does not, and after its end. The
+    /// spawner, then the owner.
     pub(crate) placement: Cell<u32>,
     /// The spans of `tracing` that its code is in. Owner.
     pub(crate) spans: Spans,
 }
 
-/// Six things that may be so of a fiber, in one byte: a header has none to spare.
+/// Six fiber flags packed into one byte, to keep the header small.
 #[derive(Debug)]
 pub(crate) struct Marks(Cell<u8>);
 
@@ -175,7 +174,7 @@ impl Marks {
     const ASIDE: u8 = 16;
     const OBLIGED: u8 = 32;
 
-    /// A panic stays in the payload for the scope to raise, though nobody joins.
+    /// Returns whether a panic stays in the payload for the scope to raise, even without a joiner.
     #[inline(always)]
     pub(crate) fn keeps_panic(&self) -> bool {
         self.0.get() & Marks::KEEPS_PANIC != 0
@@ -186,7 +185,8 @@ impl Marks {
         self.0.set(self.0.get() | Marks::KEEPS_PANIC);
     }
 
-    /// Its closure is run even if it is cancelled before that: somebody cannot do without the result.
+    /// Returns whether its closure is run even if it is cancelled before that: another party needs the
+    /// result.
     #[inline(always)]
     pub(crate) fn is_obliged(&self) -> bool {
         self.0.get() & Marks::OBLIGED != 0
@@ -197,7 +197,7 @@ impl Marks {
         self.0.set(rest | (u8::from(obliged) * Marks::OBLIGED));
     }
 
-    /// The ticket of the present epoch has been given to code of the user's.
+    /// Returns whether user code has the ticket of the present epoch.
     #[inline(always)]
     pub(crate) fn is_lent(&self) -> bool {
         self.0.get() & Marks::LENT != 0
@@ -208,13 +208,14 @@ impl Marks {
         self.0.set(rest | (u8::from(lent) * Marks::LENT));
     }
 
-    /// Polls run on the stack that the fiber is on: that has a size of its own, or is the one for polls.
+    /// Returns whether polls run on the fiber's present stack: that has a size of its own, or is the one for
+    /// polls.
     #[inline(always)]
     pub(crate) fn polls_where_it_is(&self) -> bool {
         self.0.get() & (Marks::OWN_SIZE | Marks::ASIDE) != 0
     }
 
-    /// The fiber is in the middle of a poll, and not on its own stack.
+    /// Returns whether the fiber is in the middle of a poll, and not on its own stack.
     pub(crate) fn is_aside(&self) -> bool {
         self.0.get() & Marks::ASIDE != 0
     }
@@ -225,13 +226,13 @@ impl Marks {
         self.0.set(rest | (u8::from(aside) * Marks::ASIDE));
     }
 
-    /// The wait has ended before the fiber had parked, or while somebody held it; where fibers
+    /// Records that the wait has ended before the fiber had parked, or while a visitor held it; where fibers
     /// may migrate.
     pub(crate) fn set_early(&self) {
         self.0.set(self.0.get() | Marks::EARLY);
     }
 
-    /// Whether that was so, and is not any more.
+    /// Returns whether [`set_early`](Self::set_early) was called, and resets it.
     pub(crate) fn take_early(&self) -> bool {
         let marks = self.0.get();
         self.0.set(marks & !Marks::EARLY);
@@ -245,7 +246,7 @@ pub(crate) const PAYLOAD_OFFSET: usize = size_of::<Header>();
 /// A pointer that may be dereferenced for atomics at any time (H1).
 pub(crate) type FiberPtr = NonNull<Header>;
 
-// SAFETY: H2: plain fields are reached by their owner only; the rest is atomic or locked.
+// SAFETY: H2: plain fields are accessed by their owner only; the rest is atomic or locked.
 unsafe impl Sync for Header {}
 
 // SAFETY: the link is a field of the header, used by one queue at a time (H2).
@@ -267,7 +268,7 @@ unsafe impl DoublyLinked for Header {
 }
 
 impl Header {
-    /// The header of a block that has never held a fiber.
+    /// Returns the header of a block that has never held a fiber.
     pub(super) fn vacant(class: u8, index: u32) -> Header {
         Header {
             state: StateWord::new(),
@@ -303,20 +304,20 @@ impl Header {
         }
     }
 
-    /// Makes a block out of the slab a new fiber with `refs` references. The one place
-    /// that resets, so nothing of the last fiber shows through.
+    /// Makes a block from the slab a new fiber with `refs` references. Only this function resets fields, so
+    /// none keeps a value of the last fiber.
     #[inline]
     pub(super) fn renew(&self, location: &'static Location<'static>, refs: u32) {
         self.state.recycle();
         self.life.begin();
         self.home.set(None);
-        // ORDERING: Relaxed: nobody else holds the header; publishing it is the release.
+        // ORDERING: Relaxed: no other party holds the header; publishing it is the release.
         self.refs.store(refs, Ordering::Relaxed);
         let identity = self.identity.load(Ordering::Relaxed);
         self.identity
             .store(identity.wrapping_add(1 << 32), Ordering::Relaxed);
         {
-            // SAFETY: H4: no reference to this header is left, so nobody holds the lock.
+            // SAFETY: H4: no reference to this header is left, so the lock is free.
             let mut join = unsafe { self.join.unshared() };
             join.done = false;
             join.detached = false;
@@ -331,8 +332,8 @@ impl Header {
         self.region.set(InForce::NONE);
     }
 
-    /// A header of `class` for a party that is no fiber: it waits, and `home` is told when it is
-    /// woken. The caller owns its one reference.
+    /// Returns a header of `class` for a party that is not a fiber: it waits, and `home` is notified when it
+    /// is woken. The caller owns its one reference.
     pub(crate) fn alone(
         local: &Local,
         class: u8,
@@ -347,30 +348,30 @@ impl Header {
         header
     }
 
-    /// Where the closure and the outcome live. The provenance covers the whole block.
+    /// Returns where the closure and the outcome are. The provenance covers the whole block.
     #[inline(always)]
     pub(crate) fn payload(fiber: FiberPtr) -> *mut MaybeUninit<u8> {
         // SAFETY: H1: a block of a slab is at least as long as its header.
         unsafe { fiber.as_ptr().cast::<MaybeUninit<u8>>().add(PAYLOAD_OFFSET) }
     }
 
-    /// Bytes of payload that blocks of this class have.
+    /// Returns the number of payload bytes in blocks of this class.
     #[inline(always)]
     pub(crate) const fn payload_size(class: u8) -> usize {
         slab::block_size(class) - PAYLOAD_OFFSET
     }
 
-    /// A number that no other fiber of this process has, until 2^32 fibers have lived in
+    /// Returns a number that no other fiber of this process has, until 2^32 fibers have used
     /// the same block.
     #[inline]
     pub(crate) fn id(&self) -> u64 {
         self.identity.load(Ordering::Relaxed)
     }
 
-    /// Where the fiber was spawned.
+    /// Returns where the fiber was spawned.
     #[inline]
     pub(crate) fn location(&self) -> &'static Location<'static> {
-        // SAFETY: only ever set to references that are valid for ever.
+        // SAFETY: only ever set to references with static lifetime.
         unsafe { &*self.location.load(Ordering::Relaxed) }
     }
 
@@ -388,13 +389,13 @@ impl Header {
             .and_then(|label| unsafe { label.as_ref() }.stack_size)
     }
 
-    /// Fresh: spawned and never run, so it has no stack and no home yet. Owner.
+    /// Returns whether the fiber is fresh: spawned and never run, so it has no stack and no home yet. Owner.
     #[inline(always)]
     pub(crate) fn is_fresh(&self) -> bool {
         self.home.get().is_none()
     }
 
-    /// Settles the fiber, or moves a thread's way of sleeping. Owner, never while parked.
+    /// Settles the fiber, or changes how a thread sleeps. Owner, never while parked.
     #[inline(always)]
     pub(crate) fn set_home(&self, home: &'static dyn Schedule) {
         self.home.set(Some(home));
@@ -407,21 +408,21 @@ impl Header {
             .expect("only a started fiber can wait or be woken")
     }
 
-    /// The right to wake the owner from the wait it is about to begin. Owner.
+    /// Returns the right to wake the owner from the wait it is about to begin. Owner.
     #[inline(always)]
     pub(crate) fn ticket(fiber: FiberPtr) -> Ticket {
         // SAFETY: H1.
         Ticket::new(fiber, unsafe { fiber.as_ref() }.state.epoch())
     }
 
-    /// One more reference. The caller holds one.
+    /// Adds a reference. The caller holds one.
     pub(crate) fn retain(&self) {
         // ORDERING: Relaxed: a new reference is made from one that exists (as in `Arc`).
         let refs = self.refs.fetch_add(1, Ordering::Relaxed);
         assert!(refs < u32::MAX / 2, "too many handles to one fiber");
     }
 
-    /// Gives one reference back; the last one recycles the header.
+    /// Releases one reference; the last one recycles the header.
     ///
     /// # Safety
     /// The caller owns the reference and does not use it again.
@@ -445,11 +446,11 @@ impl Header {
         }
     }
 
-    /// Whether that was the last one (H4).
+    /// Releases one reference; true if it was the last one (H4).
     #[inline(always)]
     fn give_reference_back(&self) -> bool {
-        // PERF: a sole owner needs no read-modify-write: nobody else can add a reference.
-        // ORDERING: Acquire: pairs with the Release decrement of whoever was second to last.
+        // PERF: a sole owner needs no read-modify-write: no other party can add a reference. ORDERING:
+        // Acquire: pairs with the Release decrement of the second to last holder.
         let sole = or_relaxed!(Ordering::Acquire, "sole_owner_relaxed");
         if self.refs.load(sole) != 1 {
             // ORDERING: Release: what this holder did comes before the header's recycling.
@@ -464,7 +465,7 @@ impl Header {
         true
     }
 
-    /// Gives the header of a fiber without references (H4) back to its slab.
+    /// Returns the header of a fiber without references (H4) to its slab.
     #[inline]
     fn recycle(local: &Local, fiber: FiberPtr) {
         // SAFETY: H1.
@@ -479,12 +480,12 @@ impl Header {
     #[cold]
     fn drop_label(&self) {
         if let Some(label) = self.label.take() {
-            // SAFETY: made by `Box::leak` in `set_label`; H4: nobody else can reach it.
+            // SAFETY: created by `Box::leak` in `set_label`; H4: no other party can reach it.
             drop(unsafe { Box::from_raw(label.as_ptr()) });
         }
     }
 
-    /// Names the fiber. Before it is published.
+    /// Sets the name and stack size of the fiber. Before it is published.
     pub(crate) fn set_label(&self, label: Label) {
         if label.stack_size.is_some() {
             self.marks.0.set(self.marks.0.get() | Marks::OWN_SIZE);
@@ -494,7 +495,7 @@ impl Header {
     }
 }
 
-/// A counted reference to a header: what every public handle holds.
+/// A counted reference to a header, which every public handle holds.
 #[derive(Debug)]
 pub(crate) struct FiberRef(FiberPtr);
 
@@ -507,12 +508,12 @@ impl FiberRef {
     /// Takes over one reference.
     ///
     /// # Safety
-    /// The caller owns one that nobody else will release.
+    /// The caller owns one that no other code will release.
     pub(crate) unsafe fn from_owned(fiber: FiberPtr) -> FiberRef {
         FiberRef(fiber)
     }
 
-    /// A further reference to a fiber that the caller knows to be referenced.
+    /// Returns a further reference to a fiber that the caller knows to be referenced.
     pub(crate) fn of(fiber: FiberPtr) -> FiberRef {
         // SAFETY: H1.
         unsafe { fiber.as_ref() }.retain();
@@ -537,8 +538,8 @@ impl FiberRef {
         }
     }
 
-    /// Asks the fiber to stop: interrupts its current wait and all later ones, and cancels
-    /// what it has spawned in scopes.
+    /// Asks the fiber to stop: interrupts its current wait and all later ones, and cancels the fibers that it
+    /// has spawned in scopes.
     pub(crate) fn cancel(&self) {
         if self.header().state.cancel() {
             Wake::of(self.0).enqueue();
@@ -573,7 +574,7 @@ impl std::fmt::Debug for Header {
     }
 }
 
-/// Writes who owns a stack, for a report from a signal handler: no allocation, no lock.
+/// Writes the owner of a stack, for a report from a signal handler: no allocation, no lock.
 pub(crate) fn describe_owner(owner: NonNull<()>, out: &mut dyn std::fmt::Write) {
     // SAFETY: H1; stacks are owned by headers (`sched::worker`).
     let header = unsafe { owner.cast::<Header>().as_ref() };

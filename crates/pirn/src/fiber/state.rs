@@ -1,8 +1,7 @@
-//! The state word: who may run a fiber, and who has won the right to wake it.
+//! The state word: which party may run a fiber, and which waker has won the right to wake it.
 //!
-//! One `AtomicU64` decides everything that two threads can disagree about. Nobody outside
-//! this file touches the atomic; every transition is a method that says what the caller
-//! owes next.
+//! One `AtomicU64` decides every race between two threads. Only this file accesses the atomic; every
+//! transition is a method that says what the caller must do next.
 //!
 //! ```text
 //!  63                                   20 19            8  7  6  5  4  3  2  1..0
@@ -20,45 +19,43 @@
 //!
 //! | state | public names | meaning |
 //! |---|---|---|
-//! | Active | Init, Ready, Running, Parking | has an owner: a queue, a worker, itself, or a visitor. Which of them it is, only the owner knows; wakers need not |
+//! | Active | Init, Ready, Running, Parking | has an owner: a queue, a worker, itself, or a visitor. Only the owner knows which; wakers need not |
 //! | Parked | Parked | suspended; the next claim must enqueue it |
-//! | Done | Done, Cancelled | off its stack for good |
+//! | Done | Done, Cancelled | has left its stack for good |
 //!
-//! | from | to | who | how | epoch |
+//! | from | to | by | how | epoch |
 //! |---|---|---|---|---|
 //! | Active, e | Parked, e | owner | CAS (`park`) | same |
 //! | Active, e | Active, e+1 | waker with ticket e, or the owner | CAS (`claim`) | +1 |
 //! | Parked, e | Active, e+1 | waker with ticket e, canceller, unparker | CAS | +1 |
 //! | Parked, e | Active, e | owner that blocks its thread in place | CAS (`unpark_self`) | same |
-//! | Parked, e | Active, e | visitor, who parks it again or enqueues it | CAS (`hold`) | same |
+//! | Parked, e | Active, e | visitor, which parks it again or enqueues it | CAS (`hold`) | same |
 //! | Active | Done, e+1 | its worker, off the fiber's stack | store | +1 |
 //! | Done | Active | allocator, no handle left | store | same |
 //!
 //! Invariants:
-//! * ST1. A *ticket* is (header, epoch). At most one claim succeeds for one epoch, because
-//!   every claim adds one to it. So a second waker, a stale waker and a waker of a recycled
-//!   header all fail the same CAS, and validity is never tested apart from the claim.
+//! * ST1. A *ticket* is (header, epoch). At most one claim succeeds for one epoch, because every claim adds
+//!   one to it. So a second waker, a stale waker and a waker of a recycled header all fail the same CAS, and
+//!   validity is never tested apart from the claim.
 //! * ST2. The epoch never decreases while the process lives, recycling included.
-//! * ST3. Whoever turns Parked into Active (and only that party) enqueues the fiber, once.
-//! * ST4. Every claim is a release, every `park` an acquire read-modify-write of the same
-//!   word: what a waker wrote before its claim is visible to the fiber that finds itself
-//!   claimed.
+//! * ST3. The party that changes Parked to Active (and only that party) enqueues the fiber, once.
+//! * ST4. Every claim is a release, every `park` an acquire read-modify-write of the same word: a fiber that
+//!   finds itself claimed sees what the waker wrote before its claim.
 //!
-//! LIVENESS: no wake is lost. A waker holds ticket e, the fiber is about to park with e.
-//! If the claim comes first, `park` finds e+1 and does not park. If `park` comes first, the
-//! claim finds Parked and its winner enqueues. There is no third order, since both are
-//! read-modify-writes of one word. The same holds for the token and for cancellation, whose
-//! bits live in this word. (With the state and a "wake pending" latch in two words there
-//! *is* a third order; the model `two_words_lose_a_wake` shows it.)
+//! LIVENESS: no wake is lost. A waker holds ticket e, the fiber is about to park with e. If the claim comes
+//! first, `park` finds e+1 and does not park. If `park` comes first, the claim finds Parked and its winner
+//! enqueues. There is no third order, since both are read-modify-writes of one word. The same holds for the
+//! token and for cancellation: their bits are in this word. (With the state and a "wake pending" latch in two
+//! words there *is* a third order; the model `two_words_lose_a_wake` shows it.)
 //!
-//! Parking has no value of its own. A fiber that may migrate parks only when it is off its stack,
-//! and until then it is Active, owned by the worker that is about to park it: a claim that comes
-//! meanwhile enqueues nobody, as with any active fiber, and `park` finds it. A visitor is the
-//! same thing once more: it makes a parked fiber active, its own, and parks it again. A fiber
-//! that blocks its thread in place may find itself so held (`unpark_self`); it waits for that.
+//! Parking has no value of its own. A fiber that may migrate parks only after it has left its stack. Until
+//! then it is Active, and the worker that is about to park it owns it. A claim in that time enqueues no
+//! fiber, as with any active fiber, and `park` finds the claim. A visitor is a similar case: it makes a
+//! parked fiber active, owns it, and parks it again. A fiber that blocks its thread in place may find itself
+//! held so (`unpark_self`), and waits for the end of the hold.
 //!
-//! Rejected: an epoch counted up at the start of a wait. It costs a second
-//! read-modify-write for each wait; naming the *next* wait by the current epoch is free.
+//! Rejected: incrementing the epoch at the start of a wait. It costs a second read-modify-write for each
+//! wait. Using the current epoch to name the *next* wait is free.
 
 use std::io::{self, Write};
 
@@ -74,16 +71,15 @@ pub(crate) struct StateWord(AtomicU64);
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Epoch(u64);
 
-/// What ended a wait: the index of the case that won, or one of the reserved values.
+/// The result of a wait: the index of the case that won, or one of the reserved values.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Code(u16);
 
-/// What may end the wait that is about to begin, besides a claim: bits as they stand in the
-/// word.
+/// What may end the next wait, besides a claim: the bits at their positions in the word.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Accepts(u64);
 
-/// What a waker owes after its attempt to claim.
+/// What a waker must do after its attempt to claim.
 #[must_use]
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Claim {
@@ -91,11 +87,11 @@ pub(crate) enum Claim {
     Parked,
     /// The fiber has not parked yet and will find the claim by itself.
     Active,
-    /// Somebody else ended this wait: nothing happened.
+    /// The wait has already ended: nothing happened.
     Stale,
 }
 
-/// A parked fiber that somebody else than its wakers owns for a moment: what its wait is.
+/// A parked fiber that a visitor, not one of its wakers, owns for a moment: the data of its wait.
 #[must_use = "a fiber that is held and not parked again sleeps for ever"]
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct Hold {
@@ -103,11 +99,11 @@ pub(crate) struct Hold {
     accepts: Accepts,
 }
 
-/// What the owner found when it tried to park.
+/// The result of the owner's attempt to park.
 #[must_use]
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Parked {
-    /// Parked: suspend now; who resumes it has claimed it.
+    /// Parked: suspend now; the party that resumes it has claimed it.
     Yes,
     /// A claim came first; the code says which.
     Claimed(Code),
@@ -120,12 +116,12 @@ const DONE: u64 = 3;
 const ACCEPTS_TOKEN: u64 = 1 << 2;
 const ACCEPTS_REVOKE: u64 = 1 << 3;
 const ACCEPTS_CANCEL: u64 = 1 << 4;
-/// From what is accepted to what has come.
+/// The distance from a cause's ACCEPTS bit to its own bit.
 const CAUSE_SHIFT: u32 = 3;
 const TOKEN: u64 = ACCEPTS_TOKEN << CAUSE_SHIFT;
 const REVOKED: u64 = ACCEPTS_REVOKE << CAUSE_SHIFT;
 const CANCEL: u64 = ACCEPTS_CANCEL << CAUSE_SHIFT;
-/// All that says what a parked owner would be woken by.
+/// All bits for causes that would wake a parked owner.
 const ACCEPTS: u64 = ACCEPTS_TOKEN | ACCEPTS_CANCEL | ACCEPTS_REVOKE;
 const CODE_SHIFT: u32 = 8;
 const CODE: u64 = 0xFFF << CODE_SHIFT;
@@ -136,10 +132,10 @@ impl Code {
     pub(crate) const TIMED_OUT: Code = Code(0xFFF);
     pub(crate) const CANCELLED: Code = Code(0xFFE);
     pub(crate) const TOKEN: Code = Code(0xFFD);
-    /// Something may have become possible; look again.
+    /// Something may have become possible; check again.
     pub(crate) const RETRY: Code = Code(0xFFC);
 
-    /// How many cases have a code of their own.
+    /// The number of cases with a code of their own.
     pub(crate) const CASES: u16 = 0xFF0;
 
     /// The code of a plain wake, or of case `index` of a wait on several things.
@@ -156,23 +152,23 @@ impl Code {
 }
 
 impl Epoch {
-    /// The wait as a number, for reports.
+    /// Returns the wait as a number, for reports.
     pub(crate) fn number(self) -> u64 {
         self.0
     }
 }
 
 impl StateWord {
-    /// An active word at the first epoch.
+    /// Creates an active word at the first epoch.
     pub(crate) fn new() -> Self {
         StateWord(AtomicU64::new(ACTIVE))
     }
 
-    /// Names the wait that its owner is in or will enter next. Owner only.
+    /// Returns the name of the wait that the owner is in or will enter next. Owner only.
     #[inline]
     pub(crate) fn epoch(&self) -> Epoch {
-        // ORDERING: Relaxed: the owner reads what it or a claim against it wrote last; a
-        // claim that is missed here is found by `park`.
+        // ORDERING: Relaxed: the owner reads the last value that it or a claim against it wrote; `park` finds
+        // a claim that is missed here.
         Epoch(self.0.load(Ordering::Relaxed) >> EPOCH_SHIFT)
     }
 
@@ -192,9 +188,9 @@ impl StateWord {
         }
     }
 
-    /// Parks the owner unless something that the wait accepts came first. Owner only.
+    /// Parks the owner unless a cause that the wait accepts came first. Owner only.
     ///
-    /// A refused park consumes what refused it: the wait `epoch` is over either way.
+    /// A refused park consumes the cause: the wait `epoch` is over either way.
     #[inline]
     pub(crate) fn park(&self, epoch: Epoch, accepts: Accepts) -> Parked {
         let word = self.0.load(Ordering::Relaxed);
@@ -205,7 +201,7 @@ impl StateWord {
         self.park_disturbed(epoch, accepts)
     }
 
-    /// As [`park`](Self::park), where something came first or comes at the same time.
+    /// As [`park`](Self::park), if a claim or a cause came first or comes at the same time.
     #[cold]
     fn park_disturbed(&self, epoch: Epoch, accepts: Accepts) -> Parked {
         let mut word = self.0.load(Ordering::Relaxed);
@@ -226,15 +222,15 @@ impl StateWord {
         }
     }
 
-    /// Says how the wait that was parked ended. Owner only, after it was resumed.
+    /// Returns how the wait that was parked ended. Owner only, after it was resumed.
     #[inline]
     pub(crate) fn code(&self) -> Code {
-        // ORDERING: Relaxed: the enqueue that made the owner run again is the fence.
+        // ORDERING: Relaxed: the enqueue that made the owner run again orders this.
         code(self.0.load(Ordering::Relaxed))
     }
 
-    /// Takes the owner back from Parked without ending the wait; false if a claim won.
-    /// Only for an owner that sleeps in place on its own thread.
+    /// Changes Parked back to Active without ending the wait; false if a claim won. Only for an owner that
+    /// sleeps in place on its own thread.
     pub(crate) fn unpark_self(&self, epoch: Epoch) -> bool {
         let mut backoff = Backoff::new();
         let mut word = self.0.load(Ordering::Relaxed);
@@ -246,7 +242,7 @@ impl StateWord {
                 return false;
             }
             if word & STATE != PARKED {
-                // Held by a visitor, who is done soon.
+                // Held by a visitor, which ends the hold soon.
                 backoff.pause();
                 word = self.0.load(Ordering::Relaxed);
                 continue;
@@ -258,8 +254,8 @@ impl StateWord {
         }
     }
 
-    /// Takes a parked fiber, which is the caller's until [`put_down`](StateWord::put_down).
-    /// Any thread that keeps the fiber from ending, where fibers may migrate.
+    /// Holds a parked fiber: the caller owns it until [`put_down`](StateWord::put_down). Any thread that
+    /// keeps the fiber from ending, where fibers may migrate.
     pub(crate) fn hold(&self) -> Option<Hold> {
         let mut word = self.0.load(Ordering::Relaxed);
         while word & STATE == PARKED {
@@ -276,28 +272,28 @@ impl StateWord {
         None
     }
 
-    /// Parks a fiber again that the caller holds. [`Parked::Claimed`]: its wait has ended
-    /// meanwhile, and the caller enqueues it.
+    /// Parks a fiber again that the caller holds. [`Parked::Claimed`]: its wait has ended meanwhile, and the
+    /// caller enqueues it.
     pub(crate) fn put_down(&self, hold: Hold) -> Parked {
         self.park(hold.epoch, hold.accepts)
     }
 
-    /// Gives the token. True: the fiber was parked for it and is the caller's to enqueue.
+    /// Gives the token. Returns true if the fiber was parked for it, and the caller must enqueue it.
     pub(crate) fn unpark(&self) -> bool {
         self.signal(TOKEN, ACCEPTS_TOKEN, Code::TOKEN)
     }
 
-    /// Sets CANCEL. True: the fiber's wait ends by it and the caller must enqueue it.
+    /// Sets CANCEL. Returns true if that ends the fiber's wait, and the caller must enqueue it.
     pub(crate) fn cancel(&self) -> bool {
         self.signal(CANCEL, ACCEPTS_CANCEL, Code::CANCELLED)
     }
 
-    /// Sets REVOKED. True: as for [`cancel`](StateWord::cancel).
+    /// Sets REVOKED. Returns true as for [`cancel`](StateWord::cancel).
     pub(crate) fn revoke(&self) -> bool {
         self.signal(REVOKED, ACCEPTS_REVOKE, Code::CANCELLED)
     }
 
-    /// Clears REVOKED; true if it was set. Owner only, while it runs. Whatever set the bit
+    /// Clears REVOKED; true if it was set. Owner only, while it runs. What the thread that set the bit did
     /// before has happened before this returns.
     pub(crate) fn restore(&self) -> bool {
         let mut word = self.0.load(Ordering::Relaxed);
@@ -320,8 +316,8 @@ impl StateWord {
             let next = match (ends, bit == TOKEN) {
                 (true, true) => claimed(word, code),
                 (true, false) => claimed(word, code) | bit,
-                // ORDERING: written even if the bit is set already: the token hands over
-                // what this thread wrote, and a plain load would hand over nothing.
+                // ORDERING: written even if the bit is set already: the token passes on what this thread
+                // wrote before, and a plain load would not.
                 (false, _) => word | bit,
             };
             match self.cas(word, next, Ordering::AcqRel) {
@@ -331,9 +327,9 @@ impl StateWord {
         }
     }
 
-    /// Whether the token is there. Owner only, for whom it stays.
+    /// Returns whether the token is there. Owner only; it stays.
     pub(crate) fn has_token(&self) -> bool {
-        // ORDERING: Relaxed: only a look; whoever takes the token acquires it.
+        // ORDERING: Relaxed: this only looks; taking the token acquires.
         self.0.load(Ordering::Relaxed) & TOKEN != 0
     }
 
@@ -349,45 +345,45 @@ impl StateWord {
         false
     }
 
-    /// Whether cancellation has been asked of the fiber itself.
+    /// Returns whether the fiber itself has been cancelled.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed) & CANCEL != 0
     }
 
-    /// Whether a token in force has been found cancelled.
+    /// Returns whether a token in force has been found cancelled.
     #[inline]
     pub(crate) fn is_revoked(&self) -> bool {
         self.0.load(Ordering::Relaxed) & REVOKED != 0
     }
 
-    /// Whether neither of the two is so.
+    /// Returns whether the fiber is neither cancelled nor revoked.
     #[inline(always)]
     pub(crate) fn is_wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed) & (CANCEL | REVOKED) == 0
     }
 
-    /// Ends the fiber's life. Its worker only, after it has left the fiber's stack.
+    /// Ends the fiber's life. Called only by its worker, after it has left the fiber's stack.
     #[inline]
     pub(crate) fn finish(&self) {
         let word = self.0.load(Ordering::Relaxed);
         if ALWAYS && word & STATE != ACTIVE {
             violated("only a running fiber can end", word, DONE);
         }
-        // ORDERING: Release: pairs with the Acquire load in `is_done`. A plain store may
-        // overwrite a concurrent token or cancel bit, and nobody is left to read either.
+        // ORDERING: Release: pairs with the Acquire load in `is_done`. A plain store may overwrite a
+        // concurrent token or cancel bit, and no code is left to read either.
         self.0.store(
             (word & !(CODE | 0xFF)).wrapping_add(EPOCH_ONE) | DONE,
             Ordering::Release,
         );
     }
 
-    /// Whether the fiber waits and nobody has claimed the wait yet; for reports.
+    /// Returns whether the fiber waits and the wait has not been claimed yet; for reports.
     pub(crate) fn is_parked(&self) -> bool {
         self.0.load(Ordering::Relaxed) & STATE == PARKED
     }
 
-    /// Whether the fiber has left its stack for good.
+    /// Returns whether the fiber has left its stack for good.
     #[cfg_attr(
         not(all(test, loom)),
         expect(dead_code, reason = "asked by the models")
@@ -399,14 +395,14 @@ impl StateWord {
     /// Makes the word active for the next fiber of this header. No other reference exists.
     pub(crate) fn recycle(&self) {
         let word = self.0.load(Ordering::Relaxed);
-        // ORDERING: Relaxed: whatever queue or handle publishes the new fiber releases it.
-        // ST2: a stale ticket may still be compared with this word, so the epoch goes on.
+        // ORDERING: Relaxed: the queue or handle that publishes the new fiber releases this. ST2: a stale
+        // ticket may still be compared with this word, so the epoch is kept.
         self.0
             .store(word & !(CODE | 0xFF) | ACTIVE, Ordering::Relaxed);
     }
 
-    /// Ends the process unless the word is one of a fiber that is or was about to run: `parks`
-    /// says that it has just gone to wait, and may have been woken since. Its worker only.
+    /// Ends the process unless the word is that of a fiber that runs or was about to. `parks` means that it
+    /// has just begun to wait, and may have been woken since. Called only by its worker.
     pub(crate) fn assert_sound(&self, parks: bool) {
         let word = self.0.load(Ordering::Relaxed);
         let sound = match word & STATE {
@@ -448,8 +444,8 @@ fn stale(word: u64, epoch: Epoch) -> bool {
     word >> EPOCH_SHIFT != epoch.0 && !mutant!("epoch_ignored")
 }
 
-/// What ended the wait `epoch`, which is over. A code of a later wait says nothing about it:
-/// code of the user's has waited between the ticket and the park.
+/// Returns what ended the wait `epoch`, which is over. A code of a later wait says nothing about it: user
+/// code has waited between the ticket and the park.
 fn code_of(word: u64, epoch: Epoch) -> Code {
     let next = Epoch(epoch.0.wrapping_add(1) & (u64::MAX >> EPOCH_SHIFT));
     if stale(word, next) {
@@ -476,7 +472,7 @@ fn parked(word: u64, accepts: Accepts) -> u64 {
     word & !(STATE | ACCEPTS) | PARKED | accepts.0
 }
 
-/// The word after a wait that something accepted has ended before it began, and what did.
+/// Returns the word after a wait that an accepted cause has ended before it began, and that cause.
 fn refused(word: u64, accepts: Accepts) -> (u64, Parked) {
     if word & accepts.causes() & (CANCEL | REVOKED) != 0 {
         let next = claimed(word, Code::CANCELLED);
@@ -498,12 +494,12 @@ impl Accepts {
         Accepts(self.0 | other.0)
     }
 
-    /// As from inside a shield: all but the cancellation of the fiber itself.
+    /// The same inside a shield: all but the cancellation of the fiber itself.
     pub(crate) const fn shielded(self) -> Accepts {
         Accepts(self.0 & !ACCEPTS_CANCEL)
     }
 
-    /// Whether tokens that the fiber is under are heard, and so deadlines.
+    /// Returns whether the wait ends by tokens that the fiber is under, and so by deadlines.
     #[inline(always)]
     pub(crate) const fn interrupts(self) -> bool {
         self.0 & ACCEPTS_REVOKE != 0
@@ -515,14 +511,13 @@ impl Accepts {
     }
 }
 
-/// Every transition is checked. In other builds a worker that is asked to looks at the word of
-/// each fiber that it switches to or from: a check in each compare-exchange, even if it is
-/// off, is too much to inline. (Measured, bench guard: 6 % more instructions in a rendezvous.)
+/// In these builds every transition is checked. In other builds a worker on request checks the word of each
+/// fiber that it switches to or from. A check in each compare-exchange, even if it is off, is too much to
+/// inline. (Measured, bench guard: 6 % more instructions in a rendezvous.)
 const ALWAYS: bool = cfg!(any(debug_assertions, feature = "diagnostics"));
 
-/// A transition that the table does not have: two parties own the fiber, and nothing that
-/// either does from here on can be trusted, so the process ends. Models and unit tests are
-/// told by a panic.
+/// Reports a transition that the table does not have. Two parties own the fiber, and nothing that either does
+/// from here on is reliable, so the process ends. In models and unit tests it panics.
 #[cold]
 #[inline(never)]
 fn violated(what: &str, word: u64, next: u64) -> ! {
@@ -534,7 +529,7 @@ fn violated(what: &str, word: u64, next: u64) -> ! {
     std::process::abort();
 }
 
-/// The legality matrix: which words may follow which.
+/// The legality matrix: returns whether one word may follow the other.
 fn legal(word: u64, next: u64) -> bool {
     let same_epoch = word >> EPOCH_SHIFT == next >> EPOCH_SHIFT;
     match (word & STATE, next & STATE) {

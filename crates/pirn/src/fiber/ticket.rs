@@ -10,25 +10,25 @@ use crate::base::mutant::mutant;
 
 /// The right to end one wait of one fiber, once.
 ///
-/// Copies are equal: the first one used wins, the others do nothing, however late they
-/// come, because headers are never given back to the system and every wait has an epoch of
-/// its own (ST1, ST2 in `fiber::state`). So a ticket is safe to keep and to use anywhere.
+/// Copies are equal: the first one used wins, and the others have no effect at any later time. Headers are
+/// never returned to the system and every wait has an epoch of its own (ST1, ST2 in `fiber::state`). So a
+/// ticket can be kept and used anywhere.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub struct Ticket {
     fiber: NonNull<Header>,
     epoch: Epoch,
 }
 
-// SAFETY: H1 (`fiber::header`): headers are type-stable and never freed, and a ticket
-// reaches nothing of a header but its atomic state word until it has won the claim.
+// SAFETY: H1 (`fiber::header`): headers are type-stable and never freed, and a ticket accesses only the
+// atomic state word of a header until it has won the claim.
 unsafe impl Send for Ticket {}
 // SAFETY: as above; a ticket has no interior state.
 unsafe impl Sync for Ticket {}
 
-/// The duty to enqueue a fiber whose wait has been claimed while it was parked.
+/// The duty to enqueue a fiber after its wait has been claimed while it was parked.
 ///
-/// Kept apart from the claim because a waker claims and transfers under the lock of the
-/// thing that is waited for, and enqueues after it has let go of that lock.
+/// Separate from the claim because a waker claims and transfers under the lock of the object that is waited
+/// for, and enqueues after releasing that lock.
 #[must_use = "a claimed fiber that nobody enqueues sleeps for ever"]
 #[derive(Debug)]
 pub(crate) struct Wake(Option<NonNull<Header>>);
@@ -52,7 +52,7 @@ impl Ticket {
     /// Tries to end the wait with `code`; `None` if it was over already.
     #[inline]
     pub(crate) fn claim(self, code: Code) -> Option<Wake> {
-        // SAFETY: H1: the header is valid memory for ever.
+        // SAFETY: H1: the header is valid memory for the life of the process.
         let header = unsafe { self.fiber.as_ref() };
         match header.state.claim(self.epoch, code) {
             Claim::Parked => Some(Wake(Some(self.fiber))),
@@ -62,15 +62,15 @@ impl Ticket {
         }
     }
 
-    /// Ends the wait that this ticket stands for and makes its fiber ready.
+    /// Ends the wait of this ticket and makes its fiber ready.
     ///
-    /// Returns false, and does nothing, if that wait has ended already, for whatever
-    /// reason. Works from any thread, never blocks.
+    /// Returns false, and does nothing, if that wait has already ended, for any reason. Works from any
+    /// thread, never blocks.
     pub fn wake(self) -> bool {
         self.wake_with(Code::RETRY)
     }
 
-    /// As [`wake`](Ticket::wake), with the code that the waiting fiber will read.
+    /// As [`wake`](Ticket::wake), with a code that the waiting fiber reads.
     #[inline]
     pub(crate) fn wake_with(self, code: Code) -> bool {
         match self.claim(code) {
@@ -84,17 +84,17 @@ impl Ticket {
 }
 
 impl Wake {
-    /// The duty left by a token or a cancellation that ended a parked wait.
+    /// Returns the duty left by a token or a cancellation that ended a parked wait.
     pub(crate) fn of(fiber: NonNull<Header>) -> Wake {
         Wake(Some(fiber))
     }
 
-    /// The fiber that was parked, for whoever enqueues it later.
+    /// Returns the fiber that was parked, for a later enqueue.
     pub(crate) fn into_fiber(self) -> Option<NonNull<Header>> {
         self.0
     }
 
-    /// Hands the fiber to its scheduler, or wakes the thread that waits in person.
+    /// Hands the fiber to its scheduler, or wakes the plain thread that waits.
     #[inline]
     pub(crate) fn enqueue(self) {
         if let Some(fiber) = self.0 {

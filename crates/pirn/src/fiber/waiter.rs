@@ -1,17 +1,16 @@
-//! Waiters and the queues they stand in.
+//! Waiters and their queues.
 //!
-//! A waiter lives on the stack of the fiber (or thread) that waits, for as long as it
-//! waits; a queue links waiters in order of arrival and lives inside the thing that is
-//! waited for, under that thing's lock.
+//! A waiter lives on the stack of the fiber (or thread) that waits, for as long as it waits. A queue links
+//! waiters in order of arrival. It is part of the object that is waited for, under that object's lock.
 //!
 //! Invariants:
 //! * W1. A waiter is linked and unlinked only under the lock of its queue.
-//! * W2. A linked waiter is pinned and alive: its owner takes the lock and unlinks it before
-//!   it leaves the frame that holds it, unless a claim on Parked has unlinked it already.
-//! * W3. A waker claims under the lock, in the same critical section hands over through the
-//!   waiter's payload, and enqueues after the lock is free. A claim on Parked lets the owner
-//!   run only after the enqueue; an owner that was claimed before it parked takes the lock
-//!   once before it goes on. So the payload is never touched by two parties.
+//! * W2. A linked waiter is pinned and alive: its owner acquires the lock and unlinks it before it leaves the
+//!   frame that holds it, unless a claim on Parked has unlinked it already.
+//! * W3. A waker claims under the lock, in the same critical section hands over through the waiter's payload,
+//!   and enqueues after releasing the lock. A claim on Parked lets the owner run only after the enqueue; an
+//!   owner that was claimed before it parked acquires the lock once before it continues. So two parties never
+//!   access the payload at once.
 
 use std::mem::offset_of;
 use std::ptr::NonNull;
@@ -23,7 +22,7 @@ use crate::base::list::{DoublyLinked, Links, List};
 use crate::base::mutant::mutant;
 use crate::shim::UnsafeCell;
 
-/// One party in one queue, with what is handed over through it.
+/// One party in one queue, with the payload that is handed over.
 pub(crate) struct Waiter<P> {
     links: Links<Waiter<P>>,
     ticket: Ticket,
@@ -41,7 +40,7 @@ unsafe impl<P> DoublyLinked for Waiter<P> {
 }
 
 impl<P> Waiter<P> {
-    /// A waiter for the wait that `ticket` names; who claims it does so with `code`.
+    /// Creates a waiter for the wait that `ticket` names; a waker claims it with `code`.
     #[inline(always)]
     pub(crate) fn new(ticket: Ticket, code: Code, payload: P) -> Self {
         Waiter {
@@ -54,13 +53,13 @@ impl<P> Waiter<P> {
 
     #[inline(always)]
     pub(crate) fn into_payload(self) -> P {
-        // The owner's own access, where loom can see it.
+        // The owner's own access, for loom to check.
         self.payload.with_mut(|_| ());
         self.payload.into_inner()
     }
 }
 
-/// Waiters in order of arrival; guarded by the lock of whatever contains it (W1).
+/// Waiters in order of arrival; guarded by the lock of the containing object (W1).
 pub(crate) struct WaitQueue<P> {
     list: List<Waiter<P>>,
 }
@@ -79,36 +78,36 @@ impl<P> WaitQueue<P> {
         self.list.is_empty()
     }
 
-    /// How many are in the queue, but no more than 1,000, for reports.
+    /// Returns the number of waiters in the queue, but at most 1,000, for reports.
     pub(crate) fn count(&self) -> usize {
         self.list.iter().take(1_000).count()
     }
 
-    /// Whether anybody, but not the party with `ticket`, is in the queue with a payload that
-    /// is `meant`. Some of them may not wait any more.
+    /// Returns whether a party other than that of `ticket` is in the queue with a payload that is `meant`.
+    /// Some of them may no longer wait.
     pub(crate) fn has_other(
         &self,
         ticket: Option<Ticket>,
         meant: impl Fn(&P) -> bool,
     ) -> bool {
         self.list.iter().any(|place| {
-            // SAFETY: W2: it is linked, so it is alive until the lock is free.
+            // SAFETY: W2: it is linked, so it is alive until the lock is released.
             let waiter = unsafe { place.as_ref() };
-            // SAFETY: W3: nobody writes the payload but under the lock, which is held.
+            // SAFETY: W3: the payload is written only under the lock, which is held.
             let meant = waiter.payload.with(|payload| meant(unsafe { &*payload }));
             meant && ticket.is_none_or(|own| waiter.ticket.fiber() != own.fiber())
         })
     }
 
-    /// Calls `f` with each party in the queue. Some of them may not wait any more.
+    /// Calls `f` with each party in the queue. Some of them may no longer wait.
     pub(crate) fn each_fiber(&self, mut f: impl FnMut(NonNull<Header>)) {
         for place in self.list.iter() {
-            // SAFETY: W2: it is linked, so it is alive until the lock is free.
+            // SAFETY: W2: it is linked, so it is alive until the lock is released.
             f(unsafe { place.as_ref() }.ticket.fiber());
         }
     }
 
-    /// Joins the queue at its end.
+    /// Links a waiter at the end of the queue.
     ///
     /// # Safety
     /// The caller holds the queue's lock and keeps W2.
@@ -118,7 +117,7 @@ impl<P> WaitQueue<P> {
         unsafe { self.list.push_back(waiter) };
     }
 
-    /// Leaves the queue; false if a waker has unlinked the waiter already.
+    /// Unlinks a waiter; false if a waker has unlinked it already.
     ///
     /// # Safety
     /// The caller holds the queue's lock; `waiter` was pushed to this queue.
@@ -128,16 +127,15 @@ impl<P> WaitQueue<P> {
         unsafe { self.list.remove(waiter) }
     }
 
-    /// Claims the waiter that has waited longest and is still waiting, hands over through
-    /// `transfer`, and returns the duty to enqueue it, due after the lock is free (W3).
-    /// Waiters whose wait has ended otherwise are unlinked on the way.
+    /// Claims the waiter that has waited longest and is still waiting, and hands over through `transfer`.
+    /// Returns the duty to enqueue it, due after the lock is released (W3). Waiters with waits that have
+    /// already ended are unlinked on the way.
     #[inline]
     pub(crate) fn claim_first(&mut self, transfer: impl FnOnce(&mut P)) -> Option<Wake> {
         self.claim_first_if(|_| true, transfer)
     }
 
-    /// As [`claim_first`](Self::claim_first), but goes no further than the first waiter whose
-    /// payload is not `due`.
+    /// As [`claim_first`](Self::claim_first), but stops at the first waiter with a payload that is not `due`.
     #[inline]
     pub(crate) fn claim_first_if(
         &mut self,
@@ -145,9 +143,9 @@ impl<P> WaitQueue<P> {
         transfer: impl FnOnce(&mut P),
     ) -> Option<Wake> {
         while let Some(place) = self.list.front() {
-            // SAFETY: W2: it is linked, so it is alive until the lock is free.
+            // SAFETY: W2: it is linked, so it is alive until the lock is released.
             let waiter = unsafe { place.as_ref() };
-            // SAFETY: W3: nobody writes the payload but under the lock, which is held.
+            // SAFETY: W3: the payload is written only under the lock, which is held.
             if !waiter.payload.with(|payload| due(unsafe { &*payload })) {
                 return None;
             }
@@ -160,8 +158,8 @@ impl<P> WaitQueue<P> {
                 return waiter.ticket.claim(waiter.code);
             }
             if let Some(wake) = waiter.ticket.claim(waiter.code) {
-                // SAFETY: W3: between the claim and the end of this critical section the
-                // payload is the waker's alone.
+                // SAFETY: W3: between the claim and the end of this critical section only the waker accesses
+                // the payload.
                 waiter
                     .payload
                     .with_mut(|payload| transfer(unsafe { &mut *payload }));
@@ -174,8 +172,8 @@ impl<P> WaitQueue<P> {
         None
     }
 
-    /// As [`claim_first`](Self::claim_first), but passes over those whose payload is not
-    /// `ours`, who stay where they are. Looks at all that stand in front of who is claimed.
+    /// As [`claim_first`](Self::claim_first), but skips waiters with a payload that is not `ours`, which stay
+    /// linked. Checks all waiters before the one that it claims.
     pub(crate) fn claim_first_where(
         &mut self,
         ours: impl Fn(&P) -> bool,
@@ -183,9 +181,9 @@ impl<P> WaitQueue<P> {
     ) -> Option<Wake> {
         loop {
             let place = self.list.iter().find(|place| {
-                // SAFETY: W2: it is linked, so it is alive until the lock is free.
+                // SAFETY: W2: it is linked, so it is alive until the lock is released.
                 let waiter = unsafe { place.as_ref() };
-                // SAFETY: W3: nobody writes the payload but under the lock, which is held.
+                // SAFETY: W3: the payload is written only under the lock, which is held.
                 waiter.payload.with(|payload| ours(unsafe { &*payload }))
             })?;
             // SAFETY: W2: just found in this list.
@@ -193,8 +191,8 @@ impl<P> WaitQueue<P> {
             // SAFETY: W2: its owner cannot leave before it has had the lock.
             let waiter = unsafe { place.as_ref() };
             if let Some(wake) = waiter.ticket.claim(waiter.code) {
-                // SAFETY: W3: between the claim and the end of this critical section the
-                // payload is the waker's alone.
+                // SAFETY: W3: between the claim and the end of this critical section only the waker accesses
+                // the payload.
                 waiter
                     .payload
                     .with_mut(|payload| transfer(unsafe { &mut *payload }));
