@@ -1,9 +1,9 @@
-//! The word by which others have the joins of a worker look up.
+//! The word by which other threads notify the joins of a worker.
 //!
-//! Owns: the reasons to look up, and in which order they become visible. Does not own: what
-//! follows from each (`sched::beat`).
+//! Owns: the reasons of a beat, and the order in which they become visible. Does not own: the effect of each
+//! (`sched::beat`).
 //!
-//! Not of `shim`, but under loom: under shuttle it is no place to switch at.
+//! Not of `shim`, except under loom: under shuttle an access is not a scheduling point.
 
 #[cfg(not(loom))]
 use std::sync::atomic::AtomicU32;
@@ -13,24 +13,23 @@ use crate::base::mutant::{mutant, or_relaxed};
 #[cfg(loom)]
 use crate::shim::atomic::AtomicU32;
 
-/// Why the next join is to look up: any of the reasons here, or none. What follows from
-/// each: `sched::beat`.
+/// Why the next join is to handle a beat: any of these reasons, or none. The effect of each: `sched::beat`.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) struct Beat(u32);
 
 impl Beat {
-    /// No thread looks after the joins of this worker: the monitor is to be told of one.
+    /// No thread watches the joins of this worker: the monitor is to be notified of one.
     pub(crate) const ARMED: Beat = Beat(1);
-    /// Some worker has nothing to do.
+    /// Some worker is idle.
     pub(crate) const ASKED: Beat = Beat(2);
     /// Promotions are left of the last beat.
     pub(crate) const AGAIN: Beat = Beat(4);
     /// The running fiber has run for long: others may want its thread.
     pub(crate) const GIVE_WAY: Beat = Beat(8);
-    /// Every join looks up: on threads that are no workers, and where a seed decides.
+    /// Every join handles a beat: on threads that are not workers, and where a seed decides.
     pub(crate) const ALWAYS: Beat = Beat(16);
 
-    /// Whether `reason` is among these.
+    /// Returns whether `reason` is among these.
     pub(crate) fn has(self, reason: Beat) -> bool {
         self.0 & reason.0 != 0
     }
@@ -38,15 +37,14 @@ impl Beat {
 
 /// A [`Beat`]. Any thread adds reasons; the owner takes them.
 ///
-/// ORDERING: Relaxed but for [`arm`](Self::arm): a word says that the owner is to look, or may;
-/// nothing is read on account of it. What goes to others is a fiber, by the queue that it is put
-/// into.
+/// ORDERING: Relaxed except for [`arm`](Self::arm): a word says that the owner is to look, or may; no data
+/// depends on it. Other threads get fibers, ordered by the queues that these are put into.
 #[derive(Debug)]
 pub(super) struct BeatWord(Word);
 
 #[cfg(not(loom))]
 type Word = AtomicU32;
-/// loom's words cannot be in a static: the one of plain threads has none.
+/// loom's words cannot be in a static: the word of plain threads has none.
 #[cfg(loom)]
 type Word = Option<AtomicU32>;
 
@@ -86,7 +84,7 @@ impl BeatWord {
 
     /// As [`Jobs::ask`](super::jobs::Jobs::ask).
     pub(super) fn ask(&self, why: Beat) -> bool {
-        // Its line is the owner's, which should not lose it for nothing.
+        // The cache line is the owner's, which should not lose it without need.
         let is_new = !Beat(self.word().load(Ordering::Relaxed)).has(why);
         if is_new {
             self.word().fetch_or(why.0, Ordering::Relaxed);
@@ -100,9 +98,9 @@ impl BeatWord {
             self.ask(Beat::ARMED);
             return;
         }
-        // ORDERING: Release, and written also if the reason is there: pairs with `take`. The
-        // owner either takes this one, and sees what the caller did before, or took the one
-        // before it, and finds this one at its next join.
+        // ORDERING: Release, and written also if the reason is there: pairs with `take`. The owner either
+        // takes this one, and sees what the caller did before. Or it took the one before it, and finds this
+        // one at its next join.
         let order = or_relaxed!(Ordering::Release, "beat_armed_relaxed");
         self.word().fetch_or(Beat::ARMED.0, order);
     }

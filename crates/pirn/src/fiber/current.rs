@@ -1,15 +1,14 @@
-//! The one door to the runtime's thread-local: which fiber runs here, and on what.
+//! Access to the runtime's thread-local: which fiber runs on this thread, and on which stack.
 //!
 //! Invariants:
-//! * C1. All access goes through [`local`], which the compiler can neither inline nor prove
-//!   free of effects, so two calls with a suspension between them are two reads. (Not
-//!   inlined alone is not enough: with one codegen unit or fat LTO the optimiser infers
-//!   that such a function always returns the same address and merges the calls.)
-//! * C2. The reference is not kept across a suspension point. In settled mode that is a
-//!   matter of hygiene, since a started fiber stays on its thread; under free migration it
-//!   is a matter of soundness.
-//! * C3. `Local` has no destructor, so it can be reached while the thread's other
-//!   thread-locals are being destroyed.
+//! * C1. All access goes through [`local`], which the compiler can neither inline nor prove free of effects,
+//!   so two calls with a suspension between them are two reads. (Preventing inlining alone is not enough:
+//!   with one codegen unit or fat LTO the optimizer infers that such a function always returns the same
+//!   address and merges the calls.)
+//! * C2. The reference is not kept across a suspension point. In settled mode that is only style, since a
+//!   started fiber stays on its thread; under free migration it is required for soundness.
+//! * C3. `Local` has no destructor, so it can be accessed while the thread's other thread-locals are being
+//!   destroyed.
 
 use std::cell::Cell;
 use std::num::NonZero;
@@ -45,7 +44,7 @@ const LONG_RUN: u64 = 200_000;
 struct Budget {
     operations: Cell<u16>,
     then: Cell<Then>,
-    /// Since when the running fiber has been yielding in place, in microseconds.
+    /// The time from which the running fiber has been yielding in place, in microseconds.
     stalled: Cell<Option<NonZero<u32>>>,
 }
 
@@ -79,47 +78,46 @@ impl Budget {
     }
 }
 
-/// What a thread knows about itself.
+/// A thread's own record.
 pub(crate) struct Local {
     /// The fiber that runs here; none on a thread's own stack.
     fiber: Cell<Option<FiberPtr>>,
-    /// The header that this thread has borrowed to wait in person.
+    /// The header that this thread has borrowed to wait as a plain thread.
     person: Cell<Option<FiberPtr>>,
-    /// The fiber that has been left here last, and for which something remains to be done off
-    /// its stack: it has ended, or may migrate.
+    /// The last fiber that has left its stack on this thread with an action pending, to be done off its
+    /// stack: it has ended, or may migrate.
     left: Cell<Option<FiberPtr>>,
-    /// What that fiber wants, unless it has ended.
+    /// The action that this fiber has requested, unless it has ended.
     wish: Cell<Option<Wish>>,
-    /// The worker of `sched` that this thread is; null on other threads.
+    /// The worker of `sched` on this thread; null on other threads.
     worker: Cell<*const ()>,
-    /// The list of pending jobs of the running fiber; on other threads that of nobody.
+    /// The list of pending jobs of the running fiber; on other threads the static empty list.
     jobs: Cell<&'static Jobs>,
-    /// The pool whose start hook runs on this thread, which will be one of its workers; else
-    /// null.
+    /// The pool with a start hook that runs on this thread, which will be one of its workers; else null.
     starting: Cell<*const ()>,
-    /// Where this thread, a worker, asks for what its fibers wait for outside of the process.
+    /// This worker's poller of events outside of the process for which its fibers wait.
     driver: Cell<Option<&'static Driver>>,
     /// The rest of the running fiber's budget.
     budget: Budget,
     /// The budget of the next fiber that runs here.
     allowance: Budget,
-    /// Which of the [`unusual`] states the thread is in.
+    /// The [`unusual`] states of the thread.
     unusual: Cell<u8>,
-    /// The desk of the party that polls here (`wait::agenda`); null if nobody does.
+    /// The desk of the party that polls here (`wait::agenda`); null if none polls.
     desk: Cell<*const ()>,
-    /// The stack that this thread, a worker, has for polls, while nobody polls there (`wait::aside`).
+    /// This worker's stack for polls, while no poll uses it (`wait::aside`).
     spare: Cell<Option<Stack>>,
-    /// This thread is a worker whose fibers live in virtual time.
+    /// This thread is a worker with fibers in virtual time.
     virtual_time: Cell<bool>,
-    /// When the worker that this thread is last read the clock, in nanoseconds.
+    /// The last time at which this worker read the clock, in nanoseconds.
     moment: Cell<u64>,
     /// This thread's random numbers; none before the first.
     rng: Cell<Option<Rng>>,
     pub(super) magazines: Magazines,
 }
 
-/// States of a thread in which a fiber yields and parks in another way than usual, one bit each.
-/// PERF: one byte, so that the usual way costs one test.
+/// States of a thread in which a fiber yields and parks in an unusual way, one bit each. PERF: one byte, so
+/// that the usual way costs one test.
 mod unusual {
     /// This thread is a worker with fibers that may migrate.
     pub(super) const FREE: u8 = 1;
@@ -128,17 +126,17 @@ mod unusual {
     /// The same, of a future that other code polls.
     pub(super) const POLLS_THEIRS: u8 = 4;
     pub(super) const POLLS: u8 = POLLS_OURS | POLLS_THEIRS;
-    /// A fiber of this thread has been suspended in the middle of unwinding.
+    /// A fiber of this thread has been suspended while it unwinds.
     pub(super) const LEFT_UNWINDING: u8 = 8;
 }
 
-/// What a fiber is in the middle of polling.
+/// The kind of future that a fiber is polling.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Polling {
     Nothing,
-    /// A future that somebody else's code polls.
+    /// A future that other code polls.
     Theirs,
-    /// A future that it waits for (`future::wait`): it gives way between polls.
+    /// A future that the fiber waits for (`future::wait`): it yields between polls.
     Ours,
 }
 
@@ -146,7 +144,7 @@ thread_local_const! {
     static LOCAL: Local = Local::new()
 }
 
-/// The thread's own record (C1, C2).
+/// Returns the thread's own record (C1, C2).
 #[inline(never)]
 pub(crate) fn local() -> &'static Local {
     let mut here: *const Local = LOCAL.with(ptr::from_ref);
@@ -181,7 +179,7 @@ impl Local {
         }
     }
 
-    /// The fiber that runs here; none on a thread's own stack, a worker's included.
+    /// Returns the fiber that runs here; none on a thread's own stack, including a worker's.
     #[inline(always)]
     pub(crate) fn fiber(&self) -> Option<FiberPtr> {
         self.fiber.get()
@@ -198,22 +196,22 @@ impl Local {
         self.worker.get()
     }
 
-    /// Makes this thread a worker, or with null a plain thread again, with its driver.
+    /// Makes this thread a worker with its driver, or with null a plain thread again.
     pub(crate) fn set_worker(&self, worker: *const (), driver: Option<&'static Driver>) {
         self.worker.set(worker);
         self.driver.set(driver);
     }
 
-    /// Where joins of fibers of this thread put their jobs.
+    /// Returns the list to which joins of fibers of this thread push their jobs.
     #[inline(always)]
     pub(crate) fn jobs(&self) -> &'static Jobs {
         self.jobs.get()
     }
 
-    /// Has joins put their jobs elsewhere, and says where they did.
+    /// Changes the list to which joins push their jobs, and returns the previous one.
     ///
     /// # Safety
-    /// JO3: `jobs` are there until they are replaced here; and all of the former ones have been promoted.
+    /// JO3: `jobs` stay alive until they are replaced here; and all of the former ones have been promoted.
     pub(crate) unsafe fn set_jobs(&self, jobs: &Jobs) -> &'static Jobs {
         // SAFETY: the caller's promise.
         self.jobs.replace(unsafe { &*ptr::from_ref(jobs) })
@@ -233,8 +231,8 @@ impl Local {
         self.starting.set(pool);
     }
 
-    /// Whether the thread is in none of the states in which a fiber yields and parks in another
-    /// way than usual: its fibers migrate, the running one polls, or one has been left unwinding.
+    /// Returns whether the thread is in none of the [`unusual`] states: its fibers migrate, the running one
+    /// polls, or one has been left unwinding.
     #[inline(always)]
     pub(crate) fn is_usual(&self) -> bool {
         self.unusual.get() == 0
@@ -244,7 +242,7 @@ impl Local {
         self.unusual.set(self.unusual.get() & !states | now);
     }
 
-    /// Whether the fibers of this thread may go on on another one.
+    /// Returns whether the fibers of this thread may resume on another one.
     #[inline(always)]
     pub(crate) fn is_free(&self) -> bool {
         self.unusual.get() & unusual::FREE != 0
@@ -254,14 +252,14 @@ impl Local {
         self.set_unusual(unusual::FREE, u8::from(free) * unusual::FREE);
     }
 
-    /// Leaves word that `fiber` has ended, or what it wants.
+    /// Records that `fiber` has ended, or the action that it requests.
     #[inline(always)]
     pub(crate) fn set_left(&self, fiber: FiberPtr, wish: Option<Wish>) {
         self.left.set(Some(fiber));
         self.wish.set(wish);
     }
 
-    /// The fiber that has ended here last, if its worker has not retired it yet.
+    /// Returns the fiber that has ended here last, if its worker has not retired it yet.
     pub(crate) fn ended(&self) -> Option<FiberPtr> {
         self.left.get().filter(|_| self.wish.get().is_none())
     }
@@ -285,7 +283,7 @@ impl Local {
         self.budget.stalled.set(next.stalled.get());
     }
 
-    /// The running fiber has given way in place: it has a new budget.
+    /// Renews the budget of the running fiber, which has yielded in place.
     pub(crate) fn renew_budget(&self) {
         self.budget.set(AFTER_LOOK, Then::GiveWay);
     }
@@ -345,7 +343,7 @@ impl Local {
         self.spare.take()
     }
 
-    /// Puts a stack for polls here, and returns the one that was.
+    /// Stores a stack for polls, and returns the previous one.
     #[inline(always)]
     pub(crate) fn put_spare(&self, stack: Stack) -> Option<Stack> {
         self.spare.replace(Some(stack))
@@ -362,16 +360,16 @@ impl Local {
         self.set_unusual(unusual::LEFT_UNWINDING, now);
     }
 
-    /// Since when the running fiber has been yielding in place, in microseconds: `now`, if it has
-    /// not.
+    /// Returns the time from which the running fiber has been yielding in place, in microseconds, or else
+    /// `now`.
     pub(crate) fn stalled_since(&self, now: NonZero<u32>) -> NonZero<u32> {
         let since = self.budget.stalled.get().unwrap_or(now);
         self.budget.stalled.set(Some(since));
         since
     }
 
-    /// A random number below `n`, each equally likely. A worker whose runtime is
-    /// deterministic has seeded them.
+    /// Returns a random number below `n`, each equally likely. A worker of a deterministic runtime has seeded
+    /// them.
     ///
     /// # Panics
     /// If `n` is 0.
@@ -382,25 +380,24 @@ impl Local {
         number
     }
 
-    /// Makes this thread one whose random numbers are `rng`'s and whose fibers are asked
-    /// what time it is.
+    /// Makes `rng` the source of this thread's random numbers, and its fibers' clock that of their scheduler.
     pub(crate) fn set_deterministic(&self, rng: Rng) {
         self.rng.set(Some(rng));
         self.virtual_time.set(true);
     }
 
-    /// When this thread, a worker, last read the clock (nanoseconds, as `base::clock` counts).
+    /// Returns when this worker last read the clock (nanoseconds, as `base::clock` counts).
     #[inline(always)]
     pub(crate) fn moment(&self) -> u64 {
         self.moment.get()
     }
 
-    /// Notes that the worker has read the clock.
+    /// Records that the worker has read the clock.
     pub(crate) fn set_moment(&self, now: u64) {
         self.moment.set(now);
     }
 
-    /// The last operation of the budget has just been taken.
+    /// Returns whether the last operation of the budget has just been taken.
     pub(crate) fn is_spent(&self) -> bool {
         self.budget.operations.get() == 0 && self.budget.then.get() == Then::GiveWay
     }
@@ -414,9 +411,9 @@ impl Local {
         left == 0
     }
 
-    /// Whether the fiber must yield: its budget is spent, or it has computed for too long between
-    /// two operations. Call it once for each operation after which [`spend`](Self::spend) returns
-    /// true; at other times it returns false.
+    /// Returns whether the fiber must yield: its budget is spent, or it has computed for too long between two
+    /// operations. Called once for each operation after which [`spend`](Self::spend) returns true; at other
+    /// times it returns false.
     #[cold]
     pub(crate) fn is_to_give_way(&self) -> bool {
         if self.budget.operations.get() != 0 || self.fiber().is_none() {
@@ -428,7 +425,7 @@ impl Local {
         }
     }
 
-    /// Whether the running fiber has computed for long between its last two operations.
+    /// Returns whether the running fiber has computed for long between its last two operations.
     fn has_computed(&self, then: Then) -> bool {
         self.budget.set(AFTER_LOOK, Then::GiveWay);
         if self.virtual_time.get() {
@@ -439,7 +436,7 @@ impl Local {
             return false;
         }
         match then {
-            // The time may have been spent by the fibers before this one.
+            // The fibers before this one may have used the time.
             Then::Look => self.budget.set(1, Then::LookAgain),
             _ => self.budget.set(0, Then::GiveWay),
         }
@@ -447,7 +444,7 @@ impl Local {
     }
 }
 
-/// The present moment of the caller: of its runtime's clock on a fiber, else of the real one.
+/// Returns the caller's present moment: by its runtime's clock on a fiber, else by the real one.
 #[inline]
 pub(crate) fn now(local: &Local) -> Instant {
     if local.virtual_time.get() {
@@ -465,13 +462,13 @@ fn virtual_now(local: &Local) -> Instant {
     }
 }
 
-/// What a start hook is told that would wait for fibers: its worker runs none before it has
-/// returned.
+/// The message of the panic in a start hook that would wait for fibers: its worker runs none before the hook
+/// has returned.
 pub(crate) const IN_START_HOOK: &str =
     "an on_thread_start hook waits for fibers of the runtime that it is part of";
 
-/// A panic of the running fiber has come to its end. If nobody unwinds on this thread any
-/// more, the next one that does can be told from the others again.
+/// Called when a panic of the running fiber has ended. If no fiber unwinds on this thread any more, the next
+/// one that does can be distinguished again.
 #[cold]
 pub(super) fn unwound() {
     if !panicking() {
@@ -479,8 +476,8 @@ pub(super) fn unwound() {
     }
 }
 
-/// Whether it is the caller that unwinds: false also where another fiber of this thread is
-/// suspended in the middle of unwinding, which `std` cannot tell from it.
+/// Returns whether the caller itself unwinds: false also if another fiber of this thread is suspended while
+/// unwinding, which `std` cannot distinguish from it.
 pub(crate) fn is_unwinding(local: &Local) -> bool {
     panicking() && !local.left_unwinding()
 }
@@ -491,7 +488,7 @@ pub(crate) fn known(local: &Local) -> Option<FiberPtr> {
     local.fiber.get().or(local.person.get())
 }
 
-/// The number of the fiber that runs here, or of the thread if it has waited before.
+/// Returns the number of the fiber that runs here, or of the thread if it has waited before.
 #[inline]
 pub(crate) fn number(local: &Local) -> Option<u64> {
     match local.fiber() {
@@ -510,8 +507,8 @@ fn number_of_thread(local: &Local) -> Option<u64> {
         .map(|header| unsafe { header.as_ref() }.id())
 }
 
-/// The fiber that runs here; on a thread's own stack, the header that stands for the
-/// thread, borrowed from the slab the first time and given back when the thread ends.
+/// Returns the fiber that runs here. On a thread's own stack, returns the header that stands for the thread,
+/// borrowed from the slab at the first call and returned when the thread ends.
 #[inline]
 pub(crate) fn identity(local: &Local) -> FiberPtr {
     match local.fiber() {
@@ -532,15 +529,15 @@ fn identity_of_thread(local: &Local) -> FiberPtr {
     header
 }
 
-/// Ends the loan of a plain thread's header.
+/// Returns a plain thread's header to the slab.
 pub(super) fn give_identity_back(local: &Local) {
     if let Some(header) = local.person.get() {
-        // What the destructors make or wait for is this thread's still.
+        // The thread still owns what the destructors create or wait for.
         // SAFETY: H1.
         super::local::destroy_all(unsafe { header.as_ref() });
         local.person.set(None);
         vigil::leave(header);
-        // Whatever ticket of this thread is still about ends here, not in the next life.
+        // Any remaining ticket of this thread ends here, not in the next life.
         // SAFETY: H1.
         unsafe { header.as_ref() }.state.finish();
         // SAFETY: the thread owns the one reference made in `identity_of_thread`.

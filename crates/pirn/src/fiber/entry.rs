@@ -1,19 +1,16 @@
-//! Birth and end of a fiber: the closure goes into the header unboxed, the outcome comes
-//! back out of it.
+//! Start and end of a fiber: the closure is stored in the header unboxed, and so is the outcome.
 //!
-//! Owns: the type-erased table of what can be done with a payload, the function at the
-//! root of each fiber's stack, and the order of things at the end. Everything of the
-//! user's (closure, result, fiber-locals, panic payload) is run or dropped on the fiber's
-//! own stack and before its joiners are told.
+//! Owns: the type-erased table of operations on a payload, the function at the root of each fiber's stack,
+//! and the order of steps at the end. All values of the user (closure, result, fiber-locals, panic payload)
+//! are run or dropped on the fiber's own stack and before its joiners are woken.
 //!
-//! The end, in order: 1. the closure has returned or panicked and its outcome lies in the
-//! payload; 2. fiber-locals are dropped, and what the fiber inherits of its parent's code is
-//! left (`region`); 3. under the join lock: if the handle is gone the
-//! outcome is dropped (outside the lock) first, then `done` is set and every joiner claimed;
-//! 4. the joiners are enqueued; 5. the end hook tells the scope; 6. the fiber leaves its
-//! stack, or hands it to a fresh fiber; 7. whoever runs next on this thread clears up: the
-//! state word says Done, the stack goes back to the cache, the runtime's reference is given
-//! up.
+//! The end, in order: 1. the closure has returned or panicked and its outcome is in the payload; 2.
+//! fiber-locals are dropped, and the fiber leaves the region that it inherits from its parent (`region`); 3.
+//! under the join lock: if the handle is gone, the outcome is dropped (outside the lock) first, then `done`
+//! is set and every joiner claimed;
+//! 4. the joiners are enqueued; 5. the end hook notifies the scope; 6. the fiber leaves its stack, or hands
+//!    it to a fresh fiber; 7. the next code on this thread cleans up: the state word becomes Done, the stack
+//!    goes back to the cache, the runtime's reference is released.
 
 use std::marker::PhantomData;
 use std::mem::needs_drop;
@@ -30,22 +27,22 @@ use crate::base::dropping::end_caught;
 use crate::base::mutant::mutant;
 use crate::shim::LockGuard;
 
-/// What can be done with a payload whose types are forgotten. All of it may unwind, with a panic of the
-/// user's; who calls it catches that, once for all types: compiled for every closure, it would be a quarter
-/// of what a program of many small fibers is compiled to.
+/// Operations on a payload with erased types. All of them may unwind, with a panic of user code. The caller
+/// catches it, once for all types: compiled for every closure, that would be a quarter of the code of a
+/// program with many small fibers.
 pub(crate) struct Vtable {
     /// Takes the closure out, runs it and leaves its result.
     run: unsafe fn(FiberPtr),
     /// Takes the closure out and drops it.
     drop_closure: unsafe fn(FiberPtr),
-    /// Drops the result that lies in the payload; none if that does nothing.
+    /// Drops the result in the payload; none if that does nothing.
     drop_value: Option<unsafe fn(FiberPtr)>,
 }
 
 struct Types<F, T>(PhantomData<(F, T)>);
 
 impl Vtable {
-    /// The table of a header that holds nothing.
+    /// Returns the table of an empty header.
     pub(super) fn none() -> &'static Vtable {
         &Types::<fn(), ()>::TABLE
     }
@@ -61,8 +58,8 @@ impl<F: FnOnce() -> T, T> Types<F, T> {
         },
     };
 
-    /// The least class whose payload takes both the closure and the result; what fits in
-    /// none is boxed, and then the least class is enough for it.
+    /// The least class with a payload for both the closure and the result. What fits in no class is boxed,
+    /// and then the least class is enough for it.
     const CLASS: u8 = {
         let closure = class_for::<F>();
         let result = class_for::<T>();
@@ -70,7 +67,7 @@ impl<F: FnOnce() -> T, T> Types<F, T> {
     };
 }
 
-/// The least class whose payload takes a `V`; the least of all if none does.
+/// Returns the least class with a payload for a `V`; the least of all if none fits.
 pub(crate) const fn class_for<V>() -> u8 {
     let mut class = 0;
     while (class as usize) < slab::CLASSES {
@@ -82,25 +79,25 @@ pub(crate) const fn class_for<V>() -> u8 {
     0
 }
 
-/// Whether the payload of this class takes a `V`.
+/// Returns whether a `V` fits the payload of this class.
 const fn fits<V>(class: u8) -> bool {
     size_of::<V>() <= Header::payload_size(class)
         && align_of::<V>() <= align_of::<Header>()
 }
 
-/// Whether `V` lies in the payload itself, and not in a box: in some class it does, and that or a larger
-/// one has been chosen for it.
+/// Returns whether `V` lies in the payload itself, not in a box: it fits some class, and that or a larger one
+/// has been chosen for it.
 const fn lies_unboxed<V>() -> bool {
     fits::<V>(slab::CLASSES as u8 - 1)
 }
 
 const _: () = assert!(fits::<Unwound>(0), "a panic lies in a payload of any class");
 
-/// Makes a fresh fiber out of `f`, with one reference for the runtime and one for a handle.
+/// Creates a fresh fiber from `f`, with one reference for the runtime and one for a handle.
 ///
 /// # Safety
-/// The fiber is run (or dropped) before anything that `f` or its result borrows ends, and
-/// on a thread that may take `f`.
+/// The fiber is run (or dropped) before any borrow of `f` or its result ends, and on a thread that may take
+/// `f`.
 #[inline]
 pub(crate) unsafe fn fresh<F: FnOnce() -> T, T>(
     local: &Local,
@@ -143,12 +140,12 @@ pub(crate) unsafe fn take<V>(fiber: FiberPtr) -> V {
     }
 }
 
-/// Takes the panic that the payload holds; its witness is told nothing.
+/// Takes the panic that the payload holds, without notifying its witness.
 ///
 /// # Safety
 /// As [`take`].
 pub(crate) unsafe fn take_panic(fiber: FiberPtr) -> Panic {
-    // SAFETY: the caller's promise; panics lie there so.
+    // SAFETY: the caller's promise; panics are stored in this way.
     unsafe { take::<Unwound>(fiber) }.into_panic()
 }
 
@@ -157,7 +154,7 @@ pub(crate) unsafe fn take_panic(fiber: FiberPtr) -> Panic {
 /// # Safety
 /// Once for each fiber, by the fiber itself; the payload holds an `F` (H5).
 unsafe fn run<F: FnOnce() -> T, T>(fiber: FiberPtr) {
-    // SAFETY: H5: the closure lies there until the fiber takes it, here.
+    // SAFETY: H5: the closure is there until the fiber takes it, here.
     let f = unsafe { take::<F>(fiber) };
     let value = f();
     // SAFETY: H5: the closure has been taken out.
@@ -174,7 +171,7 @@ unsafe fn drop_lying<V>(fiber: FiberPtr) {
 }
 
 /// Runs the closure (or drops it if the fiber has been cancelled before it ever ran, and is not obliged), and
-/// leaves the outcome.
+/// stores the outcome.
 ///
 /// # Safety
 /// Once for each fiber, by the fiber itself; the payload holds its closure (H5).
@@ -188,8 +185,8 @@ unsafe fn run_caught(fiber: FiberPtr) {
         false => (table.run, Outcome::Value),
         true => (table.drop_closure, Outcome::NotRun),
     };
-    // UNWIND: whatever a panic leaves broken is the closure's own or was shared with it
-    // knowingly; the joiner is told, as with `std::thread`.
+    // UNWIND: state that a panic leaves broken is the closure's own or was shared with it knowingly; the
+    // joiner gets the panic, as with `std::thread`.
     // SAFETY: the caller's promise.
     let result = catch_unwind(AssertUnwindSafe(|| unsafe { call(fiber) }));
     let outcome = match result {
@@ -207,7 +204,8 @@ unsafe fn run_caught(fiber: FiberPtr) {
     }
 }
 
-/// Drops what the payload holds; of a panic its witness is told. UNWIND: a panic in the value's destructor ends it.
+/// Drops the outcome in the payload; a panic is reported to its witness. UNWIND: catches a panic in the
+/// value's destructor.
 ///
 /// # Safety
 /// The caller owns the outcome (H5).
@@ -218,7 +216,7 @@ pub(crate) unsafe fn drop_outcome(fiber: FiberPtr) {
     end_caught(|| match outcome {
         Outcome::Value => {
             if let Some(drop_value) = header.vtable.get().drop_value {
-                // SAFETY: H5, and the outcome says what lies there.
+                // SAFETY: H5, and the outcome says what is there.
                 unsafe { drop_value(fiber) };
             }
         }
@@ -242,12 +240,12 @@ pub(crate) unsafe extern "C" fn fiber_main(arg: *mut ()) -> ! {
         unsafe { live(fiber) };
         // SAFETY: H1.
         let home = unsafe { fiber.as_ref() }.home();
-        // SAFETY: this is the root of its stack; nothing of it is needed any more.
+        // SAFETY: this is the root of its stack, which is no longer needed.
         fiber = unsafe { home.ended(current::local(), fiber) };
     }
 }
 
-/// A fiber's life on its stack: runs the closure and sees to all that follows, up to step 5.
+/// Runs a fiber on its stack: its closure and all that follows, up to step 5.
 ///
 /// # Safety
 /// Called once for each fiber, by the fiber itself.
@@ -261,14 +259,14 @@ pub(crate) unsafe fn live(fiber: FiberPtr) {
         // SAFETY: the caller's promise.
         Some(outer) => unsafe { run_out_within(fiber, outer) },
     }
-    // Whoever is told may end what the fiber has inherited, so that is left behind by now.
+    // A waiter that is woken may end what the fiber has inherited, so the fiber has left that by now.
     let ending = publish(fiber);
     tell_scope(fiber, ending);
-    // What the user's code in the hook has made, and what lasts.
+    // Values that the user's code in the hook has made, and lasting ones.
     super::local::destroy_all(header);
 }
 
-/// As [`run_out`], for a fiber that inherits what holds for its parent's code.
+/// As [`run_out`], for a fiber that inherits the region of its parent's code.
 ///
 /// # Safety
 /// As for [`live`].
@@ -291,7 +289,7 @@ unsafe fn run_out_within(fiber: FiberPtr, outer: RegionRef) {
 unsafe fn run_out(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
-    // SAFETY: the caller's promise: the closure still lies in the payload.
+    // SAFETY: the caller's promise: the closure is still in the payload.
     unsafe { run_caught(fiber) };
     super::local::destroy(header);
 }
@@ -310,7 +308,7 @@ fn publish(fiber: FiberPtr) -> Ending {
         join = header.join.lock();
     }
     join.done = !mutant!("done_after_the_claims");
-    // PERF: as a rule a child of a scope has no joiner; 27 instructions less (bench guard).
+    // PERF: usually a child of a scope has no joiner; 27 instructions less (bench guard).
     if join.whole || !join.waiters.is_empty() {
         publish_to_joiners(header, join);
     } else {
@@ -322,7 +320,7 @@ fn publish(fiber: FiberPtr) -> Ending {
     Ending { panicked, detached }
 }
 
-/// Goes on with [`publish`] if joiners wait, or the fiber has a token of its own for its jobs.
+/// Continues [`publish`] if joiners wait, or the fiber has a token of its own for its jobs.
 #[inline(never)]
 fn publish_to_joiners(header: &Header, mut join: LockGuard<'_, Join>) {
     let whole = if join.whole {
@@ -332,8 +330,8 @@ fn publish_to_joiners(header: &Header, mut join: LockGuard<'_, Join>) {
         None
     };
     let first = join.waiters.claim_first(|_| {});
-    // LIVENESS: `done` is set, so no joiner comes to the queue any more; those in it are woken
-    // below, one by one, each outside the lock. If none was claimed, the queue is empty.
+    // LIVENESS: `done` is set, so no joiner joins the queue any more. Those in it are woken below, one by
+    // one, each outside the lock. If none was claimed, the queue is empty.
     let more = !join.waiters.is_empty();
     drop(join);
     drop(whole);
@@ -363,12 +361,12 @@ fn tell_scope(fiber: FiberPtr, ending: Ending) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
     if let Some(EndHook { table, data }) = header.on_end.get() {
-        // SAFETY: whoever set the hook waits until this call has counted the fiber.
+        // SAFETY: the scope or group that set the hook waits until this call has counted the fiber.
         unsafe { (table.ended)(data, fiber, ending) };
     }
 }
 
-/// Whether the outcome of a detached fiber has to be dropped.
+/// Returns whether the outcome of a detached fiber has to be dropped.
 fn owes_drop(header: &Header) -> bool {
     match header.outcome.get() {
         Outcome::Value => header.vtable.get().drop_value.is_some(),
@@ -381,12 +379,12 @@ fn owes_drop(header: &Header) -> bool {
 pub(crate) fn refuse(fiber: FiberPtr) {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
-    // Cancelled before it ran: its closure is dropped. Nobody waits, so nothing to enqueue.
+    // Cancelled before it ran: its closure is dropped. No fiber waits, so there is nothing to enqueue.
     header.state.cancel();
     header.marks.set_obliged(false);
     // SAFETY: the fiber is in no queue, so the caller owns it.
     unsafe { run_caught(fiber) };
-    // What it has inherited.
+    // The values that it has inherited.
     super::local::destroy_all(header);
     let ending = publish(fiber);
     tell_scope(fiber, ending);

@@ -1,27 +1,26 @@
 //! Hunger: a fresh fiber finds no stack, and the waiters for its end may borrow one for it.
 //!
-//! Owns: who is told that a fiber is hungry, and that it is not any more. Does not own: the
-//! list of such fibers (`sched::starved`), nor the loan (`sched::lend`).
+//! Owns: which waiters are notified that a fiber is hungry, and that it no longer is. Does not own: the list
+//! of such fibers (`sched::starved`), or the loan (`sched::lend`).
 //!
-//! A fiber's end is waited for in two places: at the fiber (its `join`), and by whoever has
-//! spawned it (its end hook: a scope, a group). Each keeps, under its own lock, whether what it
-//! stands for is hungry. The two functions here change that; they are called under the
-//! lock of the list, so the list and the marks agree whenever that lock is free.
+//! A fiber's end is waited for in two places: at the fiber (its `join`), and at its end hook, by the scope or
+//! group that has spawned it. Each keeps, under its own lock, a mark whether its fiber or children are
+//! hungry. The two functions here change the marks. They are called under the lock of the list, so the list
+//! and the marks agree whenever that lock is free.
 //!
-//! LIVENESS: a waiter looks at the mark in the critical section in which it joins the queue.
-//! If the mark comes first, the waiter finds it and tries to borrow; if the waiter comes first,
-//! who sets the mark claims it. A waiter that finds the mark and then no fiber on the list (it
-//! has been taken, or belongs to another runtime) notes which asking that was, and waits: a
-//! later asking is another one.
+//! LIVENESS: a waiter checks the mark in the critical section in which it joins the queue. If the mark comes
+//! first, the waiter finds it and tries to borrow. If the waiter comes first, setting the mark claims it. A
+//! waiter may find the mark and then no fiber on the list (the fiber has been taken, or belongs to another
+//! runtime). It then records the number of that request, and waits: a later request has another number.
 //!
-//! LOCK: the list of hungry fibers, then the lock of a fiber's `join` or of a scope. Nobody takes
-//! them the other way round.
+//! LOCK: the list of hungry fibers, then the lock of a fiber's `join` or of a scope. Never in the opposite
+//! order.
 
 use super::header::{EndHook, FiberPtr, Header};
 use super::ticket::Wake;
 use crate::base::mutant::mutant;
 
-/// One who waits for a fiber's end, as the fiber's queue knows it.
+/// A waiter for a fiber's end, in the fiber's queue.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Joiner {
     /// Waits for other things too, or not for long: borrows nothing.
@@ -32,17 +31,17 @@ pub(crate) enum Joiner {
     Asked,
 }
 
-/// Which hungry fibers a waiter borrows a stack for.
+/// The hungry fibers for which a waiter borrows a stack.
 #[derive(Debug, Copy, Clone)]
 pub(crate) enum Wanted {
     /// This fiber's.
     Fiber(FiberPtr),
-    /// That of any fiber whose end hook has this data: a child of this scope or group.
+    /// Any fiber with an end hook that has this data: a child of this scope or group.
     ChildOf(*const ()),
 }
 
 impl Wanted {
-    /// Whether `fiber`, which is hungry, is meant.
+    /// Returns whether this includes `fiber`, which is hungry.
     pub(crate) fn is(self, fiber: FiberPtr, header: &Header) -> bool {
         match self {
             Wanted::Fiber(wanted) => wanted == fiber,
@@ -71,7 +70,7 @@ pub(crate) fn begin(header: &Header, wakes: &mut Vec<Wake>) {
     tell(header, true, wakes);
 }
 
-/// Takes the mark back: the fiber has been taken from the list.
+/// Clears the mark: the fiber has been taken from the list.
 pub(crate) fn end(header: &Header) {
     if !mutant!("hunger_unmarked") {
         let mut join = header.join.lock();
@@ -82,8 +81,8 @@ pub(crate) fn end(header: &Header) {
 
 fn tell(header: &Header, hungry: bool, wakes: &mut Vec<Wake>) {
     if let Some(EndHook { table, data }) = header.on_end.get() {
-        // SAFETY: whoever set the hook waits for the fiber's end, and the fiber is fresh and on
-        // the list, whose lock the caller holds.
+        // SAFETY: the scope or group that set the hook waits for the fiber's end. The fiber is fresh and on
+        // the list; the caller holds the lock of the list.
         unsafe { (table.hunger)(data, hungry, wakes) };
     }
 }

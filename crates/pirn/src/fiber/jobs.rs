@@ -1,12 +1,12 @@
-//! Pending jobs: second halves of `par::join` that nobody has taken yet.
+//! Pending jobs: second halves of `par::join` that are not fibers yet.
 //!
-//! Owns: the record of a job, and the list of those of the running fiber. Does not own:
-//! the word by which others ask for some of them (`beat_word`), how a job becomes a fiber
-//! (`par::task`), nor when (`sched::beat`).
+//! Owns: the record of a job, and the list of those of the running fiber. Does not own: the word by which
+//! other threads request some of them (`beat_word`), how a job becomes a fiber (`par::task`), or when
+//! (`sched::beat`).
 //!
-//! A job lies in the frame of its `join`, and is the owner's alone: it is pushed, and
-//! popped or promoted, by the fiber in whose frames it lies, with plain loads and stores.
-//! Nobody steals a job; a thief asks for one, and what it then takes is a fiber.
+//! A job is in the frame of its `join`, and belongs to the owner alone. The fiber with that frame pushes it,
+//! and pops or promotes it, with plain loads and stores. Jobs are never stolen: a thief requests one, and
+//! then takes a fiber.
 //!
 //! | a job is | when | entered by |
 //! |---|---|---|
@@ -15,23 +15,21 @@
 //! | its join's again | not in the list, `promote` is there | `pop`, by its join, as the newest |
 //! | promoted | not in the list, `promote` is none | `promote_oldest`: a fresh fiber has the work |
 //!
-//! Its words are `std`'s and not `shim`'s: one of the lists is static, which loom's words
-//! cannot be in. Joins are not among what loom looks at (`par/modelled.rs`), but for the
-//! word `beat`; under shuttle they are, and a word of theirs is no place to switch at.
+//! Its words are from `std`, not from `shim`: one of the lists is static, which loom's words cannot be in.
+//! loom does not check joins (`par/modelled.rs`), except for the word `beat`. shuttle does, and an access to
+//! their words is not a scheduling point.
 //!
 //! # Invariants
-//! * JO1. The list is the worker's, and whatever is in it is the running fiber's: who
-//!   leaves its stack, or blocks its thread, or polls a future, promotes all before; one
-//!   that gives way at a beat takes them along. So the list is empty whenever another
-//!   fiber runs.
-//! * JO2. The list goes from outer frames to inner ones. So a job that is pending when
-//!   the first half of its join is over is the newest, and the fiber is still where it
-//!   pushed it, on the same thread.
-//! * JO3. A [`Jobs`] lives as long as its worker does, and does not move: jobs and
-//!   regions point to its root. The one of threads that are no workers lives for ever, is
-//!   always due, and nothing is ever pushed to it.
-//! * JO4. While a job is pending, `newer` of the root is the oldest one, and each but the
-//!   newest has its `newer`; each has its `older`, which of the oldest is the root.
+//! * JO1. The list is the worker's, and all jobs in it are the running fiber's. A fiber that leaves its
+//!   stack, or blocks its thread, or polls a future, promotes all before; one that yields at a beat takes
+//!   them along. So the list is empty whenever another fiber runs.
+//! * JO2. The list is ordered from outer frames to inner ones. So a job that is pending when the first half
+//!   of its join is over is the newest, and the fiber is still where it pushed it, on the same thread.
+//! * JO3. A [`Jobs`] lives as long as its worker does, and does not move: jobs and regions point to its root.
+//!   The static one of threads that are not workers lives as long as the process, is always due, and is never
+//!   pushed to.
+//! * JO4. While a job is pending, `newer` of the root is the oldest one, and each but the newest has its
+//!   `newer`; each has its `older`, which of the oldest is the root.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -47,62 +45,60 @@ use crate::base::mutant::mutant;
 
 /// The pending jobs of the fiber that runs on one worker.
 ///
-/// On lines of its own, since the owner looks there at each join; and on a pair of them,
-/// which processors fetch together.
+/// On cache lines of its own, since the owner reads it at each join; and on a pair of them, which processors
+/// fetch together.
 ///
-/// ORDERING: all Relaxed, but for `beat` (`beat_word`). A word says that a thread may
-/// look; nothing is read on account of it. What goes to others is a fiber, by the queue
-/// that it is put into.
+/// ORDERING: all Relaxed, except for `beat` (`beat_word`). A word says that a thread may look; no data
+/// depends on it. Other threads get fibers, ordered by the queues that these are put into.
 #[repr(align(128))]
 pub(crate) struct Jobs {
     /// Any thread adds reasons; the owner takes them.
     beat: BeatWord,
-    /// The newest job, or the root. Written by the owner; workers without work and the
-    /// monitor see from it whether there are any.
+    /// The newest job, or the root. Written by the owner; idle workers and the monitor read from it whether
+    /// there are any.
     newest: AtomicPtr<Job>,
-    /// How many more jobs may be promoted for the last beat. The owner's.
+    /// The number of further jobs that may be promoted for the last beat. The owner's.
     credit: Cell<usize>,
-    /// Others have wanted this thread at the last beat. Written by the owner, read by the
-    /// monitor.
+    /// Other fibers wanted this thread at the last beat. Written by the owner, read by the monitor.
     crowded: AtomicBool,
-    /// Stands before the oldest job (JO4). The owner's.
+    /// The node before the oldest job (JO4). The owner's.
     root: Job,
 }
 
-// SAFETY: JO1: all but the atomic words is the owner's; of nobody's, nothing else is ever
-// written (JO3).
+// SAFETY: JO1: all but the atomic words is the owner's; of the static list, nothing else is ever written
+// (JO3).
 unsafe impl Sync for Jobs {}
-// SAFETY: nothing in it is of the thread that has made it. What it points to is its own
-// root, and while its owner runs a fiber there, jobs of that fiber.
+// SAFETY: it has no tie to the thread that created it. It points to its own root, and while its owner runs a
+// fiber there, to jobs of that fiber.
 unsafe impl Send for Jobs {}
 
-/// One job; the first part of what `par` keeps of it.
+/// One job; the first part of the record that `par` keeps of it.
 pub(crate) struct Job {
     /// There while it is pending and not the newest; of the root, if any is pending
     /// (JO4). Owner.
     newer: Cell<MaybeUninit<*const Job>>,
     /// There while it is pending. Owner.
     older: Cell<MaybeUninit<*const Job>>,
-    /// None once it is promoted, and of the root. Taken by the owner; its join and
-    /// regions inside of it (`fiber::region`) see from it what has become of the job.
+    /// None once it is promoted, and of the root. Taken by the owner; its join and regions inside of it
+    /// (`fiber::region`) read from it whether the job was promoted.
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,
 }
 
-/// The jobs of a fiber that has given way, in the frame of the join at which it did: at
-/// least one, linked as they were (JO4).
+/// The jobs of a fiber that has yielded, in the frame of the join at which it did: at least one, linked as
+/// before (JO4).
 pub(crate) struct Along {
     oldest: *const Job,
     newest: *mut Job,
 }
 
-/// Makes a fiber of a job, which has been taken out of the list; true if somebody waits
-/// for it. It is given the pointer that was pushed, by which it reaches what the job is
-/// the first part of: a `&Job` would not do. Does not unwind.
+/// Makes a fiber of a job that has been taken out of the list; true if another fiber waits for it. Gets the
+/// pointer that was pushed, which reaches the whole record that the job is the first part of: a `&Job` would
+/// not do. Does not unwind.
 pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
 
-/// What plain threads have.
+/// The list of plain threads.
 static NOBODYS: Jobs = Jobs {
     beat: BeatWord::always(),
     newest: AtomicPtr::new((&raw const NOBODYS.root).cast_mut()),
@@ -117,7 +113,7 @@ static NOBODYS: Jobs = Jobs {
 };
 
 impl Jobs {
-    /// An empty list, looked after by nobody; every join looks up if `always`.
+    /// Creates an empty list without a watching thread; every join handles a beat if `always`.
     pub(crate) fn new(always: bool) -> Arc<Jobs> {
         let why = if always { Beat::ALWAYS } else { Beat::ARMED };
         let jobs = Arc::new(Jobs {
@@ -132,62 +128,61 @@ impl Jobs {
         jobs
     }
 
-    /// The list of threads that are no workers.
+    /// Returns the list of threads that are not workers.
     pub(crate) const fn nobodys() -> &'static Jobs {
         &NOBODYS
     }
 
-    /// Whether this is the list of threads that are no workers.
+    /// Returns whether this is the list of threads that are not workers.
     #[inline(always)]
     pub(crate) fn is_nobodys(&self) -> bool {
         ptr::eq(self, &raw const NOBODYS)
     }
 
-    /// Whether the next join is to look up.
+    /// Returns whether the next join is to handle a beat.
     #[inline(always)]
     pub(crate) fn is_due(&self) -> bool {
         self.beat.is_due()
     }
 
-    /// Has the owner look up; false if it had been asked to for the same reason, and has
-    /// not. Any thread.
+    /// Sets a request for the owner's next join; false if it was already set. Any thread.
     pub(crate) fn ask(&self, why: Beat) -> bool {
         self.beat.ask(why)
     }
 
-    /// Makes the owner tell the monitor of its next join, at which the owner sees all
-    /// that the caller did before. Any thread.
+    /// Makes the owner notify the monitor of its next join, at which the owner sees all that the caller did
+    /// before. Any thread.
     pub(crate) fn arm(&self) {
         self.beat.arm();
     }
 
-    /// *Owner.* Why it is to look up, and from now on is not.
+    /// *Owner.* Returns the reasons of the beat, and clears them.
     pub(crate) fn take_beat(&self) -> Beat {
         self.beat.take()
     }
 
-    /// *Owner.* Promotions that are left of the last beat.
+    /// *Owner.* Returns the promotions that are left of the last beat.
     pub(crate) fn credit(&self) -> &Cell<usize> {
         &self.credit
     }
 
-    /// *Owner.* Notes whether others want this thread.
+    /// *Owner.* Records whether other fibers want this thread.
     pub(crate) fn set_crowded(&self, crowded: bool) {
         self.crowded.store(crowded, Ordering::Relaxed);
     }
 
-    /// Whether others wanted this thread at the last beat.
+    /// Returns whether other fibers wanted this thread at the last beat.
     pub(crate) fn is_crowded(&self) -> bool {
         self.crowded.load(Ordering::Relaxed)
     }
 
-    /// Whether any job is pending. Stale when it returns, but to the owner.
+    /// Returns whether any job is pending. Stale when it returns, except to the owner.
     #[inline(always)]
     pub(crate) fn has_pending(&self) -> bool {
         !ptr::eq(self.newest.load(Ordering::Relaxed), &raw const self.root)
     }
 
-    /// *Owner.* What the next job will be pushed upon: the newest one, or the root.
+    /// *Owner.* Returns the newest job, or the root: the predecessor of the next job.
     #[inline(always)]
     pub(crate) fn newest(&self) -> *const Job {
         self.newest.load(Ordering::Relaxed)
@@ -196,9 +191,9 @@ impl Jobs {
     /// *Owner.* Adds a job.
     ///
     /// # Safety
-    /// JO1, JO2: by a fiber of this list's worker, from an inner frame; the job stays
-    /// where it is until it is popped, or promoted and what was made of it has ended. The
-    /// pointer is to all that its `promote` reaches.
+    /// JO1, JO2: by a fiber of this list's worker, from an inner frame. The job stays where it is until it is
+    /// popped, or promoted and the fiber made of it has ended. The pointer covers all that its `promote`
+    /// reaches.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: NonNull<Job>) {
         let newest = self.newest.load(Ordering::Relaxed);
@@ -211,7 +206,7 @@ impl Jobs {
         self.newest.store(job.as_ptr(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Takes all jobs along, for the running fiber, which is about to give way.
+    /// *Owner.* Removes all jobs, for the running fiber, which is about to yield.
     pub(crate) fn take_along(&self) -> Option<Along> {
         if !self.has_pending() {
             return None;
@@ -224,11 +219,10 @@ impl Jobs {
         })
     }
 
-    /// *Owner.* The fiber goes on, on the same worker, and its jobs are here again.
+    /// *Owner.* Puts the jobs of the running fiber back after it resumed on the same worker.
     ///
     /// # Safety
-    /// They have been taken from here, and nothing has been pushed or popped by that
-    /// fiber since.
+    /// They have been taken from here, and that fiber has pushed and popped nothing since.
     pub(crate) unsafe fn bring_back(&self, along: Along) {
         debug_assert!(!self.has_pending(), "another fiber has left its jobs");
         let Along { oldest, newest } = along;
@@ -240,7 +234,7 @@ impl Jobs {
         self.newest.store(newest, Ordering::Relaxed);
     }
 
-    /// *Owner.* Takes back the newest job.
+    /// *Owner.* Pops the newest job.
     ///
     /// # Safety
     /// JO2: it has been pushed here, and is pending.
@@ -255,8 +249,8 @@ impl Jobs {
         self.newest.store(older.cast_mut(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Makes a fiber of the oldest job, for which somebody waits if it is
-    /// `wanted`; false if there is none.
+    /// *Owner.* Makes a fiber of the oldest job, for which another fiber waits if it is `wanted`; false if
+    /// there is none.
     pub(crate) fn promote_oldest(&self, local: &Local, wanted: bool) -> bool {
         if !self.has_pending() {
             return false;
@@ -278,7 +272,7 @@ impl Jobs {
                 .set(MaybeUninit::new(&raw const self.root));
         }
         let promote = job.promote.take().expect("a pending job can be promoted");
-        // SAFETY: it was made of a `NonNull` by `push`.
+        // SAFETY: `push` created it from a `NonNull`.
         let pushed = unsafe { NonNull::new_unchecked(oldest.cast_mut()) };
         // SAFETY: it comes with the job, which has just been taken out of the list.
         unsafe { promote(pushed, local, wanted) };
@@ -300,7 +294,7 @@ impl Job {
         }
     }
 
-    /// Whether its join is to do it; otherwise a fiber does.
+    /// Returns whether its join has to run it; otherwise a fiber does.
     #[inline(always)]
     pub(crate) fn is_pending(&self) -> bool {
         self.promote.get().is_some()

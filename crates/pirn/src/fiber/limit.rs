@@ -1,17 +1,17 @@
 //! Limits: deadlines that hold for a part of a fiber's code.
 //!
-//! Owns: the record of one deadline. Does not own: the region that it belongs to
-//! (`region`), nor when it is over (`wait::limit`).
+//! Owns: the record of one deadline. Does not own: the region that it belongs to (`region`), or when it has
+//! passed (`wait::limit`).
 
 use std::time::Instant;
 
 use crate::shim::atomic::{AtomicBool, Ordering};
 
-/// A deadline, and whether anybody has met it.
+/// A deadline, and whether a call has reported it.
 pub(crate) struct Limit {
     at: Instant,
-    /// It was the reason for an interrupt. Written by the fibers that it holds for, read by
-    /// them and by the code that made it.
+    /// It was the reason for an interrupt. Written by the fibers that it holds for, read by them and by the
+    /// code that made it.
     reported: AtomicBool,
 }
 
@@ -27,10 +27,10 @@ impl Limit {
         self.at
     }
 
-    /// Notes that a call was interrupted on its account.
+    /// Records that a call was interrupted because of it.
     pub(crate) fn report(&self) {
-        // ORDERING: Relaxed: whoever else reports ends before the code that made the limit
-        // looks (RG1), and that end is a synchronization of its own.
+        // ORDERING: Relaxed: any other fiber that reports ends before the code that made the limit reads this
+        // (RG1), and that end is a synchronization of its own.
         self.reported.store(true, Ordering::Relaxed);
     }
 

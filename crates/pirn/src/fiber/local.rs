@@ -1,9 +1,8 @@
 //! Fiber-locals: values that belong to a fiber, or to a plain thread.
 //!
-//! Owns: the map in a fiber's header and the [`fiber_local!`](crate::fiber_local) keys. A
-//! value is made at first use, lives as long as its fiber, and is dropped on that fiber's
-//! stack, before the fiber counts as finished. Values are boxed one by one, so a reference
-//! to one stays valid while others are added.
+//! Owns: the map in a fiber's header and the [`fiber_local!`](crate::fiber_local) keys. A value is created at
+//! its first use, lives as long as its fiber, and is dropped on that fiber's stack, before the fiber counts
+//! as finished. Values are boxed one by one, so a reference to one stays valid while others are added.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -17,20 +16,20 @@ use super::header::{FiberPtr, Header};
 use super::unwound::text_of;
 use crate::base::dropping::drop_caught;
 
-/// All locals of one fiber: few, so a list beats a map.
+/// All locals of one fiber: there are few, so a list is faster than a map.
 pub(crate) struct Locals(Vec<Entry>);
 
 struct Entry {
     key: usize,
-    /// Of the key's type, or a [`NoCopy`].
+    /// A value of the key's type, or a [`NoCopy`].
     value: Box<dyn Any>,
-    /// Makes the value that a child begins with.
+    /// Creates the initial value of a child.
     inherit: Option<Inherit>,
-    /// Goes when nothing of the user's runs on the fiber any more.
+    /// Dropped when the fiber runs no user code any more.
     lasting: bool,
 }
 
-/// How a value is copied.
+/// How to copy a value.
 #[derive(Copy, Clone)]
 struct Inherit {
     copy: fn(&dyn Any) -> Box<dyn Any>,
@@ -38,14 +37,14 @@ struct Inherit {
     is_borrowed: fn(&dyn Any) -> bool,
 }
 
-/// The value of a fiber for which none could be copied: why.
+/// The value of a fiber for which none could be copied, with the reason.
 struct NoCopy(String);
 
 /// A key to one value for each fiber (and each plain thread).
 ///
-/// Declared by [`fiber_local!`](crate::fiber_local). The surface is that of
-/// [`std::thread::LocalKey`]. A value is made at first use and dropped, newest first, when its
-/// fiber (or thread) ends; a panic of its destructor goes no further.
+/// Declared by [`fiber_local!`](crate::fiber_local). The interface is that of [`std::thread::LocalKey`]. A
+/// value is created at its first use and dropped, newest first, when its fiber (or thread) ends; a panic of
+/// its destructor is caught.
 pub struct FiberLocal<T: 'static> {
     init: fn() -> T,
     inherit: Option<Inherit>,
@@ -62,8 +61,8 @@ impl<T: 'static> FiberLocal<T> {
         }
     }
 
-    /// A value that outlasts all others, and also what is dropped when the fiber ends: for the
-    /// runtime's own.
+    /// Creates a key with values that outlast all others, also those that are dropped when the fiber ends.
+    /// For the runtime's own.
     pub(crate) const fn lasting(init: fn() -> T) -> Self {
         FiberLocal {
             lasting: true,
@@ -86,7 +85,7 @@ impl<T: 'static> FiberLocal<T> {
         }
     }
 
-    /// Calls `f` with the running fiber's value, which is made first if need be.
+    /// Calls `f` with the running fiber's value, which is created at its first use.
     ///
     /// # Panics
     /// If the initializer or `f` does. An initializer that panics is tried again at the
@@ -112,7 +111,7 @@ impl<T: 'static> FiberLocal<T> {
     }
 }
 
-/// The running fiber uses a value of which it has no copy.
+/// Panics: the running fiber uses a value of which it has no copy.
 #[cold]
 fn refuse(value: &dyn Any) -> ! {
     let NoCopy(why) = value.downcast_ref().expect("a key stands for one type");
@@ -123,7 +122,7 @@ fn refuse(value: &dyn Any) -> ! {
 }
 
 impl<T: 'static> FiberLocal<Cell<T>> {
-    /// Sets the running fiber's value; the first use makes it by the initializer all the same.
+    /// Sets the running fiber's value. If there is none yet, the initializer creates one first.
     ///
     /// # Panics
     /// If the initializer does, or the destructor of the old value.
@@ -131,7 +130,7 @@ impl<T: 'static> FiberLocal<Cell<T>> {
         self.with(|cell| cell.set(value));
     }
 
-    /// A copy of the running fiber's value.
+    /// Returns a copy of the running fiber's value.
     ///
     /// # Panics
     /// If the initializer does.
@@ -178,8 +177,7 @@ impl<T> fmt::Debug for FiberLocal<T> {
     }
 }
 
-/// The map of the running fiber, taken out of its header for the length of `f`, which runs
-/// no user code.
+/// Calls `f` with the map of the running fiber, taken out of its header meanwhile. `f` runs no user code.
 fn map<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
     let fiber = current::identity(current::local());
     // SAFETY: H1, H2: the running fiber owns its header.
@@ -189,7 +187,7 @@ fn map<R>(f: impl FnOnce(&mut Locals) -> R) -> R {
         .get()
         .unwrap_or_else(|| NonNull::from(Box::leak(Box::new(Locals(Vec::new())))));
     header.locals.set(Some(locals));
-    // SAFETY: made here and freed in `destroy` only; `f` cannot re-enter.
+    // SAFETY: created here and freed in `destroy` only; `f` cannot re-enter.
     f(unsafe { locals.as_mut() })
 }
 
@@ -207,8 +205,8 @@ fn insert(entry: Entry) -> NonNull<dyn Any> {
     })
 }
 
-/// Decides by the type of a fiber-local, for [`fiber_local!`](crate::fiber_local): `RefCell` has a
-/// constant of its own, and every other type that of [`IsBorrowed`].
+/// Chooses by the type of a fiber-local, for [`fiber_local!`](crate::fiber_local). `RefCell` has a constant
+/// of its own, and every other type that of [`IsBorrowed`].
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Borrows<T>(PhantomData<T>);
@@ -233,12 +231,11 @@ fn duplicate<T: Clone + Send + 'static>(value: &dyn Any) -> Box<dyn Any> {
     Box::new(value.clone())
 }
 
-/// What a child of a scope begins with.
+/// The initial values of a child of a scope.
 pub(crate) struct Inheritance(Option<Box<Locals>>);
 
 impl Inheritance {
-    /// Copies of what the running fiber has that is inherited. Nothing is allocated if it has
-    /// nothing.
+    /// Copies the running fiber's inherited values. Allocates nothing if there are none.
     ///
     /// # Panics
     /// If a clone does.
@@ -255,8 +252,8 @@ impl Inheritance {
         }
     }
 
-    /// As [`copy`](Inheritance::copy), for the caller. Also returns the record of the thread that the
-    /// caller runs on after that: a clone of the user's may suspend.
+    /// As [`copy`](Inheritance::copy), for the caller. Also returns the record of the thread on which the
+    /// caller runs after that: a user's clone may suspend.
     ///
     /// # Panics
     /// As [`copy`](Inheritance::copy).
@@ -278,8 +275,8 @@ impl Inheritance {
         (inherited, current::local())
     }
 
-    /// As [`copy`](Inheritance::copy), of what `fiber` has, which is the caller or for which it acts.
-    /// Where a clone panics, the child has no value, and its use panics. Does not unwind.
+    /// As [`copy`](Inheritance::copy), of the values of `fiber`: the caller, or the fiber for which it acts.
+    /// If a clone panics, the child has no value, and its use panics. Does not unwind.
     pub(crate) fn of(fiber: FiberPtr) -> Inheritance {
         Inheritance::from(fiber, copy_if_possible)
     }
@@ -295,7 +292,7 @@ impl Inheritance {
         Inheritance(None)
     }
 
-    /// Gives them to `child`, which is not published yet and has none.
+    /// Gives the values to `child`, which is not published yet and has none.
     ///
     /// # Safety
     /// H2: the child's header is the caller's.
@@ -309,17 +306,17 @@ impl Inheritance {
     }
 }
 
-/// A copy of `value` for a child that is spawned.
+/// Returns a copy of `value` for a child that is spawned.
 fn copy(inherit: Inherit, value: &dyn Any) -> Box<dyn Any> {
     match value.is::<NoCopy>() {
         false => (inherit.copy)(value),
-        // As the clone of what is borrowed would, were this half at its join.
+        // As the clone of a borrowed value would, if this half ran at its join.
         true => refuse(value),
     }
 }
 
-/// A copy of `value`, or the reason why there is none. A borrowed `RefCell` is not cloned: the panic hook
-/// would report it.
+/// Returns a copy of `value`, or the reason why there is none. A borrowed `RefCell` is not cloned: the panic
+/// hook would report it.
 fn copy_if_possible(inherit: Inherit, value: &dyn Any) -> Box<dyn Any> {
     let why = if let Some(NoCopy(why)) = value.downcast_ref() {
         why.clone()
@@ -346,12 +343,12 @@ fn copies(
     parent: &Header,
     copy: impl Fn(Inherit, &dyn Any) -> Box<dyn Any>,
 ) -> Vec<Entry> {
-    // One by one: a clone is the user's, and may add values itself.
+    // One by one: a clone is user code, and may add values itself.
     let mut copies = Vec::new();
     let mut next = 0;
     while let Some(locals) = parent.locals.get() {
-        // SAFETY: made by `Box::leak` in `map`; borrowed for the length of this statement,
-        // in which nothing of the user's runs.
+        // SAFETY: created by `Box::leak` in `map`; borrowed for the length of this statement, in which no
+        // user code runs.
         let entry = unsafe { locals.as_ref() }
             .0
             .get(next)
@@ -374,9 +371,8 @@ fn copies(
     copies
 }
 
-/// Drops all locals of a fiber that has ended, newest first, but for those that last; a
-/// destructor may make new ones, which are dropped too. UNWIND: a panic in a destructor ends
-/// that destructor only.
+/// Drops all locals of a fiber that has ended, newest first, except for lasting ones. A destructor may create
+/// new ones, which are dropped too. UNWIND: a panic in a destructor ends that destructor only.
 #[inline]
 pub(crate) fn destroy(header: &Header) {
     if header.locals.get().is_some() {
@@ -388,7 +384,7 @@ pub(crate) fn destroy(header: &Header) {
     }
 }
 
-/// As [`destroy`], and then drops those that last, too.
+/// As [`destroy`], and then drops the lasting ones, too.
 #[inline]
 pub(crate) fn destroy_all(header: &Header) {
     if header.locals.get().is_some() {
@@ -399,12 +395,12 @@ pub(crate) fn destroy_all(header: &Header) {
     }
 }
 
-/// Returns those that last.
+/// Drops all but the lasting locals, and returns these.
 #[cold]
 fn destroy_own(header: &Header) -> Vec<Entry> {
     let mut lasting = Vec::new();
     while let Some(locals) = header.locals.take() {
-        // SAFETY: made by `Box::leak` in `map`; taken out of the header, so it is ours.
+        // SAFETY: created by `Box::leak` in `map`; taken out of the header, so no other code owns it.
         let mut locals = unsafe { Box::from_raw(locals.as_ptr()) };
         while let Some(entry) = locals.0.pop() {
             match entry.lasting {
@@ -418,16 +414,14 @@ fn destroy_own(header: &Header) -> Vec<Entry> {
 
 /// Declares fiber-local values, as [`std::thread_local!`] declares thread-local ones.
 ///
-/// A child of a scope begins without any, as every fiber. With `, inherit` behind its
-/// initializer a value is cloned for each child that is spawned in a scope, by the fiber that
-/// spawns it, if that one has the value; `T` is `Clone + Send` then. A panic of the clone goes
-/// through the `spawn`.
+/// A child of a scope begins without values, like every fiber. With `, inherit` after its initializer, a
+/// value is cloned for each child that is spawned in a scope, by the fiber that spawns it, if that one has
+/// the value; `T` must be `Clone + Send` then. A panic of the clone unwinds through the `spawn`.
 ///
-/// The second half of a [`join`](crate::par::join()) uses the caller's values, unless it becomes a
-/// fiber; then it begins with clones, made at that time. If a clone panics, or the value is a `RefCell`
-/// that is mutably borrowed, that fiber has no value, and panics if it uses it. So inside
-/// `with_borrow_mut` both halves run, and one that uses the borrowed value panics, whether it becomes a fiber or
-/// not.
+/// The second half of a [`join`](crate::par::join()) uses the caller's values, unless it becomes a fiber;
+/// then it begins with clones, made at that time. If a clone panics, or the value is a `RefCell` that is
+/// mutably borrowed, that fiber has no value, and panics if it uses it. So inside `with_borrow_mut` both
+/// halves run, and one that uses the borrowed value panics, whether it becomes a fiber or not.
 ///
 /// ```
 /// use std::cell::Cell;

@@ -1,7 +1,7 @@
-//! What a fiber is: its header, its state word, its life from closure to outcome.
+//! Fibers: their headers, their state words, and their life from closure to outcome.
 //!
-//! Does not own: how a fiber comes to wait (`wait`) or to run (`sched`). The one thing that
-//! it asks of them is the trait [`Schedule`].
+//! Does not own: how a fiber waits (`wait`) or runs (`sched`). It uses both only through the trait
+//! [`Schedule`].
 
 mod beat_word;
 #[expect(

@@ -1,13 +1,13 @@
-//! Regions: parts of a fiber's code that a deadline, a token or a shield holds for.
+//! Regions: parts of a fiber's code under a deadline, a token or a shield.
 //!
-//! Owns: the record of one region, the pointer by which headers reach the innermost one, the
-//! token that a region makes when it is asked for. Does not own: who sits in it (`seat`), nor
-//! when an interrupt is reported (`wait::limit`).
+//! Owns: the record of one region, the pointer by which headers reach the innermost one, the token that a
+//! region creates on request. Does not own: the seats in that token (`seat`), or when an interrupt is
+//! reported (`wait::limit`).
 //!
-//! A region lies in the frame that it holds for (or in what children share with their owner)
-//! and points to the one around it. A child of a scope has a region of its own at the
-//! *bottom* of its stack, which points on to the scope's; so the chain of a fiber's regions
-//! goes from its own frames over to those of its parent.
+//! A region is in the frame of its code (or in the data that a group's children share with their owner) and
+//! points to the region around it. A child of a scope has a region of its own at the *bottom* of its stack,
+//! which points to the scope's. So the chain of a fiber's regions continues from its own frames to those of
+//! its parent.
 //!
 //! | kind | made by | token | deadline | own cancellation |
 //! |---|---|---|---|---|
@@ -15,30 +15,28 @@
 //! | Token | `scope`, `Token::enter`, `TaskGroup` | its own, below the one outside | as outside, or none | as outside |
 //! | Token | the promotion of a job of `par::join` | its own, below the one around the join and one that is cancelled with the fiber | as around the join | by that |
 //! | Bottom | the start of a child | as outside | as outside | the child's |
-//! | Shield | `shield` | none | none | not heard |
+//! | Shield | `shield` | none | none | ignored |
 //!
-//! Tokens are made late: most scopes end before anybody asks for theirs. What asks is the
-//! first interruption point under it, which takes a seat, so that the fiber's REVOKED bit is
-//! set when the token is cancelled, and from then on no region has to be looked at: the
-//! pointer in the header is marked *calm*.
+//! Tokens are created late: most scopes end before their token is needed. The first interruption point under
+//! a token requests it, and takes a seat, so that cancelling the token sets the fiber's REVOKED bit. From
+//! then on no region has to be checked: the pointer in the header is marked *calm*.
 //!
 //! # Invariants
-//! * RG1. A region outlives every pointer to it. The code that it holds for takes the
-//!   pointer out of its own header when it is left, also by unwinding; fibers that inherit
-//!   the pointer have left their own bottom by then, since that comes before anybody is told
-//!   of their end (a scope, `run`), or share in keeping the region.
-//! * RG2. Only the fiber that a region belongs to takes its seat, gives it up, and changes
-//!   its own header's pointer. A fiber has a seat in a Token or Bottom region of its own at
-//!   most, and none in regions outside a shield that it is in.
-//! * RG3. A made token stays until its region ends. It is below the token of the region around it, which
-//!   is made before; a region that is outermost, so that there is none, has it below its
-//!   runtime's, and inside a shield below nothing.
-//! * RG4. The token of a fiber's outermost Token region stands in its header, so that
-//!   cancelling the fiber cancels what it has spawned. Whoever makes it puts it there and
-//!   *then* looks whether the fiber has been cancelled; whoever cancels sets CANCEL and
-//!   *then* looks there. One of the two sees the other, since the lock of the joiners
-//!   is between. (Once the fiber has promoted a job, a token of its own stands there until it ends, and
-//!   those of its outermost regions are below it while they are entered.)
+//! * RG1. A region outlives every pointer to it. Its code removes the pointer from its own header when it is
+//!   left, also by unwinding. Fibers that inherit the pointer have left their own bottom by then, since that
+//!   comes before the notice of their end (to a scope, `run`), or share in keeping the region.
+//! * RG2. Only the fiber that a region belongs to takes its seat, gives it up, and changes its own header's
+//!   pointer. A fiber has a seat in at most one Token or Bottom region of its own, and none in regions
+//!   outside a shield that it is in.
+//! * RG3. A created token stays until its region ends. It is below the token of the region around it, which
+//!   is created before. The token of an outermost region is below its runtime's, and inside a shield below
+//!   none.
+//! * RG4. The token of a fiber's outermost Token region is in its header, so that cancelling the fiber
+//!   cancels the fibers that it has spawned. The code that creates it puts it there and *then* checks whether
+//!   the fiber has been cancelled. A canceller sets CANCEL and *then* looks for the token there. One of the
+//!   two sees the other, since the lock of the joiners is between. (Once the fiber has promoted a job, a
+//!   token of its own is there until it ends, and those of its outermost regions are below it while they are
+//!   entered.)
 
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -51,19 +49,19 @@ use crate::base::mutant::mutant;
 use crate::shim::Cell;
 use crate::shim::atomic::{AtomicPtr, Ordering};
 
-/// One part of somebody's code.
+/// One part of a fiber's code.
 pub(crate) struct Region {
     /// The region around this one, the owner's or, of a bottom, its parent's; none at the end of the chain.
     pub(super) outer: Option<RegionRef>,
-    /// What it holds.
+    /// The kind, with its data.
     pub(super) kind: Kind,
-    /// How many regions are around it.
+    /// The number of regions around it.
     depth: u32,
     /// The nearest deadline in force.
     limit: Option<LimitRef>,
-    /// Whose code it is. None for what a group's children share.
+    /// The fiber that runs the code. None for the region that a group's children share.
     owner: Option<FiberPtr>,
-    /// The token, boxed, once it is made (RG3).
+    /// The token, boxed, once it is created (RG3).
     token: AtomicPtr<Arc<Node>>,
     /// The owner's seat in the token in force (RG2). Owner.
     pub(super) seat: Cell<Option<Seat>>,
@@ -86,47 +84,45 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// A Token region that is made with its token, and is nobody's outermost.
+    /// The kind of a Token region that is created with its token, and is not outermost.
     const INNER: Kind = Kind::Token {
         outermost: false,
         root: None,
     };
 }
 
-/// A fiber's place in a token's table.
+/// A fiber's seat in a token's table.
 #[derive(Copy, Clone)]
 pub(super) struct Seat {
-    /// Whose table.
+    /// The token.
     pub(super) node: NonNull<Node>,
-    /// Where in it.
+    /// The key in its table.
     pub(super) key: usize,
 }
 
-/// A pointer to a region that is still there (RG1).
+/// A pointer to a region that still exists (RG1).
 #[derive(Copy, Clone)]
 pub(crate) struct RegionRef(NonNull<Region>);
 
-/// A pointer to a deadline that is still there (RG1: it lies beside its region).
+/// A pointer to a deadline that still exists (RG1: it is beside its region).
 #[derive(Copy, Clone)]
 pub(crate) struct LimitRef(NonNull<Limit>);
 
-/// What holds for the code that a fiber runs: a region or none, and whether an interruption
-/// point has to look at it.
+/// The region of the code that a fiber runs, if any, and whether an interruption point has to check it.
 #[derive(Copy, Clone)]
 pub(crate) struct InForce(*const Region);
 
-// SAFETY: RG1; what other threads reach is constant or atomic (RG2).
+// SAFETY: RG1; the parts that other threads access are constant or atomic (RG2).
 unsafe impl Send for RegionRef {}
 // SAFETY: as above.
 unsafe impl Sync for RegionRef {}
-// SAFETY: RG2: the seat is the owner's; all else is constant or atomic.
+// SAFETY: RG2: the seat is the owner's; the rest is constant or atomic.
 unsafe impl Sync for Region {}
-// SAFETY: it goes to another thread only inside what a group's children share, without a seat.
+// SAFETY: only a region that a group's children share moves to another thread, without a seat.
 unsafe impl Send for Region {}
 
-/// In scopes that are nested so deeply a token is made early. Arbitrary: far more than
-/// programs nest by hand, and a short walk. (Of two regions in a row, at least one is a
-/// scope's.)
+/// The depth at which scopes create their token early. Arbitrary: far more than programs nest by hand, and a
+/// short walk. (Of two regions in a row, at least one is a scope's.)
 const FAR: u32 = 64;
 
 const CALM: usize = 1;
@@ -135,14 +131,14 @@ const MARKS: usize = CALM | UNTIMED;
 const _: () = assert!(align_of::<Region>() > MARKS, "marks fit under the address");
 
 impl InForce {
-    /// Nothing.
+    /// No region.
     pub(crate) const NONE: InForce = InForce(ptr::without_provenance(CALM));
 
     pub(crate) fn of(region: RegionRef) -> InForce {
         InForce(region.0.as_ptr())
     }
 
-    /// Nothing need be looked at but the fiber's state word.
+    /// Returns whether only the fiber's state word has to be checked.
     #[inline(always)]
     pub(crate) fn is_calm(self) -> bool {
         self.0.addr() & CALM != 0
@@ -154,7 +150,7 @@ impl InForce {
         NonNull::new(place).map(RegionRef)
     }
 
-    /// For a child that lives by another clock: without the region's deadline.
+    /// The same without the region's deadline, for a child with another clock.
     pub(crate) fn untimed(self) -> InForce {
         InForce(self.0.map_addr(|address| address | UNTIMED))
     }
@@ -210,13 +206,13 @@ impl Region {
         }
     }
 
-    /// Code of `owner` with the deadline `limit`, or without one.
+    /// Returns the region of code of `owner` with the deadline `limit`, or without one.
     pub(crate) fn limited(owner: FiberPtr, limit: Option<LimitRef>) -> Region {
         Region::new(in_force(owner).region(), Kind::Limit, limit, Some(owner))
     }
 
-    /// Code of `owner` with a token of its own, and without a deadline unless `limits`. Its
-    /// runtime's token is `root`.
+    /// Returns the region of code of `owner` with a token of its own, and without a deadline unless `limits`.
+    /// Its runtime's token is `root`.
     pub(crate) fn tokened(
         owner: FiberPtr,
         root: Option<&Arc<Node>>,
@@ -231,7 +227,7 @@ impl Region {
         };
         let limit = outer.filter(|_| limits).and_then(|outer| outer.get().limit);
         let region = Region::new(outer, kind, limit, Some(owner));
-        // So that whoever looks outwards for a token that is made need not look far.
+        // So that a search outwards for a created token is short.
         if region.depth % FAR >= FAR - 2 {
             region.token();
         }
@@ -243,18 +239,18 @@ impl Region {
         let region = Region::tokened(owner, None, true);
         let made = region.token.swap(boxed(node), Ordering::AcqRel);
         if !made.is_null() {
-            // SAFETY: made above and not given to anybody.
+            // SAFETY: created above and not shared yet.
             unsafe { drop_boxed(made) };
         }
         region.show_owner();
         region
     }
 
-    /// What is inherited by a fiber that does `job`, the oldest of `owner`'s, whose runtime's token is `root`: what
-    /// holds around the join, not what has been entered inside it.
+    /// Returns the region that a fiber inherits which runs `job`, the oldest of `owner`'s. The token of the
+    /// owner's runtime is `root`. It is the region around the join, not one that has been entered inside it.
     ///
-    /// It is not entered by the owner. So that the owner's cancellation reaches the fiber it is below a token in
-    /// the owner's header, by the protocol of RG4.
+    /// The owner does not enter it. It is below a token in the owner's header, by the protocol of RG4, so
+    /// that the owner's cancellation reaches the fiber.
     pub(crate) fn of_job(owner: FiberPtr, job: &Job, root: Option<&Arc<Node>>) -> Region {
         let outer = around(owner, job);
         let token = match &outer {
@@ -271,14 +267,14 @@ impl Region {
         region
     }
 
-    /// What the children of a group share.
+    /// Returns the region that the children of a group share.
     pub(crate) fn shared(node: Arc<Node>) -> Region {
         let region = Region::new(None, Kind::INNER, None, None);
         region.token.store(boxed(node), Ordering::Release);
         region
     }
 
-    /// The bottom of `owner`, a child that inherits `outer`.
+    /// Returns the bottom region of `owner`, a child that inherits `outer`.
     #[inline(always)]
     pub(crate) fn bottom(owner: FiberPtr, outer: RegionRef) -> Region {
         let timed = in_force(owner).0.addr() & UNTIMED == 0;
@@ -286,34 +282,36 @@ impl Region {
         Region::new(Some(outer), Kind::Bottom, limit, Some(owner))
     }
 
-    /// Code of `owner` that hears of nothing outside.
+    /// Returns the region of code of `owner` that ignores everything outside.
     pub(crate) fn shield(owner: FiberPtr) -> Region {
         Region::new(in_force(owner).region(), Kind::Shield, None, Some(owner))
     }
 
-    /// Whether the owner has entered this while `job`, its oldest, was pending: in the first half of its join.
+    /// Returns whether the owner has entered this while `job`, its oldest, was pending: in the first half of
+    /// its join.
     ///
-    /// Jobs are promoted oldest first. So what was the newest at that time is pending still only if it is newer than
-    /// `job`; and if it is older, it has been promoted.
+    /// Jobs are promoted oldest first. So the job that was the newest at that time is still pending only if
+    /// it is newer than `job`; if it is older, it has been promoted.
     fn lies_inside(&self, job: &Job) -> bool {
         let noted = self.noted.get();
-        // SAFETY: JO2: its join is around this region, which is entered; or it is the root of a worker's jobs.
+        // SAFETY: JO2: its join is around this region, which is entered; or it is the root of a worker's
+        // jobs.
         ptr::eq(noted, job) || unsafe { noted.as_ref() }.is_some_and(Job::is_pending)
     }
 
-    /// The nearest deadline in force.
+    /// Returns the nearest deadline in force.
     pub(crate) fn limit(&self) -> Option<LimitRef> {
         self.limit
     }
 
-    /// The regions from this one outwards, up to a shield or the end, both included.
+    /// Returns the regions from this one outwards, up to a shield or the end, both included.
     fn outwards(&self) -> impl Iterator<Item = &Region> {
         let mut next = Some(self);
         std::iter::from_fn(move || {
             let region = next?;
             next = match region.kind {
                 Kind::Shield => None,
-                // SAFETY: RG1: the region around one that is there.
+                // SAFETY: RG1: the region around one that exists.
                 _ => region.outer.map(|outer| unsafe { outer.0.as_ref() }),
             };
             Some(region)
@@ -330,7 +328,7 @@ impl Region {
         })
     }
 
-    /// Whether the fiber's own cancellation is not heard here.
+    /// Returns whether the fiber's own cancellation is ignored here.
     pub(crate) fn is_shielded(&self) -> bool {
         self.own().any(|region| matches!(region.kind, Kind::Shield))
     }
@@ -344,7 +342,7 @@ impl Region {
         })
     }
 
-    /// Whether neither a token nor a shield is around, so that the runtime's token holds.
+    /// Returns whether neither a token nor a shield is around, so that the runtime's token is in force.
     pub(crate) fn ends_bare(&self) -> bool {
         self.outwards()
             .all(|region| matches!(region.kind, Kind::Limit | Kind::Bottom))
@@ -354,13 +352,13 @@ impl Region {
         matches!(self.kind, Kind::Token { .. })
     }
 
-    /// The token in force, made if need be; none if that is the runtime's, or none at all.
+    /// Returns the token in force, creating it if necessary; none if that is the runtime's, or there is none.
     pub(crate) fn token_in_force(&self) -> Option<&Arc<Node>> {
         let region = self.outwards().find(|region| region.has_token())?;
         Some(region.token())
     }
 
-    /// This region's own token, made if need be.
+    /// Returns this region's own token, creating it if necessary.
     ///
     /// # Panics
     /// If it is not a Token region.
@@ -381,8 +379,8 @@ impl Region {
 
     #[inline]
     pub(super) fn made(&self) -> Option<&Arc<Node>> {
-        // ORDERING: Acquire: pairs with the Release of whoever made it.
-        // SAFETY: RG3: a box that is there until the region ends.
+        // ORDERING: Acquire: pairs with the Release of the thread that created it. SAFETY: RG3: a box that
+        // exists until the region ends.
         unsafe { self.token.load(Ordering::Acquire).as_ref() }
     }
 
@@ -406,14 +404,14 @@ impl Region {
             Ordering::Acquire,
         );
         if placed.is_err() {
-            // SAFETY: made above and not given to anybody.
+            // SAFETY: created above and not shared yet.
             unsafe { drop_boxed(made) };
             return;
         }
         self.show_owner();
     }
 
-    /// The owner, if no other Token region of its own is around this one.
+    /// Returns the owner, if no other Token region of its own is around this one.
     fn outermost_owner(&self) -> Option<&Header> {
         let outermost = matches!(
             self.kind,
@@ -423,11 +421,11 @@ impl Region {
             }
         );
         let owner = self.owner.filter(|_| outermost)?;
-        // SAFETY: H1; RG1: the region is there, so its owner has not ended.
+        // SAFETY: H1; RG1: the region exists, so its owner has not ended.
         Some(unsafe { owner.as_ref() })
     }
 
-    /// Puts a token that has just been made into the header of its owner (RG4).
+    /// Puts a token that has just been created into the header of its owner (RG4).
     fn show_owner(&self) {
         let Some(header) = self.outermost_owner() else {
             return;
@@ -437,7 +435,7 @@ impl Region {
         let before = {
             let mut join = header.join.lock();
             match join.whole {
-                // It is below that one, unless that one came between.
+                // It is below that one, unless that one was set in between.
                 true => None,
                 false => join.own.replace(Arc::clone(node)),
             }
@@ -453,7 +451,7 @@ impl Region {
         }
     }
 
-    /// Whether a child that starts here is too late. Makes no token.
+    /// Returns whether a child that starts here is already cancelled. Creates no token.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         let mut region = self;
@@ -475,7 +473,7 @@ impl Region {
                 }
             }
             match &region.outer {
-                // SAFETY: RG1: the region around one that is there.
+                // SAFETY: RG1: the region around one that exists.
                 Some(outer) => region = unsafe { outer.0.as_ref() },
                 None => return false,
             }
@@ -483,7 +481,7 @@ impl Region {
     }
 
     fn is_owner_cancelled(&self) -> bool {
-        // SAFETY: H1; RG1: the region is there, so its owner has not ended.
+        // SAFETY: H1; RG1: the region exists, so its owner has not ended.
         let owner = self.owner.map(|owner| unsafe { owner.as_ref() });
         owner.is_some_and(|owner| owner.state.is_cancelled())
     }
@@ -494,14 +492,14 @@ impl Drop for Region {
     fn drop(&mut self) {
         let made = self.token.load(Ordering::Relaxed);
         if !made.is_null() {
-            // SAFETY: RG3: made by `boxed`, and the region ends here.
+            // SAFETY: RG3: created by `boxed`, and the region ends here.
             unsafe { drop_boxed(made) };
         }
     }
 }
 
 /// # Safety
-/// Made by [`boxed`], and nobody uses it any more.
+/// Created by [`boxed`], and no longer used.
 #[cold]
 unsafe fn drop_boxed(made: *mut Arc<Node>) {
     // SAFETY: the caller's promise.
@@ -512,7 +510,7 @@ fn boxed(node: Arc<Node>) -> *mut Arc<Node> {
     Box::into_raw(Box::new(node))
 }
 
-/// The innermost of `owner`'s regions that `job`, its oldest, lies in.
+/// Returns the innermost of `owner`'s regions around `job`, its oldest.
 fn around(owner: FiberPtr, job: &Job) -> Option<RegionRef> {
     let mut next = in_force(owner).region();
     while let Some(place) = next {
@@ -525,14 +523,14 @@ fn around(owner: FiberPtr, job: &Job) -> Option<RegionRef> {
     next
 }
 
-/// The token of the fiber itself, if it has promoted jobs.
+/// Returns the token of the fiber itself, if it has promoted jobs.
 fn whole_token(header: &Header) -> Option<Arc<Node>> {
     let join = header.join.lock();
     join.own.clone().filter(|_| join.whole)
 }
 
-/// The token that is cancelled with `owner`, for the jobs that it promotes. It takes the place of the token of the
-/// owner's outermost region, which is cancelled with it.
+/// Returns the token that is cancelled with `owner`, for the jobs that it promotes. It replaces the token of
+/// the owner's outermost region, which is cancelled with it.
 fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
     // SAFETY: H1, H2: the caller's own header.
     let header = unsafe { owner.as_ref() };
@@ -544,7 +542,8 @@ fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
     let before = {
         let mut join = header.join.lock();
         if join.done {
-            // What it does after its end, in wakers, nobody can cancel; and the next fiber here is another.
+            // Work after the fiber's end, in wakers, cannot be cancelled; and the next fiber here is another
+            // one.
             return node;
         }
         join.whole = true;
@@ -553,7 +552,7 @@ fn token_of_jobs(owner: FiberPtr) -> Arc<Node> {
     if let Some(before) = before {
         node.cancel_with(&before);
     }
-    // After it can be found there (RG4).
+    // After the token can be found there (RG4).
     let late = !mutant!("jobs_token_after_the_look") && header.state.is_cancelled();
     if early || late {
         node.cancel();

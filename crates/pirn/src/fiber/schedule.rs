@@ -1,9 +1,8 @@
-//! The seam: what a fiber asks of whoever runs it.
+//! The interface between a fiber and its scheduler.
 //!
-//! Waiting wakes workers and workers run waiters; this trait is the one place where that
-//! knot is cut. It is stated in the terms of `fiber` and implemented by `sched` (for
-//! settled fibers, by the mailbox of their worker) and here, by [`InPerson`], for plain
-//! threads, which park themselves.
+//! Waits wake workers and workers run waiters; this trait is the one place that breaks the cycle. It uses
+//! only terms of `fiber`. `sched` implements it (for settled fibers, by the mailbox of their worker), and so
+//! does [`InPerson`] here, for plain threads, which park themselves.
 
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -18,36 +17,35 @@ use crate::context::Stack;
 use crate::shim;
 use crate::timer::Timer;
 
-/// What a fiber that may migrate wants when it leaves its stack. Done on the stack that is
-/// switched to: as soon as it is done, another thread may be on the one that was left.
+/// The action that a fiber which may migrate requests when it leaves its stack. It is done on the stack that
+/// is switched to: as soon as it is done, another thread may run on the one that was left.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// To park, for the wait `epoch`, which what it `accepts` ends too.
+    /// Park, for the wait `epoch`, which the causes that it `accepts` end too.
     Park { epoch: Epoch, accepts: Accepts },
-    /// To run again when everything else that is ready has run.
+    /// Run again when all other ready fibers have run.
     RunAgain,
 }
 
-/// Where a fiber lives once it has been started.
+/// The scheduler of a fiber that has been started.
 ///
-/// What is given here is for those who are no fibers: a thread, or a future. They have no stack of this
-/// library's to leave, keep no timers in its wheels, and hold up nobody.
+/// The default methods are for parties that are not fibers: a thread, or a future. They have no stack of this
+/// library to leave, keep no timers in its wheels, and delay no fiber.
 pub(crate) trait Schedule: Sync {
-    /// Takes a fiber whose wait the caller has claimed, and sees to it that it runs again.
-    /// Any thread; called exactly once for each claim of a parked fiber.
+    /// Takes a fiber whose wait the caller has claimed, and makes it run again. Any thread; called exactly
+    /// once for each claim of a parked fiber.
     fn schedule(&self, fiber: NonNull<Header>);
 
-    /// Runs something else in place of `fiber`, which runs now and has parked; returns when
-    /// it is resumed.
+    /// Runs another fiber in place of `fiber`, which runs now and has parked; returns when it is resumed.
     ///
     /// # Safety
-    /// Called by the fiber itself, with no lock held; something will make it ready.
+    /// Called by the fiber itself, with no lock held; a waker will make it ready.
     unsafe fn suspend(&self, _local: &Local, _fiber: NonNull<Header>) {
         unreachable!("{NO_STACK}");
     }
 
-    /// As [`suspend`](Schedule::suspend), for a fiber that is to run again when everything
-    /// else that is ready has run.
+    /// As [`suspend`](Schedule::suspend), for a fiber that is to run again when all other ready fibers have
+    /// run.
     ///
     /// # Safety
     /// Called by the fiber itself, with no lock held.
@@ -55,28 +53,27 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_STACK}");
     }
 
-    /// Runs something else in place of `fiber`, which may migrate; returns when it is resumed,
-    /// perhaps on another thread.
+    /// Runs another fiber in place of `fiber`, which may migrate; returns when it is resumed, perhaps on
+    /// another thread.
     ///
     /// # Safety
-    /// Called by the fiber itself, with no lock held; if it is to park, somebody will end that
-    /// wait.
+    /// Called by the fiber itself, with no lock held; if it is to park, a waker will end that wait.
     unsafe fn leave(&self, _local: &Local, _fiber: NonNull<Header>, _wish: Wish) {
         unreachable!("a settled fiber stays on its thread");
     }
 
-    /// Where a fiber lives that may migrate, for as long as it is to stay on this thread.
-    /// Called by the fiber itself, which says when that is over ([`unpin`](Schedule::unpin)).
+    /// Returns the home of a fiber that may migrate, while it has to stay on this thread. Called by the fiber
+    /// itself, which ends this by [`unpin`](Schedule::unpin).
     fn pin(&self, _local: &Local) -> &'static dyn Schedule {
         unreachable!("a settled fiber stays on its thread");
     }
 
-    /// Ends what [`pin`](Schedule::pin) began. Called on the same thread.
+    /// Ends the effect of [`pin`](Schedule::pin). Called on the same thread.
     fn unpin(&self, _local: &Local) {
         unreachable!("a settled fiber stays on its thread");
     }
 
-    /// The first act of a fiber on its stack: what is owed to the one that ran before.
+    /// Called first by a fiber on its stack: does the pending work for the fiber that ran before.
     fn landed(&self, _local: &Local) {
         unreachable!("{NO_STACK}");
     }
@@ -90,8 +87,8 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_STACK}");
     }
 
-    /// Arms `timer` to claim its ticket at `deadline` (nanoseconds, as `base::clock` counts).
-    /// Returns the number of the wheel that it is on.
+    /// Arms `timer` to claim its ticket at `deadline` (nanoseconds, as `base::clock` counts). Returns the
+    /// number of its wheel.
     ///
     /// # Safety
     /// Called on the thread that runs the fiber; `timer` stays pinned until it has fired or
@@ -100,7 +97,7 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_WHEEL}");
     }
 
-    /// Takes `timer` back from that wheel; false if it has fired.
+    /// Removes `timer` from that wheel; false if it has fired.
     ///
     /// # Safety
     /// Called on the thread that armed it, unless the fiber may migrate.
@@ -108,51 +105,50 @@ pub(crate) trait Schedule: Sync {
         unreachable!("{NO_WHEEL}");
     }
 
-    /// Whether other fibers wait for the thread that runs this one. Asked by a fiber that
-    /// blocks its thread in place.
+    /// Returns whether other fibers wait for the thread that runs this one. Called by a fiber that blocks its
+    /// thread in place.
     fn others_wait(&self) -> bool {
         false
     }
 
-    /// The present moment of the fiber's clock. Called by the fiber itself.
+    /// Returns the present moment of the fiber's clock. Called by the fiber itself.
     fn now(&self, _local: &Local) -> Instant {
         shim::now()
     }
 
-    /// Starts a fiber that is `wanted` and for which there is no stack, if need be on one beyond
-    /// `max_stacks`. `None`: there was no such fiber, or the system has no stack. Called by the
-    /// fiber that waits for its end.
+    /// Starts a `wanted` fiber for which there is no stack, if necessary on one beyond `max_stacks`. `None`:
+    /// there was no such fiber, or the system has no stack. Called by the fiber that waits for its end.
     fn lend(&self, _local: &Local, _wanted: Wanted) -> Option<FiberRef> {
         None
     }
 
-    /// A stack of the usual size for polls of the fiber, which calls; none if there are too few.
+    /// Returns a stack of the usual size for polls of the calling fiber; none if there are too few.
     fn spare_stack(&self, _local: &Local) -> Option<Stack> {
         None
     }
 
-    /// Takes back what [`spare_stack`](Schedule::spare_stack) has given, perhaps to another fiber of the same
-    /// runtime. Called by a fiber of it.
+    /// Takes back a stack that [`spare_stack`](Schedule::spare_stack) has returned, perhaps to another fiber
+    /// of the same runtime. Called by a fiber of it.
     fn keep_spare(&self, _local: &Local, _stack: Stack) {
         unreachable!("{NO_STACK}");
     }
 
-    /// Who is to be told if nobody takes the panic of the fiber, which calls.
+    /// Returns the function that is notified if the panic of the calling fiber is not taken.
     fn witness(&self) -> Option<Witness> {
         None
     }
 
-    /// Notes that the fiber, which calls, has closed the channel at this address.
+    /// Records that the calling fiber has closed the channel at this address.
     fn saw_close(&self, _local: &Local, _fiber: NonNull<Header>, _channel: usize) {}
 
-    /// Whether that clock moves only when this thread is free to let it. Asked by the fiber.
+    /// Returns whether that clock moves only when this thread runs no fiber. Called by the fiber.
     fn time_is_virtual(&self) -> bool {
         false
     }
 }
 
-/// The home of a plain thread, and of a fiber while it blocks its thread in place: whoever
-/// is woken sleeps on the gate of its own header.
+/// The home of a plain thread, and of a fiber while it blocks its thread in place: the party that is woken
+/// sleeps on the gate of its own header.
 pub(crate) struct InPerson;
 
 impl Schedule for InPerson {

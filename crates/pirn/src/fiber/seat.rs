@@ -1,13 +1,12 @@
-//! Seats: how a fiber that runs code under a token comes to be told of its cancellation.
+//! Seats: how a fiber that runs code under a token is notified of its cancellation.
 //!
-//! Owns: entering and leaving regions, and the look at whether the running code has been
-//! cancelled, which takes the seat. Does not own: the records (`region`), nor the tables
-//! (`token`).
+//! Owns: entering and leaving regions, and the check whether the running code has been cancelled, which takes
+//! the seat. Does not own: the records (`region`), or the tables (`token`).
 //!
-//! The order of leaving: 1. the seat is given up, so that nobody sets REVOKED on its account any
-//! more; 2. the header points to what is outside, not calm; 3. REVOKED is cleared. If a token
-//! outside has set the bit as well it was cancelled before, and the next look finds its flag
-//! set: clearing the bit and setting it are read-modify-writes of one word.
+//! The order of leaving: 1. the seat is given up, so that REVOKED is no longer set because of it; 2. the
+//! header points to the region outside, not calm; 3. REVOKED is cleared. If a token outside has set the bit
+//! as well, it was cancelled before, and the next check finds its flag set: clearing the bit and setting it
+//! are read-modify-writes of one word.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -56,7 +55,7 @@ impl Seat {
     }
 }
 
-/// Has the running `fiber` enter `region`.
+/// Makes the running `fiber` enter `region`.
 ///
 /// # Safety
 /// RG1: it leaves the region ([`leave`]) before the region moves or ends.
@@ -83,8 +82,8 @@ fn stand_up_outside(header: &Header, shield: &Region) {
     header.state.restore();
 }
 
-/// Has the running `fiber` leave `region`, the innermost one. What holds outside is looked
-/// at again by the next interruption point.
+/// Makes the running `fiber` leave `region`, the innermost one. The next interruption point checks the region
+/// outside again.
 #[inline]
 pub(crate) fn leave(fiber: FiberPtr, region: &Region) {
     // SAFETY: H1, H2: the caller's own header.
@@ -123,7 +122,7 @@ fn hide_from_canceller(header: &Header, node: &Arc<Node>) {
     }
 }
 
-/// Gives up what a fiber that has come to its end holds by `bottom`.
+/// Gives up the seat that a fiber at its end has by `bottom`.
 #[inline]
 pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &Region) {
     if let Some(seat) = bottom.seat.get() {
@@ -137,8 +136,8 @@ pub(super) fn leave_for_good(fiber: FiberPtr, bottom: &Region) {
     }
 }
 
-/// Whether the code that the running `fiber` runs has been cancelled. Takes a seat, so that
-/// from now on the fiber is told.
+/// Returns whether the code that the running `fiber` runs has been cancelled. Takes a seat, so that the fiber
+/// is notified from now on.
 #[inline]
 pub(crate) fn is_cancelled(fiber: FiberPtr) -> bool {
     // SAFETY: H1.
@@ -161,7 +160,7 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool 
         return true;
     }
     if !region.sit(fiber) {
-        // Its own bit, while it runs: there is nobody to wake.
+        // Its own bit, while it runs: there is no fiber to wake.
         header.state.revoke();
         return true;
     }
@@ -171,19 +170,19 @@ fn is_cancelled_in(header: &Header, fiber: FiberPtr, in_force: InForce) -> bool 
     false
 }
 
-/// At the start of `fiber`, which inherits `outer`: if that has been cancelled, so is the fiber,
-/// and its closure is not run (`entry`).
+/// Called at the start of `fiber`, which inherits `outer`. If that has been cancelled, so is the fiber, and
+/// its closure is not run (`entry`).
 #[inline(always)]
 pub(super) fn refuse_if_late(fiber: FiberPtr, outer: RegionRef) {
     // SAFETY: H1, H2: the fiber's own header.
     let header = unsafe { fiber.as_ref() };
     if outer.get().is_cancelled() && !header.marks.is_obliged() {
-        // Its own bit, while it runs: there is nobody to wake.
+        // Its own bit, while it runs: there is no fiber to wake.
         header.state.cancel();
     }
 }
 
-/// As [`is_cancelled`], for one that only looks.
+/// As [`is_cancelled`], without taking a seat.
 pub(crate) fn would_be_cancelled(header: &Header) -> bool {
     let region = header.region.get().region();
     let shielded = region.is_some_and(|region| region.get().is_shielded());

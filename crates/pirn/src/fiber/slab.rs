@@ -1,10 +1,9 @@
-//! Where headers come from: per-thread magazines over one process-wide store per class.
+//! The allocator of headers: per-thread magazines over one process-wide store per class.
 //!
-//! Owns: the memory of all headers. Blocks are carved from chunks, are never given back to
-//! the system, and keep their class for ever, so a stale ticket always points to a header
-//! (H1). A magazine serves its thread without atomics; magazines trade with the store in
-//! batches, so fibers that are born on one thread and die on another cost one lock for each
-//! batch.
+//! Owns: the memory of all headers. Blocks are cut from chunks, are never returned to the system, and keep
+//! their class, so a stale ticket always points to a header (H1). A magazine serves its thread without
+//! atomics. Magazines exchange blocks with the store in batches. So fibers that start on one thread and end
+//! on another cost one lock for each batch.
 //!
 //! Invariants:
 //! * B1. A free block is in exactly one list: a magazine or the store of its class.
@@ -29,13 +28,13 @@ use crate::shim::{Lock, lazy_static};
 const BLOCKS: [usize; CLASSES] = [longer(256), longer(512), longer(1024)];
 pub(crate) const CLASSES: usize = 3;
 
-/// What a block of `size` is under a model checker, whose headers exceed the usual 192 bytes.
+/// Returns the size of such a block under a model checker, where headers exceed the usual 192 bytes.
 const fn longer(size: usize) -> usize {
     size + PAYLOAD_OFFSET.saturating_sub(192)
 }
 
-/// How many blocks a magazine holds, and trades with the store at once: 32 KiB of the
-/// least class. Arbitrary; docs/design/005 was measured with it. One under loom.
+/// The number of blocks in a magazine, and of one exchange with the store: 32 KiB of the least class.
+/// Arbitrary; docs/design/005 was measured with it. One under loom.
 const BATCH: u32 = if cfg!(loom) { 1 } else { 128 };
 
 /// The first chunk of a class is small, so that a process with few fibers stays small; later
@@ -49,12 +48,12 @@ pub(crate) const fn block_size(class: u8) -> usize {
     BLOCKS[class as usize]
 }
 
-/// The free blocks of one thread: for each class two magazines, so that a thread that
-/// alternates around a full or an empty one does not trade each time.
+/// The free blocks of one thread: for each class two magazines. So a thread that alternates around a full or
+/// an empty one does not go to the store each time.
 pub(super) struct Magazines([UnsafeCell<Pair>; CLASSES]);
 
 struct Pair {
-    /// Taken from and given to.
+    /// For allocations and frees.
     loaded: Fifo<Header>,
     /// Full or empty.
     spare: Fifo<Header>,
@@ -75,26 +74,26 @@ impl Magazines {
 
 #[cfg(all(test, loom))]
 impl Magazines {
-    /// What the next fiber of `class` would get, if no store is asked.
+    /// Returns the block that the next fiber of `class` would get without the store.
     pub(super) fn first(&self, class: u8) -> Option<FiberPtr> {
         // SAFETY: the thread's own magazine.
         unsafe { &*self.0[class as usize].get() }.loaded.front()
     }
 }
 
-/// What all threads share, for one class.
+/// The blocks that all threads share, for one class.
 struct Store {
-    /// Whole magazines: nobody walks a list of blocks that have left the caches.
+    /// Whole magazines: no code walks a list of blocks that have left the caches.
     free: Vec<Fifo<Header>>,
     /// The rest of the newest chunk.
     chunk: Option<(NonNull<u8>, usize)>,
     chunks: u32,
 }
 
-// SAFETY: blocks carry no ties to a thread.
+// SAFETY: blocks have no ties to a thread.
 unsafe impl Send for Store {}
 
-/// All classes, and the number that the next block will carry.
+/// All classes, and the number of the next block.
 struct Stores {
     classes: [Store; CLASSES],
     next_index: u32,
@@ -122,8 +121,8 @@ pub(crate) fn alloc(
         None => refill(pair, class),
     };
     if let Some(next) = pair.loaded.front() {
-        // PERF: in a burst of spawns the next block comes from far away; it is needed in
-        // some tens of nanoseconds.
+        // PERF: in a burst of spawns the next block is not in the cache; it is needed in some tens of
+        // nanoseconds.
         prefetch(next.as_ptr(), block_size(0));
     }
     // SAFETY: H1; B1: it was in the magazine and is now in no list.
@@ -131,7 +130,7 @@ pub(crate) fn alloc(
     block
 }
 
-/// Gives back the block of a fiber that nobody names any more.
+/// Returns the block of a fiber without references.
 #[inline]
 pub(crate) fn free(local: &Local, fiber: FiberPtr) {
     // SAFETY: H1.
@@ -172,14 +171,14 @@ fn spill(pair: &mut Pair, class: u8) {
     }
 }
 
-/// Has the thread's blocks given back to the store when it ends.
+/// Registers the return of the thread's blocks to the store when the thread ends.
 pub(super) fn at_thread_exit() {
-    // A thread that is past its destructors keeps what it takes from now on: a batch of
-    // headers lost with a thread that allocates in a destructor.
+    // A thread that is past its destructors keeps the blocks that it takes from now on: a batch of headers is
+    // lost with a thread that allocates in a destructor.
     let _ = FLUSH.try_with(|_| ());
 }
 
-/// Gives the thread's blocks back when dropped.
+/// Returns the thread's blocks to the store when it is dropped.
 struct Flush;
 
 thread_local_const! {
@@ -220,7 +219,7 @@ impl Stores {
         }
     }
 
-    /// A magazine with at least one block.
+    /// Returns a magazine with at least one block.
     fn take(&mut self, class: u8) -> Fifo<Header> {
         let store = &mut self.classes[class as usize];
         if let Some(magazine) = store.free.last()
@@ -236,7 +235,7 @@ impl Stores {
         for _ in 0..BATCH {
             let start = store.carve(block_size(class));
             let header = start.cast::<Header>();
-            // SAFETY: the block is exclusively ours, large enough and aligned to 64.
+            // SAFETY: the block is used nowhere else, large enough and aligned to 64.
             unsafe { header.write(Header::vacant(class, self.next_index)) };
             self.next_index += 1;
             batch.push_back(header);

@@ -1,7 +1,7 @@
 //! The state word: which party may run a fiber, and which waker has won the right to wake it.
 //!
-//! One `AtomicU64` decides every race between two threads. Only this file accesses the atomic; every
-//! transition is a method that says what the caller must do next.
+//! One `AtomicU64` decides every race between two threads over a fiber or its wait. Only this file accesses
+//! the atomic; every transition is a method that says what the caller must do next.
 //!
 //! ```text
 //!  63                                   20 19            8  7  6  5  4  3  2  1..0
