@@ -32,8 +32,8 @@ pub(crate) enum Wish {
 /// The default methods are for parties that are not fibers: a thread, or a future. They have no stack of this
 /// library to leave, keep no timers in its wheels, and delay no fiber.
 pub(crate) trait Schedule: Sync {
-    /// Takes a fiber whose wait the caller has claimed, and makes it run again. Any thread; called exactly
-    /// once for each claim of a parked fiber.
+    /// Takes a fiber that the caller has claimed while it was parked, and makes it run again. Any thread;
+    /// called exactly once for each such claim.
     fn schedule(&self, fiber: NonNull<Header>);
 
     /// Runs another fiber in place of `fiber`, which runs now and has parked; returns when it is resumed.

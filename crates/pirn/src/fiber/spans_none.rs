@@ -1,6 +1,6 @@
-//! No spans go with a fiber.
+//! Fibers have no spans.
 
-/// Nothing.
+/// No spans.
 #[derive(Debug)]
 pub(crate) struct Spans;
 

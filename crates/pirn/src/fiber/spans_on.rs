@@ -1,17 +1,15 @@
 //! Spans of the crate `tracing` that a fiber is in.
 //!
-//! A subscriber keeps, for each thread, the spans that were entered and not yet exited, in
-//! stack order. A fiber that waits inside a span would leave its own on that stack, under
-//! those of its neighbors. So a fiber exits its spans, innermost first, before it waits, and
-//! enters them again, outermost first, when it goes on: whoever runs meanwhile finds the
-//! thread's stack as it was before.
+//! A subscriber keeps, for each thread, the spans that were entered and not yet exited, in stack order. A
+//! fiber that waits inside a span would leave its own on that stack, under those of its neighbors. So a fiber
+//! exits its spans, innermost first, before it waits, and enters them again, outermost first, when it
+//! resumes. Fibers that run meanwhile find the thread's stack as it was before.
 //!
-//! The subscriber is somebody else's code that runs between the publishing of a ticket and
-//! the parking, so: what it waits for, it waits for as a plain thread would (`set_fiber`), and
-//! its panics go no further.
+//! The subscriber is foreign code that runs between the publishing of a ticket and the parking. So it waits
+//! as a plain thread would (`set_fiber`), and its panics are caught.
 //!
-//! Invariant SN1: the record of an entered span lies in the frame of `in_span`, which takes it
-//! off the list before it returns or unwinds, in stack order. The list is the fiber's own.
+//! Invariant SN1: the record of an entered span is in the frame of `in_span`, which removes it from the list
+//! before it returns or unwinds, in stack order. The list is the fiber's own.
 
 use std::cell::Cell;
 use std::fmt;
@@ -36,7 +34,7 @@ impl Spans {
         Spans(Cell::new(None))
     }
 
-    /// The fiber is about to wait.
+    /// Exits the fiber's spans: the fiber is about to wait.
     #[inline(always)]
     pub(crate) fn leave(&self) {
         if let Some(innermost) = self.0.get() {
@@ -44,7 +42,7 @@ impl Spans {
         }
     }
 
-    /// It goes on.
+    /// Enters the fiber's spans again: the fiber resumes.
     #[inline(always)]
     pub(crate) fn resume(&self) {
         if let Some(innermost) = self.0.get() {
@@ -59,15 +57,16 @@ impl fmt::Debug for Spans {
     }
 }
 
-/// Runs `f` in `span`, which goes with the fiber: whenever the fiber waits or yields it exits
-/// the span, and enters it again when it goes on. So the events of `f` are in the span, and
-/// those of other fibers on the same thread are not, which the guard of [`Span::enter`] would
-/// not see to: do not keep such a guard over anything that waits. On a plain thread this is
-/// [`Span::in_scope`].
+/// Runs `f` in `span`, which follows the fiber: whenever the fiber waits or yields it exits the span, and
+/// enters it again when it resumes. So the events of `f` are in the span, and those of other fibers on the
+/// same thread are not. The guard of [`Span::enter`] does not ensure that: do not keep such a guard across a
+/// wait. On a plain thread this is [`Span::in_scope`].
 ///
-/// The span does not go to fibers that `f` spawns: clone it for those. A panic of the
-/// subscriber on such a way out or in goes no further. With the feature `tracing`.
+/// Fibers that `f` spawns are not in the span: clone it for those. If the subscriber panics when the fiber
+/// waits or resumes, the panic is caught. With the feature `tracing`.
 ///
+/// # Panics
+/// With the panic of `f`, or of the subscriber at the first entrance and the last exit.
 /// # Panics
 /// With the panic of `f`, or of the subscriber at the first entrance and the last exit.
 ///
@@ -75,8 +74,8 @@ impl fmt::Debug for Spans {
 /// Not an interruption point; suspends only if `f` does.
 ///
 /// # Blocking
-/// For as long as the subscriber takes. What that waits for, it waits for as a plain thread,
-/// and so holds up the worker: it must not wait for fibers.
+/// While the subscriber runs. It waits as a plain thread, and so blocks the worker: it must not wait for
+/// fibers.
 ///
 /// ```
 /// use pirn::diag::in_span;
@@ -111,7 +110,7 @@ pub fn in_span<T>(span: &Span, f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Takes a span off its fiber's list when its code is left.
+/// Removes a span from its fiber's list when its code is left.
 struct Leaving<'a> {
     spans: &'a Spans,
     entered: &'a Entered,
@@ -129,7 +128,7 @@ fn exit_all(innermost: NonNull<Entered>) {
     as_thread(|| {
         let mut next = Some(innermost);
         while let Some(entered) = next {
-            // SAFETY: SN1: its frame lies below this one, on the same stack.
+            // SAFETY: SN1: its frame is below this one, on the same stack.
             let entered = unsafe { entered.as_ref() };
             end_caught(|| exit(&entered.span));
             next = entered.below;
@@ -150,7 +149,7 @@ fn enter_all(innermost: NonNull<Entered>) {
     as_thread(|| outermost_first(innermost));
 }
 
-/// Runs `f` as code of the thread, not of the fiber, which so cannot leave it.
+/// Runs `f` as code of the thread, not of the fiber, so that it cannot switch away from the fiber.
 fn as_thread(f: impl FnOnce()) {
     let local = current::local();
     let fiber = local.fiber();

@@ -1,32 +1,30 @@
-//! Token nodes: the tree along which cancellation goes from whoever asks for it to whoever
-//! it concerns.
+//! Token nodes: the tree along which cancellation passes from the canceller to fibers, callbacks and waiters.
 //!
-//! Owns: the tree, who is told, and the order in which that happens. Does not own: which
-//! token holds for which code (`region`), nor what an interrupted call does (`wait::limit`).
+//! Owns: the tree, its tables, and the order of notification. Does not own: the code for which a token is in
+//! force (`region`), or the effect in an interrupted call (`wait::limit`).
 //!
-//! A node is live, and then cancelled for ever. Concerned are fibers that run code under it
-//! (each takes a *seat*), nodes below it, callbacks, and those who wait for the cancellation
-//! itself.
+//! A node is live, and then cancelled permanently. Its tables hold fibers that run code under it (each takes
+//! a *seat*), nodes below it, callbacks, and waiters for the cancellation itself.
 //!
-//! | step | who | under the node's lock | after it |
+//! | step | by | under the node's lock | after it |
 //! |---|---|---|---|
-//! | sit, adopt, call on, wait | who is concerned | refused if cancelled, else entered in a table | |
-//! | stand up, let go | the same | leaves the table | nothing of this node reaches it any more |
+//! | sit, adopt, call on, wait | a party of the tables | refused if cancelled, else entered in a table | |
+//! | stand up, let go | the same | removed from the table | this node no longer reaches it |
 //! | cancel 1 | the first canceller | the flag is set; nodes below and callbacks are taken out | |
 //! | cancel 2 | the same | seats are taken out, a batch at a time, and REVOKED set in each | the fibers of the batch that were parked are enqueued |
 //! | cancel 3 | the same | waiters are claimed, a batch at a time | they are enqueued |
 //! | cancel 4 | the same | | callbacks are called; nodes below are cancelled |
 //!
 //! Invariants:
-//! * TK1. The flag is written once, under the lock, and nobody enters a table afterwards.
-//! * TK2. A fiber is told under the lock, while it has its seat. So one that has stood up is
-//!   told nothing on account of this node, and its header may be used for something else.
-//! * TK3. A node is in its parents' tables from its birth until it is dropped, or they are
-//!   cancelled. One that is born under a cancelled parent is cancelled before anybody
-//!   sees it. One that is put below another later is so until it is let go, or as above.
+//! * TK1. The flag is written once, under the lock, and no entry is added to a table afterwards.
+//! * TK2. A fiber is notified under the lock, while it has its seat. So a fiber that has stood up is no
+//!   longer notified by this node, and its header may be used for something else.
+//! * TK3. A node is in its parents' tables from its creation until it is dropped, or they are cancelled. A
+//!   node that is created under a cancelled parent is cancelled before it is shared. A node that is linked
+//!   below another later is there until it is let go, or as above.
 //!
-//! LIVENESS: no cancellation is missed. Whoever enters a table before the flag is set is
-//! found in it by the canceller; whoever comes later sees the flag under the same lock.
+//! LIVENESS: no cancellation is missed. The canceller finds each party that enters a table before the flag is
+//! set; a later one sees the flag under the same lock.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -49,24 +47,23 @@ pub(crate) struct Node {
     tables: Lock<Tables>,
 }
 
-/// What is called when a node is cancelled.
+/// A function that is called when a node is cancelled.
 pub(crate) type Call = Box<dyn FnOnce() + Send>;
 
-/// Who is concerned by one node.
+/// The parties that a node's cancellation notifies.
 pub(crate) struct Tables {
     seats: Slab<Seated>,
     below: Slab<Weak<Node>>,
     calls: Slab<Call>,
     waiters: WaitQueue<()>,
-    /// Where this node stands in the tables of others: those that it was made below, and one
-    /// that it has been put below since.
+    /// The entries of this node in the tables of others: those that it was created below, and one that it has
+    /// been linked below since.
     above: [Option<Link>; 3],
 }
 
 struct Seated(FiberPtr);
 
-// SAFETY: H1: any thread may reach a header's atomics; TK2 says for how long it means this
-// fiber.
+// SAFETY: H1: any thread may access a header's atomics; TK2 says for how long it means this fiber.
 unsafe impl Send for Seated {}
 
 struct Link {
@@ -74,11 +71,11 @@ struct Link {
     key: usize,
 }
 
-/// How many fibers are told in one critical section; as in `wait::release`.
+/// The number of fibers that are notified in one critical section; as in `wait::release`.
 const BATCH: usize = 32;
 
 impl Node {
-    /// A node below all of `parents`.
+    /// Creates a node below all of `parents`.
     pub(crate) fn below(parents: [Option<Arc<Node>>; 2]) -> Arc<Node> {
         let node = Arc::new(Node {
             cancelled: AtomicBool::new(false),
@@ -103,16 +100,16 @@ impl Node {
         node
     }
 
-    /// A pointer from which [`from_handle`](Node::from_handle) makes a reference again.
+    /// Returns a pointer from which [`from_handle`](Node::from_handle) creates a reference again.
     pub(crate) fn handle(node: &Arc<Node>) -> NonNull<Node> {
         // SAFETY: an `Arc` points to something.
         unsafe { NonNull::new_unchecked(Arc::as_ptr(node).cast_mut()) }
     }
 
-    /// A further reference to the node behind `handle`.
+    /// Returns a further reference to the node behind `handle`.
     ///
     /// # Safety
-    /// Somebody holds one now.
+    /// A reference to the node exists now.
     pub(crate) unsafe fn from_handle(handle: NonNull<Node>) -> Arc<Node> {
         // SAFETY: the caller's promise, and `handle` comes from `Arc::as_ptr`.
         unsafe { Arc::increment_strong_count(handle.as_ptr()) };
@@ -122,41 +119,41 @@ impl Node {
 
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
-        // ORDERING: Acquire: pairs with the Release in `cancel_one`, so that what the
-        // canceller did before is visible to whoever is interrupted.
+        // ORDERING: Acquire: pairs with the Release in `cancel_one`. So the fiber that is interrupted sees
+        // what the canceller did before.
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Has `fiber` told of a cancellation; none if that has come already. The fiber stands
-    /// up before it ends, or leaves the code that this node holds for.
+    /// Registers `fiber` to be notified of a cancellation; none if that has come already. The fiber stands up
+    /// before it ends, or leaves the code that this node is in force for.
     pub(crate) fn sit(&self, fiber: FiberPtr) -> Option<usize> {
         self.enter(|tables| tables.seats.insert(Seated(fiber)))
     }
 
-    /// Ends what [`sit`](Node::sit) began.
+    /// Reverts [`sit`](Node::sit).
     pub(crate) fn stand_up(&self, seat: usize) {
         self.tables.lock().seats.try_remove(seat);
     }
 
-    /// Has `call` called on cancellation; gives it back if that has come already.
+    /// Registers `call` to be called on cancellation; returns it if that has come already.
     pub(crate) fn call_on(&self, call: Call) -> Result<usize, Call> {
         let mut call = Some(call);
         let key = self.enter(|tables| tables.calls.insert(call.take().expect("once")));
         key.ok_or_else(|| call.take().expect("not entered"))
     }
 
-    /// Forgets a callback; it is dropped by the caller, outside the lock.
+    /// Removes a callback; the caller drops it, outside the lock.
     pub(crate) fn forget_call(&self, key: usize) -> Option<Call> {
         self.tables.lock().calls.try_remove(key)
     }
 
-    /// The lock and the queue for those who wait for the cancellation itself.
+    /// Returns the lock with the queue of waiters for the cancellation itself.
     pub(crate) fn tables(&self) -> &Lock<Tables> {
         &self.tables
     }
 
-    /// Whether anybody waits for this node or one below it to be cancelled, or has something
-    /// called then. Not one that merely runs under it.
+    /// Returns whether a fiber or thread waits for this node or one below it to be cancelled, or has
+    /// registered a callback. Code that only runs under it does not count.
     pub(crate) fn is_awaited(self: &Arc<Self>) -> bool {
         let mut rest = vec![Arc::clone(self)];
         // No recursion: a tree may be deeper than a stack.
@@ -172,10 +169,10 @@ impl Node {
         false
     }
 
-    /// Has `node` cancelled with this one, at once if this is, until it is [let go](Node::let_go).
+    /// Cancels `node` with this one, at once if this is cancelled, until it is [let go](Node::let_go).
     ///
     /// # Panics
-    /// If `node` has been put below another one since it was made.
+    /// If `node` has been linked below another one since it was created.
     pub(crate) fn cancel_with(self: &Arc<Self>, node: &Arc<Node>) {
         if node.tables.lock().link_to(self).is_some() {
             return;
@@ -192,9 +189,9 @@ impl Node {
         });
     }
 
-    /// `node`, which may be below this one, is not any more.
+    /// Unlinks `node`, which may be below this one.
     pub(crate) fn let_go(self: &Arc<Self>, node: &Node) {
-        // Two may have put it there: who made it, and who has promoted a job just then.
+        // Two fibers may have linked it: its creator, and one that has promoted a job just then.
         loop {
             let link = node.tables.lock().link_to(self).and_then(Option::take);
             let Some(Link { key, .. }) = link else {
@@ -208,7 +205,7 @@ impl Node {
         self.enter(|tables| tables.below.insert(Arc::downgrade(node)))
     }
 
-    /// Enters somebody in a table, unless it is too late (TK1).
+    /// Adds an entry to a table, unless the node is cancelled (TK1).
     fn enter<R>(&self, f: impl FnOnce(&mut Tables) -> R) -> Option<R> {
         let mut tables = self.tables.lock();
         if self.is_cancelled() && !mutant!("seat_after_cancel") {
@@ -217,7 +214,7 @@ impl Node {
         Some(f(&mut tables))
     }
 
-    /// Cancels this node and everything below it. Runs callbacks, and drops what they hold.
+    /// Cancels this node and everything below it. Runs callbacks, and drops their captures.
     pub(crate) fn cancel(&self) {
         let mut due = Vec::new();
         self.cancel_one(&mut due);
@@ -227,7 +224,7 @@ impl Node {
         }
     }
 
-    /// Steps 1 to 4; the nodes below are left in `due`.
+    /// Steps 1 to 4; leaves the nodes below in `due`.
     fn cancel_one(&self, due: &mut Vec<Arc<Node>>) {
         let (below, calls) = {
             let mut tables = self.tables.lock();
@@ -280,7 +277,7 @@ impl Tables {
         &mut self.waiters
     }
 
-    /// Where this node stands in the tables of `other`.
+    /// Returns the entry of this node in the tables of `other`.
     fn link_to(&mut self, other: &Arc<Node>) -> Option<&mut Option<Link>> {
         let is_to_other = |link: &Link| Arc::ptr_eq(&link.node, other);
         self.above
@@ -288,7 +285,7 @@ impl Tables {
             .find(|place| place.as_ref().is_some_and(is_to_other))
     }
 
-    /// Takes the first seat at or after `next`. No seat is entered any more (TK1).
+    /// Takes the first seat at or after `next`. No seat is added any more (TK1).
     fn take_seat(&mut self, next: &mut usize) -> Option<Seated> {
         if self.seats.is_empty() {
             return None;
@@ -306,7 +303,7 @@ impl Tables {
 impl Drop for Node {
     fn drop(&mut self) {
         let mut due = vec![mem::take(&mut self.tables.get_mut().above)];
-        // No recursion: the last of a chain of tokens drops all that are above it.
+        // No recursion: the last token of a chain drops all tokens above it.
         while let Some(links) = due.pop() {
             for Link { node, key } in links.into_iter().flatten() {
                 drop(node.tables.lock().below.try_remove(key));

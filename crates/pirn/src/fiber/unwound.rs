@@ -1,9 +1,9 @@
-//! What a panic leaves behind: its payload, and whom to tell if nobody takes it.
+//! The result of a panic: its payload, and the function that is notified if the panic is not taken.
 //!
-//! It lies in the header's payload, as a result would (H5). Whoever joins the fiber takes the
-//! panic; a scope takes the first of its children's. In every other case it is dropped, by
-//! whoever owns the outcome then, who tells the witness first: the fiber itself if it was
-//! detached by its end, else whoever drops the last right to join it.
+//! It is in the header's payload, as a result would be (H5). The joiner of the fiber takes the panic; a scope
+//! takes the first of its children's. In every other case it is dropped by the owner of the outcome, which
+//! notifies the witness first. That is the fiber itself if it was detached at its end, else the owner of the
+//! last right to join it.
 
 use std::any::Any;
 use std::fmt;
@@ -17,16 +17,16 @@ use crate::base::dropping::end_caught;
 /// A panic's payload.
 pub(crate) type Panic = Box<dyn Any + Send>;
 
-/// Whom a runtime has told of panics that nobody takes.
+/// The function that a runtime calls for panics that are not taken.
 pub(crate) type Witness = Arc<dyn Fn(&PanicInfo<'_>) + Send + Sync>;
 
-/// A panic as it lies in a header.
+/// A panic as it is stored in a header.
 pub(super) struct Unwound {
     panic: Panic,
     witness: Option<Witness>,
 }
 
-/// A panic that nobody has taken, for
+/// A panic that no joiner or scope has taken, for
 /// [`Builder::on_panic`](crate::runtime::Builder::on_panic).
 pub struct PanicInfo<'a> {
     header: &'a Header,
@@ -34,9 +34,9 @@ pub struct PanicInfo<'a> {
 }
 
 impl Unwound {
-    /// The `panic` of the fiber with this header, which runs.
+    /// Creates the record of `panic` for the fiber with this header, which runs.
     pub(super) fn new(header: &Header, panic: Panic) -> Unwound {
-        // One that no runtime has taken has no home.
+        // A fiber that no runtime has taken has no home.
         let witness = match header.is_fresh() {
             true => None,
             false => header.home().witness(),
@@ -48,7 +48,7 @@ impl Unwound {
         self.panic
     }
 
-    /// Nobody takes it: tells the witness. UNWIND: a panic there goes no further.
+    /// Notifies the witness that the panic is not taken. UNWIND: catches a panic of the witness.
     pub(super) fn tell(self, header: &Header) {
         if let Some(witness) = &self.witness {
             let payload = &*self.panic;
@@ -58,38 +58,38 @@ impl Unwound {
 }
 
 impl PanicInfo<'_> {
-    /// Which fiber has panicked.
+    /// Returns the fiber that has panicked.
     #[must_use]
     pub fn fiber(&self) -> FiberId {
         FiberId::from_number(self.header.id()).expect("generations start at one")
     }
 
-    /// Its name, if it has one.
+    /// Returns the fiber's name, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.header.name()
     }
 
-    /// Where it was spawned.
+    /// Returns where the fiber was spawned.
     #[must_use]
     pub fn spawned_at(&self) -> &'static Location<'static> {
         self.header.location()
     }
 
-    /// What the panic was raised with.
+    /// Returns the value with which the panic was raised.
     #[must_use]
     pub fn payload(&self) -> &(dyn Any + Send) {
         self.payload
     }
 
-    /// The panic's message, if it was raised with one.
+    /// Returns the panic's message, if it was raised with one.
     #[must_use]
     pub fn message(&self) -> Option<&str> {
         text_of(self.payload)
     }
 }
 
-/// The message of a panic that was raised with one.
+/// Returns the message of a panic that was raised with one.
 pub(super) fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
     match payload.downcast_ref::<&'static str>() {
         Some(text) => Some(text),

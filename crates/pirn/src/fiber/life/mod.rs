@@ -1,10 +1,10 @@
-//! The states in a fiber's life, by name, and which may follow which.
+//! The states in a fiber's life, by name, and their legal transitions.
 //!
-//! Owns: the names that reports use; and in debug builds a record in each header of the state that
-//! its fiber is in, in which every step is looked at. Does not own: the state word
-//! (`fiber::state`), which is what decides; it says of all that have an owner just that.
+//! Owns: the names that reports use; and in debug builds, in each header, a record of the fiber's state,
+//! which checks every step. Does not own: the state word (`fiber::state`), which decides; it does not
+//! distinguish the states in which a fiber has an owner.
 //!
-//! No loom model has the record: there fibers are played, and skip steps.
+//! loom models have no record: there fibers are simulated, and skip steps.
 
 mod name;
 #[cfg_attr(not(all(debug_assertions, not(loom))), path = "none.rs")]

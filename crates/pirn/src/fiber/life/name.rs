@@ -13,33 +13,33 @@
 ///  Cancelled
 /// ```
 ///
-/// A [report](crate::diag::FiberInfo) shows fibers that have started and not ended: `Runnable`,
-/// `Running` and `Parked`. Those in `Init` are told by number. A fiber is `Parking` for some
-/// instructions; where a claim comes in that time it goes on at once.
+/// A [report](crate::diag::FiberInfo) shows fibers that have started and not ended: `Runnable`, `Running` and
+/// `Parked`. It counts those in `Init`. A fiber is `Parking` for some instructions; if a claim comes in that
+/// time, it continues at once.
 ///
-/// In debug builds each step of each fiber is looked at, and one that is not in the picture ends
-/// the process with a message.
+/// Debug builds check each step of each fiber. A step that is not in the picture ends the process with a
+/// message.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum State {
-    /// Spawned, and not started: it has no stack.
+    /// The fiber is spawned, and not started: it has no stack.
     Init,
-    /// It could run, and waits for a worker.
+    /// The fiber can run, and waits for a worker.
     Runnable,
-    /// It runs.
+    /// The fiber runs.
     Running,
-    /// It is about to wait, and may still be on its stack.
+    /// The fiber is about to wait, and may still be on its stack.
     Parking,
-    /// It waits for something.
+    /// The fiber waits.
     Parked,
-    /// It has ended, by its closure's return or panic.
+    /// The fiber has ended, by its closure's return or panic.
     Done,
-    /// It has ended without having run: it had been cancelled, or was refused.
+    /// The fiber has ended without having run: it had been cancelled, or was refused.
     Cancelled,
 }
 
 impl State {
-    /// All of them.
+    /// All states.
     pub const ALL: [State; 7] = [
         State::Init,
         State::Runnable,
@@ -50,7 +50,7 @@ impl State {
         State::Cancelled,
     ];
 
-    /// Whether a fiber in this state may be in `next` after one step.
+    /// Returns whether a fiber in this state may be in `next` after one step.
     #[must_use]
     pub const fn may_become(self, next: State) -> bool {
         use State::{Cancelled, Done, Init, Parked, Parking, Runnable, Running};
@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// Its place in [`ALL`](Self::ALL).
+    /// Returns its index in [`ALL`](Self::ALL).
     #[cfg_attr(
         not(all(debug_assertions, not(loom))),
         allow(dead_code, reason = "the record's")

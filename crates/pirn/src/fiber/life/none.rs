@@ -1,8 +1,8 @@
-//! No record: nothing is looked at.
+//! No record: steps are not checked.
 
 use super::name::State;
 
-/// Nothing.
+/// No record.
 #[derive(Debug)]
 pub(crate) struct Life;
 

@@ -1,12 +1,11 @@
 //! The record of a fiber's state, in debug builds.
 //!
-//! Written by whoever owns the fiber, just before it hands it on, or just after it has taken it; so
-//! each step is ordered with the next one by what hands the fiber over, and needs no ordering of its
-//! own. One step is not: a fiber that has parked and the waker that comes at the same moment. The
-//! waker's wins.
+//! The fiber's owner writes it, just before it hands the fiber on, or just after it has taken it. So handing
+//! over the fiber orders each step with the next one, and steps need no ordering of their own. There is one
+//! exception: a fiber that has parked and a waker that comes at the same moment. The waker's step wins.
 
 use std::process;
-// Not from `shim`: no part of any protocol, so no model need drive it.
+// Not from `shim`: not part of a protocol, so models need not check it.
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::name::State;
@@ -15,7 +14,7 @@ use super::name::State;
 #[derive(Debug)]
 pub(crate) struct Life(AtomicU8);
 
-/// A plain thread's header: it waits, but is not scheduled.
+/// The record of a plain thread's header: the thread waits, but is not scheduled.
 const THREAD: u8 = u8::MAX;
 /// Added to Running: the closure was not run.
 const UNRUN: u8 = 0x40;
@@ -25,17 +24,17 @@ impl Life {
         Life(AtomicU8::new(State::Done.number()))
     }
 
-    /// A new fiber.
+    /// Begins the record of a new fiber.
     pub(crate) fn begin(&self) {
         self.0.store(State::Init.number(), Ordering::Relaxed);
     }
 
-    /// It stands for a plain thread.
+    /// Marks the record as that of a plain thread.
     pub(crate) fn exempt(&self) {
         self.0.store(THREAD, Ordering::Relaxed);
     }
 
-    /// The fiber's next state.
+    /// Records the fiber's next state.
     pub(crate) fn step(&self, next: State) {
         if let Err(before) = self.try_step(next) {
             eprintln!("pirn: a fiber that is {before:?} cannot become {next:?}");
@@ -43,7 +42,7 @@ impl Life {
         }
     }
 
-    /// Its next state, unless that cannot follow; then the present one.
+    /// Records the next state, or returns the present one if the step is illegal.
     pub(super) fn try_step(&self, next: State) -> Result<(), State> {
         let before = self.0.load(Ordering::Relaxed);
         if before == THREAD {
@@ -57,7 +56,7 @@ impl Life {
         Ok(())
     }
 
-    /// It has parked; a waker may have come already.
+    /// Records that the fiber has parked; a waker may have come already.
     pub(crate) fn parked(&self) {
         let (from, to) = (State::Parking.number(), State::Parked.number());
         let _ = self
@@ -65,12 +64,12 @@ impl Life {
             .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// It runs, and has dropped its closure unrun.
+    /// Records that the running fiber has dropped its closure unrun.
     pub(crate) fn unrun(&self) {
         self.0.fetch_or(UNRUN, Ordering::Relaxed);
     }
 
-    /// It has ended.
+    /// Records that the fiber has ended.
     pub(crate) fn end(&self) {
         let unrun = self.0.load(Ordering::Relaxed) & UNRUN != 0;
         self.step(if unrun { State::Cancelled } else { State::Done });
@@ -81,7 +80,7 @@ impl Life {
 mod tests {
     use super::{Life, State};
 
-    /// Steps that are not in the picture are found.
+    /// Steps that are not in the picture are refused.
     #[test]
     fn an_illegal_step_is_refused() {
         for from in State::ALL {

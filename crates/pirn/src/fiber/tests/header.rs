@@ -1,4 +1,4 @@
-//! The shape of a header; under a sanitizer a context holds more.
+//! The layout of a header; under a sanitizer a context is larger.
 
 use crate::fiber::header::{Header, PAYLOAD_OFFSET};
 

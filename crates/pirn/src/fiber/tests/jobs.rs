@@ -1,5 +1,5 @@
-//! The list of pending jobs beside a queue: whatever is pushed, popped, promoted and taken along in whatever order,
-//! each job is its join's again or promoted, once.
+//! The list of pending jobs compared with a queue. After any sequence of pushes, pops, promotions and
+//! take-alongs, each job is its join's again or promoted, once.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use crate::base::rng::Rng;
 use crate::fiber::current::{self, Local};
 use crate::fiber::jobs::{Beat, Job, Jobs};
 
-/// A job with something behind it, as `par` has.
+/// A job with a record behind it, as `par` has.
 #[repr(C)]
 struct Numbered {
     job: Job,
@@ -18,7 +18,7 @@ struct Numbered {
 }
 
 std::thread_local! {
-    /// What has been promoted on this thread, and whether it was wanted.
+    /// The jobs that have been promoted on this thread, and whether they were wanted.
     static PROMOTED: RefCell<Vec<(u32, bool)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -30,7 +30,7 @@ unsafe fn promote(job: NonNull<Job>, _: &Local, wanted: bool) {
     PROMOTED.with_borrow_mut(|promoted| promoted.push((number, wanted)));
 }
 
-/// A list, and what ought to be in it.
+/// A list, and its expected content.
 struct Pair {
     jobs: std::sync::Arc<Jobs>,
     model: VecDeque<NonNull<Numbered>>,
@@ -44,7 +44,7 @@ impl Pair {
             number: self.made.len() as u32,
         };
         let numbered = NonNull::from(Box::leak(Box::new(numbered)));
-        // SAFETY: JO1, JO2: this thread has them all, and they are freed in the end.
+        // SAFETY: JO1, JO2: only this thread has them, and they are freed in the end.
         unsafe { self.jobs.push(numbered.cast()) };
         self.made.push(numbered);
         self.model.push_back(numbered);
@@ -57,7 +57,7 @@ impl Pair {
         // SAFETY: freed in the end.
         let job = unsafe { &newest.as_ref().job };
         assert!(job.is_pending());
-        // SAFETY: pushed, and pending as the model has it.
+        // SAFETY: pushed, and pending by the model.
         unsafe { self.jobs.pop(job) };
     }
 
@@ -72,7 +72,7 @@ impl Pair {
         assert!(numbered.is_none_or(|it| !it.job.is_pending()));
     }
 
-    /// Another fiber runs meanwhile.
+    /// Yields; another fiber runs meanwhile.
     fn give_way(&mut self, others: impl FnOnce(&mut Pair)) {
         let along = self.jobs.take_along();
         let model = std::mem::take(&mut self.model);
@@ -103,7 +103,7 @@ impl Pair {
 impl Drop for Pair {
     fn drop(&mut self) {
         for numbered in self.made.drain(..) {
-            // SAFETY: made of a box by `push`; the list is gone over no more.
+            // SAFETY: created from a box by `push`; the list is not used any more.
             drop(unsafe { Box::from_raw(numbered.as_ptr()) });
         }
     }
@@ -139,7 +139,7 @@ fn a_list_of_jobs_is_a_queue() {
     }
 }
 
-/// Whoever asks is told whether that is news; the owner finds all reasons at once, and those that always hold again.
+/// A request returns whether it is new. The owner finds all reasons at once, and the permanent ones again.
 #[test]
 fn reasons_are_gathered() {
     let jobs = Jobs::new(false);

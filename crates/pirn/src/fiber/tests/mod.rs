@@ -1,5 +1,4 @@
-//! Tests of this room: `model_*` under loom; and [`stage`], on which other rooms' models
-//! have fibers too.
+//! Tests of this module: `model_*` under loom; and [`stage`], which gives fibers to models of other modules.
 
 #[cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 mod header;

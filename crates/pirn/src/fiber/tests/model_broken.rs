@@ -1,4 +1,4 @@
-//! Two protocols that look right and are not, each with a model that finds it. They are why
+//! Two protocols that look right and are not, each with a model that finds the error. They are the reason why
 //! the shipped state is one word, and why a ticket is never compared apart from the claim.
 
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl TicketApart {
         }
     }
 
-    /// One wait; the wakers come after the park, which is none of their faults.
+    /// One wait; the wakers come after the park, so they are not to blame.
     fn wait(&self, started: impl FnOnce(u32)) -> u32 {
         self.state.store(PARKED, Ordering::SeqCst);
         started(self.epoch.load(Ordering::SeqCst));
@@ -97,8 +97,8 @@ impl TicketApart {
     }
 }
 
-/// Two wakers have the first ticket and find it valid; one ends the first wait, and the other
-/// one's claim ends the second.
+/// Two wakers have the first ticket and find it valid; one ends the first wait, and the other's claim ends
+/// the second.
 #[test]
 fn model_separate_ticket_check_wakes_the_wrong_wait() {
     find("separate_ticket_check", 2, "the wrong waker", || {

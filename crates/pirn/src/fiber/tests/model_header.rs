@@ -1,6 +1,5 @@
-//! Models of a header's references and of its next life: the last reference recycles, once,
-//! and after everything that the other holders did; a waker of the first life reaches
-//! nothing of the second.
+//! Models of a header's references and of its next life. The last reference recycles, once, and after
+//! everything that the other holders did. A waker of the first life has no effect on the second.
 
 use std::panic::Location;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::shim::thread::{self, JoinHandle};
 use crate::wait::park::park;
 use crate::wait::{How, Reason, Spec};
 
-/// Gives one reference up.
+/// Releases one reference.
 fn release(actor: Actor, recycled: &AtomicU32) {
     let name = named(actor);
     assert_eq!(
@@ -30,7 +29,7 @@ fn release(actor: Actor, recycled: &AtomicU32) {
     start_over(actor, recycled);
 }
 
-/// If the header has come to this thread's magazine, it starts its second life here.
+/// Starts the header's second life here if it is in this thread's magazine.
 fn start_over(actor: Actor, recycled: &AtomicU32) {
     let local = current::local();
     if local.magazines.first(0).is_some() {

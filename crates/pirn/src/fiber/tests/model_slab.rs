@@ -1,5 +1,5 @@
-//! Models: headers between the magazines of threads. A block is in one list, or one fiber's; a thread that
-//! gets it sees all that was done to it before.
+//! Models: headers between the magazines of threads. A block is in one list, or belongs to one fiber; a
+//! thread that gets it sees all that was done to it before.
 //!
 //! A magazine has room for one block here. So the third block that a thread frees sends the first one to
 //! the store.
@@ -15,14 +15,14 @@ use crate::fiber::slab;
 use crate::shim::Mutex;
 use crate::shim::thread::{self, JoinHandle};
 
-/// Fibers that the threads of a model have got.
+/// The fibers that the threads of a model have allocated.
 type Got = Arc<Mutex<Vec<Actor>>>;
 
 fn start(body: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
     thread::spawn(String::new(), body).expect("a modelled thread")
 }
 
-/// Makes a fiber on a block that the calling thread or the store has.
+/// Creates a fiber on a block of the calling thread or of the store.
 fn alloc(got: &Got) {
     let fiber = slab::alloc(current::local(), 0, Location::caller(), 1);
     // SAFETY: H1.
@@ -49,7 +49,7 @@ fn model_slab_freed_here_allocated_there() {
             name: Some("first".into()),
             stack_size: None,
         });
-        // One lies in the store already, two in the magazines of this thread.
+        // One is in the store already, two in the magazines of this thread.
         blocks[3..].iter().for_each(Block::stock);
         let frees = {
             let (blocks, got) = (Arc::clone(&blocks), Arc::clone(&got));
@@ -63,13 +63,13 @@ fn model_slab_freed_here_allocated_there() {
         };
         (0..3).for_each(|_| alloc(&got));
         frees.join().expect("the thread passes");
-        // The one that the store has left.
+        // The block that is left in the store.
         alloc(&got);
         assert_each_once(&got, 6);
     });
 }
 
-/// Two threads without a block ask the store at once.
+/// Two threads without a block go to the store at once.
 #[test]
 fn model_slab_two_ask_the_store() {
     explore("slab_two_ask", 3, || {

@@ -1,5 +1,5 @@
-//! Models: one claim for each wait, whoever tries and however late; the winner enqueues iff
-//! the owner had parked; what a waker wrote is there for the owner that it claimed.
+//! Models: one claim for each wait, by any thread and however late; the winner enqueues iff the owner had
+//! parked; the claimed owner sees what the waker wrote.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::base::tests::explore::explore;
 use crate::fiber::state::{Claim, Code, Parked};
 use crate::shim::thread::JoinHandle;
 
-/// The claim comes before or after the park; either way the owner goes on, and sees the note.
+/// The claim comes before or after the park; either way the owner resumes, and sees the note.
 #[test]
 fn model_state_claim_against_park() {
     explore("state_claim_against_park", 3, || {
@@ -71,8 +71,8 @@ fn model_state_recycled_against_a_late_waker() {
     });
 }
 
-/// The owner parks, takes itself back, and ends its wait; unless the waker does, which is
-/// returned and may come at any time.
+/// The owner parks, takes itself back, and ends its wait, unless the waker does. The waker is returned and
+/// may come at any time.
 fn first_wait(rig: &Arc<Rig>) -> JoinHandle<()> {
     let epoch = rig.word.epoch();
     let late = rig.thread(move |rig| {
@@ -104,8 +104,8 @@ fn second_wait(rig: &Arc<Rig>) {
     join([waker]);
 }
 
-/// An owner that sleeps in place takes itself back, unless a waker was faster; then it waits
-/// for that waker's enqueue, and no token of the gate is left over either way.
+/// An owner that sleeps in place takes itself back, unless a waker was faster; then it waits for that waker's
+/// enqueue. Either way no token of the gate is left over.
 #[test]
 fn model_state_unpark_self_against_a_claim() {
     explore("state_unpark_self", 3, || {
@@ -127,8 +127,8 @@ fn model_state_unpark_self_against_a_claim() {
     });
 }
 
-/// A visitor holds the parked fiber while it is claimed: one of the two enqueues it, and by the
-/// time it goes on the visitor has looked its fill.
+/// A visitor holds the parked fiber while it is claimed: one of the two enqueues it, and when it resumes the
+/// visitor has ended its look.
 #[test]
 fn model_state_hold_against_a_claim() {
     explore("state_hold_against_a_claim", 3, || {
@@ -139,7 +139,7 @@ fn model_state_hold_against_a_claim() {
         let visitor = rig.thread(Rig::visit);
         let code = rig.wait(epoch, CLAIM_ONLY);
         assert_eq!((code, rig.notes[0].read()), (Code::case(0), 7));
-        // Once more: nobody looks any more, and no token of the gate is left over.
+        // Once more: no visitor looks any more, and no token of the gate is left over.
         second_wait(&rig);
         join([waker, visitor]);
     });
@@ -164,8 +164,7 @@ fn model_state_hold_against_cancel() {
     });
 }
 
-/// An owner that sleeps in place takes itself back though a visitor holds it, or a waker claims
-/// it, or both.
+/// An owner that sleeps in place takes itself back even if a visitor holds it, or a waker claims it, or both.
 #[test]
 fn model_state_hold_against_unpark_self() {
     explore("state_hold_against_unpark_self", 3, || {
@@ -188,7 +187,7 @@ fn model_state_hold_against_unpark_self() {
     });
 }
 
-/// Held is not claimed: without a waker the owner does take itself back.
+/// A hold is not a claim: without a waker the owner takes itself back.
 #[test]
 fn model_state_hold_is_no_claim() {
     explore("state_hold_is_no_claim", 3, || {
@@ -231,8 +230,8 @@ fn model_state_cancel_against_a_claim() {
     });
 }
 
-/// Wakers with a spent ticket, unparkers and cancellers that come when the fiber ends, or
-/// after: nobody claims it, nobody enqueues it.
+/// Wakers with a spent ticket, unparkers and cancellers that come when the fiber ends, or after: none claims
+/// it, none enqueues it.
 #[test]
 fn model_state_the_end_against_late_comers() {
     explore("state_the_end", 3, || {

@@ -1,4 +1,4 @@
-//! Models of a queue of waiters whose waits end in every way.
+//! Models of a queue of waiters that end their waits in every way.
 
 use std::ptr::NonNull;
 
@@ -8,8 +8,8 @@ use crate::fiber::state::Code;
 use crate::fiber::waiter::{WaitQueue, Waiter};
 use crate::wait::park::lend_ticket;
 
-/// Who is claimed stands before the first that is not due, also when those in front of that
-/// one have ended their wait by themselves and are only unlinked.
+/// The claimed waiter is before the first that is not due, also if the waiters in front of that one have
+/// ended their wait by themselves and are only unlinked.
 #[test]
 fn model_waiter_not_yet_due() {
     explore("waiter_not_yet_due", 1, || {
@@ -32,7 +32,7 @@ fn model_waiter_not_yet_due() {
     });
 }
 
-/// Who is claimed is the first of its kind that still waits; the others stay.
+/// The claimed waiter is the first of its kind that still waits; the others stay.
 #[test]
 fn model_waiter_of_a_kind() {
     explore("waiter_of_a_kind", 1, || {

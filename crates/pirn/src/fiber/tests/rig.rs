@@ -1,10 +1,9 @@
-//! What models of the state word need besides it: a place to sleep, memory that only the
-//! word orders, and turns.
+//! Helpers of the models of the state word: a place to sleep, memory that only the word orders, and turns.
 //!
-//! A turn is a relaxed read-modify-write that orders nothing. loom goes back to where two
-//! accesses could have come the other way round, but it remembers only the last access to
-//! each word. A party that looks at a word (a load) and leaves it alone is forgotten as soon
-//! as another one looks too. Turns are not forgotten, so parties take one before they look.
+//! A turn is a relaxed read-modify-write that orders nothing. loom returns to points where two accesses could
+//! have come in the opposite order, but it remembers only the last access to each word. It forgets a party
+//! that only loads a word as soon as another one loads it too. It does not forget turns, so parties take one
+//! before they look.
 
 use std::sync::Arc;
 
@@ -19,12 +18,11 @@ pub(super) const CLAIM_ONLY: Accepts = Accepts::NOTHING;
 pub(super) const OR_CANCEL: Accepts = Accepts::INTERRUPTS;
 pub(super) const OR_TOKEN: Accepts = Accepts::TOKEN;
 
-/// Memory that somebody writes before and somebody reads after; loom says if nothing orders
-/// the two.
+/// Memory that one party writes before and another reads after; loom reports it if nothing orders the two.
 #[derive(Debug)]
 pub(super) struct Note(UnsafeCell<u32>);
 
-// SAFETY: that accesses are ordered is what the models check.
+// SAFETY: the models check that accesses are ordered.
 unsafe impl Sync for Note {}
 
 impl Note {
@@ -43,12 +41,12 @@ impl Note {
     }
 }
 
-/// A state word, its owner's place to sleep, and what both sides hand over.
+/// A state word, its owner's place to sleep, and the data that both sides hand over.
 #[derive(Debug)]
 pub(super) struct Rig {
     pub(super) word: StateWord,
     pub(super) gate: Parker,
-    /// Written by the owner before it parks; read by who finds it parked.
+    /// Written by the owner before it parks; read by the party that finds it parked.
     pub(super) saved: Note,
     /// One for each waker: written before its claim, read by the owner that it claimed.
     pub(super) notes: [Note; 2],
@@ -66,7 +64,7 @@ impl Rig {
         })
     }
 
-    /// From here on others may have come first.
+    /// From here on other parties may have come first.
     pub(super) fn turn(&self) {
         self.turns.fetch_add(1, Ordering::Relaxed);
     }
@@ -79,7 +77,7 @@ impl Rig {
         thread::spawn(String::new(), move || body(&rig)).expect("a modelled thread")
     }
 
-    /// Waker `i`: true if its claim won.
+    /// Runs waker `i`: true if its claim won.
     pub(super) fn wake(&self, i: usize, epoch: Epoch) -> bool {
         self.notes[i].write(7);
         self.turn();
@@ -91,7 +89,7 @@ impl Rig {
         true
     }
 
-    /// Looks at the owner if it is parked, which it stays unless somebody ends its wait.
+    /// Looks at the owner if it is parked, which it stays unless its wait is ended.
     pub(super) fn visit(&self) {
         self.turn();
         if let Some(hold) = self.word.hold() {
@@ -103,13 +101,13 @@ impl Rig {
         }
     }
 
-    /// The duty of whoever ended a parked wait.
+    /// Enqueues: the duty of the party that ended a parked wait.
     pub(super) fn enqueue(&self) {
         self.saved.read();
         self.gate.unpark();
     }
 
-    /// The owner waits; returns what ended it.
+    /// Waits as the owner; returns what ended the wait.
     pub(super) fn wait(&self, epoch: Epoch, accepts: Accepts) -> Code {
         self.saved.write(1);
         self.turn();

@@ -1,10 +1,10 @@
-//! Fibers as other models need them: shipped headers, each played by a modelled thread, with
-//! a home that puts that thread to sleep. No slab, no stack, no worker.
+//! Fibers for other models: shipped headers, each simulated by a modelled thread, with a home that puts that
+//! thread to sleep. No slab, no stack, no worker.
 //!
-//! A played fiber goes through the shipped `wait::park`, claims and enqueues. What stands in
-//! for its worker is small: to suspend is to sleep on the header's own gate, to be scheduled
-//! opens that gate. A timer fires, if its wait is not over by then, as soon as its fiber has
-//! suspended: late by the clock's standards, but in any order with the wakers.
+//! A simulated fiber uses the shipped `wait::park`, claims and enqueues. The stand-in for its worker is
+//! small: suspending sleeps on the header's own gate, and scheduling opens that gate. If its wait is not over
+//! by then, a timer fires as soon as its fiber has suspended: late compared with the clock, but in any order
+//! with the wakers.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use crate::fiber::ticket::Ticket;
 use crate::shim::thread::{self, JoinHandle};
 use crate::timer::Timer;
 
-/// The memory of one header and its payload, and the home of whoever lives there.
+/// The memory of one header and its payload, and the home of the fiber in it.
 pub(crate) struct Block {
     header: FiberPtr,
     home: NonNull<Home>,
@@ -35,10 +35,10 @@ struct Home {
     armed: Cell<Option<Ticket>>,
 }
 
-// SAFETY: `armed` is reached by the thread that plays the fiber only.
+// SAFETY: only the thread that simulates the fiber accesses `armed`.
 unsafe impl Sync for Home {}
 
-/// A header on its way to the thread that plays it.
+/// A header that is passed to the thread that simulates it.
 #[derive(Clone, Copy)]
 pub(crate) struct Actor(pub(crate) FiberPtr);
 
@@ -50,7 +50,7 @@ impl Block {
         // SAFETY: the layout is not empty.
         let memory = unsafe { alloc(layout()) };
         let header = NonNull::new(memory.cast::<Header>()).expect("memory for a header");
-        // SAFETY: long enough, aligned, and ours.
+        // SAFETY: long enough, aligned, and used nowhere else.
         unsafe { header.write(Header::vacant(0, 1)) };
         let home = NonNull::from(Box::leak(Box::new(Home {
             armed: Cell::new(None),
@@ -58,12 +58,12 @@ impl Block {
         Block { header, home }
     }
 
-    /// Puts the block into this thread's magazine, where the next header comes from.
+    /// Puts the block into this thread's magazine, the source of the next header.
     pub(crate) fn stock(&self) {
         slab::free(current::local(), self.header);
     }
 
-    /// A fiber with `refs` references, on this thread's magazine's first header: this one.
+    /// Returns a fiber with `refs` references on this header, the first of this thread's magazine.
     pub(crate) fn renew(&self, refs: u32) -> Actor {
         self.stock();
         let local = current::local();
@@ -84,7 +84,7 @@ impl Block {
         unsafe { self.home.as_ref() }
     }
 
-    /// Runs `body` as the fiber that lives here, on this thread.
+    /// Runs `body` as the fiber of this block, on this thread.
     pub(crate) fn play<R>(&self, body: impl FnOnce() -> R) -> R {
         self.header().set_home(self.home());
         let local = current::local();
@@ -95,7 +95,7 @@ impl Block {
         result
     }
 
-    /// Has a thread of its own play the fiber that lives here.
+    /// Starts a thread that simulates the fiber of this block.
     pub(crate) fn start(
         self: &std::sync::Arc<Self>,
         body: impl FnOnce() + Send + 'static,
@@ -107,7 +107,7 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: made in `new`; every thread that knew it has ended.
+        // SAFETY: created in `new`; every thread that knew it has ended.
         drop(unsafe { Box::from_raw(self.home.as_ptr()) });
         // SAFETY: as above.
         unsafe { self.header.drop_in_place() };

@@ -1,10 +1,10 @@
-//! The state word on one thread: epochs, claims, and transitions that are no transitions.
+//! The state word on one thread: epochs, claims, and illegal transitions.
 
 use crate::fiber::state::{Accepts, Claim, Code, Parked, StateWord};
 
 const NOTHING: Accepts = Accepts::NOTHING;
 
-/// G3. Every wait that ends takes the word to the next epoch, by whatever ends it.
+/// G3. Every wait that ends moves the word to the next epoch, whatever ends it.
 #[test]
 fn every_wait_has_an_epoch_of_its_own() {
     let word = StateWord::new();
@@ -23,7 +23,7 @@ fn every_wait_has_an_epoch_of_its_own() {
     }
 }
 
-/// G3. The epoch goes on when the word is another fiber's.
+/// G3. The epoch is kept when the word belongs to another fiber.
 #[test]
 fn a_recycled_word_keeps_its_epoch() {
     let word = StateWord::new();

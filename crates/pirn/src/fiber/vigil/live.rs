@@ -1,23 +1,23 @@
-//! The vigil as it is.
+//! The registry of non-worker threads.
 //!
-//! A plain thread has a *mark*, which says whether it sleeps here now, and whether that ends by
-//! itself. The mark lies in the payload of the header that the thread has borrowed,
-//! which no closure uses. Written by the thread, read by whoever watches.
+//! A plain thread has a *mark*: whether it sleeps in this library now, and whether that ends by itself. The
+//! mark is in the payload of the header that the thread has borrowed, which no closure uses. Written by the
+//! thread, read by the watcher.
 //!
-//! The bell: whoever watches says so in `WATCHED`. Workers that go to sleep or wake, and threads
-//! that go to sleep without a time limit, look at that, one load of a line that is hardly ever
-//! written; only if nobody watches do they ring. LIVENESS: the watcher says that it stops, and
-//! then looks once more (`sched::watch`); a look here that misses both is made good by the next
-//! one. All that it costs is that a report comes later.
+//! The bell: a watcher sets `WATCHED` while it watches. Workers that park or wake, and threads that sleep
+//! without a time limit, read it, one load of a line that is rarely written; they ring only if there is no
+//! watcher. LIVENESS: the watcher announces that it stops, and then looks once more (`sched::watch`). A
+//! change here that misses both is found after the next change. The only consequence is that a report comes
+//! later.
 //!
 //! # Invariants
-//! * VG1. A header is in the register from when a thread has borrowed it until that thread
-//!   gives it back; as long as it is there its payload holds a mark.
+//! * VG1. A header is in the registry from the time at which a thread has borrowed it until that thread
+//!   returns it. Meanwhile its payload holds a mark.
 
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-// Not from `shim`: a mark is made in place, and nothing that a model drives gets here.
+// Not from `shim`: a mark is created in place, and no model gets here.
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -26,7 +26,7 @@ use crate::fiber::FiberPtr;
 use crate::fiber::header::Header;
 use crate::shim::{Condvar, Mutex, StaticLock};
 
-/// A plain thread that has waited here before.
+/// A plain thread that has waited in this library.
 #[derive(Debug)]
 pub(crate) struct Person {
     /// The number of its header.
@@ -39,11 +39,11 @@ pub(crate) struct Person {
 /// Whether a plain thread sleeps in this library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sleep {
-    /// It is awake, or sleeps elsewhere.
+    /// The thread is awake, or sleeps elsewhere.
     None,
-    /// Until some time has come.
+    /// The thread sleeps until a deadline at the latest.
     Timed,
-    /// Until somebody wakes it.
+    /// The thread sleeps until it is woken.
     Endless,
 }
 
@@ -59,20 +59,20 @@ struct Entry {
     name: Option<String>,
 }
 
-// SAFETY: H1, VG1: only atomics are reached through it.
+// SAFETY: H1, VG1: only atomics are accessed through it.
 unsafe impl Send for Entry {}
 
-/// Whether somebody watches: then nobody need ring.
+/// Whether a watcher watches: then no thread need ring.
 static WATCHED: AtomicU32 = AtomicU32::new(1);
 static BELL: Mutex<bool> = Mutex::new(false);
 static RUNG: Condvar = Condvar::new();
 
-/// Threads that may wake somebody though they do not run fibers.
+/// The number of threads that may wake a fiber though they do not run fibers.
 static EXTERNAL: AtomicUsize = AtomicUsize::new(0);
-/// Threads of ours that have nothing to do.
+/// The number of the library's own threads that are idle.
 static RESTING: AtomicUsize = AtomicUsize::new(0);
 
-/// Tells whoever has stopped watching that something has changed. One load if nobody has.
+/// Notifies a watcher that has stopped of a change. One load if none has.
 #[inline]
 pub(crate) fn attend() {
     // ORDERING: SeqCst: after the caller's announcement that it sleeps or wakes; pairs with the
@@ -90,14 +90,14 @@ fn ring() {
     }
 }
 
-/// *Watcher.* From here on whoever changes something rings.
+/// *Watcher.* Stops watching: from here on, changes ring.
 pub(crate) fn stop() {
     *BELL.lock() = false;
     WATCHED.store(0, Ordering::SeqCst);
 }
 
-/// *Watcher.* Sleeps until `until`, whatever changes meanwhile; with none, after a
-/// [`stop`], until the bell rings.
+/// *Watcher.* Sleeps until `until`, regardless of changes; without it, after a [`stop`], until the bell
+/// rings.
 pub(crate) fn await_change(until: Option<Instant>) {
     let mut rung = BELL.lock();
     loop {
@@ -122,13 +122,13 @@ pub(crate) fn enter(fiber: FiberPtr) {
         .insert(fiber.addr().get(), Entry { header, name });
 }
 
-/// Strikes out the calling thread, which gives `fiber` back.
+/// Removes the calling thread, which returns `fiber`.
 pub(crate) fn leave(fiber: FiberPtr) {
     REGISTER.lock().remove(&fiber.addr().get());
     attend();
 }
 
-/// The plain threads that have waited here before and have not ended.
+/// Returns the plain threads that have waited in this library and have not ended.
 pub(crate) fn persons() -> Vec<Person> {
     let register = REGISTER.lock();
     let tell = |entry: &Entry| {
@@ -148,7 +148,7 @@ pub(crate) fn persons() -> Vec<Person> {
     register.values().map(tell).collect()
 }
 
-/// Has the calling thread, whose header this is, marked as asleep while it is in `sleep`.
+/// Marks the calling thread, which has this header, as asleep while it is in `sleep`.
 pub(crate) fn waiting<T>(header: &Header, timed: bool, sleep: impl FnOnce() -> T) -> T {
     let mark = mark_of(NonNull::from(header));
     mark.store(if timed { TIMED } else { ENDLESS }, Ordering::SeqCst);
@@ -161,7 +161,7 @@ pub(crate) fn waiting<T>(header: &Header, timed: bool, sleep: impl FnOnce() -> T
     result
 }
 
-/// Runs `f` on a thread that may still wake somebody.
+/// Runs `f` on a thread that may still wake a fiber.
 pub(crate) fn external<T>(f: impl FnOnce() -> T) -> T {
     struct Over;
     impl Drop for Over {
@@ -175,19 +175,19 @@ pub(crate) fn external<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// Threads in [`external`].
+/// Returns the number of threads in [`external`].
 pub(crate) fn externals() -> usize {
     EXTERNAL.load(Ordering::SeqCst)
 }
 
-/// Somebody outside of the process may bring something about. Dropped, nobody may any more.
+/// An event that may come from outside of the process. Dropping it withdraws the possibility.
 #[derive(Debug)]
 pub(crate) struct Hope(u64);
 
-/// Whether anybody waits for what an outsider may bring about.
+/// Whether a fiber waits for an event from outside.
 type Awaited = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// What outsiders may bring about.
+/// The events that may come from outside.
 static HOPES: StaticLock<Hopes> = StaticLock::new(Hopes {
     made: 0,
     awaited: Vec::new(),
@@ -199,8 +199,8 @@ struct Hopes {
     awaited: Vec<(u64, Awaited)>,
 }
 
-/// Says that somebody outside may bring about what `awaited` knows of: whether anybody waits for
-/// it. That is asked with no lock of this room held.
+/// Registers events that may come from outside. `awaited` says whether a fiber waits for them; it is called
+/// without any lock of this module.
 pub(crate) fn hope_for(awaited: impl Fn() -> bool + Send + Sync + 'static) -> Hope {
     let mut hopes = HOPES.lock();
     hopes.made += 1;
@@ -221,7 +221,7 @@ impl Drop for Hope {
     }
 }
 
-/// Whether somebody waits for such a thing, so that an outsider may wake it.
+/// Returns whether a fiber waits for such an event, so that it may be woken from outside.
 pub(crate) fn hopes() -> bool {
     let awaited: Vec<_> = {
         let hopes = HOPES.lock();
@@ -230,7 +230,7 @@ pub(crate) fn hopes() -> bool {
     awaited.iter().any(|it| it())
 }
 
-/// Counts the calling thread, one of the library's own, as having nothing to do in `sleep`.
+/// Counts the calling thread, one of the library's own, as idle during `sleep`.
 pub(crate) fn rest<T>(sleep: impl FnOnce() -> T) -> T {
     RESTING.fetch_add(1, Ordering::SeqCst);
     let result = sleep();
@@ -238,12 +238,12 @@ pub(crate) fn rest<T>(sleep: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Threads in [`rest`].
+/// Returns the number of threads in [`rest`].
 pub(crate) fn resters() -> usize {
     RESTING.load(Ordering::SeqCst)
 }
 
 fn mark_of(header: FiberPtr) -> &'static AtomicU32 {
-    // SAFETY: VG1, H1: the payload of a borrowed header, in memory that stays.
+    // SAFETY: VG1, H1: the payload of a borrowed header, in memory that is never freed.
     unsafe { &*Header::payload(header).cast::<AtomicU32>() }
 }

@@ -1,10 +1,10 @@
-//! What is known of threads that are no workers, for whoever looks for deadlocks: which of them
-//! wait here, which may still wake somebody, and a bell that tells that something has changed.
+//! Registry of non-worker threads for the deadlock detector: which are blocked in this library, which may
+//! still wake a fiber, and the detector's bell, which rings after a change.
 //!
-//! Owns: the register of plain threads, and the word that says whether anybody watches. Does not
-//! own: the watching (`sched::watch`).
+//! Owns: the registry of plain threads, and the word that says whether there is a watcher. Does not own: the
+//! watching (`sched::watch`).
 //!
-//! Under a model checker nobody watches: a watcher's sleep is real time.
+//! Under a model checker there is no watcher: its sleep takes real time.
 
 #[cfg_attr(any(loom, shuttle), path = "none.rs")]
 #[cfg_attr(

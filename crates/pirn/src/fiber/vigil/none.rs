@@ -1,11 +1,11 @@
-//! The vigil under a model checker: nobody watches.
+//! The registry under a model checker: there is no watcher.
 
 use std::time::Instant;
 
 use crate::fiber::FiberPtr;
 use crate::fiber::header::Header;
 
-/// A plain thread that has waited here before.
+/// A plain thread that has waited in this library.
 #[derive(Debug)]
 pub(crate) struct Person {
     pub(crate) id: u64,
@@ -22,22 +22,22 @@ pub(crate) enum Sleep {
     Endless,
 }
 
-/// Nobody to tell.
+/// Does nothing.
 pub(crate) fn attend() {}
 
-/// Nobody waits.
+/// Does nothing.
 pub(crate) fn await_change(_until: Option<Instant>) {}
 
-/// Nobody has stopped.
+/// Does nothing.
 pub(crate) fn stop() {}
 
-/// Registers nobody.
+/// Does nothing.
 pub(crate) fn enter(_fiber: FiberPtr) {}
 
-/// Strikes nobody out.
+/// Does nothing.
 pub(crate) fn leave(_fiber: FiberPtr) {}
 
-/// Nobody.
+/// Returns an empty list.
 pub(crate) fn persons() -> Vec<Person> {
     Vec::new()
 }
@@ -52,7 +52,7 @@ pub(crate) fn external<T>(f: impl FnOnce() -> T) -> T {
     f()
 }
 
-/// None.
+/// Returns zero.
 pub(crate) fn externals() -> usize {
     0
 }
@@ -62,21 +62,21 @@ pub(crate) fn rest<T>(sleep: impl FnOnce() -> T) -> T {
     sleep()
 }
 
-/// None.
+/// Returns zero.
 pub(crate) fn resters() -> usize {
     0
 }
 
-/// Somebody outside of the process may bring something about.
+/// An event that may come from outside of the process.
 #[derive(Debug)]
 pub(crate) struct Hope;
 
-/// Tells nobody.
+/// Registers nothing.
 pub(crate) fn hope_for(_awaited: impl Fn() -> bool + Send + Sync + 'static) -> Hope {
     Hope
 }
 
-/// None.
+/// Returns false.
 pub(crate) fn hopes() -> bool {
     false
 }
