@@ -54,7 +54,7 @@ pub(super) enum Claim {
     Nothing,
 }
 
-/// How a class without a free stack grows.
+/// The way in which a class without a free stack grows.
 #[derive(Debug)]
 pub(super) enum Growth {
     /// Not at all: a stack has come back meanwhile.

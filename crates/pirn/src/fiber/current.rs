@@ -231,8 +231,8 @@ impl Local {
         self.starting.set(pool);
     }
 
-    /// Returns whether the thread is in none of the [`unusual`] states: its fibers migrate, the running one
-    /// polls, or one has been left unwinding.
+    /// Returns whether the thread is in none of the [`unusual`] states, in which its fibers migrate, the
+    /// running one polls, or one has been left unwinding.
     #[inline(always)]
     pub(crate) fn is_usual(&self) -> bool {
         self.unusual.get() == 0
@@ -300,7 +300,7 @@ impl Local {
             .set(if slow { 1 } else { BEFORE_LOOK });
     }
 
-    /// Whether the fibers of this thread compute for long between two operations.
+    /// Returns whether the fibers of this thread compute for long between two operations.
     #[inline(always)]
     pub(crate) fn is_slow(&self) -> bool {
         self.allowance.operations.get() == 1

@@ -1,15 +1,15 @@
-//! What a failure of accept(2) concerns: one connection, the resources of the system, or the listener.
+//! The subject of a failure of accept(2): one connection, the resources of the system, or the listener.
 
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// What a failed accept concerns.
+/// The subject of a failed accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AcceptFailure {
-    /// The connection that was next, which is gone: Linux reports network errors that are
-    /// pending on it as errors of the call (accept(2)). The next one has nothing to do with it.
+    /// The next connection, which is gone. Linux reports network errors that are pending on it as errors of
+    /// the call (accept(2)). They do not concern later connections.
     Connection,
-    /// Descriptors of the process or of the system, or memory: another party may give some back.
+    /// Descriptors of the process or of the system, or memory: another party may release some.
     Resources,
     /// The listener itself, or the right to accept at all.
     Listener,

@@ -11,7 +11,7 @@ pub(crate) fn call_name(number: u64) -> Cow<'static, str> {
     )
 }
 
-/// Whether the system call of this number waits for a word of memory, as locks do.
+/// Returns whether the system call of this number waits for a word of memory, as locks do.
 pub(crate) fn is_futex(number: u64) -> bool {
     call_name(number) == "futex"
 }

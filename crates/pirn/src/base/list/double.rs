@@ -98,7 +98,7 @@ impl<T: DoublyLinked> List<T> {
         linked
     }
 
-    /// True if `node` is in this list.
+    /// Returns true if `node` is in this list.
     ///
     /// # Safety
     /// The node is alive, and in this list or in none.

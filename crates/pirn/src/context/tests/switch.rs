@@ -166,7 +166,7 @@ fn a_backtrace_of_a_fiber_ends_at_its_first_frame() {
     let closure = ["context/tests/switch.rs", "context::tests::switch"];
     assert!(closure.iter().any(|place| text.contains(place)), "{text}");
     if cfg!(not(feature = "corosensei")) {
-        // The driver's frames do not follow: the fiber may go on under another one.
+        // The driver's frames do not follow: the fiber may resume under another driver.
         assert!(!text.contains("resume"), "{text}");
     }
 }

@@ -62,7 +62,7 @@ struct Entry {
 // SAFETY: H1, VG1: only atomics are accessed through it.
 unsafe impl Send for Entry {}
 
-/// Whether a watcher watches: then no thread need ring.
+/// Whether there is a watcher: then no thread need ring.
 static WATCHED: AtomicU32 = AtomicU32::new(1);
 static BELL: Mutex<bool> = Mutex::new(false);
 static RUNG: Condvar = Condvar::new();

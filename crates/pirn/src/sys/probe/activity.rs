@@ -1,15 +1,15 @@
 //! The state of a thread, as the system reports it: the result of a probe.
 
-/// What a thread does, as the system sees it.
+/// The activity of a thread, as the system sees it.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[cfg_attr(
     not(all(target_os = "linux", not(any(loom, shuttle)))),
     expect(dead_code, reason = "nothing is known of threads there")
 )]
 pub(crate) enum Activity {
-    /// It runs, or waits for a processor.
+    /// The thread runs, or waits for a processor.
     Runs,
-    /// It waits in the system.
+    /// The thread waits in the system.
     Waits,
     /// A debugger or a signal has stopped it, or it ends.
     Stopped,

@@ -96,7 +96,7 @@ impl ThreadProbe {
     }
 }
 
-/// A thread that has used at least one part in so many of the time computes. Arbitrary.
+/// A thread that has used at least this part of the time (one in `SHARE`) computes. Arbitrary.
 const SHARE: u64 = 4;
 
 /// Nanoseconds after which the last call says nothing about the present. Arbitrary: several times the

@@ -35,8 +35,8 @@ const DONE: u32 = 3;
 /// Words of a stack that are copied at most: 64 KiB of frames.
 const WORDS: usize = 8192;
 
-/// How long the thread has to answer. Arbitrary: many times what a thread needs that runs, or
-/// waits in a call that a signal interrupts.
+/// The time limit for the answer. Arbitrary: many times what a thread needs that runs, or waits in a call
+/// that a signal interrupts.
 const BOUND: Duration = Duration::from_millis(20);
 
 /// Between two looks for the answer.
