@@ -1,13 +1,12 @@
-//! Beats: when pending jobs (`fiber::jobs`) become fibers, and when a fiber that joins
-//! gives way.
+//! Beats: when pending jobs (`fiber::jobs`) become fibers, and when a fiber that joins yields.
 //!
-//! Owns: what a worker does when a join looks up. Does not own: the list of jobs and its
+//! Owns: what a worker does when a join checks the requests. Does not own: the list of jobs and its
 //! words (`fiber::jobs`), nor how a job becomes a fiber (`par::task`).
 //!
-//! After M. Rainey, U. Acar and others, "Heartbeat scheduling: provable efficiency for
-//! nested parallelism" (PLDI 2018): a fiber goes on by itself, and makes a fiber of its
-//! *oldest* job, which is the largest as a rule, at beats that are far apart compared to
-//! what that costs. Here a beat is for somebody:
+//! After M. Rainey, U. Acar and others, "Heartbeat scheduling: provable efficiency for nested
+//! parallelism" (PLDI 2018): a fiber runs on its own, and promotes its *oldest* job, which is usually
+//! the largest, at beats that are far apart compared to the cost of a promotion. Here a beat is a
+//! request by a worker or by the monitor:
 //!
 //! | the word says | set by | when | what follows |
 //! |---|---|---|---|
@@ -15,20 +14,18 @@
 //! | ASKED | a worker that has done a job, or goes to sleep | jobs are long, or its last question was [`ASK`] ago; a wake-up pays (`gain`) | a job for each idle worker, one at least |
 //! | ASKED | one that finds nothing, but pending jobs | at most every [`ASK`] | the same |
 //! | ASKED | the monitor | while some worker sleeps | the same |
-//! | AGAIN | the owner | more jobs are due, or one was promoted and nobody came | one job more |
+//! | AGAIN | the owner | more jobs are due, or one was promoted and not taken | one job more |
 //! | GIVE_WAY | the monitor | the fiber has run since its last look | the fiber yields if others want its thread; one job, if others can take none here |
 //! | ALWAYS | the list's birth | the runtime is deterministic, also under shuttle | the seed says whether one job is promoted, and whether the fiber yields |
 //! | ALWAYS | the same | the thread is no worker | [`place`] says where the join goes |
 //!
-//! On a runtime that is driven by hand there is no monitor: a fiber that joins gives way
-//! when it waits.
+//! On a runtime that is driven by hand there is no monitor: a fiber that joins yields when it waits.
 //!
-//! LIVENESS: jobs are pending only while their fiber runs (JO1), and it runs only on a
-//! worker that is awake. If another one sleeps meanwhile the monitor is not stopped;
-//! either it looks often and sees the jobs, or it has armed the word after it had said
-//! that it does not, and the next join, which sees both, tells it. A word that is set
-//! after the last join of a long first half is seen by the next join, or not at all: a
-//! fiber that neither joins nor waits keeps its jobs, as Heartbeat scheduling has it.
+//! LIVENESS: jobs are pending only while their fiber runs (JO1), and it runs only on a worker that is
+//! awake. If another one sleeps meanwhile, the monitor is not stopped. Either it looks often and sees
+//! the jobs, or it has armed the word after announcing that it does not; the next join sees both and
+//! notifies it. A word that is set after the last join of a long first half is seen by the next join,
+//! or not at all: a fiber that neither joins nor waits keeps its jobs, as in Heartbeat scheduling.
 
 use std::ptr;
 use std::sync::Arc;
@@ -44,25 +41,25 @@ use crate::fiber::entry;
 use crate::fiber::jobs::{Beat, Jobs};
 use crate::wait::park::yield_joining;
 
-/// Where a seed decides, one join of so many gives way. Arbitrary: often enough for short
-/// works to do it.
+/// Where a seed decides, one join in this many yields. Arbitrary: often enough for short works to do
+/// it.
 const TURN: usize = 8;
 
-/// So many jobs are promoted for one question until somebody is there to take one.
-/// Arbitrary: short joins come in rows, and who has asked is some microseconds away.
+/// The number of jobs promoted for one question until a worker takes one. Arbitrary: short joins come
+/// in rows, and the worker that has asked needs some microseconds to come.
 const KEPT: u32 = 2;
 
 /// Where a join is called.
 pub(crate) enum Place {
-    /// On a fiber, whose jobs go here.
+    /// On a fiber; its jobs go here.
     Fiber(&'static Jobs),
     /// On a plain thread.
     Outside,
-    /// Where nobody may wait: amid a poll, or in a hook of a worker's.
+    /// Where waiting is forbidden: inside a poll, or in a hook of a worker.
     Alone,
 }
 
-/// Where the caller, who is to look up, calls a join.
+/// Returns where the caller, which is to check the requests, calls a join.
 pub(crate) fn place(local: &Local) -> Place {
     match local.fiber() {
         Some(_) if !local.is_polling() => Place::Fiber(local.jobs()),
@@ -71,7 +68,8 @@ pub(crate) fn place(local: &Local) -> Place {
     }
 }
 
-/// The calling fiber looks up: promotes what it is asked for, and gives way.
+/// Checks the requests to the calling fiber: promotes the jobs that are asked for, and yields if
+/// required.
 #[cold]
 pub(crate) fn beat(local: &Local) {
     if Worker::here(local).beat(local) {
@@ -79,7 +77,7 @@ pub(crate) fn beat(local: &Local) {
     }
 }
 
-/// Whether others may want the thread of the calling fiber, which could do more or end.
+/// True if others may want the thread of the calling fiber, which could compute more or end.
 pub(crate) fn is_wanted(local: &Local) -> bool {
     match Worker::of(local) {
         Some(worker) if local.fiber().is_some() => {
@@ -89,14 +87,13 @@ pub(crate) fn is_wanted(local: &Local) -> bool {
     }
 }
 
-/// Queues a fresh fiber that was a job of the calling fiber's; `wanted`: somebody waits
-/// for just that.
+/// Queues a fresh fiber that was a job of the calling fiber. `wanted`: a worker waits for exactly this.
 pub(crate) fn queue_job(local: &Local, fiber: FiberPtr, wanted: bool) {
     Worker::here(local).queue_job(fiber, wanted);
 }
 
-/// Drops `fiber`, a job of the caller's that has found no stack, unrun, if nobody else
-/// has taken it: the join does the job on its own.
+/// Drops `fiber`, a job of the caller that has found no stack, without running it, unless another
+/// worker has taken it. The join then does the job itself.
 pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     let worker = Worker::here(local);
     let taken = worker.pool.starved.take(|hungry| hungry == fiber);
@@ -107,16 +104,15 @@ pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// The calling fiber will wait for one of its jobs: its worker has reason to watch for
-/// the end.
+/// Notes that the calling fiber will wait for one of its jobs, so its worker should watch for the end.
 pub(crate) fn expect_end(local: &Local) {
     if let Some(worker) = Worker::of(local).filter(|w| w.pool.workers() > 1) {
         worker.gain.expect(clock::now());
     }
 }
 
-/// Runs a job that has become a fiber, on that fiber, and keeps account of it. It was
-/// noted among `owner`.
+/// Runs a job that has become a fiber, on that fiber, and accounts for it. It was noted in the list
+/// `owner`.
 pub(crate) fn run_job<R>(owner: *const Jobs, work: impl FnOnce() -> R) -> R {
     let began = clock::now();
     let result = work();
@@ -131,18 +127,18 @@ pub(crate) fn run_job<R>(owner: *const Jobs, work: impl FnOnce() -> R) -> R {
 }
 
 impl Pool {
-    /// The next join of each worker is to tell the monitor of itself.
+    /// Makes the next join of each worker notify the monitor.
     pub(super) fn arm_joins(&self) {
         for remote in self.remotes.iter() {
             remote.jobs.arm();
         }
     }
 
-    /// Has the monitor look often, which a pool of one worker may have none of so far.
+    /// Makes the monitor look often. Launches it if needed: a pool of one worker may have none yet.
     #[cold]
     fn look_after_joins(self: &Arc<Self>) {
         if !self.is_by_hand() && !self.is_monitored() {
-            // Without it nobody asks the fiber to give way, and it does so when it waits.
+            // Without the monitor no thread asks the fiber to yield, and it yields when it waits.
             let _ = self.launch_monitor();
         }
         self.monitor.attend();
@@ -161,7 +157,7 @@ impl Worker {
             return local.random_below(TURN) == 0;
         }
         let run = self.remote().counters.dispatched.get();
-        // What one fiber has not used is not the next one's.
+        // Credit that one fiber has not used does not pass to the next one.
         let mut credit = match self.credit_of.replace(Some(run)) {
             Some(other) if other != run => 0,
             _ => jobs.credit().get(),
@@ -181,7 +177,7 @@ impl Worker {
             credit -= 1;
         }
         if why.has(Beat::ARMED) {
-            // After the other wake: its thread would be in the way of that one's.
+            // After the other wake: the monitor's thread would compete with the woken worker's.
             self.pool.look_after_joins();
         }
         jobs.credit().set(credit);
@@ -191,14 +187,13 @@ impl Worker {
         gives_way
     }
 
-    /// Whether a job is to be where others find it, so that who has nothing to do need
-    /// not ask first.
+    /// True if a job is to be queued where other workers find it, so that a worker that has nothing to
+    /// do need not ask first.
     fn puts_out(&self) -> bool {
         self.pool.workers() > 1 && self.remote().queued() == 0
     }
 
-    /// Whether anybody may want this thread; if so the worker goes through everything
-    /// next.
+    /// True if others may want this thread; then the worker goes through everything next.
     fn gives_way(&self) -> bool {
         let driven = self.is_driven();
         let wanted = self.is_wanted();
@@ -209,27 +204,27 @@ impl Worker {
         wanted || driven
     }
 
-    /// Whether fibers wait for sockets that this worker asks about.
+    /// True if fibers wait for sockets that this worker polls.
     fn is_driven(&self) -> bool {
         self.driver().is_some_and(|driver| driver.is_used())
     }
 
-    /// Whether a fiber waits for this thread that no other would have taken.
+    /// True if a fiber waits for this thread that no other worker would have taken.
     fn is_wanted(&self) -> bool {
         let remote = self.remote();
         self.has_ready()
             || self.at_once.get().is_some()
             || !remote.mailbox.is_empty()
             || !remote.next.is_empty()
-            // One may be a job that has been put out.
+            // One of them may be a promoted job.
             || remote.queued() > 1
             || !self.pool.injector.is_empty()
             || self.unnoticed_phase()
             || self.timer_is_due()
     }
 
-    /// A job that was promoted here has not been taken by anybody before its join came to
-    /// it: they may want the next one, which may be longer.
+    /// A job that was promoted here was not taken before its join returned to it. Other workers may
+    /// want the next one, which may be longer.
     fn has_kept_a_job(&self) {
         let kept = self.kept.get() + 1;
         if kept < KEPT && self.pool.workers() > 1 && self.pool.idle.unoccupied() > 0 {
@@ -241,9 +236,8 @@ impl Worker {
         }
     }
 
-    /// A job of another worker's that began then is done, and nobody has heard of it yet:
-    /// who has waited for it may join again at once, and is to find that this worker
-    /// would take another one.
+    /// A job of another worker that began at `began` is done, and its joiner does not know yet. The
+    /// joiner may join again at once, and is to find that this worker would take another job.
     fn has_done_a_job(&self, began: u64) {
         let now = clock::now();
         self.gain.add(began, now);
@@ -254,8 +248,8 @@ impl Worker {
         }
     }
 
-    /// Asks for jobs, and watches for them, if some are likely to come, or for the end of
-    /// one that is waited for here. True if there is something to run.
+    /// Asks for jobs, and watches for them if some are likely to come, or for the end of one that is
+    /// waited for here. True if there is something to run.
     pub(super) fn watch_for_jobs(&self) -> bool {
         let asked = self.ask_for_jobs();
         match self.gain.worth_watching(clock::now()) {
@@ -269,8 +263,8 @@ impl Worker {
         }
     }
 
-    /// The next join of each other worker is to look up, since this one has nothing to
-    /// do, or will not have.
+    /// Makes the next join of each other worker check the requests, since this worker has nothing to
+    /// do, or will have nothing.
     fn ask_for_next_job(&self) {
         let own = &*self.remote().jobs;
         for remote in self.pool.remotes.iter() {
@@ -280,8 +274,8 @@ impl Worker {
         }
     }
 
-    /// This worker goes to sleep, and will not ask again. If jobs have not been worth a
-    /// wake-up, the monitor is to have it woken for the next one.
+    /// Arms the joins before this worker sleeps, since it will not ask again. If jobs have not been
+    /// worth a wake-up, the monitor is to have it woken for the next one.
     pub(super) fn leave_word_for_joins(&self) {
         self.gain.settle();
         if self.gain.is_worth_a_wake() {
@@ -289,8 +283,7 @@ impl Worker {
         }
     }
 
-    /// Has fibers that join on other workers make a fiber of a job; false if there are
-    /// none.
+    /// Makes fibers that join on other workers promote a job; false if there are none.
     pub(super) fn ask_for_jobs(&self) -> bool {
         let own = &*self.remote().jobs;
         let mut joining = self.pool.remotes.iter().map(|remote| &*remote.jobs);
