@@ -1,24 +1,24 @@
-//! The queue of fibers that no worker has yet: spawned by foreign threads, placed on another
-//! worker, or spilled from a full ring.
+//! The queue of fibers that no worker has yet: spawned by foreign threads, placed on another worker, or
+//! spilled from a full ring.
 //!
-//! A row of shards, each with two locked rows of pointers and their length beside them. (Not
-//! intrusive lists: a burst that spills is larger than any cache, and following links
-//! through cold headers costs a memory latency for each; pointers in a row can be prefetched
-//! together. Measured at a million spawned fibers: 25 ns of 145 for each.) Who pushes where
-//! is policy (`sched::place`); any thread may take from any shard, also a dead worker's.
+//! A row of shards, each with two locked rows of pointers and their length beside them. (Not intrusive
+//! lists: a burst that spills is larger than any cache, and following links through cold headers costs
+//! a memory latency for each; pointers in a row can be prefetched together. Measured at a million
+//! spawned fibers: 25 ns of 145 for each.) The shard to push to is policy (`sched::place`); any thread
+//! may take from any shard, also a dead worker's.
 //!
-//! What *arrived* is a queue. What *spilled* is a stack of batches to the worker whose ring
-//! it was, and a queue to everybody else: the owner goes on with what it spawned last, so
-//! that a tree of fibers is walked depth first and only few of its nodes have a stack at a
-//! time, and thieves take the subtrees nearest to the root (as in Cilk; Blumofe and
-//! Leiserson, 1999). Asked for either, a shard answers from the two in turn. The oldest are
-//! not forgotten: a worker takes one of them every few rounds (`sched::find`).
+//! Fibers that *arrived* form a queue. Fibers that *spilled* form a stack of batches to the worker of
+//! the ring, and a queue to all others. The owner continues with what it spawned last, so that a tree
+//! of fibers is walked depth first and only few of its nodes have a stack at a time. Thieves take the
+//! subtrees nearest to the root (as in Cilk; Blumofe and Leiserson, 1999). For either end, a shard
+//! answers from the two in turn. The oldest do not starve: a worker takes one of them every few rounds
+//! (`sched::find`).
 //!
-//! Owns: the shards. Does not own: the wake. Whoever pushes then asks
-//! [`Idle::claim_sleeper`](crate::sched::idle::Idle::claim_sleeper), whose fence orders the
-//! length written here before the look at the sleepers; whoever goes to sleep looks at
-//! the lengths after [`Idle::announce`](crate::sched::idle::Idle::announce). So the
-//! lengths themselves are written relaxed, by plain stores under the lock.
+//! Owns: the shards. Does not own: the wake. A thread that has pushed then calls
+//! [`Idle::claim_sleeper`](crate::sched::idle::Idle::claim_sleeper). The fence there orders the length
+//! written here before the look at the sleepers. A worker that goes to sleep looks at the lengths after
+//! [`Idle::announce`](crate::sched::idle::Idle::announce). So the lengths themselves are written
+//! relaxed, by plain stores under the lock.
 //!
 //! LOCK: a shard's lock is a leaf: nothing is called while it is held.
 
@@ -31,7 +31,7 @@ use crate::base::prefetch::prefetch;
 use crate::shim::Lock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 
-/// What running a fiber touches of its header: all of it and a small payload.
+/// Bytes of its header that running a fiber touches: all of it and a small payload.
 const HEAD: usize = 256;
 
 /// The shards.
@@ -43,7 +43,7 @@ pub(crate) struct Injector<T> {
 #[derive(Debug)]
 struct Shard<T> {
     queue: Lock<Queue<T>>,
-    /// The queue's length. Written under the lock, read by anyone.
+    /// The queue's length. Written under the lock, read by any thread.
     len: AtomicUsize,
 }
 
@@ -54,18 +54,18 @@ struct Queue<T> {
     arrived: VecDeque<NonNull<T>>,
     /// Oldest first too.
     spilled: VecDeque<NonNull<T>>,
-    /// Whether `spilled` is asked first the next time.
+    /// True if `spilled` is popped first the next time.
     spilled_first: bool,
 }
 
-/// Which of the spilled fibers to take; what arrived is a queue all the same.
+/// Which of the spilled fibers to take; the ones that arrived are a queue in any case.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum End {
     /// What has waited longest.
     Oldest,
-    /// The same; what spilled has the turn.
+    /// The same; those that spilled are first.
     OldestSpilled,
-    /// What spilled last.
+    /// The fibers that spilled last.
     Newest,
 }
 
@@ -88,12 +88,12 @@ impl<T: Linked> Injector<T> {
         self.shards.len()
     }
 
-    /// Adds one that arrived.
+    /// Pushes a fiber that arrived.
     pub(crate) fn push(&self, shard: usize, fiber: NonNull<T>) {
         self.shards[shard].edit(|queue| queue.arrived.push_back(fiber));
     }
 
-    /// Adds a batch that spilled from the ring of the shard's worker.
+    /// Pushes a batch that spilled from the ring of the shard's worker.
     pub(crate) fn spill(&self, shard: usize, mut batch: Fifo<T>) {
         self.shards[shard].edit(|queue| {
             while let Some(fiber) = batch.pop_front() {
@@ -102,8 +102,7 @@ impl<T: Linked> Injector<T> {
         });
     }
 
-    /// Takes up to `n` from one shard, the oldest of them first. An empty shard costs one
-    /// load.
+    /// Pops up to `n` from one shard, the oldest of them first. An empty shard costs one load.
     pub(crate) fn pop_batch(&self, shard: usize, n: u32, end: End) -> Fifo<T> {
         let shard = &self.shards[shard];
         if shard.len.load(Ordering::Relaxed) == 0 {
@@ -112,8 +111,7 @@ impl<T: Linked> Injector<T> {
         shard.edit(|queue| queue.take(n as usize, end))
     }
 
-    /// Takes up to `n` of the oldest of the first shard at or after `start` (going round)
-    /// that has any.
+    /// Pops up to `n` of the oldest of the first nonempty shard at or after `start` (circularly).
     pub(crate) fn pop_any(&self, start: usize, n: u32) -> Fifo<T> {
         let shards = self.shards.len();
         (0..shards)
@@ -122,7 +120,7 @@ impl<T: Linked> Injector<T> {
             .unwrap_or_default()
     }
 
-    /// How many wait, in all; exact only if nobody is at work.
+    /// The number of queued fibers, in all; exact only while no thread pushes or pops.
     pub(crate) fn len(&self) -> usize {
         self.shards
             .iter()
@@ -130,7 +128,7 @@ impl<T: Linked> Injector<T> {
             .sum()
     }
 
-    /// How many wait in one shard.
+    /// The number of queued fibers of one shard.
     pub(crate) fn shard_len(&self, shard: usize) -> usize {
         self.shards[shard].len.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
-//! One worker's queue of fibers that anyone may run: 256 slots, first in first out.
+//! One worker's run queue, open to thieves: 256 slots, first in first out.
 //!
-//! The owner pushes at the tail and pops at the head. A thief takes half from the head, for
-//! its own ring. Nobody else touches it; what does not fit goes to the injector.
+//! The owner pushes at the tail and pops at the head. A thief steals half from the head, into its own
+//! ring. No other thread accesses it; fibers that do not fit go to the injector.
 //!
 //! The head is two positions in one word. They differ while a thief copies:
 //!
@@ -11,7 +11,7 @@
 //!   ... free | being copied | queued  ...  queued | free ...
 //! ```
 //!
-//! | who | step | on the head | the tail |
+//! | thread | step | on the head | the tail |
 //! |---|---|---|---|
 //! | owner | push | reads `steal` (is there room?) | stores + 1, release |
 //! | owner | pop | CAS: `real` + 1 (and `steal`, if equal) | |
@@ -19,25 +19,24 @@
 //! | thief | release | CAS: `steal` = `real`, until it succeeds | |
 //! | owner | overflow | CAS: both = tail, only if equal | stores + 128, release |
 //!
-//! Overflow moves the newer half out: the owner takes all 256 like a thief would, so that
-//! nobody can claim meanwhile, hands the newer half over, and puts the older half back by
-//! moving the tail: position tail + i is the very slot of the i-th oldest. Between the two
-//! the ring looks empty; what excuses that is that overflow is followed by a publication
-//! in the injector and its wake check. (Taking the *older* half out instead would bounce
-//! what has waited longest behind the whole injector.)
+//! Overflow moves the newer half out. The owner claims all 256 like a thief would, so that no thief can
+//! claim meanwhile, hands the newer half over, and puts the older half back by moving the tail:
+//! position tail + i is the very slot of the i-th oldest. Between the two steps the ring looks empty.
+//! This is allowed because overflow is followed by a publication in the injector and its wake check.
+//! (Moving the *older* half out instead would put the fibers that have waited longest behind the whole
+//! injector.)
 //!
-//! Positions run freely through all of `u32` and are compared by subtraction. A stale CAS of
-//! the head could be fooled only by a thread that is held up for exactly a multiple of 2^32
-//! pops.
+//! Positions wrap through all of `u32` and are compared by subtraction. A stale CAS of the head can
+//! succeed wrongly only if its thread is held up for exactly a multiple of 2^32 pops.
 //!
 //! Invariants:
-//! * R1. Slots in `real..tail` hold fibers that belong to the ring; in `steal..real` they
-//!   belong to the thief that claimed them; all others are free and the owner's.
-//! * R2. Only the owner moves `tail`, and writes slots only in its free part, seen by an
-//!   acquire load of the head.
+//! * R1. Slots in `real..tail` hold fibers that belong to the ring; in `steal..real` they belong to the
+//!   thief that claimed them; all others are free and the owner's.
+//! * R2. Only the owner moves `tail`, and writes slots only in its free part, seen by an acquire load
+//!   of the head.
 //! * R3. `steal` != `real` only between a thief's claim and its release; one thief at a time.
-//! * R4. Whoever sees a head by an acquire load sees a tail at least as far: each CAS of
-//!   the head is a release by someone who had seen that tail.
+//! * R4. A thread that sees a head by an acquire load sees a tail at least as far: each CAS of the head
+//!   is a release by a thread that had seen that tail.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -48,18 +47,18 @@ use crate::base::pad::CachePadded;
 use crate::shim::UnsafeCell;
 use crate::shim::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The queue. Calls marked *owner* come from one thread; it is the caller's to keep to that.
+/// The queue. Calls marked *owner* come from one thread; the caller guarantees it.
 pub(crate) struct Ring<T> {
     /// `steal` (upper half) and `real`; written by owner and thieves.
     head: CachePadded<AtomicU64>,
     /// Written by the owner, read by thieves.
     tail: CachePadded<AtomicU32>,
-    /// R1 says whose each one is.
+    /// R1 says which side owns each slot.
     slots: [UnsafeCell<MaybeUninit<NonNull<T>>>; CAPACITY as usize],
 }
 
-// SAFETY: R1, R2: each slot has one owner at a time, and the head and tail hand it over. Only
-// pointers move; what they point to is the business of whoever follows them.
+// SAFETY: R1, R2: each slot has one owner at a time, and the head and tail hand it over. Only pointers
+// move; dereferencing them is the business of the code that does so.
 unsafe impl<T> Sync for Ring<T> {}
 // SAFETY: as above; the ring itself keeps nothing that is tied to a thread.
 unsafe impl<T> Send for Ring<T> {}
@@ -69,7 +68,7 @@ impl<T> Ring<T> {
         Ring::starting_at(0)
     }
 
-    /// An empty ring whose positions begin at `start`; tests begin close to the wrap.
+    /// Returns an empty ring with positions from `start`; tests begin close to the wrap.
     pub(super) fn starting_at(start: u32) -> Self {
         Ring {
             head: CachePadded::new(AtomicU64::new(pack(start, start))),
@@ -78,8 +77,8 @@ impl<T> Ring<T> {
         }
     }
 
-    /// *Owner.* Adds at the tail. Err gives the fiber back: no room, or a thief has not yet
-    /// released what it claimed. No read-modify-write.
+    /// *Owner.* Pushes at the tail. Returns the fiber as an error if the ring is full, or a thief has
+    /// not yet released what it claimed. No read-modify-write.
     #[inline]
     pub(crate) fn push(&self, fiber: NonNull<T>) -> Result<(), NonNull<T>> {
         let tail = self.tail.load(Ordering::Relaxed);
@@ -96,11 +95,11 @@ impl<T> Ring<T> {
         Ok(())
     }
 
-    /// *Owner.* Adds at the tail if there is room by now; else hands the newer half and then
-    /// `fiber` to `batch`, oldest first, or, if a thief is active, just `fiber`.
+    /// *Owner.* Pushes at the tail if there is room by now. Else hands the newer half and then `fiber`
+    /// to `batch`, oldest first, or, if a thief is active, just `fiber`.
     ///
-    /// LIVENESS: the ring may look empty for a moment, so whoever calls this publishes the
-    /// batch where others look and makes the wake check after it.
+    /// LIVENESS: the ring may look empty for a moment, so the caller publishes the batch where others
+    /// look and makes the wake check after it.
     pub(crate) fn push_overflow(
         &self,
         fiber: NonNull<T>,
@@ -130,7 +129,7 @@ impl<T> Ring<T> {
         batch(fiber);
     }
 
-    /// *Owner.* Takes the oldest. One read-modify-write; none if the ring is empty.
+    /// *Owner.* Pops the oldest. One read-modify-write; none if the ring is empty.
     #[inline]
     pub(crate) fn pop(&self) -> Option<NonNull<T>> {
         let tail = self.tail.load(Ordering::Relaxed);
@@ -159,9 +158,9 @@ impl<T> Ring<T> {
         }
     }
 
-    /// *Thief, the owner of `dst`.* Takes half of what is queued here, rounded up, at most
-    /// 128: returns the oldest and how many were taken in all; the others are in `dst`.
-    /// None: nothing is here, another thief is at it, or `dst` is more than half full.
+    /// *Thief, the owner of `dst`.* Steals half of what is queued here, rounded up, at most 128.
+    /// Returns the oldest and the number taken in all; the others are in `dst`. None if the ring is
+    /// empty, another thief is active, or `dst` is more than half full.
     pub(crate) fn steal_into(&self, dst: &Ring<T>) -> Option<(NonNull<T>, u32)> {
         debug_assert!(!std::ptr::eq(self, dst), "a thief that robs itself");
         let dst_tail = dst.tail.load(Ordering::Relaxed);
@@ -186,13 +185,13 @@ impl<T> Ring<T> {
         Some((oldest, n))
     }
 
-    /// How many more fit; any thread, approximate unless the owner asks.
+    /// The number of free slots; any thread, approximate unless the owner asks.
     pub(crate) fn free_slots(&self) -> u32 {
         let (steal, _, tail) = self.positions();
         CAPACITY.saturating_sub(tail.wrapping_sub(steal))
     }
 
-    /// How many are queued; any thread, approximate unless the owner asks.
+    /// The number of queued fibers; any thread, approximate unless the owner asks.
     pub(crate) fn len(&self) -> u32 {
         self.look().1
     }
@@ -202,7 +201,7 @@ impl<T> Ring<T> {
         self.len() == 0
     }
 
-    /// The head position and the length. Two looks that find the same head with something
+    /// Returns the head position and the length. Two looks that find the same head with something
     /// queued have found the same oldest fiber: it has aged by the time between them.
     pub(crate) fn look(&self) -> (u32, u32) {
         let (_, real, tail) = self.positions();
@@ -216,7 +215,7 @@ impl<T> Ring<T> {
         (steal, real, self.tail.load(Ordering::Acquire))
     }
 
-    /// The thief's first step: positions of the first fiber claimed and how many.
+    /// The thief's first step. Returns the positions of the first fiber claimed and how many.
     fn claim_half(&self) -> Option<(u32, u32)> {
         // ORDERING: Acquire for R4.
         let mut head = self.head.load(Ordering::Acquire);
@@ -245,8 +244,8 @@ impl<T> Ring<T> {
         }
     }
 
-    /// The thief's last step. LIVENESS: repeats only because the owner popped in between;
-    /// left undone it would lock all later thieves out.
+    /// The thief's last step. LIVENESS: repeats only because the owner popped in between; without it,
+    /// all later thieves would be locked out.
     fn release(&self) {
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -304,7 +303,7 @@ fn index(position: u32) -> usize {
     (position % CAPACITY) as usize
 }
 
-/// A power of two, so that positions may wrap; 256 as in Go and Tokio. Small under loom: all
-/// that matters is empty, half and full.
+/// A power of two, so that positions may wrap; 256 as in Go and Tokio. Small under loom: only empty,
+/// half and full matter.
 pub(crate) const CAPACITY: u32 = if cfg!(loom) { 4 } else { 256 };
 const HALF: u32 = CAPACITY / 2;
