@@ -1,43 +1,42 @@
-//! The monitor: a thread that looks for fresh fibers that nobody takes.
+//! The monitor: a thread that looks for fresh fibers that no worker takes.
 //!
-//! Workers wake each other for *surplus* only. What is less than that waits for its own
-//! worker, which may be computing: the monitor sees to it that such work does not sit there
-//! while another worker sleeps. It looks at each worker's ring and `next` slot; what it
-//! finds unchanged at its next look, at least [`AGE`] later, is *aged*, and a sleeper is
-//! woken for it.
+//! Workers wake each other for *surplus* only. Less than that waits for its own worker, which may be
+//! computing: the monitor ensures that such work does not stay there while another worker sleeps. It
+//! looks at each worker's ring and `next` slot. Work that is unchanged at its next look, at least
+//! [`AGE`] later, is *aged*, and a sleeper is woken for it.
 //!
-//! It is a safety net too: a worker that sleeps with fibers in its mailbox, and for [`LOST`]
-//! without word of them, is woken and counted as a rescue. That count stays zero, or the sleep
-//! protocol is broken. (For less than that it says nothing: the thread that has put a fiber there
-//! and is about to give word of it may have been preempted between the two.)
+//! It is a safety net too: a worker that sleeps with fibers in its mailbox, and for [`LOST`] has not
+//! been notified, is woken and counted as a rescue. A nonzero count means that the sleep protocol is
+//! broken. (A shorter delay proves nothing: the thread that has pushed a fiber there and is about to
+//! notify the worker may have been preempted between the two.)
 //!
-//! And it looks for stalls (`stall`).
+//! It also detects stalls (`stall`).
 //!
 //! | state | period | entered when |
 //! |---|---|---|
 //! | Attending | 500 µs, 100 µs while it sees young work | a worker spawns while another sleeps |
 //! | Suspicious | 500 µs to 4 ms | no worker sleeps, work waits, some worker did not dispatch |
-//! | Beating | 2 ms, 250 µs while somebody waits behind a fiber that joins | no worker sleeps, a fiber joins |
+//! | Beating | 2 ms, 250 µs while a fiber waits behind a fiber that joins | no worker sleeps, a fiber joins |
 //! | Restless | 2 ms | no worker sleeps, and work waits or some worker did not dispatch |
 //! | Dozing | 20 ms | nothing young was seen for [`CALM`] looks, or no worker sleeps |
 //! | Lingering | 100 ms | all workers sleep, and some have run lately |
 //! | Stopped | until attended to | all workers sleep |
 //!
-//! And it looks after fibers that join (`beat`): while some worker sleeps, or others wait behind them.
+//! It also watches fibers that join (`beat`): while some worker sleeps, or others wait behind them.
 //!
-//! What it has seen of all workers together goes to `scale`, which decides whether there
-//! should be more of them, or fewer.
+//! Its view of all workers together goes to `scale`, which decides whether there should be more of
+//! them, or fewer.
 //!
-//! LIVENESS: it stops only while all workers sleep, and looks at that once more after it has
-//! said so. A worker that wakes up starts it again, since the fiber that it was woken for may hold
-//! its thread; so that this costs nothing while wakes follow each other, the monitor lingers for a second
-//! before it stops. A worker that goes to sleep while others are awake starts it again (it may have
-//! missed what they spawned in the moment before, and they may have missed that it sleeps).
-//! So while one worker is awake and another sleeps, it runs. Who puts a fiber where others may take it
-//! while nobody sleeps starts it again too: since all have been woken from outside, nobody may
-//! have gone to sleep since it stopped, and if all block their threads now, it is to find that out. The step from Attending to
-//! Dozing is not fenced against a spawner; the worst of it is one period of 20 ms.
-//! (`models/idle.pml`)
+//! LIVENESS: it stops only while all workers sleep, and checks that once more after it has announced
+//! it. A worker that wakes up starts it again, since the fiber that it was woken for may hold its
+//! thread. So that this costs nothing while wakes follow each other, the monitor lingers for a second
+//! before it stops. A worker that goes to sleep while others are awake starts it again: it may have
+//! missed what they spawned in the moment before, and they may have missed that it sleeps. So while one
+//! worker is awake and another sleeps, it runs. A worker that puts a fiber where others may take it
+//! while no worker sleeps starts it again too: since all have been woken from outside, possibly none
+//! has gone to sleep since it stopped, and if all block their threads now, the monitor must find out.
+//! The step from Attending to Dozing is not fenced against a spawner; the worst case is one period of
+//! 20 ms. (`models/idle.pml`)
 
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -64,57 +63,57 @@ use crate::sys::Activity;
 use crate::sys::parker::Parker;
 use crate::sys::poller::Events;
 
-/// The least time between two looks that may call work aged: twice what it costs to wake a
-/// thread for it (`SURPLUS` in `pace`). The three times are arbitrary; no
-/// measurement yet.
+/// The least time between two looks that may call work aged: twice the cost of waking a thread for it
+/// (`SURPLUS` in `pace`). The three times are arbitrary; no measurement yet.
 const AGE: Duration = Duration::from_micros(100);
-/// How long word of a fiber may be on its way: many times what a thread that is preempted waits for
+/// How long the notification of a fiber may be delayed: many times what a preempted thread waits for
 /// its turn on a crowded machine.
 const LOST: Duration = Duration::from_millis(200);
-/// Between two looks while attending.
+/// Time between two looks while attending.
 const PERIOD: Duration = Duration::from_micros(500);
-/// Between two looks while fibers join and nobody waits behind them: what a fiber that wants a thread of theirs waits for.
+/// Time between two looks while fibers join and none waits behind them: how long a fiber that wants a
+/// thread of theirs waits.
 const BEAT: Duration = Duration::from_millis(2);
-/// The same while others do wait there. With eight fibers that join on two workers a sleeper was late by 5.9 ms at most
-/// in 99 of 100 cases at 500 µs, by 2.8 ms at this.
+/// The same while others do wait there. With eight fibers that join on two workers, a sleeper was late
+/// by 5.9 ms at most in 99 of 100 cases at 500 µs, by 2.8 ms at this.
 const CROWDED: Duration = Duration::from_micros(250);
-/// Between two looks while dozing: the worst delay of a wake that the fenceless step to
-/// dozing has missed.
+/// Time between two looks while dozing: the worst delay of a wake that the unfenced step to dozing has
+/// missed.
 const DOZE: Duration = Duration::from_millis(20);
-/// Between two looks while all workers run and work waits, or may come while some are stuck: with the
-/// look at which that has aged, and the start of a thread, a fiber starts within 5 ms.
+/// Time between two looks while all workers run and work waits, or may come while some are stuck. With
+/// the look at which that has aged, and the start of a thread, a fiber starts within 5 ms.
 const FITFUL: Duration = Duration::from_millis(2);
 
-/// Between two looks in vain at a worker that seems stuck the time doubles so often: to
-/// 4 ms. Arbitrary.
+/// How often the time between two looks in vain at a worker that seems stuck doubles: to 4 ms.
+/// Arbitrary.
 const LEAST_SUSPICIOUS: u32 = 3;
 
 /// Looks without young work after which the monitor dozes: 10 ms at [`PERIOD`]. Arbitrary.
 const CALM: u32 = 20;
 
-/// How long a worker that was woken, or whose thread was made, may take until it runs a fiber, before
-/// it is given up on. Arbitrary: longer than that takes on a machine with ten threads for each processor.
+/// How long a worker that was woken, or newly launched, may take until it runs a fiber, before the
+/// monitor gives up on it. Arbitrary: longer than that takes on a machine with ten threads for each
+/// processor.
 const RISE: Duration = Duration::from_millis(100);
 
-/// A worker that has not popped its `placed` fibers for this long loses them, even if no fiber
-/// holds its thread. Many times the wait for a processor among four times as many threads.
+/// A worker that has not popped its `placed` fibers for this long loses them, even if no fiber holds
+/// its thread. Many times the wait for a processor among four times as many threads.
 const ABSENT: Duration = Duration::from_secs(1);
 
-/// Looks that show more workers at work than there should be, before some are sent away.
-/// Arbitrary: a few.
+/// Looks that show more active workers than intended, before some are sent away. Arbitrary: a few.
 const LASTING: u32 = 4;
 
 const ATTENDING: u32 = 0;
 const RESTLESS: u32 = 1;
 const DOZING: u32 = 2;
-/// It checks now and then whether a worker runs again; else as `Stopped`.
+/// Checks now and then whether a worker runs again; otherwise as `Stopped`.
 const LINGERING: u32 = 3;
 const STOPPED: u32 = 4;
 
-/// Between two looks while it lingers.
+/// Time between two looks while it lingers.
 const LINGER: Duration = Duration::from_millis(100);
-/// So many such looks in a row show that nothing runs, and it stops: so a worker that sleeps and
-/// wakes up all the time need not start it each time. Arbitrary.
+/// So many such looks in a row show that nothing runs, and it stops. A worker that sleeps and wakes up
+/// frequently thus need not start it each time. Arbitrary.
 const LINGERS: u32 = 10;
 
 /// The monitor of one pool.
@@ -132,7 +131,7 @@ impl Monitor {
         }
     }
 
-    /// Dozes until it is told of a join; calls `armed` when that can be.
+    /// Dozes until a join notifies it; calls `armed` when that is possible.
     pub(super) fn rest_until_told(&self, worker: &Jobs, armed: impl FnOnce()) {
         self.arm(DOZING, std::iter::once(worker));
         armed();
@@ -146,32 +145,30 @@ pub(super) struct Look {
     next: usize,
     head: u32,
     queued: u32,
-    /// Of the common ready list: how many were taken out of it, how many are in it.
+    /// Of the common ready list: the number of fibers taken out of it, and of those in it.
     taken: u32,
     ready: usize,
     epoch: u64,
-    /// Since when the epoch has been seen to be this.
+    /// Since when the epoch has had this value.
     since: u64,
-    /// The worker has a thread, which is not asleep for want of work.
+    /// The worker has a thread that is not asleep for lack of work.
     awake: bool,
-    /// Since when it has been seen to be awake and to run nothing; 0 if it is not so.
+    /// Since when the worker has been seen awake and running nothing; 0 if it is not.
     up: u64,
     /// The injector was not empty.
     injected: bool,
     /// The number of `placed` fibers, and since when it has not changed.
     placed: usize,
     placed_since: u64,
-    /// The present run was noted as one that holds the thread (`lines`).
+    /// The present run was recorded as one that holds the thread (`lines`).
     held: bool,
-    /// When its thread was first asked for the processor time that it had used by then, while the
-    /// same fiber ran.
+    /// When the processor time of its thread was first read while the same fiber ran, and that time.
     used: Option<(u64, u64)>,
     /// Whether the thread waits in the system; if it was asked.
     waits: Option<bool>,
-    /// It was asked at an earlier look of this run.
+    /// An earlier look of this run has asked it.
     asked: bool,
-    /// Since when it has been seen to sleep with mail in its box and without word of it; 0 if it
-    /// is not so.
+    /// Since when the worker has been seen asleep with mail and without a notification; 0 if it is not.
     pub(super) unaware: u64,
 }
 
@@ -183,7 +180,7 @@ impl Monitor {
         }
     }
 
-    /// Has the monitor look soon and often. A load if it does already.
+    /// Makes the monitor look soon and often. A load if it already does.
     #[inline]
     pub(super) fn attend(&self) {
         if self.state.load(Ordering::Relaxed) != ATTENDING {
@@ -191,7 +188,7 @@ impl Monitor {
         }
     }
 
-    /// Has the monitor start again if it has stopped.
+    /// Restarts the monitor if it has stopped.
     pub(super) fn resume(&self) {
         // ORDERING: SeqCst: after the fence of the caller's announcement, see LIVENESS.
         if self.state.load(Ordering::SeqCst) >= LINGERING {
@@ -201,7 +198,7 @@ impl Monitor {
 
     /// A worker has woken up: starts the monitor if it has stopped, so that it sees stalls.
     ///
-    /// LIVENESS: as for [`resume`](Monitor::resume); one that lingers looks by itself.
+    /// LIVENESS: as for [`resume`](Monitor::resume); a monitor that lingers looks by itself.
     #[inline]
     pub(super) fn watch_stalls(&self) {
         // ORDERING: SeqCst: after the fence of the caller's retraction.
@@ -210,12 +207,12 @@ impl Monitor {
         }
     }
 
-    /// As [`resume`](Monitor::resume), for a worker that has put a fiber where others may take
-    /// it and sees no worker asleep: a plain load. A monitor that dozes looks soon: the fiber waits
-    /// behind what may compute for long.
+    /// As [`resume`](Monitor::resume), for a worker that has put a fiber where others may take it and
+    /// sees no worker asleep: a plain load. A monitor that dozes looks soon, because the fiber may wait
+    /// behind a long computation.
     ///
-    /// ORDERING: Relaxed: the fence of that worker's last awakening comes before; a monitor that
-    /// stops after it sees that this worker is awake.
+    /// ORDERING: Relaxed: the fence of that worker's last awakening comes before; a monitor that stops
+    /// after it sees that this worker is awake.
     #[inline]
     pub(super) fn resume_if_stopped(&self) {
         if self.state.load(Ordering::Relaxed) >= DOZING {
@@ -231,13 +228,14 @@ impl Monitor {
         }
     }
 
-    /// Has the monitor look at the pool's phase now, even between two of its looks.
+    /// Makes the monitor look at the pool's phase now, even between two of its looks.
     pub(super) fn rouse(&self) {
         self.state.swap(ATTENDING, Ordering::SeqCst);
         self.parker.unpark();
     }
 
-    /// Looks seldom from now on: the next join of each worker is to tell of itself.
+    /// Announces that the monitor looks seldom from now on: the next join of each worker is to notify
+    /// it.
     fn arm<'a>(&self, state: u32, workers: impl Iterator<Item = &'a Jobs>) {
         self.state.store(state, Ordering::SeqCst);
         workers.for_each(Jobs::arm);
@@ -303,7 +301,7 @@ impl Monitor {
             } else if joined > 0 {
                 self.wait(beat);
             } else {
-                // What comes while nobody is free is seen by the next look, not before.
+                // Work that arrives while no worker is free is seen by the next look, not before.
                 let nobody_is_free = stuck && !pool.idle.sleepers_hint();
                 let (state, doze) = match young || nobody_is_free {
                     true => (RESTLESS, FITFUL),
@@ -320,7 +318,7 @@ impl Monitor {
         }
     }
 
-    /// Waits until the next look; true if somebody has asked for it.
+    /// Waits until the next look; true if it was requested early.
     fn wait(&self, length: Duration) -> bool {
         self.parker.park_until(shim::now() + length)
     }
@@ -335,8 +333,8 @@ impl Monitor {
         let at = clock::now();
         looks.resize_with(pool.remotes.len(), || Look::first(at));
         let mut seen = Evidence {
-            // What is in the injector has been published to all, so somebody should be on the
-            // way to it.
+            // Fibers in the injector have been published to all, so a worker should be on the way to
+            // them.
             waiting: pool.injector.len(),
             ..Evidence::default()
         };
@@ -376,7 +374,7 @@ impl Monitor {
                 let crowded = remote.jobs.is_crowded();
                 seen.crowded |= crowded;
                 let fresh = now.epoch != last.epoch && !crowded;
-                // One that has been asked and does not join is left to itself.
+                // A fiber that has been asked and does not join is left to itself.
                 seen.joining |= fresh || remote.jobs.ask(Beat::GIVE_WAY);
                 if pool.idle.sleepers_hint() {
                     remote.jobs.ask(Beat::ASKED);
@@ -412,20 +410,19 @@ impl Monitor {
     }
 }
 
-/// The spawn line of the fiber that the worker runs, if the dispatch is still that of `epoch`.
+/// Returns the spawn line of the fiber that the worker runs, if the dispatch is still that of `epoch`.
 fn running_at(remote: &Remote, epoch: u64) -> Option<&'static Location<'static>> {
     let fiber = NonNull::new(remote.running.load(Ordering::Acquire))?;
     let location = header(fiber).location();
     (remote.counters.dispatched.get() == epoch).then_some(location)
 }
 
-/// Dispatches of all workers.
+/// Returns the number of dispatches of all workers.
 fn dispatched<'a>(looks: impl Iterator<Item = &'a Look>) -> u64 {
     looks.map(|look| look.epoch).sum()
 }
 
-/// Since when something holds that holds now or not: `before` says since when it did at the look
-/// before, 0 that it did not.
+/// Returns since when a condition holds, 0 if it does not. `before` is the result of the look before.
 pub(super) fn since(before: u64, holds: bool, at: u64) -> u64 {
     match (holds, before) {
         (false, _) => 0,
@@ -434,8 +431,8 @@ pub(super) fn since(before: u64, holds: bool, at: u64) -> u64 {
     }
 }
 
-/// Fires the timers that are due of a worker that does not come to it, where fibers may
-/// migrate; returns when the next one is, as `base::clock` counts.
+/// Fires the due timers of a worker that does not get to them, where fibers may migrate. Returns when
+/// the next one is due, as `base::clock` counts.
 fn fire_for(remote: &Remote, at: u64) -> u64 {
     let Some(commons) = remote.commons else {
         return u64::MAX;
@@ -447,7 +444,7 @@ fn fire_for(remote: &Remote, at: u64) -> u64 {
 }
 
 impl Look {
-    /// What is believed of a worker before the first look at it.
+    /// Returns what is assumed of a worker before the first look at it.
     fn first(at: u64) -> Look {
         Look {
             since: at,
@@ -515,8 +512,8 @@ impl Look {
         }
     }
 
-    /// Whether the thread has used half of the time since it was first asked so, or waits in the
-    /// system; else it waits for a processor, and so would other threads.
+    /// True if the thread has used half of the time since its processor time was first read, or waits
+    /// in the system. Else it waits for a processor, and so would other threads.
     fn is_kept_by_its_fiber(&mut self, remote: &Remote, at: u64) -> bool {
         let Some(used) = remote.thread.processor_time() else {
             return true;
@@ -526,7 +523,7 @@ impl Look {
         runs || remote.thread.activity() == Some(Activity::Waits)
     }
 
-    /// Notes the line of a fiber that holds its thread for [`HELD`].
+    /// Records the line of a fiber that holds its thread for [`HELD`].
     fn note_held(&mut self, pool: &Pool, remote: &Remote, at: u64) {
         let still = at - self.since;
         let held = HELD.as_nanos() as u64;
@@ -535,7 +532,7 @@ impl Look {
         {
             return;
         }
-        // Asked twice: the answers are about the time in between.
+        // Read twice: the answers are about the time in between.
         let blocks = self.waits(remote, at);
         let kept = blocks || self.is_kept_by_its_fiber(remote, at);
         if still < held || !self.asked || !kept {
@@ -553,29 +550,29 @@ impl Look {
         }
     }
 
-    /// Whether the worker's thread waits in the system.
+    /// True if the worker's thread waits in the system.
     fn waits(&mut self, remote: &Remote, at: u64) -> bool {
         *self.waits.get_or_insert_with(|| {
             remote.in_place.load(Ordering::Acquire) > 0 || remote.thread.waits(at)
         })
     }
 
-    /// Fibers that others could take.
+    /// The number of fibers that others could take.
     fn waiting(&self) -> usize {
         self.queued as usize + self.ready + usize::from(self.next != 0)
     }
 
-    /// Whether the worker is on its way to whatever waits.
+    /// True if the worker is on its way to whatever waits.
     fn is_getting_up(&self, at: u64) -> bool {
         self.up != 0 && at - self.up < RISE.as_nanos() as u64
     }
 
-    /// Whether word of a fiber in the worker's mailbox will not come any more.
+    /// True if the notification of a fiber in the worker's mailbox will not come any more.
     pub(super) fn has_lost_a_wake(&self, at: u64) -> bool {
         self.unaware != 0 && at - self.unaware >= LOST.as_nanos() as u64
     }
 
-    /// Finds out whether the worker is stuck, and how.
+    /// Determines whether the worker is stuck, and how.
     fn examine(&mut self, pool: &Pool, remote: &Remote, at: u64, seen: &mut Evidence) {
         let still = at - self.since;
         if !self.awake || self.up != 0 {
