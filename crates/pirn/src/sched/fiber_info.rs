@@ -1,12 +1,13 @@
-//! One fiber as a report tells it.
+//! The description of one fiber in a report.
 //!
-//! Owns: what is read of a header, by whom, and what that means. Does not own: who asks whom
-//! (`roll`), the words for what is waited for (`wait::object`), or the text of a dump (`diag`).
+//! Owns: what is read of a header, by which thread, and what that means. Does not own: how the question
+//! gets there (`roll`), the words for what is waited for (`wait::object`), or the text of a dump
+//! (`diag`).
 //!
-//! Three readers. A worker reads the headers of its own started fibers, which do not run
-//! meanwhile: everything. Where fibers may migrate, whoever asks holds those that are parked, and
-//! reads everything of them. Of other fibers, and of the one that a worker runs which does not
-//! answer, whoever asks reads what is constant or atomic.
+//! There are three readers. A worker reads everything in the headers of its own started fibers, which
+//! do not run meanwhile. Where fibers may migrate, the asker holds those that are parked, and reads
+//! everything of them. Of other fibers, and of the one that an unresponsive worker runs, the asker
+//! reads what is constant or atomic.
 
 use std::backtrace::Backtrace;
 use std::panic::Location;
@@ -28,53 +29,54 @@ use crate::wait::object::{Object, ObjectKind};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FiberInfo {
-    /// Which fiber.
+    /// Identity of the fiber.
     pub id: FiberId,
-    /// Its name, if it has one; not known of a fiber whose worker does not answer.
+    /// Its name, if it has one. Unknown for a fiber of a worker that does not answer.
     pub name: Option<String>,
-    /// What it does, by name.
+    /// State of the fiber.
     pub state: State,
-    /// What kind of thing it waits for; none if it does not wait.
+    /// Kind of the thing it waits for; `None` if it does not wait.
     pub reason: Option<Reason>,
-    /// How long it has waited; zero if it does not. Counted from when its worker had last read
-    /// the clock, which it does at least every 61 runs of fibers: so it may be too long by as
-    /// much as those took. On a [deterministic](crate::runtime::Builder::deterministic) runtime
-    /// it is real time too.
+    /// How long it has waited; zero if it does not. Counted from when its worker had last read the
+    /// clock, which it does at least every 61 runs of fibers. So it may be too long by the duration of
+    /// those runs. On a [deterministic](crate::runtime::Builder::deterministic) runtime it is real time
+    /// too.
     pub since: Duration,
     /// Where it was spawned.
     pub spawned_at: &'static Location<'static>,
     /// The call that it waits in.
     pub waits_at: Option<&'static Location<'static>>,
-    /// What it waits for, if that has a state of its own: a sleep has none.
+    /// The object it waits for, if that has a state of its own: a sleep has none.
     pub waits_for: Option<Object>,
     /// When the wait ends by itself.
     pub deadline: Option<Instant>,
-    /// Bytes of its stack in use; 0 if that is not known.
+    /// Bytes of its stack in use; 0 if unknown.
     pub stack_used: usize,
-    /// Bytes of stack that it has.
+    /// Size of its stack in bytes.
     pub stack_size: usize,
     /// The number of its worker.
     pub worker: usize,
-    /// The frames of a fiber that waits, innermost first. Only for some hundred fibers of each
-    /// worker, and only on x86-64 Unix; sanitizers have none.
+    /// The frames of a fiber that waits, innermost first. Only for some hundred fibers of each worker,
+    /// and only on x86-64 Unix; empty under sanitizers.
     pub backtrace: Option<Backtrace>,
-    /// Which of its waits this is.
+    /// The number of its current wait.
     pub(crate) wait: u64,
 }
 
-/// A fiber's own words for what it waits for, before anybody has looked at that.
+/// A fiber's own record of what it waits for, before the object is read.
 pub(super) struct Sighting {
     pub(super) info: FiberInfo,
     pub(super) subject: Option<Subject<'static>>,
 }
 
 impl FiberInfo {
-    /// A started fiber that does not run, but for what it waits for; or the one that runs.
+    /// Describes a started fiber that does not run, except for the object it waits for; or the one that
+    /// runs.
     ///
     /// # Safety
     /// The fiber is in `state`. On its own worker, which runs no other fiber before the result is
-    /// dropped; or the caller holds it until then.
-    /// `off_stack`: nobody is on its stack, or the caller is.
+    /// dropped; or the caller holds it until then. `off_stack`: no thread is on its stack, or the
+    /// caller is.
     pub(super) unsafe fn sight(
         worker: usize,
         fiber: FiberPtr,
@@ -109,7 +111,7 @@ impl FiberInfo {
             } else if frames {
                 // SAFETY: H2: its worker's own, which is this one.
                 let context = unsafe { &*header.context.get() };
-                // SAFETY: H2: suspended, and nobody else resumes it.
+                // SAFETY: H2: suspended, and no other thread resumes it.
                 unsafe { context::visit(context, range, &mut look) };
             }
         }
@@ -138,7 +140,7 @@ impl FiberInfo {
         }
     }
 
-    /// What can be said of a worker that does not answer: what it runs.
+    /// Returns the fiber that a worker runs that does not answer.
     pub(super) fn running(worker: usize, remote: &Remote) -> Option<FiberInfo> {
         // ORDERING: Acquire: pairs with the Release of its worker.
         let fiber = NonNull::new(remote.running.load(Ordering::Acquire))?;
@@ -147,8 +149,8 @@ impl FiberInfo {
         Some(FiberInfo::known(worker, unsafe { fiber.as_ref() }))
     }
 
-    /// What can be said of a started fiber that is not parked; nothing, if its joiners have been
-    /// told of its end.
+    /// Describes a started fiber that is not parked. `None` if its joiners have been notified of its
+    /// end.
     ///
     /// # Safety
     /// Something keeps it from ending.
@@ -170,7 +172,7 @@ impl FiberInfo {
         Some(info)
     }
 
-    /// What any thread may read of any header.
+    /// Returns what any thread may read of any header.
     fn known(worker: usize, header: &Header) -> FiberInfo {
         FiberInfo {
             id: FiberId::from_number(header.id()).expect("generations start at one"),
@@ -191,7 +193,7 @@ impl FiberInfo {
     }
 }
 
-/// Whom a parked fiber waits for, if that is another fiber.
+/// Returns which fiber a parked fiber waits for, if it waits for one.
 ///
 /// # Safety
 /// As [`FiberInfo::sight`].
@@ -224,18 +226,18 @@ pub(super) unsafe fn link(fiber: FiberPtr) -> Option<Link> {
     })
 }
 
-/// Whether a started fiber that does not run waits. On its own worker.
+/// True if a started fiber that does not run waits. On its own worker.
 pub(super) fn waits(fiber: FiberPtr) -> bool {
     // SAFETY: H1.
     unsafe { fiber.as_ref() }.state.is_parked()
 }
 
-/// The address of the scope that the fiber is a child of, or 0.
+/// Returns the address of the scope that the fiber is a child of, or 0.
 fn scope_of(header: &Header) -> usize {
     header.on_end.get().map_or(0, |hook| hook.data.addr())
 }
 
-/// What a fiber of the calling worker waits for, if it does. Not one that runs.
+/// Returns the reason for which a fiber of the calling worker waits, if it does. Not one that runs.
 pub(super) fn reason(fiber: FiberPtr) -> Option<Reason> {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
@@ -247,12 +249,13 @@ pub(super) fn reason(fiber: FiberPtr) -> Option<Reason> {
 #[derive(Debug, Copy, Clone)]
 pub(super) struct Waiting {
     pub(super) reason: Reason,
-    /// The address of the object, if it is one that has a state.
+    /// The address of the object, if it has a state.
     pub(super) on: Option<usize>,
 }
 
-/// What a fiber waits for, or has waited for until it was claimed; nothing if it does neither. The
-/// caller is its worker, and the fiber does not run; or has claimed its wait and not enqueued it yet.
+/// Returns what a fiber waits for, or has waited for until it was claimed; `None` if it does neither.
+/// The caller is its worker, and the fiber does not run; or the caller has claimed its wait and not
+/// enqueued it yet.
 pub(super) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
     // SAFETY: H1.
     let header = unsafe { fiber.as_ref() };
@@ -264,7 +267,7 @@ pub(super) fn waiting(fiber: FiberPtr) -> Option<Waiting> {
     })
 }
 
-/// What a started fiber does, and what for.
+/// Returns the state of a started fiber, and its reason to wait.
 ///
 /// # Safety
 /// As [`FiberInfo::sight`].

@@ -1,7 +1,7 @@
-//! What anybody can see of the workers without asking them.
+//! The view of the workers without asking them.
 //!
-//! Owns: one reading of the atomics that each worker keeps for others. Does not own: what a
-//! worker says of itself (`roll`), which wakes it: so a glance comes first, and shows who slept.
+//! Owns: one reading of the atomics that each worker keeps for others. Does not own: the answers of
+//! workers (`roll`), which wake them: so a glance comes first, and shows which workers slept.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::remote::Remote;
 use super::watch::{ASLEEP, TIMED};
 use crate::shim::atomic::Ordering;
 
-/// What one worker was doing.
+/// The state of one worker.
 #[derive(Debug)]
 pub(crate) struct Glance {
     pub(crate) worker: usize,
@@ -33,14 +33,14 @@ pub(crate) enum Mood {
     Gone,
     /// It runs a fiber, or looks for one.
     Awake,
-    /// It sleeps until somebody wakes it.
+    /// It sleeps until it is woken.
     Asleep,
-    /// It sleeps until some time has come.
+    /// It sleeps until some deadline.
     Timed,
 }
 
 impl Pool {
-    /// A glance at each worker, in the order of their numbers.
+    /// Returns a glance at each worker, in the order of their numbers.
     pub(crate) fn glance(self: &Arc<Self>) -> Vec<Glance> {
         let look = |(worker, remote)| look(worker, remote);
         self.remotes.iter().enumerate().map(look).collect()
@@ -57,7 +57,7 @@ fn look(worker: usize, remote: &Remote) -> Glance {
         _ => Mood::Awake,
     };
     let started = remote.settled.get();
-    // Where fibers may migrate it may be one that has started elsewhere.
+    // Where fibers may migrate, it may be one that has started elsewhere.
     let has_some = started > 0 || remote.commons.is_some();
     let running = mood == Mood::Awake && has_some;
     Glance {

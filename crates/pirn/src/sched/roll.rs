@@ -1,28 +1,26 @@
-//! The roll: everybody who wants to know asks all workers of a pool what fibers they have, and
-//! each worker answers for its own, between two dispatches.
+//! The roll: a caller that wants a snapshot asks all workers of a pool for their fibers, and each
+//! worker answers for its own, between two dispatches.
 //!
-//! Owns: how the question gets to the workers and the answers back. Does not own: what is said
-//! of a fiber (`fiber_info`), or what is done with it (`diag`, `shutdown`).
+//! Owns: how the question gets to the workers and the answers back. Does not own: what is said of a
+//! fiber (`fiber_info`), or what is done with it (`diag`, `shutdown`).
 //!
-//! 1. The asker waits for its turn, opens a page in the book, raises `number`, and rouses
-//!    everyone.
-//! 2. A worker compares `number` with the one it has answered wherever it looks at the pool's
-//!    phase: at least every 61 dispatches, before it sleeps, and when it was roused. If they
-//!    differ it describes its fibers and enters them in the book.
-//! 3. The asker waits until all have answered, but no longer than [`BOUND`], and not for a worker
-//!    that the monitor has seen to run one fiber for as long. Such a worker is entered with
-//!    what is known of it without it: the fiber that it runs, since when, how many others are ready
-//!    or wait.
+//! 1. The asker waits for its turn, opens a page in the book, raises `number`, and wakes all workers.
+//! 2. A worker compares `number` with the one it has answered wherever it looks at the pool's phase: at
+//!    least every 61 dispatches, before it sleeps, and when it was woken. If they differ, it describes
+//!    its fibers and enters them in the book.
+//! 3. The asker waits until all have answered, but no longer than [`BOUND`], and not for a worker that
+//!    the monitor has seen to run one fiber for as long. Such a worker is entered with what is known
+//!    without its answer: the fiber that it runs, since when, and how many others are ready or wait.
 //!
 //! A worker that has thousands of fibers is asked for a few at a time ([`Question::Piece`], see
-//! `walk`): only the workers that are wanted answer such a question.
+//! `walk`). Only the workers that are wanted answer such a question.
 //!
-//! An asker that is itself a worker answers for itself, also while it waits for its turn: so two
-//! fibers that ask at the same time do not wait for each other.
+//! An asker that is itself a worker answers for itself, also while it waits for its turn: so two fibers
+//! that ask at the same time do not wait for each other.
 //!
-//! LIVENESS: `number` is raised before everyone is roused, and a worker that is roused looks at
-//! it. If the look before a sleep comes first, the token that it is roused with ends the sleep;
-//! else the look sees the number.
+//! LIVENESS: `number` is raised before all workers are woken, and a worker that is woken looks at it.
+//! If the look before a sleep comes first, the token of the wake ends the sleep; else the look sees the
+//! number.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -43,19 +41,18 @@ use crate::shim::atomic::{AtomicU64, Ordering};
 use crate::shim::{self, Condvar, Mutex};
 use crate::wait::object::Object;
 
-/// How long workers have to answer. Arbitrary: far more than a worker that can answer needs,
-/// and short for whoever waits.
+/// The time that workers have to answer. Arbitrary: far more than a worker that can answer needs, and
+/// short for the asker.
 const BOUND: Duration = Duration::from_millis(50);
 
-/// How long somebody who wants to ask waits before it looks whether it has to answer itself.
-/// Arbitrary.
+/// How long an asker waits for its turn before it checks whether it must answer itself. Arbitrary.
 const TURN: Duration = Duration::from_millis(1);
 
-/// Fibers of each worker whose backtraces are taken: some microseconds for each, and a page or
-/// two of its stack. Arbitrary.
+/// Fibers of each worker for which backtraces are taken: some microseconds for each, and a page or two
+/// of its stack. Arbitrary.
 pub(super) const FRAMES: usize = 256;
 
-/// The same, but under a sanitizer, to which a visit takes as long as hundreds of them.
+/// The same under a sanitizer, where one visit takes as long as hundreds of them.
 pub(super) const VISITS: usize = if cfg!(any(pirn_asan, pirn_tsan)) {
     8
 } else {
@@ -64,18 +61,18 @@ pub(super) const VISITS: usize = if cfg!(any(pirn_asan, pirn_tsan)) {
 
 /// The roll of one pool.
 pub(super) struct Roll {
-    /// How often it has been called. Written by askers, read by workers.
+    /// The number of roll calls. Written by askers, read by workers.
     number: AtomicU64,
     book: Mutex<Book>,
-    /// Somebody has answered, or an asker is done.
+    /// A worker has answered, or an asker is done.
     turned: Condvar,
 }
 
 #[derive(Default)]
 struct Book {
-    /// Somebody asks.
+    /// A roll call is open.
     open: bool,
-    /// An asker walks (`walk`), and asks again and again.
+    /// An asker walks (`walk`), and asks repeatedly.
     walked: bool,
     question: Question,
     /// For each worker, the piece that it is asked for; empty for any other question.
@@ -83,35 +80,35 @@ struct Book {
     answers: Vec<WorkerInfo>,
 }
 
-/// What is asked.
+/// A question to the workers.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// All there is to know of every fiber.
+    /// Everything known of every fiber.
     #[default]
     Everything,
     /// The same of a few fibers of the workers that are wanted.
     Piece,
     /// Everything of the fiber with this number.
     Fiber(u64),
-    /// Who waits for whom, of so many fibers of each worker.
+    /// Which fiber waits for which, of so many fibers of each worker.
     Links(usize),
 }
 
-/// What a worker has said, or what was said of it.
+/// A worker's answer, or what was entered for it.
 #[derive(Debug)]
 pub(crate) struct WorkerInfo {
     pub(crate) worker: usize,
-    /// It has spoken for itself.
+    /// The worker has answered itself.
     pub(crate) answered: bool,
-    /// If it has not: how long it has not run another fiber, as far as that is known.
+    /// If it has not: how long it has not run another fiber, as far as known.
     pub(crate) silent: Option<Duration>,
-    /// The fibers that have started there and not ended; else the one that it runs.
+    /// The fibers that have started there and not ended; without an answer, the one that it runs.
     pub(crate) fibers: Vec<FiberInfo>,
-    /// If it has not answered: how many fibers that are not in `fibers` do what.
+    /// Without an answer: the counts of fibers that are not in `fibers`, by state.
     pub(crate) others: Tally,
-    /// Fibers of a piece that are counted only.
+    /// Fibers of a piece that are only counted.
     pub(super) counted: Vec<Counted>,
-    /// How many fibers of a piece were visited.
+    /// The number of fibers of a piece that were visited.
     pub(super) visited: usize,
     pub(super) links: Vec<Link>,
     /// Started fibers that could run.
@@ -120,21 +117,21 @@ pub(crate) struct WorkerInfo {
     pub(crate) fresh: usize,
 }
 
-/// What a roll call has brought.
+/// The result of a roll call.
 #[derive(Debug)]
 pub(crate) struct RollCall {
-    /// In the order of their numbers; those without a thread have nothing to say.
+    /// In the order of their numbers; empty for those without a thread.
     pub(crate) workers: Vec<WorkerInfo>,
 }
 
 impl RollCall {
-    /// All fibers.
+    /// Returns all fibers.
     pub(crate) fn fibers(self) -> Vec<FiberInfo> {
         let workers = self.workers.into_iter();
         workers.flat_map(|worker| worker.fibers).collect()
     }
 
-    /// Who waits for whom.
+    /// Returns which fiber waits for which.
     pub(super) fn links(self) -> Vec<Link> {
         let workers = self.workers.into_iter();
         workers.flat_map(|worker| worker.links).collect()
@@ -151,7 +148,7 @@ impl Roll {
     }
 }
 
-/// The right to walk, of one asker at a time: each piece moves fibers in the workers' lists.
+/// The right to walk, held by one asker at a time: each piece moves fibers in the workers' lists.
 pub(crate) struct Turn<'a>(&'a Roll);
 
 impl Drop for Turn<'_> {
@@ -162,7 +159,8 @@ impl Drop for Turn<'_> {
 }
 
 impl Pool {
-    /// Blocks the calling thread until no other asker walks, or until `until`: then there is no turn.
+    /// Blocks the calling thread until no other asker walks. Returns `None` if that takes until
+    /// `until`.
     pub(crate) fn begin_walk(self: &Arc<Self>, until: Instant) -> Option<Turn<'_>> {
         let local = current::local();
         let own = Worker::of(local).filter(|worker| Arc::ptr_eq(&worker.pool, self));
@@ -184,8 +182,8 @@ impl Pool {
         Some(Turn(roll))
     }
 
-    /// Asks every worker for its fibers. Blocks the calling thread, for no longer than
-    /// [`BOUND`], once the askers before it are done.
+    /// Asks every worker for its fibers. Blocks the calling thread for no longer than [`BOUND`] once
+    /// the askers before it are done.
     pub(crate) fn call_roll(self: &Arc<Self>, question: Question) -> RollCall {
         if self.is_free() {
             return self.survey(question);
@@ -248,7 +246,7 @@ impl Pool {
         RollCall { workers }
     }
 
-    /// The workers that have a thread and have not answered.
+    /// Returns the workers that have a thread and have not answered.
     fn owing<'a>(&'a self, book: &'a Book) -> impl Iterator<Item = usize> + 'a {
         let wanted = |&worker: &usize| book.wants.get(worker).is_none_or(Option::is_some);
         let there = |&worker: &usize| {
@@ -261,7 +259,7 @@ impl Pool {
         workers.filter(there).filter(missing)
     }
 
-    /// What can be said of a worker that does not answer.
+    /// Describes a worker that does not answer.
     fn speak_for(&self, worker: usize) -> WorkerInfo {
         let remote = &self.remotes[worker];
         let busy = remote.settled.get() > 0;
@@ -287,15 +285,15 @@ impl Pool {
 }
 
 impl Remote {
-    /// Whether the worker has run one fiber for so long that its answer is not waited for.
+    /// True if the worker has run one fiber for so long that its answer is not waited for.
     fn is_silent(&self) -> bool {
         let stands = self.stands_at.load(Ordering::Acquire);
         let runs = !self.running.load(Ordering::Relaxed).is_null();
-        // A worker that has gone on since then answers.
+        // A worker that has dispatched since then answers.
         stands != 0 && stands == self.counters.dispatched.get() && runs
     }
 
-    /// For how long the worker, which has not answered, has run one fiber.
+    /// Returns for how long the worker, which has not answered, has run one fiber.
     fn silence(&self) -> Duration {
         match self.is_silent() {
             false => BOUND,
@@ -307,18 +305,18 @@ impl Remote {
     }
 }
 
-/// Fibers of one worker, described one after the other, as far as they were asked for.
+/// Descriptions of fibers of one worker, in order, as far as they were asked for.
 pub(super) struct Descriptions {
     question: Question,
     /// The number of fibers with a backtrace.
     frames: usize,
     pub(super) infos: Vec<FiberInfo>,
-    /// Thousands may wait for one object, and to describe it takes its lock.
+    /// Thousands of fibers may wait for one object, and describing it takes its lock.
     known: BTreeMap<usize, Object>,
 }
 
 impl Descriptions {
-    /// What answers this question.
+    /// Returns empty descriptions for this question.
     pub(super) fn answering(question: Question) -> Descriptions {
         Descriptions {
             question,
@@ -332,7 +330,7 @@ impl Descriptions {
         }
     }
 
-    /// The answer to a question for a piece.
+    /// Returns empty descriptions for a question about a piece.
     pub(super) fn of_piece(want: Want) -> Descriptions {
         Descriptions {
             frames: want.frames,
@@ -368,7 +366,7 @@ impl Descriptions {
         self.infos.push(info);
     }
 
-    /// Adds one of which no more is known.
+    /// Adds a fiber of which no more is known.
     pub(super) fn add_known(&mut self, info: FiberInfo) {
         match self.question {
             Question::Fiber(id) if info.id.number() != id => {}
@@ -377,7 +375,7 @@ impl Descriptions {
     }
 }
 
-/// What a started fiber of the calling worker does.
+/// Returns the state of a started fiber of the calling worker.
 fn state_of(fiber: FiberPtr, running: Option<FiberPtr>) -> State {
     match fiber_info::waits(fiber) {
         _ if running == Some(fiber) => State::Running,
@@ -387,13 +385,13 @@ fn state_of(fiber: FiberPtr, running: Option<FiberPtr>) -> State {
 }
 
 impl Worker {
-    /// Whether somebody calls the roll and this worker has not answered.
+    /// True if a roll call is open and this worker has not answered.
     pub(super) fn owes_answer(&self) -> bool {
         // ORDERING: SeqCst: see LIVENESS.
         self.pool.roll.number.load(Ordering::SeqCst) != self.answered.get()
     }
 
-    /// Answers, if somebody calls the roll. `running` is the fiber that this is called on.
+    /// Answers if a roll call is open. `running` is the fiber that this is called on.
     pub(super) fn answer_roll(&self, running: Option<FiberPtr>) {
         if self.owes_answer() {
             self.enter_in_book(running);
@@ -438,7 +436,7 @@ impl Worker {
                 + usize::from(!self.remote().next.is_empty()),
         };
         let mut book = roll.book.lock();
-        // An answer that comes too late is an answer to nobody.
+        // The asker does not read an answer that comes too late.
         if book.open && roll.number.load(Ordering::SeqCst) == number {
             book.answers.push(answer);
             drop(book);
@@ -471,7 +469,7 @@ impl Worker {
         });
     }
 
-    /// Describes the next fibers of a walk, for [`PIECE`](walk::PIECE) at most, or counts those that
+    /// Describes the next fibers of a walk, for at most [`PIECE`](walk::PIECE), or counts those that
     /// are not to be described. Returns how many it has visited, and the counted ones.
     fn describe_piece(
         &self,
@@ -481,7 +479,7 @@ impl Worker {
     ) -> (usize, Vec<Counted>) {
         let until = clock::now() + walk::PIECE;
         let (mut visited, mut counted) = (0, Vec::new());
-        // One at least: `visited == 0` stands for an empty list.
+        // At least one: `visited == 0` stands for an empty list.
         while visited < want.left && (visited == 0 || clock::now() < until) {
             let Some(fiber) = self.next_of_walk() else {
                 break;

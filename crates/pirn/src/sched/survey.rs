@@ -1,16 +1,16 @@
-//! The roll of a pool whose fibers may migrate: whoever asks looks for itself.
+//! The roll of a pool with fibers that may migrate: the asker reads the lists itself.
 //!
-//! No worker has fibers of its own there that it could speak of. The asker goes through the lists of
-//! started fibers. Those that are parked it holds (`StateWord::hold`), all of one list at a time,
-//! reads what they wait for, and puts them down again; one whose wait has ended meanwhile it
-//! enqueues, as the waker found it active and did not. Of the others it reads what is constant.
+//! No worker has fibers of its own there that it could describe. The asker goes through the lists of
+//! started fibers. It holds the parked ones (`StateWord::hold`), all of one list at a time, reads what
+//! they wait for, and releases them. If the wait of one has ended meanwhile, the asker enqueues it,
+//! since the waker found it active and did not. Of the others it reads what is constant.
 //!
 //! A fiber that waits while it unwinds is parked and on its stack: in place, or pinned and about to
-//! leave. Its home is not the list that it is in, which the hold has ordered (H3). Of such a
-//! one the stack is let alone; what it waits for is in its notice, which stays while it is held.
+//! leave. Its home is not the list that it is in, which the hold has ordered (H3). The stack of such a
+//! fiber is not read; its notice says what it waits for, and stays while it is held.
 //!
-//! LIVENESS: a hold ends: the asker describes things that are waited for, which takes their locks,
-//! and nobody keeps such a lock and waits for a fiber.
+//! LIVENESS: a hold ends: the asker describes objects that are waited for, which takes their locks, and
+//! no thread keeps such a lock and waits for a fiber.
 
 use std::ptr;
 
@@ -31,7 +31,7 @@ use crate::shim::atomic::Ordering;
 struct Held {
     fiber: FiberPtr,
     hold: Hold,
-    /// Nobody is on its stack.
+    /// No thread is on its stack.
     off_stack: bool,
 }
 
@@ -95,7 +95,7 @@ impl Pool {
 }
 
 impl Pool {
-    /// Answers for the workers of which a piece is wanted.
+    /// Answers for the workers with a wanted piece.
     pub(super) fn survey_pieces(&self, wants: &[Option<Want>]) -> Vec<WorkerInfo> {
         let asker = current::local().fiber();
         let running = |remote: &Remote| remote.running.load(Ordering::Relaxed);
@@ -129,7 +129,7 @@ impl Pool {
     }
 }
 
-/// Which fibers of a worker are looked at.
+/// Which fibers of a worker are read.
 enum Part {
     /// This many, or the one with this number.
     All { most: usize, wanted: Option<u64> },
@@ -223,7 +223,7 @@ impl Found {
     }
 }
 
-/// Puts the fiber down.
+/// Releases the fiber.
 impl Drop for Held {
     fn drop(&mut self) {
         let header = header(self.fiber);
@@ -235,5 +235,5 @@ impl Drop for Held {
 }
 
 /// Fibers of a worker that are held at a time in a walk: to describe them takes some hundred
-/// microseconds, for which those that are woken do not run. Arbitrary.
+/// microseconds, during which the woken ones do not run. Arbitrary.
 const PIECE: usize = 32;
