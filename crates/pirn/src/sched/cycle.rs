@@ -1,33 +1,34 @@
 //! Fibers that wait for each other in a circle.
 //!
-//! Pure: from links that a roll call has brought to circles. Does not own: who looks, when, or
-//! what is done about it (`watch`).
+//! Pure: computes circles from the links of a roll call. Does not own: when and by which thread it is
+//! called, or what is done about a circle (`watch`).
 //!
-//! A link says that one fiber goes on only after another has done something: freed a lock that it
-//! has, or ended. (A fiber that waits for a scope has a link to every child of it that waits.) A
-//! wait that has a time limit makes none, nor does one that several could end.
+//! A link says that one fiber resumes only after another has done something: released a lock that it
+//! holds, or ended. (A fiber that waits for a scope has a link to every child of it that waits.) A wait
+//! that has a time limit makes none, nor does one that several fibers could end.
 //!
-//! Links are read one after the other, so a circle of one reading proves nothing. One that two
-//! readings show with the same waits does: each of its fibers was in that one wait from when it
-//! was read first to when it was read last, and those times overlap; and who had a lock before
-//! its wait and after it has not freed it meanwhile, since it did not run. What may still end
+//! Links are read one after the other, so a circle in one reading proves nothing. A circle that two
+//! readings show with the same waits is real. Each of its fibers was in that one wait from its first
+//! reading to its last, and those times overlap. A fiber that held a lock before its wait and after it
+//! has not released it meanwhile, since it did not run. Only a cancellation from outside may still end
+//! such a wait.
 //! such a wait is a cancellation from outside.
 
 use std::collections::HashMap;
 
-/// What one fiber waits for, if that is another's doing.
+/// What one fiber waits for, if another fiber must do it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Link {
     /// The fiber's number.
     pub(super) id: u64,
-    /// Which of its waits this is.
+    /// The number of its wait.
     pub(super) wait: u64,
     /// The address of the scope that it is a child of, or 0.
     pub(super) scope: usize,
     pub(super) on: On,
 }
 
-/// Whom a fiber waits for.
+/// Which fiber, or fibers, a fiber waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum On {
     /// The fiber with this number.
@@ -36,11 +37,11 @@ pub(super) enum On {
     Scope(usize),
 }
 
-/// Fibers each of which waits for the next, and the last for the first: numbers of fibers and
-/// of their waits, the least fiber first.
+/// Fibers each of which waits for the next, and the last for the first: numbers of fibers and of their
+/// waits, starting at the least fiber.
 pub(super) type Circle = Vec<(u64, u64)>;
 
-/// Circles in `links`: one at least if there is any.
+/// Returns circles in `links`: at least one if there is any.
 pub(super) fn circles(links: &[Link]) -> Vec<Circle> {
     let by_id: HashMap<u64, usize> =
         links.iter().enumerate().map(|(i, l)| (l.id, i)).collect();
@@ -57,7 +58,7 @@ pub(super) fn circles(links: &[Link]) -> Vec<Circle> {
     let mut marks = vec![Mark::New; links.len()];
     let mut found = Vec::new();
     for start in 0..links.len() {
-        // Each with how many of its successors have been looked at.
+        // Each with the number of its successors that have been looked at.
         let mut path: Vec<(usize, usize)> = Vec::new();
         let mut next = (marks[start] == Mark::New).then_some(start);
         loop {

@@ -1,28 +1,28 @@
-//! The watch: one thread of the process that looks for fibers that can never go on.
+//! The watch: one thread of the process that detects fibers that can never resume.
 //!
-//! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: who
-//! waits for whom (`cycle`, `roll`), or what is known of plain threads (`fiber::vigil`).
+//! Owns: when it looks, what counts as a deadlock, and what is done about one. Does not own: which
+//! fiber waits for which (`cycle`, `roll`), or what is known of plain threads (`fiber::vigil`).
 //!
-//! It looks once a second while there is something to see, and tells of two kinds (what it does
-//! about those of a test is in `trial`):
+//! It looks once a second while there is something to see, and reports two kinds (for those of a test
+//! see `trial`):
 //!
-//! * a *circle* of fibers that hold locks, join, or wait for scopes, seen in two looks in a row
-//!   with the same waits, whatever else goes on;
-//! * *standstill*: two looks in a row, between which nothing ran, show that every worker sleeps
-//!   with no timer armed, and every thread of the process is a worker, one of the library's own
-//!   that has nothing to do, or sleeps here without a time limit; and fibers wait. A thread that
-//!   sleeps elsewhere, or is in `diag::external_wait`, may still wake somebody. Nor is it one
-//!   if a fiber waits for a stack: that is told apart.
+//! * a *circle* of fibers that hold locks, join, or wait for scopes, seen in two looks in a row with
+//!   the same waits, whatever else runs;
+//! * *standstill*: fibers wait, and two looks in a row, between which nothing ran, show that every
+//!   worker sleeps with no timer armed. Besides, every thread of the process is a worker, an idle one
+//!   of the library's own, or sleeps here without a time limit. A thread that sleeps elsewhere, or is
+//!   in `diag::external_wait`, may still wake a fiber. It is no standstill either if a fiber waits for
+//!   a stack: that is reported separately.
 //!
 //! | state | period | until |
 //! |---|---|---|
 //! | watching | 1 s | two looks in a row show that nothing has run in between |
 //! | stopped | none | a worker or a plain thread goes to sleep, or wakes (`vigil::attend`) |
 //!
-//! So an idle process has no wake-ups from it. LIVENESS: it says that it stops and then looks
-//! whether anything has run since its last look. What begins later rings. A ring that is missed,
-//! since the two were at it at the same time, is made good by the next sleep or wake; what that
-//! delays is a report.
+//! So it causes no wake-ups in an idle process. LIVENESS: it announces that it stops and then looks
+//! whether anything has run since its last look. Anything that begins later rings. A ring may be missed
+//! if both happen at the same time; the next sleep or wake makes up for it, and only a report is
+//! delayed.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -47,35 +47,35 @@ use crate::shim::atomic::Ordering;
 use crate::shim::{self, StaticLock};
 use crate::sys;
 
-/// Between two looks. Arbitrary: a report a second late harms nobody.
+/// Time between two looks. Arbitrary: a report a second late does no harm.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Looks that are made good for ones that some worker had no time to answer. Arbitrary: a
-/// worker that sits in a system call for longer is not waited for.
+/// Looks that are repeated because some worker had no time to answer. Arbitrary: a worker that sits in
+/// a system call for longer is not waited for.
 const AGAIN: u32 = 10;
 
-/// Fibers of each worker that are looked through for circles while others run: each takes some
-/// ten to hundred nanoseconds of the worker's time, so a millisecond in all.
+/// Fibers of each worker that are searched for circles while others run. Each takes ten to a hundred
+/// nanoseconds of the worker's time, so a millisecond in all.
 const MOST: usize = 10_000;
 
 /// The worker is awake.
 const AWAKE: u32 = 0;
-/// It sleeps until somebody wakes it.
+/// It sleeps until it is woken.
 pub(super) const ASLEEP: u32 = 1;
-/// It sleeps until some time has come.
+/// It sleeps until some deadline.
 pub(super) const TIMED: u32 = 2;
 
-/// Whether the thread has been made.
+/// True once the thread has been created.
 static STARTED: StaticLock<bool> = StaticLock::new(false);
 
-/// Sees to it that somebody watches over `pool`, unless that is not wanted.
+/// Starts the thread that watches over `pool`, unless the configuration excludes it.
 pub(super) fn start(pool: &Pool) {
     if pool.config.deadlock == Deadlock::Off || !shim::WATCHING_PAYS {
         return;
     }
     let mut started = STARTED.lock();
     if !*started {
-        // Without a thread to be had nobody watches, until the next pool is made.
+        // If no thread can be created, nothing is watched until the next pool is created.
         *started = shim::thread::spawn("pirn-watch".to_owned(), watch).is_ok();
     }
     drop(started);
@@ -83,12 +83,12 @@ pub(super) fn start(pool: &Pool) {
 }
 
 impl Worker {
-    /// Before the worker sleeps.
+    /// Records that the worker is about to sleep.
     pub(super) fn say_asleep(&self, nap: bool) {
-        // The system ends the sleep of one that has something queued, too.
+        // The system ends a sleep early if something is queued, too.
         let timer = match &self.seeded {
             None => self.next_timer().is_some(),
-            // Others may sleep with a timer that time does not reach.
+            // Others may sleep with a timer that virtual time does not reach.
             Some(seeded) => seeded.hold.until().is_some(),
         };
         let timed = nap || timer || self.has_queued();
@@ -97,7 +97,7 @@ impl Worker {
         vigil::attend();
     }
 
-    /// After it has slept.
+    /// Records that the worker has slept.
     pub(super) fn say_awake(&self) {
         self.remote().sleep.store(AWAKE, Ordering::SeqCst);
         vigil::attend();
@@ -105,8 +105,8 @@ impl Worker {
 }
 
 impl Remote {
-    /// Whether the worker sleeps until somebody wakes it. One that went to sleep with a timer may
-    /// have none any more, where others take them back.
+    /// True if the worker sleeps until it is woken. One that went to sleep with a timer may have none
+    /// any more, where others take timers back.
     pub(super) fn sleeps_for_good(&self) -> bool {
         let timed = || {
             self.commons
@@ -119,21 +119,21 @@ impl Remote {
         }
     }
 
-    /// Whether the worker sleeps.
+    /// True if the worker sleeps.
     pub(super) fn is_asleep(&self) -> bool {
         self.sleep.load(Ordering::SeqCst) != AWAKE
     }
 }
 
-/// What a look at everything shows.
+/// What a look at all pools shows.
 #[derive(Debug, PartialEq, Eq)]
 struct Look {
-    /// How often fibers have been switched to, in all.
+    /// The number of switches to fibers, in all.
     dispatched: u64,
     pools: usize,
     /// Nothing will ever happen by itself.
     still: bool,
-    /// Nothing will, but for what a main thread does that has never waited here.
+    /// As `still`, except for what a main thread may do that has never waited here.
     still_but_main: bool,
 }
 
@@ -168,8 +168,9 @@ impl Look {
     }
 }
 
-/// How many threads of the process are neither `own` nor known to sleep here for good; `None` if the
-/// system does not say. And whether the main thread is one of these, and has never waited here.
+/// Returns how many threads of the process are neither `own` nor known to sleep here for good; `None`
+/// if the system does not report it. Also returns whether the main thread is one of these and has never
+/// waited here.
 fn unknown(own: usize) -> (Option<usize>, bool) {
     let persons = vigil::persons();
     let main = persons
@@ -232,10 +233,10 @@ fn watch() {
     }
 }
 
-/// The circles among the first `most` fibers of each worker; false if a worker did not answer.
+/// Returns the circles among the first `most` fibers of each worker; false if a worker did not answer.
 fn find_circles(pools: &[Arc<Pool>], most: usize) -> (HashSet<Circle>, bool) {
     let watched = pools.iter().filter(|pool| is_watched(pool));
-    // A pool without fibers is not roused.
+    // A pool without fibers is not woken.
     let busy = watched.filter(|pool| pool.remotes.iter().any(|r| r.settled.get() > 0));
     let mut complete = true;
     let mut links = Vec::new();
@@ -251,7 +252,7 @@ fn is_watched(pool: &Pool) -> bool {
     pool.config.deadlock != Deadlock::Off
 }
 
-/// Every fiber of these pools, if they are watched, and whether the process is to end.
+/// Returns every fiber of these pools, if they are watched, and whether the process is to end.
 fn everybody(pools: &[Arc<Pool>]) -> (Vec<FiberInfo>, bool) {
     let watched = || pools.iter().filter(|pool| is_watched(pool));
     let fibers = watched()
@@ -278,7 +279,7 @@ fn tell_circle(pools: &[Arc<Pool>], circle: &Circle) {
     }
 }
 
-/// Tells of all fibers but those of tests, which are told of by themselves.
+/// Reports all fibers but those of tests, which are reported separately.
 fn tell_standstill(pools: &[Arc<Pool>]) {
     let others = pools.iter().filter(|pool| pool.trial().is_none());
     let others: Vec<Arc<Pool>> = others.map(Arc::clone).collect();
