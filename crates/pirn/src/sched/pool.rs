@@ -1,6 +1,6 @@
 //! The pool: what the workers of one runtime share.
 //!
-//! Owns: the queues that several workers reach, who sleeps, the stacks, the phase of the
+//! Owns: the queues that several workers reach, the set of sleepers, the stacks, the phase of the
 //! pool's life, and the threads. Does not own: what only one worker touches (`worker`).
 //!
 //! Phases, each entered once and in this order:
@@ -10,7 +10,7 @@
 //! | Open | birth | yes | yes | run |
 //! | Draining | drop of the runtime | no | yes | run |
 //! | Cancelled | `shutdown` | no | no | run, every interruptible wait refused |
-//! | Stopped | when nothing is left, or the time is up | no | no | go on, on workers that nobody waits for |
+//! | Stopped | when nothing is left, or the time is up | no | no | continue, on workers that are not waited for |
 
 use std::any::Any;
 use std::io;
@@ -52,21 +52,21 @@ pub(crate) struct Pool {
     pub(super) monitor: Monitor,
     pub(super) scale: Scale,
     pub(super) quiet: Quiet,
-    /// Fibers that came from threads outside, those that were refused included.
+    /// Fibers that came from threads outside, including those that were refused.
     pub(super) outside: Counter,
     pub(super) refused: Counter,
     /// Workers that the monitor has woken because work had aged.
     pub(super) aged_wakes: Counter,
-    /// Workers that were woken by no worker and not by age.
+    /// Workers that were woken neither by a worker nor because of age.
     pub(super) outside_wakes: Counter,
     pub(super) stalls: Arc<StallCounts>,
     outside_events: Outside,
-    /// Wakes that had been lost, and that the monitor made good.
+    /// Lost wakes that the monitor made up for.
     pub(super) rescues: Counter,
-    /// What everything that runs here is under.
+    /// The cancellation token above everything that runs here.
     root: Arc<Node>,
     phase: AtomicU32,
-    /// How many workers are meant to run at a time: the members (`apart`).
+    /// The intended number of running workers: the members (`apart`).
     members: AtomicUsize,
     round_robin: AtomicUsize,
     pub(super) threads: Threads,
@@ -77,7 +77,7 @@ pub(crate) struct Pool {
     end_told: AtomicBool,
 }
 
-/// How far the pool's life has gone.
+/// The phase of the pool's life.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub(crate) enum Phase {
@@ -88,11 +88,10 @@ pub(crate) enum Phase {
 }
 
 impl Pool {
-    /// Makes the pool and starts its first worker; the others start when there is work for
-    /// them.
+    /// Creates the pool and starts its first worker; the others start when there is work for them.
     ///
     /// # Errors
-    /// What the system says when it has no memory for stacks or cannot make a thread.
+    /// The system's error if it has no memory for stacks or cannot create a thread.
     pub(crate) fn start(config: Config) -> io::Result<Arc<Pool>> {
         let workers = config.workers;
         let stacks = StackPool::new(config.stacks)?;
@@ -139,15 +138,15 @@ impl Pool {
                 pool.enter(Phase::Cancelled);
             }
         };
-        // Nobody can have cancelled it yet, and it is never forgotten.
+        // It cannot be cancelled yet, and it is never forgotten.
         let _ = pool.root.call_on(Box::new(closing));
         for worker in 0..workers {
-            // A worker without a thread counts as asleep: to wake it is to start it.
+            // A worker without a thread counts as asleep: waking it starts it.
             pool.remotes[worker].member.store(true, Ordering::Relaxed);
             let _ = pool.idle.announce(worker, false);
         }
         if pool.is_by_hand() {
-            // To wake it is to leave a token.
+            // Waking it leaves a token.
             pool.remotes[0].launched.store(true, Ordering::Release);
             return Ok(pool);
         }
@@ -178,23 +177,23 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Whether there is, or can be, a stack of `size` bytes.
+    /// True if a stack of `size` bytes exists or can be created.
     pub(crate) fn can_give(&self, size: usize) -> bool {
         self.stacks.ensure(Some(size)).is_ok()
     }
 
-    /// Has the first page of so many stacks ready, or of as many as there can be.
+    /// Prepares the first page of so many stacks, or of as many as there can be.
     fn warm_stacks(&self, n: usize) {
         let stacks: Vec<_> = (0..n).map_while(|_| self.stacks.take().ok()).collect();
         for stack in stacks {
             // Touches the page where a fiber's first frames are.
-            // SAFETY: nobody uses the stack, so it has no owner.
+            // SAFETY: no fiber uses the stack, so it has no owner.
             unsafe { stack.set_owner(std::ptr::null()) };
             self.stacks.give(stack);
         }
     }
 
-    /// How many workers are meant to run at a time.
+    /// The intended number of running workers.
     pub(crate) fn workers(&self) -> usize {
         self.members.load(Ordering::Relaxed)
     }
@@ -209,8 +208,8 @@ impl Pool {
         self.config.scheduler
     }
 
-    /// The token that everything here is under; cancelling it closes admission and
-    /// interrupts all fibers.
+    /// Returns the token above everything that runs here. Cancelling it closes admission and interrupts
+    /// all fibers.
     pub(crate) fn root(&self) -> &Arc<Node> {
         &self.root
     }
@@ -219,7 +218,7 @@ impl Pool {
         &self.config.name
     }
 
-    /// What the user has given to whoever runs here.
+    /// Returns what the user has provided for the code that runs here.
     #[cfg_attr(
         any(not(feature = "tokio"), loom, shuttle),
         expect(dead_code, reason = "asked for by what a feature brings")
@@ -239,7 +238,7 @@ impl Pool {
         }
     }
 
-    /// Moves the pool's life forward (never back) and has every worker take notice.
+    /// Advances the pool's phase (never back) and makes every worker take notice.
     pub(super) fn enter(self: &Arc<Self>, phase: Phase) {
         self.phase.fetch_max(phase as u32, Ordering::SeqCst);
         if phase >= Phase::Cancelled {
@@ -249,7 +248,7 @@ impl Pool {
         self.monitor.rouse();
     }
 
-    /// Has every worker that sleeps look around once.
+    /// Makes every sleeping worker look around once.
     pub(super) fn rouse(&self) {
         for remote in self.remotes.iter() {
             remote.mailbox.unpark();
@@ -258,17 +257,17 @@ impl Pool {
 
     /// Counts a fiber from outside in; false if the pool takes none any more.
     ///
-    /// The count comes before the look at the phase, and whoever ends the pool sets the
-    /// phase before it looks at the count, all in one total order: so either the fiber is
-    /// refused, or it is waited for.
+    /// The count comes before the look at the phase, and the thread that ends the pool sets the phase
+    /// before it looks at the count, all in one total order: so either the fiber is refused, or it is
+    /// waited for.
     pub(super) fn admit(&self) -> bool {
         self.outside.increment_shared();
         if self.phase() == Phase::Open {
             return true;
         }
         self.refused.increment_shared();
-        // LIVENESS: whoever adds up between the two counts sees a fiber too many, and nobody
-        // else would tell it to add up again.
+        // LIVENESS: a thread that adds up between the two counts sees a fiber too many, and nothing
+        // else would make it add up again.
         self.quiet.check(|| live(self));
         false
     }
@@ -300,7 +299,7 @@ impl Pool {
         }
     }
 
-    /// Queues a started fiber, where fibers may migrate, that another thread has woken.
+    /// Queues a started fiber that another thread has woken, where fibers may migrate.
     pub(super) fn inject_woken(self: &Arc<Self>, fiber: FiberPtr) {
         let turn = self.round_robin.fetch_add(1, Ordering::Relaxed);
         if self.inject_from(turn, fiber) {
@@ -308,16 +307,15 @@ impl Pool {
         }
     }
 
-    /// Queues a fresh fiber in the shard that belongs to the worker `from`. True if a worker
-    /// was woken.
+    /// Queues a fresh fiber in the shard that belongs to the worker `from`. True if a worker was woken.
     pub(super) fn inject_from(self: &Arc<Self>, from: usize, fiber: FiberPtr) -> bool {
         self.injector.push(self.shard(from), fiber);
         self.wake_one(from)
     }
 
-    /// Wakes a sleeping worker for work that any worker may take, unless one searches.
-    /// Where each worker takes one fiber only, one is woken in any case, and rather one that
-    /// has a thread. True if one was woken.
+    /// Wakes a sleeping worker for work that any worker may take, unless one searches. Where each
+    /// worker takes one fiber only, always wakes one, preferably one that has a thread. True if one was
+    /// woken.
     pub(super) fn wake_one(self: &Arc<Self>, from: usize) -> bool {
         let claimed = match self.config.exclusive {
             false => self.idle.claim_sleeper(from % self.workers()),
@@ -330,8 +328,8 @@ impl Pool {
             }
             None => {
                 if !self.idle.sleepers_hint() {
-                    // ORDERING: orders the look at the sleepers before that at the monitor: who sees
-                    // a worker awake that the monitor saw asleep sees that it has stopped.
+                    // ORDERING: orders the look at the sleepers before that at the monitor: a thread
+                    // that sees a worker awake that the monitor saw asleep sees that it has stopped.
                     fence(Ordering::SeqCst);
                     self.monitor.resume_if_stopped();
                 }
@@ -340,18 +338,18 @@ impl Pool {
         }
     }
 
-    /// Whether any queue that a thief may take from holds something.
+    /// True if any queue that a thief may take from is not empty.
     pub(super) fn has_visible_work(&self) -> bool {
         !self.injector.is_empty() || self.remotes.iter().any(|remote| remote.queued() > 0)
     }
 
-    /// Whether events of `category` are told on standard error.
+    /// True if events of `category` are reported on standard error.
     #[inline]
     pub(super) fn logs(&self, category: LogMask) -> bool {
         self.config.watch.log.intersects(category)
     }
 
-    /// Says something about this pool on standard error, if `category` is asked for.
+    /// Writes a message about this pool to standard error, if `category` is enabled.
     #[inline]
     pub(super) fn say(&self, category: LogMask, what: impl FnOnce() -> String) {
         if self.logs(category) {
@@ -359,7 +357,7 @@ impl Pool {
         }
     }
 
-    /// Says what is to be said at the end; only the first call does.
+    /// Reports the end of the pool; only the first call does.
     pub(crate) fn tell_end(&self) {
         if let Some(at_end) = &self.config.at_end
             && !self.end_told.swap(true, Ordering::AcqRel)
@@ -368,26 +366,26 @@ impl Pool {
         }
     }
 
-    /// Whether events are kept.
+    /// True if events are kept.
     pub(crate) fn keeps_events(&self) -> bool {
         self.config.watch.trace
     }
 
-    /// The events that are still there, oldest first, with the number of those that are not:
-    /// of each worker, and last of threads outside. Nothing if none are kept.
+    /// Returns the events that are still there, oldest first, with the number of those that are not: of
+    /// each worker, and last of threads outside. Empty if none are kept.
     pub(crate) fn events(&self) -> Vec<(Vec<Event>, u64)> {
         let rings = self.remotes.iter().map(|remote| &remote.watched.events);
         let workers = rings.flatten().map(|ring| ring.read());
         workers.chain([self.outside_events.read()]).collect()
     }
 
-    /// The names of fibers that have started, by identity, if events are kept.
+    /// Returns the names of fibers that have started, by identity, if events are kept.
     pub(crate) fn fiber_names(&self) -> Vec<(u64, String)> {
         let names = self.remotes.iter().map(|remote| remote.watched.names());
         names.flatten().collect()
     }
 
-    /// Counters of each worker.
+    /// Returns the counters of each worker.
     pub(crate) fn counters(&self) -> Vec<Counters> {
         self.remotes
             .iter()
@@ -395,7 +393,7 @@ impl Pool {
             .collect()
     }
 
-    /// What each worker does.
+    /// Returns the state of each worker.
     pub(crate) fn worker_states(&self) -> Vec<WorkerState> {
         self.remotes
             .iter()
@@ -403,38 +401,38 @@ impl Pool {
             .collect()
     }
 
-    /// Fibers that other threads have spawned.
+    /// The number of fibers that other threads have spawned.
     pub(crate) fn spawned_outside(&self) -> u64 {
         let refused = self.refused.get();
         self.outside.get() - refused
     }
 
-    /// Workers that were woken because work had aged.
+    /// The number of workers that were woken because work had aged.
     pub(crate) fn aged_wakes(&self) -> u64 {
         self.aged_wakes.get()
     }
 
-    /// Workers that were woken by no worker and not because work had aged.
+    /// The number of workers that were woken neither by a worker nor because work had aged.
     pub(crate) fn outside_wakes(&self) -> u64 {
         self.outside_wakes.get()
     }
 
-    /// Lost wakes that were made good. Anything but zero is a bug of the runtime.
+    /// Lost wakes that were made up for. Anything but zero is a bug of the runtime.
     pub(crate) fn rescues(&self) -> u64 {
         self.rescues.get()
     }
 
-    /// Fibers in the injector; for reports.
+    /// The number of fibers in the injector; for reports.
     pub(crate) fn injected(&self) -> usize {
         self.injector.len()
     }
 
-    /// Started fibers of one worker that have not ended.
+    /// The number of started fibers of one worker that have not ended.
     pub(crate) fn settled(&self, worker: usize) -> usize {
         self.remotes[worker].settled.get()
     }
 
-    /// Fibers that wait for a stack.
+    /// The number of fibers that wait for a stack.
     pub(crate) fn starved(&self) -> usize {
         self.starved.len()
     }

@@ -1,12 +1,11 @@
 //! The end of a pool, in numbered steps.
 //!
-//! 1. Admission is closed: for threads outside (Draining), or for everyone, and every
-//!    started fiber is cancelled (Cancelled).
-//! 2. The pool drains: whoever shuts it down waits until no fiber is left, or its time is
-//!    up.
-//! 3. The pool stops: workers without started fibers end and are joined. A worker that
-//!    still has some reports them and goes on for as long as they live: their stacks may be
-//!    borrowed from, and only this thread can resume them.
+//! 1. Admission is closed: for threads outside (Draining), or entirely, and every started fiber is
+//!    cancelled (Cancelled).
+//! 2. The pool drains: the caller that shuts it down waits until no fiber is left, or its time is up.
+//! 3. The pool stops: workers without started fibers end and are joined. A worker that still has some
+//!    reports them and continues for as long as they live: their stacks may be borrowed from, and only
+//!    this thread can resume them.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,7 +23,7 @@ use crate::shim::atomic::Ordering;
 use crate::wait::{How, Reason, Spec};
 
 impl Pool {
-    /// Lets everything end that has been admitted, then stops. For ever, if need be.
+    /// Lets everything end that has been admitted, then stops. Waits indefinitely if need be.
     pub(crate) fn drain(self: &Arc<Self>) {
         self.enter(Phase::Draining);
         self.drive_to_end(None);
@@ -33,9 +32,9 @@ impl Pool {
         self.stop();
     }
 
-    /// If the pool has no threads: runs what is left here, or if the caller is a fiber and
-    /// no thread has driven the pool yet, on a thread made for that. What another thread
-    /// drives waits for that thread.
+    /// If the pool has no threads: runs what is left here. If the caller is a fiber and no thread has
+    /// driven the pool yet, runs it on a thread made for that. If another thread drives the pool, waits
+    /// for that thread.
     fn drive_to_end(self: &Arc<Self>, limit: Option<Instant>) {
         if !self.is_by_hand() || live(self) == 0 {
             return;
@@ -47,8 +46,8 @@ impl Pool {
         }
     }
 
-    /// Runs what is left of a pool that no thread drives, on a thread made for that. It ends after the last
-    /// fiber, whatever its maker waits for.
+    /// Runs what is left of a pool that no thread drives, on a thread made for that. The thread ends
+    /// after the last fiber, whatever its creator waits for.
     pub(super) fn drive_elsewhere(self: &Arc<Self>) {
         let pool = Arc::clone(self);
         let name = format!("{}-end", self.name());
@@ -65,7 +64,7 @@ impl Pool {
     /// Cancels everything, waits until `deadline` and stops.
     ///
     /// # Errors
-    /// The fibers that have not ended, as far as workers tell of them in time.
+    /// Returns the fibers that have not ended, as far as workers report them in time.
     pub(crate) fn shut_down(
         self: &Arc<Self>,
         deadline: Instant,
@@ -75,28 +74,28 @@ impl Pool {
         let spec = Spec::of(Reason::Idle).until(Some(deadline));
         let how = self.quiet.wait(|| live(self), false, &spec);
         match self.stop() {
-            // A spawn that was counted, and is being refused, is no fiber that is left.
+            // A spawn that was counted, and is being refused, is not a fiber that is left.
             Some(left) if left.is_empty() && matches!(how, How::Woken(_)) => Ok(()),
             Some(left) => Err(left),
             None => Ok(()),
         }
     }
 
-    /// Step 1 for everyone: admission first, so that nothing comes after the cancellation.
+    /// Step 1 for all fibers: closes admission first, so that nothing comes after the cancellation.
     pub(crate) fn cancel(self: &Arc<Self>) {
         self.enter(Phase::Cancelled);
         self.root().cancel();
     }
 
-    /// Cancels everything and lets go: called from a fiber of the pool itself, which cannot
-    /// wait for its own end. The workers stop when nothing is left.
+    /// Cancels everything and returns without waiting: called from a fiber of the pool itself, which
+    /// cannot wait for its own end. The workers stop when nothing is left.
     pub(crate) fn abandon(self: &Arc<Self>) {
         self.cancel();
         self.end_alone(Phase::Cancelled);
     }
 
-    /// Takes nothing more from outside and lets go: as [`drain`](Pool::drain), for one that
-    /// cannot wait for it.
+    /// Takes nothing more from outside and returns: as [`drain`](Pool::drain), for a caller that cannot
+    /// wait for it.
     pub(crate) fn drain_alone(self: &Arc<Self>) {
         self.end_alone(Phase::Draining);
     }
@@ -114,7 +113,7 @@ impl Pool {
         drop(waiter);
     }
 
-    /// Waits until no fiber but the caller is left. `Err` when the wait was cancelled.
+    /// Waits until no fiber but the caller is left. `Err` if the wait was cancelled.
     #[track_caller]
     pub(crate) fn wait_idle(self: &Arc<Self>) -> How {
         self.refuse_in_start_hook();
@@ -126,19 +125,19 @@ impl Pool {
             .wait(|| live(self), own, &Spec::interruptible(Reason::Idle))
     }
 
-    /// Whether the caller runs on one of this pool's threads.
+    /// True if the caller runs on one of this pool's threads.
     pub(crate) fn is_current(self: &Arc<Self>) -> bool {
         pool_of(current::local()).is_some_and(|pool| Arc::ptr_eq(pool, self))
     }
 
-    /// Whether the caller is this pool's start hook, on a thread that runs fibers only when
-    /// the hook has returned.
+    /// True if the caller is this pool's start hook, on a thread that runs fibers only when the hook
+    /// has returned.
     pub(crate) fn is_starting(self: &Arc<Self>) -> bool {
         std::ptr::eq(current::local().starting(), Arc::as_ptr(self).cast())
     }
 
-    /// Comes before a wait for fibers of this pool, which its start hook must not do: they
-    /// may be waiting for that hook.
+    /// Panics before a wait for fibers of this pool in its start hook: they may be waiting for that
+    /// hook.
     ///
     /// # Panics
     /// In this pool's start hook.
@@ -147,7 +146,8 @@ impl Pool {
         assert!(!self.is_starting(), "{}", current::IN_START_HOOK);
     }
 
-    /// Returns the fibers that have not ended; `None` if all have. A worker that does not answer tells of none.
+    /// Returns the fibers that have not ended; `None` if all have. A worker that does not answer
+    /// reports none.
     fn stop(self: &Arc<Self>) -> Option<Vec<FiberInfo>> {
         let alive = live(self) > 0;
         self.enter(Phase::Stopped);
@@ -160,8 +160,8 @@ impl Pool {
             self.tell_end();
             return left;
         }
-        // Only threads that have done their last are waited for: a destructor of the user's
-        // may hold up any other.
+        // Only threads past their last step are waited for: a destructor of the user's may hold up any
+        // other.
         let stay: Vec<usize> = (0..self.remotes.len())
             .filter(|&worker| !self.remotes[worker].ended.load(Ordering::Acquire))
             .collect();
@@ -172,8 +172,8 @@ impl Pool {
 }
 
 impl Worker {
-    /// Whether the pool has entered a phase that this worker has not acted on, or calls a
-    /// roll that it has not answered.
+    /// True if the pool has entered a phase that this worker has not acted on, or has an open roll call
+    /// that it has not answered.
     pub(super) fn unnoticed_phase(&self) -> bool {
         self.seen_phase() != self.pool.phase() || self.owes_answer()
     }
