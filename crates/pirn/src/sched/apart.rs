@@ -1,11 +1,11 @@
-//! Workers that stand apart: those that a pool has beside its members, for as long as members
-//! are stuck, and those that it had and needs no longer.
+//! Workers apart: those that a pool has beside its members, while members are stuck, and those that it
+//! no longer needs.
 //!
-//! Owns: the duty of a worker, one word, and what the worker does by it. Does not own: who is
+//! Owns: the duty of a worker, one word, and how the worker follows it. Does not own: which worker is
 //! called in or sent away, and why (`scale`), nor their threads (`threads`).
 //!
-//! A pool has as many *members* as it is meant to run at a time: the workers with the lowest
-//! numbers, which take part in the protocol of `idle`. Any other worker stands apart.
+//! A pool has as many *members* as it is meant to run at a time: the workers with the lowest numbers,
+//! which take part in the protocol of `idle`. Any other worker is apart.
 //!
 //! | duty | a member | apart |
 //! |---|---|---|
@@ -21,14 +21,14 @@
 //!     └──── nothing has started here that lives, for KEEP long ──────────┘
 //! ```
 //!
-//! Every change but the worker's own from ACTIVE to DRAINING is made under the lock of
-//! `Threads`. So a worker that is called in is not about to end, and one that ends is not
-//! called in. A worker reads its duty whenever it serves or rests; who changes it unparks the
-//! worker after that, and the token of that unpark is left if the worker is on its way to sleep.
+//! Every change but the worker's own from ACTIVE to DRAINING is made under the lock of `Threads`. So a
+//! worker that is called in is not about to end, and one that ends is not called in. A worker reads its
+//! duty whenever it serves or rests. The thread that changes it unparks the worker after that, and the
+//! token of that unpark remains if the worker is on its way to sleep.
 //!
-//! LIVENESS: nobody relies on a worker that stands apart: no publisher counts it among those
-//! who search or sleep. What lies in its ring is others' to steal, what it hands on is published
-//! like anything from outside. Whoever called it in looks again later (`monitor`).
+//! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or sleepers.
+//! Fibers in its ring can be stolen; what it hands on is published like anything from outside. The
+//! monitor, which called it in, looks again later (`monitor`).
 
 use std::time::Duration;
 
@@ -42,19 +42,19 @@ use crate::base::list::Fifo;
 use crate::shim;
 use crate::shim::atomic::{AtomicU32, Ordering};
 
-/// No thread, or one that runs fibers no more.
+/// No thread, or one that no longer runs fibers.
 pub(super) const DEAD: u32 = 0;
 /// Takes fresh fibers.
 pub(super) const ACTIVE: u32 = 1;
 /// Takes nothing new.
 pub(super) const DRAINING: u32 = 2;
 
-/// How long a worker that stands apart stays without fibers. Arbitrary: longer than the
-/// pauses of a load that blocks now and then, short for whoever looks at the threads.
+/// How long a worker apart stays without fibers. Arbitrary: longer than the pauses of a load that
+/// blocks now and then, short for an observer of the threads.
 const KEEP: Duration = Duration::from_secs(1);
 
 impl Worker {
-    /// Does what the worker's duty has become.
+    /// Applies the worker's new duty.
     pub(super) fn follow_duty(&self) {
         let duty = self.remote().duty.load(Ordering::Acquire);
         if duty == DEAD {
@@ -62,7 +62,7 @@ impl Worker {
             return;
         }
         if self.commons.is_some() {
-            // What began here with `begin_in_place` may have ended elsewhere.
+            // A block that began here with `begin_in_place` may have ended elsewhere.
             self.set_hands_on();
         }
         if duty == DRAINING {
@@ -86,7 +86,7 @@ impl Worker {
         }
     }
 
-    /// What a worker apart does when it has nothing to run.
+    /// Runs when a worker apart has nothing to run.
     pub(super) fn rest_apart(&self) {
         if !self.draining.get() {
             // The injector too: it may have been called in since its last look there.
@@ -120,7 +120,7 @@ impl Worker {
         }
     }
 
-    /// Whether the worker takes part in the protocol of `idle`.
+    /// True if the worker takes part in the protocol of `idle`.
     pub(super) fn is_member(&self) -> bool {
         self.remote().member.load(Ordering::Relaxed)
     }
@@ -135,7 +135,7 @@ impl Worker {
         }
     }
 
-    /// Gives up everything fresh that is queued here, and has somebody look for it.
+    /// Gives up everything fresh that is queued here, and wakes a worker to look for it.
     pub(super) fn hand_on(&self) {
         let remote = self.remote();
         let mut batch = Fifo::new();
@@ -171,14 +171,14 @@ impl Worker {
         }
     }
 
-    /// Says where this worker's fibers spawn to: to everybody, if it takes nothing itself.
+    /// Sets where this worker's fibers spawn to: to all workers, if it takes nothing itself.
     pub(super) fn set_hands_on(&self) {
         let shared = self.pool.scheduler() == Scheduler::SingleQueue;
         self.hands_on
             .set(shared || self.draining.get() || self.blocks_in_place());
     }
 
-    /// The running fiber is about to block this thread: what is fresh goes to others.
+    /// The running fiber is about to block this thread: fresh fibers go to other workers.
     pub(super) fn begin_in_place(&self) {
         self.remote().in_place.fetch_add(1, Ordering::Release);
         self.set_hands_on();
@@ -186,27 +186,27 @@ impl Worker {
         self.pool.stand_in();
     }
 
-    /// The end of what `begin_in_place` began.
+    /// Ends what `begin_in_place` began.
     pub(super) fn end_in_place(&self) {
         self.remote().in_place.fetch_sub(1, Ordering::Release);
         self.set_hands_on();
     }
 
-    /// Whether fibers have said here that they block this thread.
+    /// True if fibers have announced here that they block this thread.
     fn blocks_in_place(&self) -> bool {
         self.remote().in_place.load(Ordering::Relaxed) > 0
     }
 }
 
-/// Asks a worker to take nothing new; false if it does not anyway.
+/// Asks a worker to take nothing new; false if it already takes nothing.
 pub(super) fn send_away(duty: &AtomicU32) -> bool {
     duty.compare_exchange(ACTIVE, DRAINING, Ordering::AcqRel, Ordering::Relaxed)
         .is_ok()
 }
 
 impl Pool {
-    /// The shard of the injector that belongs to this worker, with others if there are more
-    /// workers than at first; the one queue, if there is only one.
+    /// Returns the injector shard of this worker. Workers share shards if there are more of them than
+    /// at first; there may be only one shard.
     #[inline]
     pub(super) fn shard(&self, worker: usize) -> usize {
         match self.scheduler() {
