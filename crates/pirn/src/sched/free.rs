@@ -1,25 +1,25 @@
 //! Fibers that may migrate: how they leave a stack, and where they are put when they are woken.
 //!
 //! Owns: what a worker does differently where fibers are free. Does not own: what workers have in
-//! common there (`commons`), who takes from whom (`rest`, as for fresh fibers), what the
-//! monitor does for a worker that is stuck (`monitor`), or reports (`survey`).
+//! common there (`commons`), stealing (`rest`, as for fresh fibers), what the monitor does for a worker
+//! that is stuck (`monitor`), or reports (`survey`).
 //!
-//! A free fiber that may run lies where a fresh one could: in a `next` slot, a ring, a worker's
-//! common ready list, or the injector. From each of them any worker may take it, so a worker that
-//! blocks or computes holds nobody back but the fiber that it runs.
+//! A free fiber that may run is queued where a fresh one could be: in a `next` slot, a ring, a worker's
+//! common ready list, or the injector. Any worker may take it from each of them, so a worker that
+//! blocks or computes delays only the fiber that it runs.
 //!
-//! 1. The fiber finds its successor, leaves word of itself and its [`Wish`], and switches.
-//! 2. Whoever runs next on this thread, first thing, fulfils the wish: parks the fiber, or queues
-//!    it. From then on another thread may be on the stack that was left.
-//! 3. Whoever wakes it puts it where it is itself, if that is a worker of the pool; else into
-//!    the injector, and wakes a worker.
-//! 4. The fiber goes on, and asks the thread that it is on now what it needs to know of that.
+//! 1. The fiber finds its successor, leaves its pointer and its [`Wish`], and switches.
+//! 2. The successor on this thread first fulfils the wish: parks the fiber, or queues it. From then on
+//!    another thread may be on the stack that was left.
+//! 3. A waker on a worker of the pool puts the fiber there; any other waker pushes it to the injector
+//!    and wakes a worker.
+//! 4. The fiber resumes, and reads what it needs to know of its present thread again.
 //!
-//! LIVENESS: a claim before step 2's `park` enqueues nobody and is found by it; a claim after it
+//! LIVENESS: a claim before step 2's `park` enqueues nothing and is found by it; a claim after it
 //! enqueues the fiber (ST3). In between there is nothing: both are read-modify-writes of one word.
 //!
-//! Wakes are published as spawns are: a surplus wakes a sleeper, what is less is the monitor's to
-//! see, from outside always somebody is woken.
+//! Wakes are published as spawns are: a surplus wakes a sleeper, and less is left to the monitor. A
+//! wake from outside always wakes a worker.
 
 use std::ptr::{self, NonNull};
 use std::time::Instant;
@@ -83,7 +83,7 @@ impl Worker {
         unsafe { self.succeed(local, fiber) }
     }
 
-    /// Step 2: does what a fiber wanted that has just been left here.
+    /// Step 2: fulfils the wish of a fiber that has just been left here.
     #[inline(never)]
     pub(super) fn fulfil(&self, local: &Local, fiber: FiberPtr, wish: Wish) {
         match wish {
@@ -102,7 +102,7 @@ impl Worker {
         }
     }
 
-    /// Queues a fiber of this pool that may run, for this worker or whoever takes it.
+    /// Queues a fiber of this pool that may run, for this worker or any other.
     fn wake_free(&self, local: &Local, fiber: FiberPtr) {
         if self.hands_on.get() || local.fiber().is_none() {
             self.publish_ready(fiber);
@@ -114,15 +114,15 @@ impl Worker {
         self.offer();
     }
 
-    /// Queues `fiber` behind others of its kind, if it has started: a ring is short, and what
-    /// spills from it is a stack.
+    /// Queues `fiber` in the common ready list, if it has started. A ring is short, and each started
+    /// fiber that spills from it is a stack.
     #[inline(never)]
     pub(super) fn keep_started(&self, fiber: FiberPtr) -> bool {
         let commons = self.commons.filter(|_| !header(fiber).is_fresh());
         commons.inspect(|commons| commons.push(fiber)).is_some()
     }
 
-    /// The rest of a free fiber's start.
+    /// Completes a free fiber's start.
     #[inline(never)]
     pub(super) fn settle_free(&self, commons: &'static Commons, fiber: FiberPtr) {
         let remote = self.remote();
@@ -136,7 +136,8 @@ impl Worker {
         }
     }
 
-    /// Takes a free fiber that has ended off the books, of the worker that it started on too.
+    /// Removes a free fiber that has ended from the lists, also from those of the worker that it
+    /// started on.
     #[inline(never)]
     pub(super) fn retire_free(&self, fiber: FiberPtr) {
         let home = home_of(fiber);
@@ -169,7 +170,7 @@ impl Worker {
         }
     }
 
-    /// What is queued here is there for others too.
+    /// Offers what is queued here to other workers.
     fn offer(&self) {
         if self.pool.idle.sleepers_hint() {
             self.offer_surplus();
@@ -178,21 +179,21 @@ impl Worker {
         }
     }
 
-    /// Takes the oldest free fiber that may run here.
+    /// Pops the oldest free fiber that may run here.
     #[inline(never)]
     pub(super) fn pop_common(&self) -> Option<FiberPtr> {
         self.commons?.pop()
     }
 
-    /// Wakes the free fibers whose time has come by `now`.
+    /// Wakes the free fibers with timers due by `now`.
     pub(super) fn fire_common_timers(&self, commons: &Commons, now: u64) {
         if commons.next_timer().is_some_and(|next| next <= now) {
             enqueue(commons.fire(now));
         }
     }
 
-    /// Whether this thread cannot end, since it has timers or fibers that wait for it alone; or,
-    /// if the pool has stopped, since some fiber lives that only a worker could run.
+    /// True if this thread cannot end, since it has timers or fibers that wait for it alone. If the
+    /// pool has stopped: since some fiber lives that only a worker could run.
     pub(super) fn is_needed(&self, commons: &Commons) -> bool {
         self.pins.get() > 0
             || commons.len() > 0
@@ -202,18 +203,18 @@ impl Worker {
 }
 
 impl Pool {
-    /// Whether fibers may migrate here.
+    /// True if fibers may migrate here.
     pub(super) fn is_free(&self) -> bool {
         self.config.free
     }
 
-    /// Whether the monitor has something to look after: until the pool stops, and where fibers may
-    /// migrate until the last of them has ended, which may be behind one that blocks.
+    /// True if the monitor has something to watch: until the pool stops. Where fibers may migrate,
+    /// until the last of them has ended, which may be behind one that blocks.
     pub(super) fn is_watched(&self) -> bool {
         self.phase() != Phase::Stopped || (self.is_free() && self.has_started())
     }
 
-    /// Whether a fiber lives that has started, where fibers may migrate.
+    /// True if a fiber lives that has started, where fibers may migrate.
     pub(super) fn has_started(&self) -> bool {
         let mut commons = self.remotes.iter().filter_map(|remote| remote.commons);
         commons.any(Commons::has_started)
@@ -221,8 +222,8 @@ impl Pool {
 
     /// Cancels every started fiber, where they may migrate: its worker may be stuck.
     ///
-    /// A fiber that starts meanwhile is entered before its worker looks at the phase, which was
-    /// set before this: one of the two sees the other.
+    /// A fiber that starts meanwhile is entered before its worker looks at the phase, which was set
+    /// before this: one of the two sees the other.
     pub(super) fn cancel_started(&self) {
         for commons in self.remotes.iter().filter_map(|remote| remote.commons) {
             let mut woken = Fifo::new();
@@ -244,7 +245,7 @@ pub(super) fn enqueue(mut woken: Fifo<Header>) {
     }
 }
 
-/// The home that `fiber`, which has started and is not pinned, has where fibers may migrate.
+/// Returns the home of `fiber`, which has started and is not pinned, where fibers may migrate.
 pub(super) fn home_of(fiber: FiberPtr) -> &'static Commons {
     // SAFETY: set in `settle`, to one of those; a pinned fiber has it back when it ends.
     unsafe { &*ptr::from_ref(header(fiber).home()).cast::<Commons>() }
