@@ -1,9 +1,9 @@
-//! Where a worker finds its next fiber, while it has something of its own to look at.
+//! Finding a worker's next fiber, while it has something of its own to look at.
 //!
-//! Order: every n dispatches the injector, every [`ROUND`] dispatches a service; else
-//! the `next` slot (at most three in a row), then ready list and ring in alternation, then
-//! the inbox, the timers, what others have placed here (`balance`), the own injector shard, any
-//! shard. Stealing and sleeping are in `rest`.
+//! Order: every n dispatches the injector, every [`ROUND`] dispatches a service; else the `next` slot
+//! (at most three in a row), then ready list and ring in alternation, then the inbox, the timers, what
+//! others have placed here (`balance`), the own injector shard, any shard. Stealing and sleeping are in
+//! `rest`.
 
 use super::config::Scheduler;
 use super::events::Kind;
@@ -17,21 +17,21 @@ use crate::base::list::Fifo;
 use crate::fiber::current::{self, Local};
 use crate::fiber::{FiberPtr, Header};
 
-/// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do
-/// not shut out the rest. The same as Tokio's.
+/// Dispatches in a row out of the `next` slot, so that two fibers that wake each other do not starve
+/// the rest. The same as Tokio's.
 const STREAK: u32 = 3;
 
-/// The most that is fetched from the injector at once: a quarter of a ring. Arbitrary.
+/// The most fibers fetched from the injector at once: a quarter of a ring. Arbitrary.
 const BATCH: u32 = 64;
 
-/// A worker with work of its own takes the oldest of what its ring spilled this often, in
-/// nanoseconds. In a tree of fibers each such step starts one more subtree near the root: at
-/// every look at the injector (24,000 in a tree of a million leaves) there were 8,600 stacks
-/// in use at a time instead of 600, and the tree took 1.6 times as long.
+/// Nanoseconds between two takes of the oldest fiber that spilled from the ring, by a worker with work
+/// of its own. In a tree of fibers each such step starts one more subtree near the root. When done at
+/// every look at the injector (24,000 in a tree of a million leaves), 8,600 stacks were in use at a
+/// time instead of 600, and the tree took 1.6 times as long.
 const OLDEST: u64 = 1_000_000;
 
 impl Worker {
-    /// The next fiber to run, without looking at other workers. On the worker's own stack.
+    /// Returns the next fiber to run, without looking at other workers. On the worker's own stack.
     pub(super) fn find(&self) -> Option<FiberPtr> {
         if self.until_service.get() == 0
             && let Some(fiber) = self.at_once.take().or_else(|| self.serve())
@@ -44,9 +44,9 @@ impl Worker {
         self.find_hot(self.remote()).or_else(|| self.find_further())
     }
 
-    /// The next fiber out of the queues that only this worker fills; `None` also when
-    /// something else is due, for which [`find`](Self::find) is to be asked. `remote` is the worker's
-    /// own, which its caller has loaded.
+    /// Returns the next fiber out of the queues that only this worker fills. Also returns `None` when
+    /// something else is due; then call [`find`](Self::find). `remote` is the worker's own, loaded by
+    /// the caller.
     #[inline(always)]
     pub(super) fn find_hot(&self, remote: &Remote) -> Option<FiberPtr> {
         let left = self.until_service.get();
@@ -54,8 +54,8 @@ impl Worker {
             return None;
         }
         self.until_service.set(left - 1);
-        // PERF: when nothing is fresh and nothing was just woken, as among fibers that only
-        // yield, the ready list is all there is.
+        // PERF: when nothing is fresh and nothing was just woken, as among fibers that only yield, only
+        // the ready list has fibers.
         if remote.next.is_empty() && remote.ring.is_empty() {
             self.streak.set(0);
             return self.pop_ready();
@@ -70,7 +70,7 @@ impl Worker {
         }
     }
 
-    /// A worker that still owes a search has found something all the same.
+    /// As `find`, for a worker that still owes a search.
     #[cold]
     fn find_and_pass_on(&self) -> Option<FiberPtr> {
         let found = self.find_among_all();
@@ -119,7 +119,7 @@ impl Worker {
         }
     }
 
-    /// What is due every round: the inbox, the timers, one fiber that was placed here or of the
+    /// Does the work due every round: the inbox, the timers, one fiber that was placed here or of the
     /// injector, and a look at the pool's phase.
     #[cold]
     fn serve(&self) -> Option<FiberPtr> {
@@ -135,7 +135,7 @@ impl Worker {
         self.count_to_sample(round);
         self.notice_phase();
         self.follow_duty();
-        // A fiber that is fed here is in the ring, where the worker looks next.
+        // A fiber that gets a stack here is in the ring, where the worker looks next.
         let _ = self.relieve();
         self.open_mailbox();
         self.fire_timers(now);
@@ -155,7 +155,7 @@ impl Worker {
         if injector.is_empty() || self.is_taken() {
             return None;
         }
-        // What spilled must not be forgotten under what spills on top of it.
+        // The oldest of what spilled must not starve under what spills on top of it.
         let end = match now >= self.oldest_due.get() {
             true => End::OldestSpilled,
             false => End::Newest,
@@ -175,7 +175,7 @@ impl Worker {
         Some(fiber)
     }
 
-    /// The places that cost more than a look at the worker's own queues.
+    /// Looks at the queues that cost more than the worker's own.
     #[cold]
     fn find_further(&self) -> Option<FiberPtr> {
         self.notice_phase();
@@ -207,8 +207,8 @@ impl Worker {
         local.set_slow(self.pace.is_slow());
     }
 
-    /// The worker has not run fibers until now. The rounds after a sleep are short, so that it soon notices
-    /// that its fibers compute for long.
+    /// Resumes measuring after the worker has not run fibers. The rounds after a sleep are short, so
+    /// that it soon notices that its fibers compute for long.
     pub(super) fn resume_pace(&self) {
         self.pace.resume(clock::now());
         self.round.set(ROUND_AFTER_SLEEP);
@@ -252,8 +252,9 @@ impl Worker {
         self.have_watched();
     }
 
-    /// This worker has fetched more than it runs now. LIVENESS: the monitor may have stopped
-    /// while all slept; the others sleep still, and nobody wakes them for so little.
+    /// Makes the monitor watch, since this worker has fetched more than it runs now. LIVENESS: the
+    /// monitor may have stopped while all slept; the others still sleep, and nothing else wakes them
+    /// for so little.
     pub(super) fn have_watched(&self) {
         if self.pool.idle.sleepers_hint() {
             self.pool.monitor.attend();

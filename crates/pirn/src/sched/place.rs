@@ -72,8 +72,8 @@ pub(crate) fn spawn_placed(
     queued
 }
 
-/// Counts a fiber in that is about to be queued in `pool`; false if the pool takes none any
-/// more. Whoever counted it sees to it that it is queued, by [`queue`].
+/// Counts a fiber in that is about to be queued in `pool`; false if the pool takes none any more. The
+/// caller then queues it with [`queue`].
 pub(crate) fn admit(pool: &Arc<Pool>, local: &Local) -> bool {
     match Worker::of(local) {
         Some(worker) if Arc::ptr_eq(&worker.pool, pool) => worker.admit(),
@@ -89,9 +89,9 @@ pub(crate) fn queue(pool: &Arc<Pool>, local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// Settles a fresh fiber on the calling fiber's worker, where it is the next to run as soon
-/// as the caller gives way. `Err` if there is no such worker, or its pool takes no fibers any
-/// more, or has no stack for it.
+/// Settles a fresh fiber on the calling fiber's worker, where it is the next to run as soon as the
+/// caller yields. `Err` if there is no such worker, or its pool takes no fibers any more, or has no
+/// stack for it.
 pub(crate) fn settle_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr> {
     match Worker::of(local) {
         Some(worker) if local.fiber().is_some() => worker.settle_next(fiber),
@@ -99,7 +99,7 @@ pub(crate) fn settle_here(local: &Local, fiber: FiberPtr) -> Result<(), FiberPtr
     }
 }
 
-/// Whether a fiber that the running one spawns may start apart from the workers, and the running one
+/// True if a fiber that the running one spawns may start apart from the workers, and the running one
 /// has not.
 pub(crate) fn may_start_apart(local: &Local) -> bool {
     Worker::of(local).is_some_and(|worker| {
@@ -107,7 +107,7 @@ pub(crate) fn may_start_apart(local: &Local) -> bool {
     })
 }
 
-/// The pool whose fiber or worker this thread runs.
+/// Returns the pool that this thread's fiber or worker belongs to.
 #[inline]
 pub(crate) fn pool_of(local: &Local) -> Option<&Arc<Pool>> {
     Worker::of(local).map(|worker| &worker.pool)
@@ -135,8 +135,8 @@ pub(crate) fn spawn_placed_here(
     }
 }
 
-/// As long as this lives, the worker that the fiber runs on now takes no fresh fibers: the fiber
-/// blocks its thread.
+/// While this lives, the worker that the fiber runs on now takes no fresh fibers: the fiber blocks its
+/// thread.
 pub(crate) struct Absence {
     /// That worker; none on a thread that runs no fiber.
     remote: Option<NonNull<Remote>>,
@@ -212,8 +212,8 @@ impl Worker {
         open
     }
 
-    /// Settles `fiber` here and has it run as soon as the running one gives way. Another one
-    /// that was to run so goes to the back of the ready list.
+    /// Settles `fiber` here and makes it run as soon as the running one yields. A fiber that was
+    /// already queued so goes to the back of the ready list.
     fn settle_next(&self, fiber: FiberPtr) -> Result<(), FiberPtr> {
         if self.pool.phase() >= Phase::Cancelled || !self.start_if_possible(fiber) {
             return Err(fiber);
@@ -253,11 +253,12 @@ impl Worker {
         }
     }
 
-    /// Queues a fresh fiber that was a job of the running one's; `wanted`: somebody waits for just that, so it goes
-    /// where others take from at once.
+    /// Queues a fresh fiber that was a job of the running one. `wanted`: a worker waits for exactly
+    /// this, so it goes where others take from at once.
     ///
-    /// It is taken though the pool be cancelled: the other half may wait for it, and lives, so that the pool is
-    /// not quiet. From then on it is settled here, where its owner holds the worker; the others may have ended.
+    /// It is taken even if the pool is cancelled: the other half may wait for it, and lives, so that
+    /// the pool is not quiet. From then on it is settled here, where its owner holds the worker; the
+    /// others may have ended.
     pub(super) fn queue_job(&self, fiber: FiberPtr, wanted: bool) {
         self.remote().counters.spawned.increment();
         if self.pool.phase() >= Phase::Cancelled {
@@ -276,7 +277,7 @@ impl Worker {
         }
     }
 
-    /// Has a job that has become a fiber start on this worker.
+    /// Makes a job that has become a fiber start on this worker.
     #[cold]
     fn settle_job(&self, fiber: FiberPtr) {
         self.saw(Kind::Spawn, fiber);
@@ -285,7 +286,7 @@ impl Worker {
         }
     }
 
-    /// Has a fiber that has just settled here run when it is its turn.
+    /// Makes a fiber that has just settled here run when it is its turn.
     #[cold]
     pub(super) fn start_settled(&self, fiber: FiberPtr) {
         self.saw(Kind::Start, fiber);
@@ -326,8 +327,7 @@ impl Worker {
         }
     }
 
-    /// Wakes a sleeper if the queue here is worth it; else has the monitor keep an eye on
-    /// it.
+    /// Wakes a sleeper if the queue here is worth it; else makes the monitor watch it.
     #[cold]
     pub(super) fn offer_surplus(&self) {
         let queued = self.remote().queued()
@@ -344,19 +344,19 @@ impl Worker {
         }
     }
 
-    /// A fiber stops running to wait. (Not inlined where nothing is: its frame would be a part
-    /// of every parked stack.)
+    /// Counts a fiber that stops running to wait. (Never inlined: its frame would be a part of every
+    /// parked stack.)
     #[inline]
     fn count_park(&self) {
         self.remote().counters.fiber_parks.increment();
     }
 
-    /// A fiber of this worker has been woken by this worker.
+    /// Wakes a fiber of this worker on this worker.
     #[inline]
     fn wake_here(&self, local: &Local, fiber: FiberPtr) {
         self.remote().counters.fiber_wakes.increment();
         if local.fiber().is_none() {
-            // Woken by the worker itself (a timer, the mailbox): nothing hot about it.
+            // Woken by the worker itself (a timer, the mailbox): its data is not hot.
             self.make_ready(fiber);
             return;
         }
