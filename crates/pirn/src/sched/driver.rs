@@ -1,12 +1,11 @@
-//! A worker and what its fibers wait for outside of the process.
+//! A worker and the events outside of the process that its fibers wait for.
 //!
-//! Owns: when a worker asks its driver. Does not own: what an event means (`readiness`), nor
-//! how the system is asked (`sys::poller`).
+//! Owns: when a worker polls its driver. Does not own: the meaning of an event (`readiness`), nor how
+//! the system is polled (`sys::poller`).
 //!
-//! A worker asks every round, when it runs out of what is queued, and instead of sleeping. One
-//! without sources does none of it. If it is stuck the monitor asks in its place, so that
-//! those who wait elsewhere for a source of its driver are not held up. When its thread ends,
-//! the sources go to the common driver.
+//! A worker polls every round, when its queues are empty, and instead of sleeping. One without sources
+//! never polls. If it is stuck, the monitor polls in its place, so that fibers elsewhere that wait for
+//! a source of its driver are not delayed. When its thread ends, the sources move to the common driver.
 
 use super::remote::Remote;
 use super::worker::Worker;
@@ -14,7 +13,8 @@ use crate::readiness;
 use crate::sys::poller::{Driver, Events};
 
 impl Worker {
-    /// The worker's own driver; none if its thread is somebody else's, who may not come back.
+    /// Returns the worker's own driver; `None` if the thread belongs to a caller that drives the pool,
+    /// and may not return.
     pub(super) fn driver(&self) -> Option<&'static Driver> {
         match self.pool.is_by_hand() {
             true => None,
@@ -22,7 +22,7 @@ impl Worker {
         }
     }
 
-    /// Wakes the fibers whose sources are ready by now.
+    /// Polls the driver, and wakes the fibers with ready sources.
     #[inline(always)]
     pub(super) fn ask_driver(&self) {
         if self.remote().mailbox.driver().is_used() {
@@ -33,8 +33,8 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn ask_now(&self) {
-        // SAFETY: K1: telling claims tickets, fills queues and calls wakers, which must not wait; none of it
-        // comes back here.
+        // SAFETY: K1: reporting events claims tickets, fills queues and calls wakers, which must not
+        // wait; none of it comes back here.
         let events = unsafe { &mut *self.events.get() };
         self.remote().mailbox.driver().poll(events);
         self.reap(events);
@@ -42,7 +42,7 @@ impl Worker {
         events.clear();
     }
 
-    /// Tells what the last sleep was ended by.
+    /// Reports the events that ended the last sleep.
     pub(super) fn tell_events(&self) {
         // SAFETY: as above.
         let events = unsafe { &mut *self.events.get() };
@@ -51,13 +51,13 @@ impl Worker {
         events.clear();
     }
 
-    /// The worker's thread will not ask any more.
+    /// Leaves the driver: the worker's thread will not poll any more.
     pub(super) fn leave_driver(&self) {
         readiness::evacuate(self.remote().mailbox.driver());
     }
 }
 
-/// Asks in place of a worker that does not come to it.
+/// Polls in place of a worker that does not get to it.
 pub(super) fn ask_for(remote: &Remote, events: &mut Events) {
     let driver = remote.mailbox.driver();
     if driver.is_used() {

@@ -1,13 +1,13 @@
 //! What a worker does when nothing is queued for it: search, spin, sleep.
 //!
-//! Owns: this worker's side of the sleep protocol (`idle` has the other side and the proof)
-//! and the stealing sweep.
+//! Owns: this worker's side of the sleep protocol (`idle` has the other side and the proof) and the
+//! stealing sweep.
 //!
-//! One visit: 1. search the other workers, unless enough do; 2. spin for a little, if that
-//! has paid lately; 3. announce sleep, shut the mailbox; 4. look everywhere once more;
-//! 5. sleep until woken or until a timer is due (once, for 50 µs, if work was seen that is
-//! too young to take: after that it is the monitor's to watch); 6. open the mailbox, take back the
-//! announcement; whoever finds that it was claimed owes a search.
+//! One visit: 1. search the other workers, unless enough do; 2. spin for a little, if that has paid
+//! lately; 3. announce sleep, shut the mailbox; 4. look everywhere once more; 5. sleep until woken or
+//! until a timer is due (once, for 50 µs, if work was seen that is too young to take: after that the
+//! monitor watches it); 6. open the mailbox, take back the announcement; a worker that finds it claimed
+//! owes a search.
 
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -25,34 +25,34 @@ use crate::fiber::FiberPtr;
 use crate::shim;
 use crate::shim::atomic::{Ordering, fence};
 
-/// A searcher that leaves work behind that is too young to take looks again after this:
-/// what a wake-up costs on virtual machines (`SURPLUS` in `pace`). No measurement yet.
+/// A searcher that leaves work behind that is too young to take looks again after this: the cost of a
+/// wake-up on virtual machines (`SURPLUS` in `pace`). No measurement yet.
 const YOUNG: Duration = Duration::from_micros(50);
 
-/// How long a worker spins before it sleeps, when spinning pays: about what the wake-up of
-/// a sleeping thread costs on a good machine. Nanoseconds.
+/// How long a worker spins before it sleeps, when spinning pays: about the cost of waking a sleeping
+/// thread on a good machine. Nanoseconds.
 pub(super) const SPIN: u64 = 10_000;
 
-/// A sleep shorter than this would have been better spent spinning. Nanoseconds: ten times
-/// [`SPIN`], arbitrary.
+/// After a sleep shorter than this, spinning would have been better. Nanoseconds: ten times [`SPIN`],
+/// arbitrary.
 const SHORT: u64 = 100_000;
 
 /// The most ready fibers that are stolen at once: as many as out of a ring.
 const MOST_READY: usize = 128;
 
-/// What the sweep over the other workers came to.
+/// The result of a sweep over the other workers.
 enum Sweep {
     Found(FiberPtr),
-    /// Nothing to take, but some worker's `next` slot is taken.
+    /// Nothing to take, but the `next` slot of some worker is full.
     Young,
     Nothing,
 }
 
 impl Worker {
-    /// Comes back when there may be something to run.
+    /// Returns when there may be something to run.
     pub(super) fn rest(&self) {
-        // A fiber that runs while a search is owed must not be followed by another one
-        // before the worker has seen to it.
+        // A fiber that runs while a search is owed must not be followed by another one before the
+        // worker has completed the search.
         self.take_stock();
         self.remote()
             .running
@@ -92,12 +92,13 @@ impl Worker {
                 Sweep::Nothing => {}
             }
         }
-        // Also where enough others search: one whose half is done wakes the other one, and they meet here.
+        // Also where enough others search: one with half of its work done wakes the other one, and they
+        // meet here.
         if !young && self.watch_for_jobs() {
             return;
         }
-        // LIVENESS: who has come back from spinning and found nothing all the same goes the
-        // way of the sleepers: it becomes a searcher, or gives its processor away.
+        // LIVENESS: a worker that has spun and found nothing all the same sleeps like the others: it
+        // becomes a searcher, or releases its processor.
         if !self.spun.take() && self.spin() {
             self.spun.set(true);
             return;
@@ -112,8 +113,8 @@ impl Worker {
         self.drive_limit.set(None);
     }
 
-    /// One look into every other worker's ring, from a random one on, and at what has been
-    /// found to be aged in their `next` slots.
+    /// Looks once into every other worker's ring, starting at a random one, and at the aged fibers in
+    /// their `next` slots.
     fn sweep(&self) -> Sweep {
         let pool = &self.pool;
         let workers = pool.remotes.len();
@@ -144,7 +145,7 @@ impl Worker {
             if seen == 0 {
                 continue;
             }
-            // ORDERING: Relaxed: the monitor's opinion; `steal` compares the slot itself.
+            // ORDERING: Relaxed: a hint of the monitor; `steal` compares the slot itself.
             if seen == remote.aged.load(Ordering::Relaxed)
                 && let Some(fiber) = remote.next.steal(seen)
             {
@@ -158,7 +159,8 @@ impl Worker {
         if young { Sweep::Young } else { Sweep::Nothing }
     }
 
-    /// Half of another worker's ready fibers, where fibers may migrate: the first of them.
+    /// Steals half of another worker's ready fibers, where fibers may migrate; returns the first of
+    /// them.
     fn steal_ready(&self, victim: &Remote) -> Option<FiberPtr> {
         let (own, theirs) = (self.commons?, victim.commons?);
         let mut taken = theirs.take_half(MOST_READY);
@@ -171,7 +173,7 @@ impl Worker {
         Some(first)
     }
 
-    /// A fiber of another worker's, if one can be had.
+    /// Steals a fiber of another worker, if possible.
     pub(super) fn steal(&self) -> Option<FiberPtr> {
         match self.sweep() {
             Sweep::Found(fiber) => Some(fiber),
@@ -179,7 +181,7 @@ impl Worker {
         }
     }
 
-    /// Has `fiber`, found elsewhere, run next.
+    /// Makes `fiber`, found elsewhere, run next.
     pub(super) fn run_first(&self, fiber: FiberPtr) {
         self.streak.set(0);
         if let Some(item) = self.remote().next.put(NextItem::Fresh(fiber)) {
@@ -187,8 +189,8 @@ impl Worker {
         }
     }
 
-    /// Ends this worker's search because it has found something to run. If it was the last
-    /// to search and more may be there, another is woken to go on.
+    /// Ends this worker's search because it has found something to run. If it was the last searcher and
+    /// more work may be there, it wakes another worker to continue.
     #[cold]
     pub(super) fn pass_search_on(&self) {
         self.searching.set(false);
@@ -200,7 +202,7 @@ impl Worker {
         }
     }
 
-    /// Whether there is work that another worker should be woken for.
+    /// True if there is work that another worker should be woken for.
     fn leaves_work(&self) -> bool {
         let pool = &self.pool;
         !pool.injector.is_empty()
@@ -210,7 +212,7 @@ impl Worker {
                 .any(|remote| self.pace.is_surplus(remote.queued()))
     }
 
-    /// Whether a look around, without taking anything, shows something to do.
+    /// True if a look around, without taking anything, shows something to do.
     pub(super) fn sees_work(&self) -> bool {
         let remote = self.remote();
         !remote.mailbox.is_empty()
@@ -220,7 +222,7 @@ impl Worker {
                 && self.pool.has_visible_work())
     }
 
-    /// Watches for work while spinning has paid lately. True if some came.
+    /// Watches for work if spinning has paid lately. True if some came.
     pub(super) fn spin(&self) -> bool {
         if self.patience.get() <= 0 || self.pool.workers() == 1 {
             return false;
@@ -234,8 +236,8 @@ impl Worker {
         seen
     }
 
-    /// Watches for work for so many nanoseconds, or until a timer is due, and calls `meanwhile` now and then. True
-    /// if some came.
+    /// Watches for work for so many nanoseconds, or until a timer is due, and calls `meanwhile` now and
+    /// then. True if some came.
     pub(super) fn watch(&self, nanos: u64, meanwhile: impl Fn()) -> bool {
         self.watch_by(clock::now, nanos, meanwhile)
     }
@@ -251,8 +253,8 @@ impl Worker {
         let until = clock() + nanos;
         loop {
             for _ in 0..16 {
-                // First, since what a look shows now the sweep has just failed to get: a
-                // thief is at it.
+                // First, since the sweep has just failed to get what a look shows now: a thief is
+                // active.
                 backoff.pause();
                 if self.sees_work() {
                     return true;
@@ -269,16 +271,16 @@ impl Worker {
         let idle = &self.pool.idle;
         let remote = self.remote();
         let _ = idle.announce(self.index, self.searching.replace(false));
-        // LIVENESS: from here on every publisher sees this worker as a sleeper, and what
-        // was published before is seen below (S3, S4 of `idle`). A fiber that was spawned
-        // without that protocol, in the moment before, is the monitor's to find.
+        // LIVENESS: from here on every publisher sees this worker as a sleeper, and what was published
+        // before is seen below (S3, S4 of `idle`). A fiber that was spawned without that protocol, in
+        // the moment before, is found by the monitor.
         self.leave_word_for_joins();
         if young {
             self.pool.monitor.attend();
         } else if !idle.all_asleep() {
             self.pool.monitor.resume();
         }
-        // Whom this wakes may be at home here, and ready: that is noticed below.
+        // The fiber that this wakes may be at home here, and ready: that is noticed below.
         self.pool.look_for_quiet();
         if remote.mailbox.prepare_sleep() {
             let blind = mutant!("sleep_without_recheck");
@@ -306,8 +308,8 @@ impl Worker {
         self.resume_pace();
     }
 
-    /// Sleeps; but if the pool's threads end when they have nothing to do for long, and that
-    /// is so, this one will, unless somebody has claimed it by then.
+    /// Sleeps. If the pool's threads end when they have been idle for long, and this one has, it will
+    /// end, unless it has been claimed by then.
     fn sleep_until_bored(&self, nap: bool) {
         let keep = self.pool.config.keep.filter(|_| !self.has_started());
         let until = keep.map(|keep| shim::now() + keep);
@@ -316,8 +318,8 @@ impl Worker {
         self.leaving.set(bored && self.remote().mailbox.is_empty());
     }
 
-    /// Sleeps until one of its own fibers can go on, or until `until`: this worker takes
-    /// nothing else meanwhile, so it is no sleeper that others may claim. After a fence.
+    /// Sleeps until one of its own fibers can resume, or until `until`. This worker takes nothing else
+    /// meanwhile, so it is no sleeper that others may claim. After a fence.
     pub(super) fn sleep_alone(&self, until: Option<Instant>) {
         self.pool.look_for_quiet();
         let mailbox = self.remote().mailbox;
@@ -331,7 +333,7 @@ impl Worker {
         self.resume_pace();
     }
 
-    /// The second look has shown work: no sleep, but a search for it (S6 in `idle`).
+    /// The second look has shown work: searches for it instead of sleeping (S6 in `idle`).
     fn wake_searching(&self) {
         self.pool.idle.resume_search(self.index);
         self.waking();
@@ -369,8 +371,8 @@ impl Worker {
         }
     }
 
-    /// Whether the pool wants something of this worker, a timer is due, or a fiber became
-    /// ready on the way to sleep.
+    /// True if the pool wants something of this worker, a timer is due, or a fiber became ready on the
+    /// way to sleep.
     fn must_notice(&self) -> bool {
         self.has_ready()
             || !self.remote().placed.is_empty()

@@ -1,9 +1,10 @@
-//! The stack that a worker has for polls: where it comes from and where it goes.
+//! The stack that a worker has for polls: its origin and its release.
 //!
-//! Owns: that. Does not own: the loan of it for one poll (`wait::aside`).
+//! Owns: the stack. Does not own: the loan of it for one poll (`wait::aside`).
 //!
-//! It is one of the pool's, taken as for a fiber, and counts as one that a worker keeps at hand. So there is none where
-//! stacks are so few that workers keep none, and whoever gives up what it keeps gives up this one too.
+//! It is one of the pool's, taken as for a fiber, and counts as one that a worker keeps at hand. So
+//! there is none where stacks are so few that workers keep none. A worker that gives up the stacks it
+//! keeps gives up this one too.
 
 use super::worker::Worker;
 use crate::context::Stack;
@@ -31,7 +32,7 @@ impl Worker {
         }
     }
 
-    /// Takes the stack for polls, if nobody polls there, to those that the worker keeps.
+    /// Moves the stack for polls, unless a poll is on it, to those that the worker keeps.
     pub(super) fn put_spare_away(&self, local: &Local) {
         if let Some(stack) = local.take_spare() {
             // SAFETY: K1.
