@@ -1,8 +1,8 @@
-//! A worker's address: what other threads touch to hand it a settled fiber and wake it.
+//! A worker's address: what other threads access to hand it a settled fiber and wake it.
 //!
-//! Type-stable: mailboxes come from a process-wide pool and are never freed, so a waker that
-//! is late touches a mailbox, if perhaps another worker's by then; the wake it gives that one
-//! is spurious and harmless.
+//! Type-stable: mailboxes come from a process-wide pool and are never freed. A late waker thus accesses
+//! a mailbox, although it may be another worker's by then; that worker gets a spurious and harmless
+//! wake.
 //!
 //! The inbox is one word:
 //!
@@ -12,14 +12,13 @@
 //! | ASLEEP | empty, the owner sleeps or is about to |
 //! | a fiber | the newest of a chain through the headers' links |
 //!
-//! Because ASLEEP stands where the first fiber goes, the push that replaces it is the only
-//! one that wakes the owner, and a push is one compare-exchange in all. A chain only grows
-//! until the owner swaps it out whole, so a push that finds the newest it saw still there
-//! needs to know nothing else (no ABA).
+//! Because ASLEEP replaces the first fiber, the push that overwrites it is the only one that wakes the
+//! owner, and a push is one compare-exchange in all. A chain only grows until the owner swaps it out
+//! whole. So a push that finds the newest fiber unchanged needs to know nothing else (no ABA).
 //!
-//! Owner's protocol: `prepare_sleep`; if true look everywhere else; then `sleep`
-//! or not; then `drain` (or `cancel_sleep`). A push that came in between has left a token in
-//! the parker: the next park may return at once.
+//! Owner's protocol: `prepare_sleep`; if true, look everywhere else; then `sleep` or not; then `drain`
+//! (or `cancel_sleep`). A push in between has left a token in the parker: the next park may return at
+//! once.
 //!
 //! Invariants:
 //! * M1. Only the owner changes 0 to ASLEEP, and only the owner changes anything to 0.
@@ -43,7 +42,7 @@ use crate::sys::poller::{Driver, Events};
 pub(crate) struct Mailbox<T> {
     /// Written by wakers; read by the owner each time it looks for remote wakes.
     door: CachePadded<Door<T>>,
-    /// How many dispatches the owner has made: its plain store, the monitor's load.
+    /// The number of dispatches of the owner: its plain store, the monitor's load.
     pub(crate) epoch: CachePadded<AtomicU64>,
 }
 
@@ -51,13 +50,12 @@ struct Door<T> {
     /// See the table.
     inbox: AtomicPtr<T>,
     parker: Parker,
-    /// What the owner's fibers wait for outside of the process. The owner sleeps in it while it
-    /// has sources.
+    /// The driver of the owner's fibers. The owner sleeps in it while it has sources.
     driver: Driver,
 }
 
 impl<T: Linked + 'static> Mailbox<T> {
-    /// Takes a mailbox that nobody owns, or makes one that lives for ever.
+    /// Takes a mailbox without an owner, or creates one that is never freed.
     pub(crate) fn acquire() -> &'static Self {
         let mut free = FREE.lock();
         let known = free.iter().rposition(|mailbox| mailbox.is::<Self>());
@@ -67,8 +65,8 @@ impl<T: Linked + 'static> Mailbox<T> {
         }
     }
 
-    /// Gives the mailbox back. The inbox is empty, and no fiber is settled on its owner any
-    /// more: what may still come is a late `unpark`.
+    /// Returns the mailbox to the pool. The inbox is empty, and no fiber is settled on its owner any
+    /// more; only a late `unpark` may still come.
     pub(crate) fn release(&'static self) {
         debug_assert!(
             self.is_empty(),
@@ -80,7 +78,7 @@ impl<T: Linked + 'static> Mailbox<T> {
 }
 
 impl<T: Linked> Mailbox<T> {
-    /// A mailbox outside the pool, for [`Mailbox::acquire`] and for models.
+    /// Creates a mailbox outside the pool, for [`Mailbox::acquire`] and for models.
     pub(crate) fn new() -> Self {
         Mailbox {
             door: CachePadded::new(Door {
@@ -92,8 +90,8 @@ impl<T: Linked> Mailbox<T> {
         }
     }
 
-    /// Hands over a settled fiber. True: the owner was asleep, and this caller, nobody else,
-    /// must unpark it. One read-modify-write (more only if pushes collide).
+    /// Pushes a settled fiber. True if the owner was asleep: this caller alone must unpark it. One
+    /// read-modify-write (more only if pushes collide).
     #[inline]
     pub(crate) fn push(&self, fiber: NonNull<T>) -> bool {
         let inbox = &self.door.inbox;
@@ -115,7 +113,7 @@ impl<T: Linked> Mailbox<T> {
         }
     }
 
-    /// *Owner.* Takes everything, oldest first, and is awake. Empty and awake: one load.
+    /// *Owner.* Takes everything, oldest first, and marks the owner awake. Empty and awake: one load.
     #[inline]
     pub(crate) fn drain(&self) -> Fifo<T> {
         let inbox = &self.door.inbox;
@@ -132,7 +130,8 @@ impl<T: Linked> Mailbox<T> {
         newest(self.door.inbox.load(Ordering::Relaxed)).is_none()
     }
 
-    /// *Owner.* From here on a push wakes. False: something is there already, drain it.
+    /// *Owner.* Marks the owner asleep, so that a push wakes it. False if the inbox holds fibers: drain
+    /// them.
     pub(crate) fn prepare_sleep(&self) -> bool {
         if mutant!("mailbox_sleep_unchecked") {
             let empty = self.is_empty();
@@ -141,7 +140,7 @@ impl<T: Linked> Mailbox<T> {
             }
             return empty;
         }
-        // ORDERING: Relaxed: the word itself is all that owner and pusher argue about.
+        // ORDERING: Relaxed: owner and pusher communicate by the word itself alone.
         self.door
             .inbox
             .compare_exchange(
@@ -153,7 +152,7 @@ impl<T: Linked> Mailbox<T> {
             .is_ok()
     }
 
-    /// *Owner.* Awake again; what was pushed meanwhile stays in the inbox.
+    /// *Owner.* Marks the owner awake again; fibers pushed meanwhile stay in the inbox.
     pub(crate) fn cancel_sleep(&self) {
         // A failure means awake already, or a push has cleared the mark.
         let _ = self.door.inbox.compare_exchange(
@@ -164,8 +163,8 @@ impl<T: Linked> Mailbox<T> {
         );
     }
 
-    /// *Owner.* Sleeps until there is a token, which it takes, or the deadline has passed. While
-    /// the driver has sources, also until one of them changes, and then with `events` of them.
+    /// *Owner.* Sleeps until there is a token, which it takes, or the deadline has passed. While the
+    /// driver has sources, also until one of them changes; then `events` contains them.
     pub(crate) fn sleep(&self, until: Option<Instant>, events: &mut Events) {
         let Door { parker, driver, .. } = &*self.door;
         match until {
@@ -185,7 +184,7 @@ impl<T: Linked> Mailbox<T> {
         parker.unpark_or(|| driver.wake());
     }
 
-    /// Whether the owner sleeps and nobody has left a token. Stale when it returns.
+    /// True if the owner sleeps and has no token. Stale when it returns.
     pub(crate) fn is_parked(&self) -> bool {
         self.door.parker.is_parked()
     }
@@ -215,6 +214,6 @@ fn asleep<T>() -> *mut T {
     ptr::without_provenance_mut(1)
 }
 
-/// Mailboxes that nobody owns, of every type of fiber.
+/// Mailboxes without an owner, of every type of fiber.
 static FREE: StaticLock<Vec<&'static (dyn Any + Send + Sync)>> =
     StaticLock::new(Vec::new());

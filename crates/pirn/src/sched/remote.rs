@@ -1,8 +1,8 @@
 //! What other threads see of each worker, and the row of all of them.
 //!
-//! A place in the row is filled when its worker is first needed, and stays where it is as
-//! long as the pool lives. A worker's thread may end and another take its place later: the
-//! counters go on then, each still written by one thread at a time.
+//! A place in the row is filled when its worker is first needed, and stays where it is as long as the
+//! pool lives. A worker's thread may end and another take its place later: the counters continue then,
+//! each still written by one thread at a time.
 
 use std::ops::Index;
 use std::ptr;
@@ -46,39 +46,39 @@ pub(crate) struct Remote {
     pub(super) lines: LineCounts,
     /// Fresh fibers that other workers have placed here (`balance`).
     pub(super) placed: Injector<Header>,
-    /// What the worker is a holder for, as a number; 0 if it is none (`holders`). Written under the
+    /// The kind of holder that the worker is, as a number; 0 if none (`holders`). Written under the
     /// lock of `Threads`.
     pub(super) holder: AtomicU32,
     /// The worker has run one fiber for so long that nothing is placed here. Written by the monitor.
     pub(super) stuck: AtomicBool,
-    /// The fiber that runs now; null if the worker found none, and has not since. For reports,
-    /// and to tell a worker that is stuck from one that is getting up. Written by the worker.
+    /// The fiber that runs now; null if the worker found none, and has not since. For reports, and to
+    /// distinguish a stuck worker from one that is getting up. Written by the worker.
     pub(super) running: AtomicPtr<Header>,
-    /// What is there for whoever watches this worker.
+    /// The data kept for observers of this worker.
     pub(super) watched: Watched,
-    /// What the monitor has found unchanged in `next`: free for thieves to take.
+    /// The value that the monitor has found unchanged in `next`: free for thieves to take.
     pub(super) aged: AtomicUsize,
     /// The worker's thread exists. Written under the lock of `Threads`.
     pub(super) launched: AtomicBool,
     /// Counted as a member by `idle`. Written by the worker; while it has no thread, under the
     /// lock of `Threads`.
     pub(super) member: AtomicBool,
-    /// What the worker is to do; see `apart`.
+    /// The worker's duty; see `apart`.
     pub(super) duty: AtomicU32,
-    /// How many fibers have said, while they ran here, that they block this thread.
+    /// The number of fibers that run here and have announced that they block this thread.
     pub(super) in_place: AtomicU32,
     /// How to ask the system about the worker's thread. Written by the worker when it starts.
     pub(super) thread: ThreadProbe,
-    /// Whether the worker sleeps, and for how long, as `watch` puts it. Written by the worker.
+    /// Whether the worker sleeps, and for how long, as the constants of `watch`. Written by the worker.
     pub(super) sleep: AtomicU32,
-    /// What the worker does, by name. Written by the worker.
+    /// The worker's state, for reports. Written by the worker.
     pub(super) standing: Standing,
-    /// The worker has done its last.
+    /// The worker has completed its last step.
     pub(super) ended: AtomicBool,
-    /// What others may read of the worker's timers. Written by the worker when it starts.
+    /// The levels of the worker's timers, for other threads. Written by the worker when it starts.
     pub(super) timers: Mutex<Option<Arc<Levels<Ticket>>>>,
-    /// Since when the worker has run one fiber, and which of its dispatches that was, if that is
-    /// long. Written by the monitor.
+    /// Since when the worker has run one fiber, and the number of that dispatch, if that is long.
+    /// Written by the monitor.
     pub(super) stands_since: AtomicU64,
     pub(super) stands_at: AtomicU64,
 }
@@ -86,13 +86,13 @@ pub(crate) struct Remote {
 /// The workers of a pool, by number.
 pub(super) struct Remotes {
     places: Box<[OnceLock<Box<Remote>>]>,
-    /// How many places are filled; these are the first ones.
+    /// The number of filled places; these are the first ones.
     filled: AtomicUsize,
-    /// What they are watched for.
+    /// What the workers are watched for.
     watch: Watch,
     /// Fibers may migrate.
     free: bool,
-    /// Whether a job becomes a fiber is drawn by lot.
+    /// A seed decides whether a job becomes a fiber.
     decided: bool,
 }
 
@@ -116,19 +116,19 @@ impl Remotes {
         remotes
     }
 
-    /// Sees to it that the first `n` are there. One caller at a time.
+    /// Fills the first `n` places. One caller at a time.
     pub(super) fn fill(&self, n: usize) {
         for place in &self.places[..n] {
             place.get_or_init(|| {
                 Box::new(Remote::new(&self.watch, self.free, self.decided))
             });
         }
-        // ORDERING: SeqCst: whoever sees work published by a worker that comes later looks
+        // ORDERING: SeqCst: a thread that sees work published by a worker that is added later looks
         // into its queues too (the fences of `idle`).
         self.filled.fetch_max(n, Ordering::SeqCst);
     }
 
-    /// How many there are.
+    /// The number of filled places.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.filled.load(Ordering::Acquire)
@@ -193,7 +193,7 @@ impl Remote {
         }
     }
 
-    /// Fibers in the queues here that any worker may take from, but for the `next` slot.
+    /// The number of fibers in the queues here that any worker may take from, except the `next` slot.
     pub(super) fn queued(&self) -> usize {
         self.ring.len() as usize + self.commons.map_or(0, Commons::len)
     }

@@ -1,13 +1,13 @@
-//! What a worker does, by name.
+//! The state of a worker, for reports.
 //!
-//! Owns: the names, and the one word of each worker's that says which is so. Does not own: any
-//! decision; nobody goes by it but reports. Written by the worker when it rests and when it comes
-//! back, never between two fibers.
+//! Owns: the states, and one word of each worker that holds its state. Does not own: any decision; only
+//! reports read it. Written by the worker when it rests and when it comes back, never between two
+//! fibers.
 
 use super::worker::Worker;
 use crate::shim::atomic::{AtomicU32, Ordering};
 
-/// What a worker does.
+/// The state of a worker.
 ///
 /// ```text
 ///             thread made                 finds nothing
@@ -19,25 +19,25 @@ use crate::shim::atomic::{AtomicU32, Ordering};
 ///    └──────────────── Draining ◀
 /// ```
 ///
-/// A worker that has been sent away is `Draining` whatever it does besides. In debug builds each
-/// change is looked at, and one that is not in the picture ends the process with a message.
+/// A worker that has been sent away is `Draining` in any case. In debug builds each change is checked,
+/// and one that is not in the picture ends the process with a message.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum WorkerState {
-    /// It has no thread: not yet, or not any more.
+    /// It has no thread: not yet, or no longer.
     Dead,
     /// It runs fibers, or is about to.
     Active,
-    /// It looks for something to run, at the other workers' or by waiting for a little.
+    /// It looks for something to run, in the queues of other workers or by spinning for a little.
     Spinning,
     /// It sleeps, until it is woken or a timer is due.
     Asleep,
-    /// It runs those that have started on it to their ends, and takes nothing new.
+    /// It runs the fibers that have started on it to their ends, and takes nothing new.
     Draining,
 }
 
 impl WorkerState {
-    /// All of them.
+    /// All states.
     pub const ALL: [WorkerState; 5] = [
         WorkerState::Dead,
         WorkerState::Active,
@@ -46,7 +46,7 @@ impl WorkerState {
         WorkerState::Draining,
     ];
 
-    /// Whether a worker in this state may be in `next` after one change.
+    /// Returns true if a worker in this state may be in `next` after one change.
     #[must_use]
     pub const fn may_become(self, next: WorkerState) -> bool {
         use WorkerState::{Active, Asleep, Dead, Draining, Spinning};
@@ -60,7 +60,7 @@ impl WorkerState {
     }
 }
 
-/// The word of one worker.
+/// The state word of one worker.
 #[derive(Debug)]
 pub(super) struct Standing(AtomicU32);
 
@@ -73,7 +73,7 @@ impl Standing {
         WorkerState::ALL[self.0.load(Ordering::Relaxed) as usize]
     }
 
-    /// Its worker only.
+    /// Sets the state. Its worker only.
     fn set(&self, next: WorkerState) {
         let before = self.get();
         if before == next {
@@ -88,7 +88,7 @@ impl Standing {
 }
 
 impl Worker {
-    /// Says what this worker does from now on.
+    /// Sets the state of this worker.
     pub(super) fn stand(&self, state: WorkerState) {
         let state = match self.draining.get() && state != WorkerState::Dead {
             true => WorkerState::Draining,

@@ -1,8 +1,8 @@
-//! A worker's timers, and the clock that they go by.
+//! A worker's timers, and their clock.
 //!
-//! Owns: the step between a worker and its wheel. Does not own: the wheel (`timer`), nor the
-//! virtual clock of a deterministic runtime (`seeded`), which both the wheel and the fibers
-//! are told by wherever there is one.
+//! Owns: the step between a worker and its wheel. Does not own: the wheel (`timer`), nor the virtual
+//! clock of a deterministic runtime (`seeded`), which replaces the real one for both the wheel and the
+//! fibers.
 
 use std::ptr::NonNull;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::shim;
 use crate::timer::Timer;
 
 impl Worker {
-    /// Lets the monitor see when timers of this worker are due.
+    /// Publishes the due times of this worker's timers to the monitor.
     pub(super) fn show_timers(&self) {
         if self.commons.is_none() {
             // SAFETY: K1.
@@ -24,7 +24,7 @@ impl Worker {
         }
     }
 
-    /// The present moment of this worker's fibers.
+    /// Returns the present moment of this worker's fibers.
     #[inline]
     pub(super) fn present(&self) -> Instant {
         match &self.seeded {
@@ -33,7 +33,7 @@ impl Worker {
         }
     }
 
-    /// The present moment as the wheel counts it.
+    /// Returns the present moment as the wheel counts it.
     #[inline]
     pub(super) fn wheel_time(&self) -> u64 {
         match &self.seeded {
@@ -42,7 +42,7 @@ impl Worker {
         }
     }
 
-    /// Wakes the fibers whose time has come by `now`, as the wheel counts it.
+    /// Wakes the fibers with timers due by `now`, as the wheel counts it.
     pub(super) fn fire_timers(&self, now: u64) {
         if let Some(commons) = self.commons {
             self.fire_common_timers(commons, now);
@@ -59,7 +59,7 @@ impl Worker {
         });
     }
 
-    /// When the next timer is due, as the wheel counts it.
+    /// Returns when the next timer is due, as the wheel counts it.
     #[inline]
     pub(super) fn next_timer(&self) -> Option<u64> {
         match self.commons {
@@ -69,12 +69,12 @@ impl Worker {
         }
     }
 
-    /// Whether a timer is due that has not fired.
+    /// True if a timer is due that has not fired.
     pub(super) fn timer_is_due(&self) -> bool {
         self.next_timer().is_some_and(|at| at <= self.wheel_time())
     }
 
-    /// Until when this worker may sleep on account of its timers. Where time is virtual that is
+    /// Returns until when this worker may sleep because of its timers. Where time is virtual, that is
     /// until time is no longer held: while the worker sleeps, time stands still.
     pub(super) fn alarm(&self) -> Option<Instant> {
         match &self.seeded {
@@ -125,7 +125,7 @@ impl Worker {
         unsafe { wheel.disarm(timer) }
     }
 
-    /// Arms a timer on the wheel that others may take it from.
+    /// Arms a timer on the wheel from which other workers may take it.
     ///
     /// # Safety
     /// As `Schedule::arm`.
@@ -158,7 +158,7 @@ impl Worker {
         let apart = wheel != self.index && wheel >= self.pool.workers();
         if armed && apart && commons.is_some_and(|commons| commons.next_timer().is_none())
         {
-            // It may end now, and sleeps until that timer.
+            // That worker may end now, but sleeps until that timer.
             self.pool.remotes[wheel].mailbox.unpark();
         }
         armed

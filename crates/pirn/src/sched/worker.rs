@@ -1,18 +1,18 @@
 //! A worker: one OS thread that runs fibers.
 //!
-//! Owns: the loop, the switch from one fiber to the next, and what only this thread touches
-//! (ready list, stacks, the list of started fibers). Does not own: where a fiber is found
-//! (`find`), where one is put (`place`), timers (`timers`), its first run and its end (`life`), when the
-//! thread sleeps (`rest`).
+//! Owns: the loop, the switch from one fiber to the next, and what only this thread accesses (ready
+//! list, stacks, the list of started fibers). Does not own: where a fiber is found (`find`), where one
+//! is put (`place`), timers (`timers`), its first run and its end (`life`), when the thread sleeps
+//! (`rest`).
 //!
-//! A fiber that stops running looks for its successor itself and switches to it directly;
-//! one that has ended hands its very stack on if the successor is fresh. Only when nothing
-//! is ready, or every `ROUND` dispatches, does control come back to the worker's own stack.
+//! A fiber that stops running finds its successor itself and switches to it directly. One that has
+//! ended passes its stack to the successor if that is fresh. Control returns to the worker's own stack
+//! only when nothing is ready, or every `ROUND` dispatches.
 //!
 //! Invariants:
-//! * K1. A `Worker` lives on its own thread's stack (driven by hand, in a box of that
-//!   thread's) and is reached through that thread's `Local` only, so its fields need neither atomics nor locks. Each access to a field is
-//!   one short borrow that calls nothing that could borrow the same field again.
+//! * K1. A `Worker` lives on its own thread's stack (driven by hand, in a box of that thread) and is
+//!   reached through that thread's `Local` only, so its fields need neither atomics nor locks. Each
+//!   access to a field is one short borrow that calls nothing that could borrow the same field again.
 //! * K2. Fibers run between two accesses, never during one.
 
 use std::cell::{Cell, UnsafeCell};
@@ -45,38 +45,38 @@ use crate::sys;
 use crate::sys::poller::Events;
 use crate::timer::Wheel;
 
-/// Stacks that a worker keeps for itself. A burst deeper than this trades with the pool;
-/// arbitrary, no measurement yet.
+/// Stacks that a worker keeps for itself. For a burst deeper than this it takes stacks from the pool
+/// and returns them; arbitrary, no measurement yet.
 const STACKS: usize = 64;
 
 /// One worker.
 pub(crate) struct Worker {
     pub(super) pool: Arc<Pool>,
     pub(super) index: usize,
-    /// What the others see of this worker: an element of the pool's list.
+    /// The part of this worker that others see: an element of the pool's list.
     remote: NonNull<Remote>,
-    /// This thread's own side, while a fiber runs.
+    /// The context of this thread's own stack, while a fiber runs.
     host: UnsafeCell<Context>,
     /// Settled fibers that may run.
     ready: UnsafeCell<Fifo<Header>>,
-    /// Where fibers may migrate: what is in common with the others, in place of `wheel`,
-    /// `started`, and most of `ready`.
+    /// Where fibers may migrate: shared with other workers, in place of `wheel`, `started`, and most of
+    /// `ready`.
     pub(super) commons: Option<&'static Commons>,
-    /// Fibers that may migrate and do not at present: they stay on this thread.
+    /// Fibers that may migrate but are pinned at present: they stay on this thread.
     pub(super) pins: Cell<u32>,
     pub(super) stacks: UnsafeCell<StackCache>,
     pub(super) wheel: UnsafeCell<Wheel<Ticket>>,
     /// Fibers that have started here and not ended.
     pub(super) started: UnsafeCell<List<Header>>,
     pub(super) rng: UnsafeCell<Rng>,
-    /// What the system reads by itself.
+    /// Reads that the system makes by itself.
     pub(super) queued: Queued,
-    /// Room for what the driver says.
+    /// Buffer for the events of the driver.
     pub(super) events: UnsafeCell<Events>,
     pub(super) pace: Pace,
     /// Dispatches until the next service.
     pub(super) until_service: Cell<u32>,
-    /// The value of `until_service` when the pace was measured last.
+    /// The value of `until_service` when the pace was last measured.
     pub(super) paced_at: Cell<u32>,
     /// Fresh fibers in a row that were put behind started ones (`balance`).
     pub(super) deferred: Cell<u32>,
@@ -84,55 +84,55 @@ pub(crate) struct Worker {
     pub(super) round: Cell<u32>,
     /// Dispatches since the last look at the injector.
     pub(super) since_injector: Cell<u32>,
-    /// When the oldest of what spilled here is to have its turn.
+    /// When the oldest fiber that spilled here is due to run.
     pub(super) oldest_due: Cell<u64>,
     /// Dispatches out of the `next` slot in a row.
     pub(super) streak: Cell<u32>,
-    /// Whether the ring, rather than the ready list, is asked first the next time.
+    /// True if the ring, rather than the ready list, is popped first the next time.
     pub(super) ring_first: Cell<bool>,
     /// Counted by `Idle` as searching.
     pub(super) searching: Cell<bool>,
     /// A fiber that has settled here and is to run before anything else.
     pub(super) at_once: Cell<Option<FiberPtr>>,
-    /// What this worker's duty was when it last looked.
+    /// True if this worker was `DRAINING` when it last read its duty.
     pub(super) draining: Cell<bool>,
-    /// What fibers spawn here goes to the injector.
+    /// True if fibers spawned here go to the injector.
     pub(super) hands_on: Cell<bool>,
-    /// How long this worker sleeps at most, if somebody drives it who has no more time.
+    /// How long this worker sleeps at most, if the thread that drives it has a time limit.
     pub(super) drive_limit: Cell<Option<Instant>>,
-    /// The thread has had nothing to do for so long that it ends.
+    /// The thread has been idle for so long that it ends.
     pub(super) leaving: Cell<bool>,
     pub(super) patience: Cell<i32>,
     /// The last spin has seen work, which has not been found yet.
     pub(super) spun: Cell<bool>,
-    /// This rest has had its short sleep on account of young work.
+    /// This rest has had its short sleep because of young work.
     pub(super) napped: Cell<bool>,
     /// The phase that this worker has acted on.
     pub(super) seen: Cell<Phase>,
     /// The roll call that this worker has answered.
     pub(super) answered: Cell<u64>,
-    /// What this worker is watched for (`events::hooks`); zero if for nothing.
+    /// The flags of what this worker is watched for (`events::hooks`); zero if nothing.
     pub(super) watch: Cell<u8>,
-    /// What `until_service` is to be again when the fiber that is watched comes back.
+    /// The value that `until_service` gets back when the watched fiber returns.
     pub(super) round_left: Cell<u32>,
-    /// Dispatches until a run is to be timed.
+    /// Dispatches until a run is timed.
     pub(super) until_sample: Cell<u32>,
-    /// When this worker has last asked others for their jobs, as `base::clock` counts.
+    /// When this worker last asked others for their jobs, as `base::clock` counts.
     pub(super) asked: Cell<u64>,
-    /// What jobs of others have been worth.
+    /// The worth of jobs of other workers.
     pub(super) gain: Gain,
-    /// Jobs that were promoted here since somebody asked, and were not taken.
+    /// Jobs that were promoted here since the last request, and were not taken.
     pub(super) kept: Cell<u32>,
-    /// Which run of a fiber, counted in dispatches, may promote what is left of the last
-    /// beat; if none, the next that joins.
+    /// The run of a fiber, counted in dispatches, that may promote what is left of the last beat; if
+    /// none, the next that joins.
     pub(super) credit_of: Cell<Option<u64>>,
-    /// What a deterministic runtime's one worker goes by.
+    /// The state of a deterministic runtime's one worker.
     pub(super) seeded: Option<Seeded>,
 }
 
 /// The body of a worker's thread.
 ///
-/// A `member` has been claimed by whoever made the thread; any other worker has been called
+/// A `member` has been claimed by the thread that created this one; any other worker has been called
 /// in, and counted as awake.
 pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     let worker = Worker::new(pool, index);
@@ -147,15 +147,16 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     call(&worker.pool.config.on_thread_start);
     local.set_starting(ptr::null());
     local.set_worker((&raw const worker).cast(), worker.driver());
-    // SAFETY: JO3: the worker keeps its pool until it gives this back, below; nobody's are never there.
+    // SAFETY: JO3: the worker keeps its pool until it restores `before`, below; the static empty list
+    // is never there.
     let before = unsafe { local.set_jobs(&worker.remote().jobs) };
     if let Some(commons) = worker.commons {
         commons.bind(&worker.pool, index);
         local.set_free(true);
     }
     worker.stand(WorkerState::Active);
-    // Whoever had this thread made has claimed the worker, as one wakes a sleeper: it owes a
-    // search (S5 in `idle`).
+    // The thread that had this one created has claimed the worker, as it would wake a sleeper: the
+    // worker owes a search (S5 in `idle`).
     worker
         .searching
         .set(member && worker.pool.idle.retract(index));
@@ -172,7 +173,7 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     worker.give_stacks_back();
     worker.stand(WorkerState::Dead);
     local.set_worker(ptr::null(), None);
-    // SAFETY: JO1: no fiber runs here; what was there before is nobody's.
+    // SAFETY: JO1: no fiber runs here; the list that was there before is the static empty one.
     unsafe { local.set_jobs(before) };
     worker.leave_driver();
     call(&worker.pool.config.on_thread_stop);
@@ -182,8 +183,8 @@ pub(super) fn main(pool: Arc<Pool>, index: usize, member: bool) {
     }
 }
 
-/// Calls a hook of the user's, on the thread before or after it is a worker. UNWIND: the
-/// panic hook has said what happened; the worker does its work all the same.
+/// Calls a hook of the user's, on the thread before or after it is a worker. UNWIND: the panic hook has
+/// reported the panic; the worker continues in any case.
 pub(super) fn call(hook: &Option<Hook>) {
     if let Some(hook) = hook {
         end_caught(|| hook());
@@ -242,20 +243,20 @@ impl Worker {
         }
     }
 
-    /// The worker that this thread is, if it is one.
+    /// Returns the worker of this thread, if it is one.
     #[inline(always)]
     pub(super) fn of(local: &Local) -> Option<&Worker> {
         // SAFETY: K1: set by `main` to a worker that outlives the loop, cleared after it.
         unsafe { local.worker().cast::<Worker>().as_ref() }
     }
 
-    /// The worker that this thread is, for one of its fibers.
+    /// Returns the worker of this thread, for one of its fibers.
     #[inline(always)]
     pub(super) fn here(local: &Local) -> &Worker {
         Worker::of(local).expect("a fiber runs on a worker")
     }
 
-    /// What the others see of this worker.
+    /// Returns the part of this worker that others see.
     #[inline(always)]
     pub(super) fn remote(&self) -> &Remote {
         // SAFETY: the pool lives as long as the worker holds it, and the list never moves.
@@ -283,7 +284,7 @@ impl Worker {
         }
     }
 
-    /// A drive begins: this thread is the worker, and awake.
+    /// Begins a drive: this thread is the worker, and awake.
     pub(super) fn begin_drive(&self) {
         self.stand(WorkerState::Active);
         self.set_hands_on();
@@ -291,7 +292,7 @@ impl Worker {
         self.take_stock();
     }
 
-    /// Runs whatever is ready, until nothing is or it is `over`.
+    /// Runs all ready fibers, until none is or it is `over`.
     pub(super) fn run_ready(&self, local: &Local, over: impl Fn() -> bool) {
         while !over()
             && let Some(fiber) = self.find()
@@ -300,7 +301,7 @@ impl Worker {
         }
     }
 
-    /// A drive ends: the worker is asleep. True: there is something to do.
+    /// Ends a drive: the worker is asleep. True if there is something to do.
     pub(super) fn end_drive(&self) -> bool {
         let idle = &self.pool.idle;
         let _ = idle.announce(self.index, self.searching.replace(false));
@@ -309,8 +310,8 @@ impl Worker {
         self.has_ready() || self.sees_work()
     }
 
-    /// Runs `fiber`, and whatever comes after it, until something is due that fibers do
-    /// not do for each other, or nothing is ready. On the worker's own stack.
+    /// Runs `fiber` and its successors, until something is due that fibers do not do for each other, or
+    /// nothing is ready. On the worker's own stack.
     fn dispatch(&self, local: &Local, fiber: FiberPtr) {
         let fresh = header(fiber).is_fresh();
         let Some(context) = self.board(self.remote(), local, fiber) else {
@@ -351,13 +352,12 @@ impl Worker {
         // SAFETY: `fiber` runs; `to` is the worker's own side, or a fiber that came out of
         // a queue and so is suspended or prepared.
         unsafe { context::switch(from, to) };
-        // A started fiber is resumed on the worker that it left, so `self` and `local` still
-        // are what they were.
+        // A started fiber is resumed on the worker that it left, so `self` and `local` are still valid.
         self.landed(local);
     }
 
-    /// Leaves `fiber`, which has ended. Returns a fresh fiber that has taken over its stack,
-    /// if one is next.
+    /// Leaves `fiber`, which has ended. Returns a fresh fiber that has taken over its stack, if one is
+    /// next.
     ///
     /// # Safety
     /// As `Schedule::ended`, on this worker.
@@ -382,7 +382,7 @@ impl Worker {
         unsafe { context::exit(header(fiber).context.get(), to) }
     }
 
-    /// Whether `heir` can go on where `fiber` has ended, on the same stack.
+    /// True if `heir` can run where `fiber` has ended, on the same stack.
     #[inline(always)]
     fn may_inherit(&self, fiber: FiberPtr, heir: FiberPtr) -> bool {
         context::DIRECT
@@ -394,7 +394,7 @@ impl Worker {
             && header(fiber).label.get().is_none()
     }
 
-    /// What a fiber that stops running may switch to by itself.
+    /// Returns the fiber that a fiber that stops running may switch to by itself.
     #[inline(always)]
     pub(super) fn next_on_fiber(&self, remote: &Remote) -> Option<FiberPtr> {
         if context::DIRECT {
@@ -404,7 +404,7 @@ impl Worker {
         }
     }
 
-    /// What to switch to: `next`, or the worker's own side.
+    /// Returns the context to switch to: that of `next`, or the worker's own stack.
     #[inline(always)]
     pub(super) fn destination(
         &self,
@@ -420,7 +420,7 @@ impl Worker {
         self.host.get()
     }
 
-    /// Makes `fiber` the one that runs here, and returns what to switch to. `None` if it is
+    /// Makes `fiber` the one that runs here, and returns the context to switch to. `None` if it is
     /// fresh and there is no stack for it.
     #[inline(always)]
     fn board(
@@ -448,8 +448,8 @@ impl Worker {
         local.set_fiber(Some(fiber));
     }
 
-    /// Clears up after the fiber that ran before on this thread, if it has ended. Called
-    /// first on every stack that is switched to.
+    /// Completes the switch for the fiber that ran before on this thread, if it has ended. Called first
+    /// on every stack that is switched to.
     #[inline(always)]
     pub(super) fn landed(&self, local: &Local) {
         if let Some((fiber, wish)) = local.take_left() {
@@ -457,7 +457,7 @@ impl Worker {
         }
     }
 
-    /// Does what remains to be done for a fiber that has been left: it has ended, or may migrate.
+    /// Completes the switch for a fiber that has been left: it has ended, or may migrate.
     #[inline(always)]
     pub(super) fn see_to(&self, local: &Local, fiber: FiberPtr, wish: Option<Wish>) {
         match wish {
@@ -466,13 +466,13 @@ impl Worker {
         }
     }
 
-    /// Has the worker go through everything before it runs another fiber.
+    /// Makes the worker go through everything before it runs another fiber.
     pub(super) fn take_stock(&self) {
         self.until_service.set(0);
         self.round_left.set(0);
     }
 
-    /// Appends to the ready list.
+    /// Pushes to the back of the ready list.
     #[inline(always)]
     pub(super) fn make_ready(&self, fiber: FiberPtr) {
         // SAFETY: K1.
@@ -495,14 +495,14 @@ impl Worker {
         own || self.commons.is_some_and(|commons| commons.len() > 0)
     }
 
-    /// Started fibers that may run; for reports.
+    /// The number of started fibers that may run; for reports.
     pub(super) fn count_ready(&self) -> usize {
         // SAFETY: K1.
         let own = unsafe { &*self.ready.get() }.len() as usize;
         own + self.commons.map_or(0, Commons::len)
     }
 
-    /// Moves what other threads have woken to the ready list.
+    /// Moves the fibers that other threads have woken to the ready list.
     pub(super) fn open_mailbox(&self) {
         let mailbox = self.remote().mailbox;
         if !mailbox.is_empty() {
@@ -515,7 +515,7 @@ impl Worker {
         }
     }
 
-    /// Whether anything but the running fiber wants this thread.
+    /// True if anything but the running fiber needs this thread.
     pub(super) fn others_wait(&self) -> bool {
         let remote = self.remote();
         self.has_ready()
@@ -529,7 +529,7 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// Acts on a change of the pool's phase: cancels what has started here. Answers a roll
+    /// Acts on a change of the pool's phase: cancels the fibers that have started here. Answers a roll
     /// call.
     pub(super) fn notice_phase(&self) {
         let phase = self.pool.phase();
@@ -544,7 +544,7 @@ impl Worker {
         self.answer_roll(None);
     }
 
-    /// The phase that this worker has acted on.
+    /// Returns the phase that this worker has acted on.
     pub(super) fn seen_phase(&self) -> Phase {
         self.seen.get()
     }
@@ -555,7 +555,7 @@ impl Worker {
         started.iter().for_each(&mut f);
     }
 
-    /// Returns the started fiber at the front of the list, which goes to its back.
+    /// Returns the started fiber at the front of the list, and moves it to the back.
     pub(super) fn next_of_walk(&self) -> Option<FiberPtr> {
         // SAFETY: K1.
         let started = unsafe { &mut *self.started.get() };
@@ -565,15 +565,15 @@ impl Worker {
         Some(fiber)
     }
 
-    /// Nothing is queued here; may the thread end? Not while a fiber that has started here
+    /// True if the thread may end, with nothing queued here. False while a fiber that has started here
     /// lives: it could not be resumed anywhere else.
     fn may_end(&self) -> bool {
         let over = self.leaving.get() || self.pool.phase() == Phase::Stopped;
         over && !self.has_started()
     }
 
-    /// Whether a fiber lives that needs this thread: one that has started here, unless fibers
-    /// may migrate.
+    /// True if a fiber lives that needs this thread: one that has started here, unless fibers may
+    /// migrate.
     #[inline]
     pub(super) fn has_started(&self) -> bool {
         // SAFETY: K1.
@@ -581,8 +581,8 @@ impl Worker {
         own || self.commons.is_some_and(|commons| self.is_needed(commons))
     }
 
-    /// Whether the worker leaves fresh fibers to others: because it has one that has started
-    /// and takes one at a time, or because it is to go.
+    /// True if the worker leaves fresh fibers to others: because it has a started one and takes one at
+    /// a time, or because it is to end.
     #[inline]
     pub(super) fn is_taken(&self) -> bool {
         self.draining.get() || (self.pool.config.exclusive && self.has_started())
@@ -591,6 +591,6 @@ impl Worker {
 
 #[inline(always)]
 pub(super) fn header(fiber: FiberPtr) -> &'static Header {
-    // SAFETY: H1: headers live for ever.
+    // SAFETY: H1: headers are never freed.
     unsafe { fiber.as_ref() }
 }
