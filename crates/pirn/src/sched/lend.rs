@@ -1,19 +1,19 @@
-//! A fresh fiber for which there is no stack gets one beyond `max_stacks`, on behalf of a fiber
-//! that waits for its end.
+//! A fresh fiber for which there is no stack gets one beyond `max_stacks`, on behalf of a fiber that
+//! waits for its end.
 //!
 //! Owns: the loan. Does not own: which fibers may get one (`fiber::hunger`, `wait::lend`), nor the
 //! stacks beyond the bound (`context::pool`).
 //!
-//! A fiber that waits for the end of a fiber without a stack holds a stack and cannot run. Were the
-//! bound kept there, fibers could wait for each other for ever. So the waiter does not count
-//! against the bound while the other fiber lives. That one has a whole stack of its own, of the
-//! size that it was promised.
+//! A fiber that waits for the end of a fiber without a stack holds a stack and cannot run. If the bound
+//! applied there, fibers could wait for each other indefinitely. So the waiter does not count against
+//! the bound while the other fiber lives. That one has a whole stack of its own, of the size that it
+//! was promised.
 //!
 //! # Invariants
-//! * LE1. Each stack beyond the bound is out for one fiber, and one waiter waits for the end of that fiber; or has
-//!   waited, if an interrupt has ended that wait.
-//! * LE2. Such a stack goes back to the pool when its fiber has ended: no cache keeps it (its class
-//!   is not 0), and no other fiber inherits it (`Starved::is_watched`). So loans do not add up.
+//! * LE1. Each stack beyond the bound is out for one fiber, and one waiter waits for the end of that
+//!   fiber; or has waited, if an interrupt has ended that wait.
+//! * LE2. Such a stack goes back to the pool when its fiber has ended: no cache keeps it (its class is
+//!   not 0), and no other fiber inherits it (`Starved::is_watched`). So loans do not add up.
 
 use super::pool::Pool;
 use super::worker::{Worker, header};

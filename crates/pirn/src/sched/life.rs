@@ -1,5 +1,5 @@
-//! A fiber's life on its worker: its first run, when it gets a stack and settles; its end,
-//! when it gives the stack back; and the wait for a stack when there is none.
+//! A fiber's life on its worker: its first run, when it gets a stack and settles; its end, when it
+//! returns the stack; and the wait for a stack when there is none.
 
 use super::pool::Phase;
 use super::worker::{Worker, header};
@@ -10,8 +10,8 @@ use crate::fiber::life::State;
 use crate::fiber::{FiberPtr, Header};
 
 impl Worker {
-    /// Settles a fresh fiber here; false if it starts on another worker, or there is no stack for
-    /// it, and it waits.
+    /// Settles a fresh fiber here. False if it starts on another worker, or if there is no stack for it
+    /// and it waits.
     #[inline(never)]
     pub(super) fn start(&self, fiber: FiberPtr) -> bool {
         if header(fiber).placement.get() != 0 && !self.starts_here(fiber) {
@@ -44,7 +44,7 @@ impl Worker {
         // SAFETY: K1.
         let stacks = unsafe { &mut *self.stacks.get() };
         match size {
-            // Nobody polls now; the stack for that counts as one that is at hand.
+            // No poll is running; the stack for polls counts as one at hand.
             None => stacks
                 .take(&self.pool.stacks)
                 .or_else(|why| current::local().take_spare().ok_or(why)),
@@ -112,7 +112,7 @@ impl Worker {
         }
     }
 
-    /// Takes a fiber that has ended, and whose stack has been seen to, off the books.
+    /// Removes a fiber that has ended, and has no stack any more, from the lists.
     #[inline(always)]
     pub(super) fn retire(&self, local: &Local, fiber: FiberPtr) {
         if self.commons.is_some() {
@@ -136,20 +136,20 @@ impl Worker {
         self.pool.look_for_quiet();
     }
 
-    /// Puts a fresh fiber aside until a stack comes free.
+    /// Puts a fresh fiber aside until a stack becomes available.
     #[cold]
     fn starve(&self, fiber: FiberPtr, why: &OutOfStacks) {
         self.remote().counters.stack_waits.increment();
         self.pool.starved.push(fiber, why);
-        // LIVENESS: stacks may lie in the caches of workers that sleep: they wake and give
-        // them up (`relieve`). A stack that comes free from now on finds the fiber on the
-        // list (`finish`); one that came free before is found by this worker's own `relieve`.
+        // LIVENESS: stacks may be in the caches of workers that sleep: they wake and give them up
+        // (`relieve`). A stack that becomes available from now on finds the fiber on the list
+        // (`finish`); one that became available before is found by this worker's own `relieve`.
         self.pool.rouse();
     }
 
-    /// Before it rests: a worker that keeps stacks while fibers wait for some gives them up
-    /// and takes one of those fibers, if there is a stack for it now. True: it took one,
-    /// which is in its ring, where under `SingleQueue` nobody else looks.
+    /// Called before the worker rests. While fibers wait for stacks, gives up the stacks that the
+    /// worker keeps, and takes one of those fibers if there is a stack for it now. True if it took one,
+    /// which is in its ring; under `SingleQueue` no other worker looks there.
     #[must_use = "a worker with a fiber in its ring does not rest"]
     pub(super) fn relieve(&self) -> bool {
         if self.pool.starved.is_empty() {
@@ -179,15 +179,15 @@ impl Worker {
         fed.is_some()
     }
 
-    /// Gives the stacks that nobody uses here to the pool; false if there were none.
+    /// Returns the unused stacks here to the pool; false if there were none.
     pub(super) fn give_stacks_back(&self) -> bool {
         // SAFETY: K1.
         unsafe { (*self.stacks.get()).flush(&self.pool.stacks) }
     }
 
-    /// A stack has come free: one of the fibers that wait for one may run here. (It may have been
-    /// one beyond the bound, of no use to that fiber. Then it waits again, and so its waiters
-    /// are asked again, which may have been refused one before.)
+    /// A stack has become available: starts one of the fibers that wait for one, if possible. (It may
+    /// have been one beyond the bound, of no use to that fiber. Then the fiber waits again, and so its
+    /// waiters are asked again, which may have been refused one before.)
     #[cold]
     pub(super) fn feed(&self) {
         self.pool.starved.set_beyond(|| self.pool.stacks.beyond());

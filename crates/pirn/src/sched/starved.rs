@@ -61,14 +61,14 @@ impl Starved {
         self.len() == 0
     }
 
-    /// Whether the end of a fiber needs a look at this list: fibers wait here, or stacks beyond the
+    /// True if the end of a fiber needs a look at this list: fibers wait here, or stacks beyond the
     /// bound are out, which no other fiber may inherit.
     #[inline(always)]
     pub(super) fn is_watched(&self) -> bool {
         self.watched.load(Ordering::Relaxed) != 0
     }
 
-    /// Notes how many stacks beyond the bound are out.
+    /// Records how many stacks beyond the bound are out.
     pub(super) fn set_beyond(&self, count: impl FnOnce() -> usize) {
         let fibers = self.fibers.lock();
         // Counted under the lock, so that the last count is the one that stays.
