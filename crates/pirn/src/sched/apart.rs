@@ -27,8 +27,8 @@
 //! token of that unpark remains if the worker is on its way to sleep.
 //!
 //! LIVENESS: nothing relies on a worker apart: no publisher counts it among the searchers or sleepers.
-//! Fibers in its ring can be stolen; what it hands on is published like anything from outside. The
-//! monitor, which called it in, looks again later (`monitor`).
+//! Fibers in its ring can be stolen; what it hands on is published like anything from outside. After a
+//! worker was called in, the monitor looks again later (`monitor`).
 
 use std::time::Duration;
 

@@ -1,16 +1,16 @@
 //! A pool without threads: its one worker runs when some thread drives it.
 //!
-//! Owns: which thread that is, and the worker between two drives. Does not own: what the worker
-//! does meanwhile, which is what any other does.
+//! Owns: which thread that is, and the worker between two drives. Does not own: the work of the worker
+//! meanwhile, which is that of any other.
 //!
-//! A started fiber stays on its thread, so all drives must come from one thread. The first to
+//! A started fiber stays on its thread, so all drives must come from one thread. The first thread to
 //! drive is bound to the pool as long as it lives, and keeps the worker in a thread-local: it is
-//! reached through that thread only (K1). That thread ends after the fibers that have started on
-//! it (`thread_end`); then another one may be bound.
+//! reached through that thread only (K1). That thread ends after the fibers that have started on it
+//! (`thread_end`); then another one may be bound.
 //!
-//! Between two drives the worker counts as asleep. Whoever claims it unparks it, which
-//! leaves a token for the next sleep; a drive begins and ends as a sleep ends and begins
-//! (S3 to S5 of `idle`), so nothing that is published is missed.
+//! Between two drives the worker counts as asleep. A thread that claims it unparks it, which leaves a
+//! token for the next sleep. A drive begins and ends as a sleep ends and begins (S3 to S5 of `idle`),
+//! so nothing that is published is missed.
 
 use std::cell::{Cell, RefCell};
 use std::mem::{self, ManuallyDrop};
@@ -27,19 +27,19 @@ use crate::shim::thread::{self, ThreadId};
 use crate::shim::{self, thread_local_const};
 use crate::wait::polling::apart;
 
-/// A worker stays where it is.
+/// Boxed, since a worker must not move.
 type Workers = Vec<Box<Worker>>;
 
-/// The workers that this thread drives, but not now.
+/// The workers that this thread drives, except during a drive.
 struct Driven {
     workers: RefCell<Workers>,
-    /// The end of the thread is attended to.
+    /// True if the end of the thread is attended to.
     attended: Cell<bool>,
 }
 
 thread_local_const! {
-    /// Never dropped, so it can be reached while other thread-locals are destroyed. It is emptied at the end of
-    /// the thread, and an empty one has no memory.
+    /// Never dropped, so it can be accessed while other thread-locals are destroyed. It is emptied at
+    /// the end of the thread, and an empty one owns no memory.
     static DRIVEN: ManuallyDrop<Driven> = ManuallyDrop::new(Driven {
         workers: RefCell::new(Vec::new()),
         attended: Cell::new(false),
@@ -50,7 +50,8 @@ fn with_workers<R>(f: impl FnOnce(&mut Workers) -> R) -> R {
     DRIVEN.with(|driven| f(&mut driven.workers.borrow_mut()))
 }
 
-/// Whether the end of this thread is to be attended to, once more if fibers live that have started on it.
+/// True if the end of this thread must be attended to, once more if fibers live that have started on
+/// it.
 pub(super) fn is_end_to_be_attended() -> bool {
     DRIVEN.with(|driven| {
         let workers = driven.workers.borrow();
@@ -59,12 +60,12 @@ pub(super) fn is_end_to_be_attended() -> bool {
     })
 }
 
-/// The pools that this thread drives.
+/// Returns the pools that this thread drives.
 pub(super) fn pools() -> Vec<Arc<Pool>> {
     with_workers(|workers| workers.iter().map(|w| Arc::clone(&w.pool)).collect())
 }
 
-/// Those with fibers that have started on this thread and live.
+/// Returns the pools with fibers that have started on this thread and live.
 pub(super) fn pools_with_started() -> Vec<Arc<Pool>> {
     with_workers(|workers| {
         let started = workers.iter().filter(|worker| worker.has_started());
@@ -72,8 +73,8 @@ pub(super) fn pools_with_started() -> Vec<Arc<Pool>> {
     })
 }
 
-/// Takes the workers of this thread without such fibers. The thread ends: if it drives again, its end is to be
-/// attended to again.
+/// Takes the workers of this thread without such fibers. The thread ends: if it drives again, its end
+/// must be attended to again.
 pub(super) fn take_idle() -> Workers {
     DRIVEN.with(|driven| driven.attended.set(false));
     with_workers(|workers| {
@@ -85,24 +86,24 @@ pub(super) fn take_idle() -> Workers {
     })
 }
 
-/// How long a drive goes on.
+/// How long a drive lasts.
 #[derive(Copy, Clone)]
 pub(crate) enum Drive<'a> {
     /// Until nothing is ready.
     UntilIdle,
-    /// Until this is so, or it is this late; sleeps while nothing is ready.
+    /// Until the predicate is true, or until the deadline; sleeps while nothing is ready.
     Until(&'a dyn Fn() -> bool, Option<Instant>),
 }
 
 impl Pool {
-    /// Whether the pool has no threads, and runs only when it is driven.
+    /// True if the pool has no threads, and runs only when it is driven.
     #[inline]
     pub(crate) fn is_by_hand(&self) -> bool {
         self.config.by_hand
     }
 
-    /// Whether the calling thread drives this pool, from now on if nobody does yet. Never a
-    /// thread that runs fibers of any pool.
+    /// True if the calling thread drives this pool; binds it if no thread does yet. Never a thread that
+    /// runs fibers of any pool.
     pub(crate) fn bind(&self) -> bool {
         let local = current::local();
         if !local.worker().is_null() || local.starting() == ptr::from_ref(self).cast() {
@@ -112,7 +113,7 @@ impl Pool {
         *self.driver.lock().get_or_insert(own) == own
     }
 
-    /// Whether the calling thread has driven this pool before.
+    /// True if the calling thread has driven this pool before.
     pub(crate) fn is_bound_here(&self) -> bool {
         let driver: Option<ThreadId> = *self.driver.lock();
         driver == Some(thread::current().id()) && current::local().worker().is_null()
@@ -125,12 +126,13 @@ impl Pool {
         thread_end::attend();
     }
 
-    /// As [`drive`](Pool::drive), in no poll, and without a look at the end of the thread.
+    /// As [`drive`](Pool::drive), in no poll, and without attending to the end of the thread.
     pub(super) fn drive_apart(self: &Arc<Self>, how: Drive<'_>) {
         let worker = self.take_worker();
         let local = current::local();
         local.set_worker(ptr::from_ref(&*worker).cast(), worker.driver());
-        // SAFETY: JO3: the worker keeps its pool until this is given back, below; nobody's are never there.
+        // SAFETY: JO3: the worker keeps its pool until `before` is restored, below; the static empty
+        // list is never there.
         let before = unsafe { local.set_jobs(&worker.remote().jobs) };
         worker.begin_drive();
         match how {
@@ -149,26 +151,26 @@ impl Pool {
                     worker.stand(WorkerState::Active);
                     worker.run_ready(local, over);
                 }
-                // What is left is for the next drive.
+                // What is left waits for the next drive.
                 let _ = worker.end_drive();
             }
         }
         worker.put_spare_away(local);
         local.set_worker(ptr::null(), None);
-        // SAFETY: JO1: no fiber runs here; what was there before is nobody's.
+        // SAFETY: JO1: no fiber runs here; the list that was there before is the static empty one.
         unsafe { local.set_jobs(before) };
         with_workers(|workers| workers.push(worker));
     }
 
-    /// As [`drive`](Pool::drive), with sleep, if the calling thread has driven this pool
-    /// before; otherwise nothing.
+    /// As [`drive`](Pool::drive), with sleep, if the calling thread has driven this pool before;
+    /// otherwise does nothing.
     pub(crate) fn drive_if_bound(self: &Arc<Self>, over: &dyn Fn() -> bool) {
         if self.is_by_hand() && self.is_bound_here() {
             self.drive(Drive::Until(over, None));
         }
     }
 
-    /// Calls `f` with the worker that the calling thread drives, but not now.
+    /// Calls `f` with the worker that the calling thread drives, outside of a drive.
     pub(super) fn with_driven(&self, f: impl FnOnce(&Worker)) {
         DRIVEN.with(|driven| {
             let workers = driven.workers.borrow();
@@ -179,8 +181,8 @@ impl Pool {
         });
     }
 
-    /// The pool has ended: its worker goes, unless it has fibers left. These go on when the thread drives them, at
-    /// its end at the latest.
+    /// Drops the worker of a pool that has ended, unless it has fibers left. These resume when the
+    /// thread drives them, at its end at the latest.
     pub(super) fn put_worker_away(&self) {
         let gone = with_workers(|workers| {
             let own = |worker: &Worker| worker.is_of(self) && !worker.has_started();

@@ -1,25 +1,25 @@
-//! When a pool has more threads than members, and when it has them no longer.
+//! Decides when a pool has more threads than members, and when it no longer has them.
 //!
-//! Owns: the decision, and the count of every decision by its reason. Does not own: the
-//! evidence, which the monitor gathers (`monitor`), nor the workers' part (`apart`, `threads`).
+//! Owns: the decision, and the count of every decision by its reason. Does not own: the evidence, which
+//! the monitor gathers (`monitor`), nor the workers' part (`apart`, `threads`).
 //!
-//! A worker is *stuck* if it has not dispatched since some looks ago: it *waits*, if its
-//! thread waits in the system (or its fiber has said so, by `block_in_place`), for
-//! [`STILL`] at least; or it *computes*, for [`LONG`] at least. Workers that wait use no
-//! processor, so they do not count among those that *run*.
+//! A worker is *stuck* if it has not dispatched for some looks. It *waits* if its thread has waited in
+//! the system (or its fiber has announced it, by `block_in_place`) for [`STILL`] at least. It
+//! *computes* if it has run for [`LONG`] at least. Workers that wait use no processor, so they do not
+//! count among those that *run*.
 //!
 //! A worker is called in when fresh fibers have aged and no member sleeps, and
 //! * fewer run than there are members, since others wait; or
-//! * some compute for so long that the rest should not have to wait for them: for [`SOON`] if
-//!   fibers of other spawn lines wait, for [`LONG`] if only their own do.
+//! * some compute for so long that the rest should not have to wait for them: for [`SOON`] if fibers of
+//!   other spawn lines wait, for [`LONG`] if only their own do.
 //!
-//! So many at once: at most half of the threads that there are, at most one for each that is
-//! stuck and for each fiber that has aged, and never more than make twice as many run as there are members,
-//! or more threads than the pool may have. The half keeps a short stall from making a hundred threads;
-//! the doubling keeps a long one from lasting.
+//! The number called in at once is at most half of the present threads, at most one for each stuck
+//! worker and for each aged fiber. It never makes more than twice as many workers run as there are
+//! members, and never exceeds the pool's maximum of threads. The half keeps a short stall from creating
+//! a hundred threads; the doubling keeps a long one from lasting.
 //!
-//! They go by themselves when they find nothing to take. If there is always something, and as
-//! many as there are members make progress without them, they are sent away.
+//! They end by themselves when they find nothing to take. If there is always something, and as many as
+//! there are members make progress without them, they are sent away.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,46 +33,46 @@ use super::threads::{Called, Roster, is_launched};
 use crate::base::clock;
 use crate::shim::atomic::{AtomicUsize, Ordering};
 
-/// How long a worker has not dispatched before its thread is asked after. A thread costs about
-/// a tenth of that; arbitrary otherwise.
+/// How long a worker has not dispatched before its thread is checked. A thread costs about a tenth of
+/// that; arbitrary otherwise.
 pub(super) const STILL: Duration = Duration::from_millis(1);
 
-/// How long a worker computes without a dispatch before others are called in beside it. Twice
-/// the threads cost a few percent of the speed where all compute, so it is longer
-/// than the pieces that such programs work in; arbitrary otherwise.
+/// How long a worker computes without a dispatch before others are called in beside it. Twice the
+/// threads cost a few percent of the speed where all compute, so it is longer than the pieces that such
+/// programs work in; arbitrary otherwise.
 pub(super) const LONG: Duration = Duration::from_millis(100);
 
-/// The same if a fiber of another line waits than those that compute. A fiber of the same line
-/// gains nothing from an earlier start: both compute for equally long, and the first ends later.
+/// The same if a fiber of another line waits than those that compute. A fiber of the same line gains
+/// nothing from an earlier start: both compute for equally long, and the first ends later.
 pub(super) const SOON: Duration = Duration::from_millis(2);
 
-/// Why the number of a runtime's threads was, or was not, changed.
+/// Reason why the number of a runtime's threads was, or was not, changed.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ScaleReason {
     /// Unchanged: no fiber waits to be started.
     NoWork,
-    /// Unchanged: what seemed to wait had been started by the time it was counted.
+    /// Unchanged: the fibers that seemed to wait had been started when they were counted.
     Nonpositive,
-    /// Unchanged: what waits has not waited for long.
+    /// Unchanged: the waiting fibers have not waited for long.
     Young,
     /// Unchanged: a worker slept, and was woken.
     IdleCapacity,
     /// Unchanged: no worker is stuck, or as many run as should.
     NotStuck,
-    /// Unchanged: there are as many threads as there may be.
+    /// Unchanged: the maximum of threads is reached.
     AtLimit,
-    /// Unchanged: the system had no thread to give.
+    /// Unchanged: the system could not create a thread.
     NoThread,
     /// One more: a thread was started.
     Started,
-    /// One more: a thread that was about to go was called back.
+    /// One more: a thread that was about to end was called back.
     Recalled,
     /// One more: a thread for fibers of a spawn line that computes or blocks for long.
     Apart,
     /// One less to take new fibers: enough others make progress.
     SentAway,
-    /// One less: a thread ended, for want of fibers.
+    /// One less: a thread ended, for lack of fibers.
     Retired,
 }
 
@@ -92,11 +92,11 @@ const REASONS: [ScaleReason; 12] = [
     ScaleReason::Retired,
 ];
 
-/// How often each decision was made, and whether it is news to the log.
+/// The number of each decision, and whether it is logged.
 #[derive(Default)]
 pub(super) struct Scale {
     counts: [Counter; REASONS.len()],
-    /// The refusal that lasts, by its place among the reasons and one more; 0 if none does. Written where
+    /// The lasting refusal, as its index among the reasons plus one; 0 if none lasts. Written where
     /// decisions are logged.
     refusal: AtomicUsize,
 }
@@ -106,25 +106,25 @@ pub(super) struct Scale {
 pub(super) struct Evidence {
     /// Fresh fibers that others could take.
     pub(super) waiting: usize,
-    /// Those of them that nobody has taken since the look before.
+    /// The ones that have not been taken since the look before.
     pub(super) aged: usize,
     /// A member slept, and has been woken for them; or a worker has been woken before, and is on its
     /// way.
     pub(super) woken: bool,
     /// Workers that are awake.
     pub(super) awake: usize,
-    /// Of these, such as have dispatched since the look before.
+    /// The ones that have dispatched since the look before.
     pub(super) advancing: usize,
-    /// Of these, such as are stuck and wait.
+    /// The ones that are stuck and wait.
     pub(super) wait: usize,
-    /// Of these, such as are stuck and compute.
+    /// The ones that are stuck and compute.
     pub(super) compute: usize,
     /// Workers that have computed for [`SOON`], and not for [`LONG`], while fibers of other lines
     /// wait.
     pub(super) soon: usize,
-    /// When the next timer is due of a worker that may be stuck, where others may fire it.
+    /// When the next timer of a worker that may be stuck is due, where others may fire it.
     pub(super) fire_at: u64,
-    /// A worker slept with mail in its box and without word of it.
+    /// A worker slept with fibers in its mailbox and without a notification.
     pub(super) unaware: bool,
     /// A fiber has pending jobs.
     pub(super) joining: bool,
@@ -136,8 +136,7 @@ pub(super) struct Evidence {
     pub(super) alike: usize,
 }
 
-/// Spawn lines, as many as fit: those that do not are taken for others. Nothing is allocated for a
-/// look.
+/// Spawn lines, as many as fit: others count as lines that do not run. A look allocates nothing.
 #[derive(Debug, Clone)]
 pub(super) struct RunningLines {
     lines: [usize; 16],
@@ -188,8 +187,8 @@ impl Scale {
         self.counts[reason as usize].increment_shared();
     }
 
-    /// Whether the log tells of a decision: of each that changes the number of threads, and of a refusal
-    /// once, until the number changes or no more threads are wanted.
+    /// True if the log reports a decision: each that changes the number of threads, and a refusal once,
+    /// until the number changes or no more threads are wanted.
     pub(super) fn is_news(&self, reason: ScaleReason) -> bool {
         let refusal = match reason {
             // May come between two refusals for the same reason.
@@ -197,7 +196,7 @@ impl Scale {
             ScaleReason::AtLimit | ScaleReason::NoThread => reason as usize + 1,
             _ => 0,
         };
-        // ORDERING: Relaxed: a word for the log alone.
+        // ORDERING: Relaxed: only the log reads it.
         let before = self.refusal.swap(refusal, Ordering::Relaxed);
         match reason {
             ScaleReason::NoWork | ScaleReason::IdleCapacity | ScaleReason::NotStuck => {
@@ -234,12 +233,12 @@ impl fmt::Display for ScaleReason {
 }
 
 impl Evidence {
-    /// How long until then.
+    /// Returns the time until then.
     pub(super) fn until_fire(&self) -> Duration {
         Duration::from_nanos(self.fire_at.saturating_sub(clock::now()))
     }
 
-    /// How many workers to call in, if `members` should run and there are `threads`; or why
+    /// Returns how many workers to call in, if `members` should run and there are `threads`; or why
     /// none.
     pub(super) fn wanted(
         &self,
@@ -270,7 +269,7 @@ impl Evidence {
 }
 
 impl Pool {
-    /// Notes a decision, and logs it if it is news. Any thread.
+    /// Counts a decision, and logs it if it is news. Any thread.
     pub(super) fn decided(&self, reason: ScaleReason) {
         self.scale.count(reason);
         if self.logs(LogMask::SYSMON) && self.scale.is_news(reason) {
@@ -281,7 +280,7 @@ impl Pool {
         }
     }
 
-    /// Decides by what the monitor has seen. True: there are more threads now.
+    /// Decides by the evidence of the monitor. True if there are more threads now.
     pub(super) fn scale(self: &Arc<Self>, seen: &Evidence) -> bool {
         if !self.is_elastic() {
             return false;
@@ -289,7 +288,7 @@ impl Pool {
         let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
         let wanted = seen.wanted(self.workers(), threads);
         match wanted {
-            // Where fibers may migrate, what waits need not be fresh.
+            // Where fibers may migrate, the waiting ones need not be fresh.
             Ok(_) if self.pressure() == 0 && !self.is_free() => {
                 self.decided(ScaleReason::Nonpositive);
             }
@@ -315,8 +314,8 @@ impl Pool {
         more
     }
 
-    /// A fiber of one of the workers has said that it blocks its thread. If nobody is there for
-    /// what is fresh, somebody is called in now.
+    /// A fiber of one of the workers has announced that it blocks its thread. If no worker is there for
+    /// fresh fibers, calls one in now.
     pub(super) fn stand_in(self: &Arc<Self>) {
         if !self.is_elastic() || !self.has_visible_work() || self.idle.sleepers_hint() {
             return;
@@ -332,8 +331,8 @@ impl Pool {
         }
     }
 
-    /// Sends up to `n` of the workers away that stand apart and take fresh fibers. They leave
-    /// when they notice, and what has started there has ended.
+    /// Sends away up to `n` of the workers apart that take fresh fibers. They leave when they notice,
+    /// and the fibers that have started there have ended.
     pub(super) fn send_away(&self, n: usize) {
         let _roster = self.threads.lock();
         let active = self.remotes.iter().skip(self.workers()).filter(|remote| {
@@ -346,21 +345,21 @@ impl Pool {
         }
     }
 
-    /// Fresh fibers that have been counted in and not been started. Never too few.
+    /// The number of fresh fibers that have been counted in and not been started. Never too few.
     pub(crate) fn pressure(&self) -> u64 {
         let started = || self.remotes.iter().map(|r| r.counters.started.get());
         let spawned = || self.remotes.iter().map(|r| r.counters.spawned.get());
-        // In this order: what has started was counted as spawned before.
+        // In this order: started fibers were counted as spawned before.
         let gone = started().sum::<u64>() + self.refused.get();
         spawned().sum::<u64>() + self.outside.get() - gone
     }
 
-    /// Whether there may ever be more threads than members.
+    /// True if there may ever be more threads than members.
     pub(super) fn is_elastic(&self) -> bool {
         self.config.max_threads > self.config.workers
     }
 
-    /// How often each decision about the number of threads was made.
+    /// Returns the number of each decision about the number of threads.
     pub(crate) fn scale_decisions(&self) -> Vec<(ScaleReason, u64)> {
         self.scale.get()
     }

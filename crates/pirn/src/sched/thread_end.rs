@@ -1,7 +1,8 @@
 //! The end of a thread that drives pools by hand.
 //!
-//! Owns: that such a thread does not end before the fibers that have started on it. Does not own: when the
-//! system says that a thread ends (`sys::at_thread_end`), or its workers meanwhile (`by_hand`).
+//! Owns: keeping such a thread alive until the fibers that have started on it have ended. Does not own:
+//! the system's notification that a thread ends (`sys::at_thread_end`), or its workers meanwhile
+//! (`by_hand`).
 //!
 //! A fiber may borrow from a thread-local of its thread, and lend the borrow to another thread. So when
 //! the thread ends, and before its thread-locals are destroyed:
@@ -13,9 +14,10 @@
 //! 3. The workers end. Their pools have no driver then, and another thread may be the next one. If a pool's
 //!    end waits for its fibers already, a thread is made that drives them.
 //!
-//! `exit` calls the same hook for the calling thread. If a fiber calls `exit`, its worker is in the middle of
-//! a drive and cannot run another fiber, so the hook does nothing. This is no more than `std` does: the thread-locals
-//! of the thread that calls `exit` are destroyed, though a frame below that call may have lent one to another thread.
+//! `exit` calls the same hook for the calling thread. If a fiber calls `exit`, its worker is in the
+//! middle of a drive and cannot run another fiber, so the hook does nothing. `std` does no more: it
+//! destroys the thread-locals of the thread that calls `exit`, though a frame below that call may have
+//! lent one to another thread.
 
 use std::fmt::Write;
 use std::process::abort;
@@ -33,8 +35,8 @@ use crate::shim;
 use crate::sys;
 use crate::wait::polling::apart;
 
-/// How long cancelled fibers have to end when their thread does: far more than a fiber needs that returns
-/// when it is interrupted. Arbitrary.
+/// How long cancelled fibers have to end when their thread does: far more than an interrupted fiber
+/// needs to return. Arbitrary.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// How long one pool is driven before the next one, if a thread that ends drives several. Arbitrary: fibers
@@ -45,12 +47,12 @@ const SLICE: Duration = Duration::from_millis(5);
 /// thread-locals that no other fiber of the thread has used before.
 pub(super) fn attend() {
     if by_hand::is_end_to_be_attended() && !sys::at_thread_end(thread_ends) {
-        // The thread has come to its end: it is not known that it drives again.
+        // The thread is ending: it may never drive again.
         thread_ends();
     }
 }
 
-/// The calling thread ends, or has called `exit`.
+/// Handles the end of the calling thread, or its call of `exit`.
 fn thread_ends() {
     let local = current::local();
     let is_worker = !local.worker().is_null() || !local.starting().is_null();
@@ -63,7 +65,8 @@ fn thread_ends() {
     });
 }
 
-/// Steps 1 and 2. A fiber of one pool may wait for one of another pool that has not started, so all are driven.
+/// Steps 1 and 2. A fiber of one pool may wait for one of another pool that has not started, so all are
+/// driven.
 fn end_started() {
     let deadline = shim::now() + GRACE;
     loop {
@@ -82,7 +85,7 @@ fn end_started() {
             if by_hand::pools_with_started().is_empty() {
                 return;
             }
-            // A fiber of another one may have ended it meanwhile.
+            // A fiber of another pool may have ended it meanwhile.
             if pool.is_bound_here() {
                 let limit = deadline.min(shim::now() + SLICE);
                 pool.drive_apart(Drive::Until(&|| live(&pool) == 0, Some(limit)));
@@ -95,8 +98,8 @@ fn end_started() {
 fn leave(worker: Box<Worker>) {
     let pool = Arc::clone(&worker.pool);
     put_away(worker);
-    // ORDERING: the driver is gone before this look at the phase; an end enters its phase before it looks for a
-    // driver. So one of the two sees the other.
+    // ORDERING: the driver is gone before this look at the phase; an end enters its phase before it
+    // looks for a driver. So one of the two sees the other.
     if pool.phase() != Phase::Open && live(&pool) > 0 {
         pool.drive_elsewhere();
     }
@@ -115,7 +118,7 @@ pub(super) fn put_away(worker: Box<Worker>) {
     call(&pool.config.on_thread_stop);
 }
 
-/// Says what is left, and aborts the process.
+/// Reports the fibers that are left, and aborts the process.
 fn abort_for(pools: &[Arc<Pool>]) -> ! {
     for pool in pools {
         let mut text = format!(

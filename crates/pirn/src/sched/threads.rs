@@ -1,14 +1,14 @@
-//! The threads of a pool: made when their worker is first woken or called in, ended when it has
-//! had nothing to do for long or when the pool stops.
+//! The threads of a pool: created when their worker is first woken or called in, ended when it has been
+//! idle for long or when the pool stops.
 //!
-//! A member without a thread counts as asleep in `idle`: to wake it is to start its thread.
-//! `Remote::launched` says which it is.
+//! A member without a thread counts as asleep in `idle`: waking it starts its thread.
+//! `Remote::launched` distinguishes the two.
 //!
-//! A member's thread that leaves for want of work has taken back its bit first, so nobody can
-//! claim it any more (if somebody had, it stays). Then it says that it is gone, and only then announces
-//! the worker as asleep once more, as its last act: whoever claims the worker from then on
-//! finds no thread and starts one. What was published before that announcement is looked for after it,
-//! as by everyone who goes to sleep (S4 of `idle`).
+//! A member's thread that leaves for lack of work has taken back its bit first, so no thread can claim
+//! it any more (if one had, it stays). Then it marks itself as gone, and only then announces the worker
+//! as asleep once more, as its last act: a thread that claims the worker from then on finds no thread
+//! and starts one. The leaving thread looks for what was published before that announcement after it,
+//! as every worker does that goes to sleep (S4 of `idle`).
 
 use std::io;
 use std::sync::Arc;
@@ -26,23 +26,23 @@ use crate::shim::{self, Mutex, MutexGuard};
 pub(super) struct Threads(Mutex<Roster>);
 
 pub(super) struct Roster {
-    /// Whose thread each is; the monitor is no worker.
+    /// The worker of each thread; the monitor is no worker.
     working: Vec<(Option<usize>, shim::thread::JoinHandle<()>)>,
-    /// Those that have left and are about to end.
+    /// Threads that have left and are about to end.
     leaving: Vec<shim::thread::JoinHandle<()>>,
     monitored: bool,
 }
 
-/// What came of calling in one more worker.
+/// The result of calling in one more worker.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(super) enum Called {
     /// It has a new thread.
     Started,
-    /// It had one, and was about to go.
+    /// It had one that was about to end.
     Recalled,
-    /// There are as many threads as there may be.
+    /// The maximum of threads is reached.
     TooMany,
-    /// The system has no thread to give.
+    /// The system could not create a thread.
     Refused,
 }
 
@@ -64,7 +64,7 @@ impl Pool {
     /// Starts the monitor's thread, unless there is one.
     ///
     /// # Errors
-    /// What the system says when it has no thread to give.
+    /// The system's error if it cannot create a thread.
     pub(super) fn launch_monitor(self: &Arc<Self>) -> io::Result<()> {
         let mut roster = self.threads.lock();
         if roster.monitored {
@@ -78,7 +78,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Whether it has a monitor.
+    /// True if it has a monitor.
     pub(super) fn is_monitored(&self) -> bool {
         self.threads.lock().monitored
     }
@@ -89,11 +89,11 @@ impl Pool {
         if remote.launched.load(Ordering::Acquire) {
             remote.mailbox.unpark();
         } else if self.launch(worker).is_err() {
-            // No thread to be had: the others go on without it. It sleeps again, to be
-            // tried another time.
+            // No thread can be created: the others continue without it. It sleeps again, and can be
+            // woken another time.
             let _ = self.idle.announce(worker, true);
             self.release_placed(worker);
-            // LIVENESS: the work that it was to look for is another worker's to find.
+            // LIVENESS: another worker must find the work that it was to look for.
             self.rouse();
         }
     }
@@ -101,7 +101,7 @@ impl Pool {
     /// Starts the thread of a member, unless it has one.
     ///
     /// # Errors
-    /// What the system says when it has no thread to give.
+    /// The system's error if it cannot create a thread.
     pub(super) fn launch(self: &Arc<Self>, worker: usize) -> io::Result<()> {
         let mut roster = self.threads.lock();
         let remote = &self.remotes[worker];
@@ -144,7 +144,7 @@ impl Pool {
         }
     }
 
-    /// Calls in one more worker to stand in for one that is stuck.
+    /// Calls in one more worker to replace one that is stuck.
     pub(super) fn call_in(self: &Arc<Self>, roster: &mut Roster) -> Called {
         let members = self.workers();
         for remote in self.remotes.iter().skip(members) {
@@ -175,7 +175,7 @@ impl Pool {
         }
     }
 
-    /// A place for one more worker beside the members, if there may be one. *Under the lock.*
+    /// Returns a place for one more worker beside the members, if there may be one. *Under the lock.*
     pub(super) fn free_place(&self) -> Option<usize> {
         let most = self.config.max_threads;
         let threads = self.remotes.iter().filter(|r| is_launched(r)).count();
@@ -198,7 +198,7 @@ impl Pool {
         self.start_apart(roster, worker, DRAINING, holder)
     }
 
-    /// Starts the thread of a worker that stands apart; false if the system has none to give.
+    /// Starts the thread of a worker apart; false if the system cannot create one.
     fn start_apart(
         self: &Arc<Self>,
         roster: &mut Roster,
@@ -214,7 +214,7 @@ impl Pool {
         started.is_ok()
     }
 
-    /// Whether a bored worker that stands apart may end: it is dead then.
+    /// True if an idle worker apart may end: it is dead then.
     pub(super) fn dismiss(&self, worker: usize) -> bool {
         let _roster = self.threads.lock();
         let open = self.phase() != Phase::Stopped;
@@ -226,7 +226,7 @@ impl Pool {
                 .is_ok()
     }
 
-    /// The last act of a worker's thread that ends while its pool goes on.
+    /// The last act of a worker's thread that ends while its pool lives.
     pub(super) fn leave(self: &Arc<Self>, worker: usize, member: bool) {
         let (gone, needed) = {
             let mut roster = self.threads.lock();
@@ -248,7 +248,7 @@ impl Pool {
             }
             (gone, joins)
         };
-        // LIVENESS: what was published while this worker was no sleeper any more.
+        // LIVENESS: for what was published while this worker was no sleeper any more.
         let look = match member {
             true => self.idle.announce(worker, false),
             false => needed,
@@ -272,12 +272,12 @@ impl Pool {
         }
     }
 
-    /// Whether the number of members may change.
+    /// True if the number of members may change.
     pub(crate) fn can_resize(&self) -> bool {
         self.config.seed.is_none() && !self.config.exclusive && !self.config.by_hand
     }
 
-    /// Makes the pool one of `members` workers, or of as many as `idle` has room for.
+    /// Changes the number of members to `members`, or to as many as `idle` can hold.
     pub(crate) fn resize(self: &Arc<Self>, members: usize) {
         let members = members.min(Idle::room(self.config.workers));
         // Without it, work that has aged stays with its worker.
@@ -297,7 +297,7 @@ impl Pool {
                     }
                     continue;
                 }
-                // One that is dying sees to it itself (`leave`).
+                // A worker that is ending handles it itself (`leave`).
                 let _ = remote.duty.compare_exchange(
                     DRAINING,
                     ACTIVE,
@@ -323,8 +323,8 @@ impl Pool {
         }
     }
 
-    /// Waits for the threads, which are about to end, but for those of the workers in
-    /// `except`, which are left to themselves.
+    /// Waits for the threads, which are about to end, except those of the workers in `except`, which
+    /// are left alone.
     pub(super) fn join_threads(&self, except: &[usize]) {
         let (working, leaving) = {
             let mut roster = self.threads.lock();
@@ -333,20 +333,20 @@ impl Pool {
         };
         let working = working
             .into_iter()
-            // The monitor goes on with those that may migrate.
+            // The monitor continues for those that may migrate.
             .filter(|(worker, _)| match worker {
                 None => !self.is_watched(),
                 Some(worker) => !except.contains(worker),
             })
             .map(|(_, thread)| thread);
         for thread in working.chain(leaving) {
-            // A worker's panic would be a bug that has been printed by the panic hook.
+            // A worker's panic would be a bug; the panic hook has printed it.
             let _ = thread.join();
         }
     }
 }
 
-/// Whether the worker has a thread.
+/// True if the worker has a thread.
 pub(super) fn is_launched(remote: &Remote) -> bool {
     remote.launched.load(Ordering::Relaxed)
 }
