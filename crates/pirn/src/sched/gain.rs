@@ -1,8 +1,8 @@
-//! Gain: what jobs of others have been worth to a worker that had nothing to do.
+//! Gain: the worth of other workers' jobs to a worker that had nothing to do.
 //!
-//! A worker that is woken for a job costs some 50 µs of other people's time, and so does one that watches for the
-//! next job as long as that. Whether it pays is told by what it has got: not by its last job, since work that
-//! is divided finely ends with small ones.
+//! A worker that is woken for a job costs others some 50 µs, and so does one that watches for the next
+//! job as long as that. Whether it pays is judged by the jobs it has had: not by the last one alone,
+//! since work that is divided finely ends with small jobs.
 
 use std::cell::Cell;
 
@@ -12,20 +12,21 @@ use super::pace::{EXPECT, JOB, WORTH};
 pub(super) struct Gain {
     /// Nanoseconds of jobs since it last slept.
     since_sleep: Cell<u64>,
-    /// The same, but of late: with each job what was before loses a quarter.
+    /// A decaying sum of the same: each new job takes a quarter off the earlier ones.
     of_late: Cell<u64>,
-    /// Until when there may be something soon, as `base::clock` counts.
+    /// Until when to expect something to run, as `base::clock` counts.
     watch_until: Cell<u64>,
     /// How many times in a row it has been awake for jobs that were not worth it.
     in_vain: Cell<u32>,
 }
 
-/// After so many wake-ups in vain nobody is asked for jobs but by the monitor. Arbitrary: work that is
+/// After so many wake-ups in vain only the monitor asks for jobs. Arbitrary: work that is occasionally
+/// large should not be done alone for lack of a few wake-ups.
 /// large once in a while is not to be done alone for want of a few wake-ups.
 const PATIENCE: u32 = 4;
 
 impl Gain {
-    /// Nothing yet.
+    /// Returns an empty account.
     pub(super) fn new() -> Gain {
         Gain {
             since_sleep: Cell::new(0),
@@ -35,7 +36,7 @@ impl Gain {
         }
     }
 
-    /// A job of another worker's fiber has run here.
+    /// Records that a job of another worker's fiber has run here.
     pub(super) fn add(&self, began: u64, ended: u64) {
         let took = ended.saturating_sub(began);
         self.since_sleep.set(self.since_sleep.get() + took);
@@ -45,28 +46,29 @@ impl Gain {
         }
     }
 
-    /// Whether the jobs of late were so long, on average, that one may be asked for right after another.
+    /// True if the recent jobs were so long, on average, that one may be asked for right after another.
     pub(super) fn is_good(&self) -> bool {
-        // What loses a quarter each time comes to four times the average.
+        // A sum that loses a quarter each time approaches four times the average.
         self.of_late.get() / 4 >= JOB
     }
 
-    /// Something may come soon: the next job, or the end of one that a fiber of this worker waits for.
+    /// Records that something is expected soon: the next job, or the end of one that a fiber of this
+    /// worker waits for.
     pub(super) fn expect(&self, now: u64) {
         self.watch_until.set(now + EXPECT);
     }
 
-    /// For how many more nanoseconds it is worth watching for that.
+    /// Returns for how many more nanoseconds it is worth watching for that.
     pub(super) fn worth_watching(&self, now: u64) -> u64 {
         self.watch_until.get().saturating_sub(now)
     }
 
-    /// Whether this worker is worth being woken for a job.
+    /// True if this worker is worth waking for a job.
     pub(super) fn is_worth_a_wake(&self) -> bool {
         self.in_vain.get() < PATIENCE
     }
 
-    /// The worker goes to sleep.
+    /// Records that the worker goes to sleep.
     pub(super) fn settle(&self) {
         let gained = self.since_sleep.replace(0);
         self.of_late.set(0);
