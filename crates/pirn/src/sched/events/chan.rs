@@ -1,7 +1,9 @@
-//! What `PIRN_LOG=chan` tells: a fiber is enqueued in a channel, signalled, dequeued; a channel is closed.
+//! The output of `PIRN_LOG=chan`: a fiber is enqueued in a channel, signalled, dequeued; a channel is
+//! closed.
 //!
-//! Owns: which step of a fiber in a channel an event of a worker is, and its words. Does not own: the hooks, which
-//! see those events anyway. So waiting in a channel costs nothing more where nothing is logged.
+//! Owns: which step of a fiber in a channel an event of a worker is, and its text. Does not own: the
+//! hooks, which see those events anyway. So waiting in a channel costs nothing more where nothing is
+//! logged.
 //!
 //! A fiber that is claimed before it has parked takes none of these steps: it did not wait. Nor does a
 //! thread that is no worker.
@@ -30,15 +32,15 @@ enum What {
     Enqueued,
     /// The other side has ended its wait.
     Signalled,
-    /// It goes on, and is in no queue any more.
+    /// It resumes, and is in no queue any more.
     Dequeued(Code),
 }
 
 impl Worker {
     /// Logs the step of `fiber` in a channel that this event is, if it is one.
     ///
-    /// The caller holds the fiber: it has just left its stack here, is about to go on, or has been claimed by
-    /// this worker.
+    /// The caller holds the fiber: it has just left its stack here, is about to resume, or has been
+    /// claimed by this worker.
     #[cold]
     pub(super) fn log_step(&self, kind: Kind, fiber: FiberPtr) {
         let Some(waiting) = fiber_info::waiting(fiber) else {
@@ -90,7 +92,7 @@ impl fmt::Display for Step {
         };
         let reason = self.waiting.reason;
         write!(f, "fiber {} is {what} ({reason:?}", self.fiber)?;
-        // A select waits in several.
+        // A select waits in several channels.
         if let Some(channel) = self.waiting.on
             && reason != Reason::Select
         {
@@ -105,7 +107,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Whether the wait was ended by the other side, not by its deadline or an interrupt.
+/// True if the wait was ended by the other side, not by its deadline or an interrupt.
 fn is_a_case(code: Code) -> bool {
     ![Code::TIMED_OUT, Code::CANCELLED, Code::TOKEN, Code::RETRY].contains(&code)
 }

@@ -1,4 +1,4 @@
-//! What an event is, and how it lies in three words and an address.
+//! What an event is, and how it is stored in three words and an address.
 
 use std::panic::Location;
 
@@ -11,9 +11,9 @@ pub(crate) struct Event {
     /// Nanoseconds, as `base::clock` counts.
     pub(crate) time: u64,
     pub(crate) kind: Kind,
-    /// What the kind says it is.
+    /// Meaning depends on the kind.
     pub(crate) detail: u32,
-    /// The identity of the fiber that it is about; 0 if it is about none.
+    /// The identity of its fiber; 0 if it has none.
     pub(crate) fiber: u64,
     /// Where that fiber was spawned.
     pub(crate) place: Option<&'static Location<'static>>,
@@ -27,13 +27,13 @@ pub(crate) enum Kind {
     Spawn = 1,
     /// It runs for the first time, here; a `Run` follows.
     Start,
-    /// It has been switched to.
+    /// It was switched to.
     Run,
     /// It waits; the detail is the number of a [`Reason`].
     Park,
     /// It lets others run.
     Yield,
-    /// Somebody on this worker has ended its wait.
+    /// Its wait was ended on this worker.
     Wake,
     /// It was taken from another worker with others; the detail is that worker.
     Steal,
@@ -67,13 +67,13 @@ impl Event {
         u64::from(self.detail) << 8 | self.kind as u64
     }
 
-    /// The kind and the detail of such a word; `None` for a word that is none.
+    /// Returns the kind and the detail of such a word; `None` for an invalid word.
     pub(super) fn of_what(what: u64) -> Option<(Kind, u32)> {
         let kind = *KINDS.get((what as usize & 0xFF).checked_sub(1)?)?;
         Some((kind, u32::try_from(what >> 8).ok()?))
     }
 
-    /// What a parked fiber waits for.
+    /// Returns what a parked fiber waits for.
     pub(crate) fn reason(&self) -> Option<Reason> {
         match self.kind {
             Kind::Park => Reason::numbered(self.detail),
@@ -81,7 +81,7 @@ impl Event {
         }
     }
 
-    /// The categories that ask for this event.
+    /// Returns the categories that include this event.
     pub(super) fn categories(&self) -> LogMask {
         match self.kind {
             Kind::Wake => LogMask::WAKE,
@@ -96,7 +96,7 @@ impl Event {
                     | Reason::Run
                     | Reason::Idle,
                 ) => LogMask::PARK | LogMask::JOIN,
-                // Of waits in channels `chan` says more.
+                // For waits in channels, `chan` has the details.
                 _ => LogMask::PARK,
             },
         }
@@ -104,7 +104,7 @@ impl Event {
 }
 
 impl Kind {
-    /// Whether the fiber has stopped running by it.
+    /// True if the fiber has stopped running by it.
     pub(crate) fn leaves(self) -> bool {
         matches!(self, Kind::Park | Kind::Yield | Kind::Done)
     }

@@ -1,10 +1,10 @@
-//! The hooks: what a worker calls where something happens to a fiber.
+//! The hooks: calls of a worker where something happens to a fiber.
 //!
-//! Where a fiber is spawned or woken, and where fibers move between workers, a hook is a test of
-//! the worker's byte `watch`; the rest is out of line. Where fibers switch to each other there
-//! is none: a worker that is watched, or is about to time a run, has every fiber come back to
-//! the worker's own stack ([`Worker::dispatch_watched`]), by the same counter that has them
-//! come back for a service. So the way from fiber to fiber costs what it costs without all
+//! Where a fiber is spawned or woken, and where fibers move between workers, a hook is a test of the
+//! worker's byte `watch`; the rest is out of line. Where fibers switch to each other there is none. A
+//! worker that is watched, or is about to time a run, has every fiber return to the worker's own stack
+//! ([`Worker::dispatch_watched`]), by the same counter that ends a round for a service. So a switch
+//! from fiber to fiber costs the same as without hooks.
 //! this.
 
 use std::time::Duration;
@@ -24,18 +24,18 @@ use crate::shim;
 
 /// Events are kept in the ring.
 const TRACE: u8 = 1;
-/// Events are told on standard error.
+/// Events are logged on standard error.
 const LOG: u8 = 2;
-/// The monitor wants to know the name of the fiber that runs.
+/// The monitor reads the name of the fiber that runs.
 const SLOW: u8 = 4;
-/// The state words of fibers are looked at.
+/// The state words of fibers are checked.
 const ASSERT: u8 = 8;
 
-/// One run of this many is timed: four rounds. PERF: two clock reads and a way back to the
-/// worker's stack are 300 instructions, 1 % of this many yields (bench guard).
+/// One run of this many is timed: four rounds. PERF: two clock reads and a way back to the worker's
+/// stack are 300 instructions, 1 % of this many yields (bench guard).
 const SAMPLES: u32 = 4 * ROUND;
 
-/// The byte of a worker that is watched so.
+/// Returns the byte of a worker that is watched as `watch` says.
 pub(in crate::sched) fn flags(watch: &Watch) -> u8 {
     let log = if watch.log.is_empty() { 0 } else { LOG };
     u8::from(watch.trace) * TRACE
@@ -45,7 +45,7 @@ pub(in crate::sched) fn flags(watch: &Watch) -> u8 {
 }
 
 impl Worker {
-    /// Something has happened to `fiber` on this worker.
+    /// Records that something has happened to `fiber` on this worker.
     #[inline(always)]
     pub(in crate::sched) fn saw(&self, kind: Kind, fiber: FiberPtr) {
         if TELLS && self.watch.get() != 0 {
@@ -53,7 +53,7 @@ impl Worker {
         }
     }
 
-    /// As [`saw`](Self::saw), where a further number belongs to it.
+    /// As [`saw`](Self::saw), with a further number.
     #[inline(always)]
     pub(in crate::sched) fn saw_with(&self, kind: Kind, fiber: FiberPtr, detail: usize) {
         if TELLS && self.watch.get() != 0 {
@@ -76,14 +76,14 @@ impl Worker {
         }
     }
 
-    /// Whether the next fiber that the worker switches to is to come back here.
+    /// True if the next fiber that the worker switches to is to return here.
     #[inline(always)]
     pub(in crate::sched) fn watches(&self) -> bool {
         TELLS && (self.watch.get() != 0 || self.until_sample.get() == 0)
     }
 
-    /// Runs `fiber`, which has just been boarded and is `fresh` if it has never run, by
-    /// `switch`, and sees it come back.
+    /// Runs `fiber`, which has just been boarded and is `fresh` if it has never run, by `switch`, and
+    /// handles its return.
     #[cold]
     pub(in crate::sched) fn dispatch_watched(
         &self,
@@ -101,7 +101,7 @@ impl Worker {
         let timed = self.until_sample.get() == 0;
         let began = timed.then(shim::now);
         switch();
-        // Another one if its stack has changed hands (`succeed`).
+        // Another one if its stack has passed to another fiber (`succeed`).
         let fiber = local.fiber().unwrap_or(fiber);
         local.set_fiber(None);
         self.until_service.set(self.round_left.get());
@@ -111,7 +111,7 @@ impl Worker {
         // LIVENESS: only this worker could resume it, so it is where it has stopped; one that may
         // migrate is not parked yet.
         let reason = fiber_info::reason(fiber);
-        // A first run is short if the fiber is to wait for its work, whatever that will be.
+        // A first run is short if the fiber must wait for its work, whatever work that is.
         if let Some(ran) = ran
             && !fresh
             && !matches!(left, Some((_, None)))
@@ -144,7 +144,7 @@ impl Worker {
         counters.run_nanos_max.raise_to(ran);
     }
 
-    /// A timed run of a fiber that has not ended: what it says of its spawn line.
+    /// Records a timed run of a fiber that has not ended, for its spawn line.
     fn sample_line(&self, fiber: FiberPtr, ran: Duration, end: RunEnd) {
         let tag = Tag(header(fiber).placement.get());
         if tag.0 != 0 {
@@ -168,8 +168,7 @@ impl Worker {
             fiber: header.id(),
             place: Some(header.location()),
         };
-        // A waker may name a fiber of another worker, whose label is not this worker's to
-        // read.
+        // A waker may name a fiber of another worker; this worker may not read the label of that one.
         let name = match kind {
             Kind::Wake => None,
             _ => header.name(),
@@ -192,7 +191,7 @@ impl Worker {
         }
     }
 
-    /// Lets the monitor see the name of the running fiber.
+    /// Publishes the name of the running fiber for the monitor.
     fn show_name(&self, kind: Kind, fiber: FiberPtr) {
         if kind == Kind::Run
             && let Some(name) = header(fiber).name()
@@ -201,7 +200,7 @@ impl Worker {
         }
     }
 
-    /// The worker has woken up: the monitor looks at what runs from now on, if it is to.
+    /// The worker has woken up: the monitor watches the runs from now on, if configured.
     pub(in crate::sched) fn waking(&self) {
         if self.pool.watches_runs() {
             self.pool.monitor.watch_stalls();

@@ -1,8 +1,8 @@
-//! What `PIRN_LOG` asks for: lines on standard error, one for each event of a category.
+//! The output of `PIRN_LOG`: lines on standard error, one for each event of a category.
 //!
-//! A line is built in a buffer on the stack and written by one system call, past `std`'s lock
-//! of standard error, which a fiber may hold while it waits. So a line never blocks a worker
-//! behind one of its own fibers, and lines of several threads do not mix.
+//! A line is built in a buffer on the stack and written by one system call. It bypasses `std`'s lock of
+//! standard error, which a fiber may hold while it waits. So a line never blocks a worker behind one of
+//! its own fibers, and lines of several threads do not mix.
 
 use std::fmt::{self, Write};
 use std::ops::BitOr;
@@ -33,7 +33,7 @@ impl LogMask {
     pub const NONE: LogMask = LogMask(0);
     /// Waits for the end of fibers, and ends of fibers.
     pub const JOIN: LogMask = LogMask(1);
-    /// Fibers whose wait somebody ends.
+    /// Fibers with a wait that is ended.
     pub const WAKE: LogMask = LogMask(1 << 1);
     /// Fibers that move between workers: from outside, through the injector, by stealing.
     pub const INJECT: LogMask = LogMask(1 << 2);
@@ -41,18 +41,18 @@ impl LogMask {
     pub const CHAN: LogMask = LogMask(1 << 3);
     /// All waits.
     pub const PARK: LogMask = LogMask(1 << 4);
-    /// What the monitor does, and each change of the number of threads, with its reason.
+    /// Actions of the monitor, and each change of the number of threads, with its reason.
     pub const SYSMON: LogMask = LogMask(1 << 5);
     /// Everything.
     pub const ALL: LogMask = LogMask((1 << 6) - 1);
 
-    /// Whether it has any of the categories of `other`.
+    /// Returns true if it has any of the categories of `other`.
     #[must_use]
     pub const fn intersects(self, other: LogMask) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether it has no category.
+    /// Returns true if it has no category.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -79,7 +79,7 @@ impl BitOr for LogMask {
 impl FromStr for LogMask {
     type Err = UnknownCategory;
 
-    /// Names with commas between them, or `all`.
+    /// Parses names with commas between them, or `all`.
     fn from_str(text: &str) -> Result<LogMask, UnknownCategory> {
         text.split(',').try_fold(LogMask::NONE, |mask, name| {
             let name = name.trim();
@@ -118,12 +118,12 @@ impl fmt::Display for UnknownCategory {
 
 impl std::error::Error for UnknownCategory {}
 
-/// Writes one line: when, which category, on which runtime, and `what`.
+/// Writes one line: the time, the category, the runtime, and `what`.
 #[cold]
 pub(crate) fn log(category: LogMask, runtime: &str, what: fmt::Arguments<'_>) {
     let micros = clock::now() / 1_000;
     let mut line = SignalWriter::new();
-    // What does not fit is cut off, so results need no look.
+    // An overlong line is truncated, so the results are ignored.
     let _ = write!(
         line,
         "pirn: {}.{:06} [{category}] {runtime}{what}",

@@ -1,8 +1,8 @@
-//! The ring: a worker's last events, written by that worker alone and read by anyone
-//! meanwhile, without a lock and without torn events.
+//! The ring: a worker's last events, written by that worker alone. Any thread reads them meanwhile,
+//! without a lock and without torn events.
 //!
 //! ```text
-//!  slot = position mod capacity              stamp: 1 + the position whose words are here,
+//!  slot = position mod capacity              stamp: 1 + the position of the words that are here,
 //!  +-------+------+-------+------+-------+          or are about to be
 //!  | stamp | time | fiber | what | place |
 //!  +-------+------+-------+------+-------+    written: 1 + the last position that is whole
@@ -19,12 +19,12 @@
 //! the stamp at E6 is at least q + 1. So what passes E6 is p's and nothing else. No fence is
 //! needed, and on x86-64 every one of these accesses is a plain one.
 //!
-//! A reader never holds up the owner; what is overwritten while it reads is lost to it, and
+//! A reader never delays the owner. Events that are overwritten while it reads are lost to it, and
 //! counted.
 //!
-//! Rejected: one sequence number for the whole ring, which a busy owner changes faster than
-//! a reader gets through; a queue that stops when it is full, since the last events before a
-//! problem matter more than the first of the run.
+//! Rejected: one sequence number for the whole ring, which a busy owner changes faster than a reader
+//! reads it. Rejected: a queue that stops when it is full, since the last events before a problem
+//! matter more than the first of the run.
 
 use std::panic::Location;
 use std::ptr;
@@ -34,15 +34,15 @@ use crate::base::mutant::{mutant, or_relaxed};
 use crate::base::pad::CachePadded;
 use crate::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// Events that a worker's ring holds: 2.5 MiB. Arbitrary: some milliseconds of fibers that
-/// only yield, minutes of ones that compute.
+/// Events that a worker's ring holds: 2.5 MiB. Arbitrary: some milliseconds of fibers that only yield,
+/// minutes of ones that compute.
 pub(crate) const CAPACITY: usize = 1 << 16;
 
 /// One worker's last events.
 #[derive(Debug)]
 pub(crate) struct EventRing {
     slots: Box<[Slot]>,
-    /// How many have been recorded. Written by the owner, read by readers.
+    /// The number of recorded events. Written by the owner, read by readers.
     written: CachePadded<AtomicU64>,
 }
 
@@ -58,7 +58,7 @@ struct Slot {
 }
 
 impl EventRing {
-    /// An empty ring for the last `capacity` events, a power of two.
+    /// Returns an empty ring for the last `capacity` events, a power of two.
     pub(crate) fn new(capacity: usize) -> EventRing {
         assert!(capacity.is_power_of_two());
         EventRing {
@@ -67,7 +67,7 @@ impl EventRing {
         }
     }
 
-    /// Keeps `event` and forgets the oldest, if there is no room. Owner only.
+    /// Records `event`, in place of the oldest if the ring is full. Owner only.
     pub(crate) fn record(&self, event: &Event) {
         let position = self.written.load(Ordering::Relaxed);
         let slot = self.slot(position);
@@ -91,7 +91,7 @@ impl EventRing {
         self.written.store(position + 1, release);
     }
 
-    /// The events that are there, oldest first, and how many have been lost. Any thread.
+    /// Returns the remaining events, oldest first, and the number of lost ones. Any thread.
     pub(crate) fn read(&self) -> (Vec<Event>, u64) {
         let written = self.written.load(Ordering::Acquire); // E4
         let first = written.saturating_sub(self.slots.len() as u64);
@@ -106,7 +106,7 @@ impl EventRing {
         let fiber = slot.fiber.load(Ordering::Acquire);
         let what = slot.what.load(Ordering::Acquire);
         let place = slot.place.load(Ordering::Acquire);
-        // ORDERING: E6: Relaxed: E5 has acquired whatever must be seen here.
+        // ORDERING: E6: Relaxed: E5 has acquired all that must be seen here.
         let stamp = slot.stamp.load(Ordering::Relaxed);
         if stamp != position + 1 && !mutant!("event_unchecked") {
             return None;
@@ -117,7 +117,7 @@ impl EventRing {
             kind,
             detail,
             fiber,
-            // SAFETY: only ever null or made from a reference that is valid for ever.
+            // SAFETY: only ever null or made from a `'static` reference.
             place: unsafe { place.as_ref() },
         })
     }

@@ -1,5 +1,4 @@
-//! What others see of a worker that is watched, what it is watched for, and what happens
-//! outside of the workers.
+//! What is kept of a worker for observers, what it is watched for, and events outside of the workers.
 
 use std::time::Duration;
 
@@ -10,33 +9,32 @@ use crate::base::clock;
 use crate::fiber::Header;
 use crate::shim::Lock;
 
-/// What a runtime is asked to watch; part of its configuration.
+/// What is watched on a runtime; part of its configuration.
 #[derive(Debug, Copy, Clone, Default)]
 pub(crate) struct Watch {
     /// Events are kept.
     pub(crate) trace: bool,
-    /// Events are told.
+    /// Events are logged.
     pub(crate) log: LogMask,
-    /// A threshold for stalls was asked for by name: reports know the names of fibers.
+    /// A threshold for stalls was requested by name: reports know the names of fibers.
     pub(crate) slow: Option<Duration>,
     /// A fiber that runs for longer while others wait is reported; `None` if the monitor does not look.
     pub(crate) stalls: Option<Duration>,
-    /// Threads in a stall may be asked by a signal where they stand.
+    /// Threads in a stall may be sampled by a signal.
     pub(crate) signals: bool,
     /// The states of fibers are checked at each switch.
     pub(crate) assertions: bool,
 }
 
-/// The part of a worker that is there for whoever watches it.
+/// The part of a worker that is kept for its observers.
 #[derive(Debug)]
 pub(in crate::sched) struct Watched {
-    /// There if events are kept. Written by the worker.
+    /// Present if events are kept. Written by the worker.
     pub(in crate::sched) events: Option<Box<EventRing>>,
-    /// The identity and the name of the last fiber with a name that was switched to. Written
-    /// by the worker if slow fibers are looked for.
+    /// The identity and the name of the last named fiber that was switched to. Written by the worker if
+    /// slow fibers are reported.
     named: Lock<(u64, String)>,
-    /// The names of the fibers that have one, by identity. Written by the worker if events
-    /// are kept.
+    /// The names of the named fibers, by identity. Written by the worker if events are kept.
     names: Lock<Vec<(u64, String)>>,
 }
 
@@ -49,7 +47,7 @@ impl Watched {
         }
     }
 
-    /// Notes that `name` runs. Worker only.
+    /// Records that `name` runs. Worker only.
     pub(super) fn set_named(&self, header: &Header, name: &str) {
         let mut named = self.named.lock();
         named.0 = header.id();
@@ -57,7 +55,7 @@ impl Watched {
         named.1.push_str(name);
     }
 
-    /// The name of the fiber with this identity, if it is the one that was named last.
+    /// Returns the name of the fiber with this identity, if it was named last.
     pub(in crate::sched) fn name_of(&self, id: u64) -> Option<String> {
         let named = self.named.lock();
         (named.0 == id).then(|| named.1.clone())
@@ -71,17 +69,17 @@ impl Watched {
         }
     }
 
-    /// The names of the fibers that have started here, by identity; at most as many as
-    /// there are events in a ring.
+    /// Returns the names of the fibers that have started here, by identity; at most as many as a ring
+    /// has events.
     pub(in crate::sched) fn names(&self) -> Vec<(u64, String)> {
         self.names.lock().clone()
     }
 }
 
-/// What threads that are no workers have done to a pool's fibers.
+/// Events of threads that are no workers, on a pool's fibers.
 #[derive(Debug)]
 pub(in crate::sched) struct Outside {
-    /// There if events are kept. One writer at a time.
+    /// Present if events are kept. One writer at a time.
     events: Option<Lock<EventRing>>,
 }
 
@@ -93,7 +91,7 @@ impl Outside {
         }
     }
 
-    /// A thread outside has spawned `fiber`, which nobody else has yet.
+    /// Records that a thread outside has spawned `fiber`, which no other thread has yet.
     #[inline]
     pub(in crate::sched) fn saw_spawn(&self, header: &Header) {
         if let Some(events) = &self.events {
