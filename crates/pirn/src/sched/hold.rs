@@ -1,7 +1,7 @@
 //! How long a deterministic runtime holds its virtual time while fibers wait for events of real time.
 //!
-//! Owns: what holds time, and for how long. Does not own: the jumps (`seeded`), nor which fiber waits
-//! for which descriptor (`readiness`).
+//! Owns: the reasons to hold time, and for how long. Does not own: the jumps (`seeded`), nor which
+//! fiber waits for which descriptor (`readiness`).
 //!
 //! | a fiber waits for | time is held |
 //! |---|---|
@@ -9,13 +9,13 @@
 //! | a descriptor: a socket, a pipe, the end of a child | until an event comes, for `limit` of real time at most |
 //! | another fiber, or a plain thread | not at all |
 //!
-//! A hold that ends without an event was in vain: a server that waits for connections of fibers only,
-//! for instance. Each such hold makes the next one half as long, down to [`SHARE`] of the limit;
-//! anything that comes while the worker rests makes the next one whole again. Without that a test with
-//! an idle server would pay the limit for each jump.
+//! A hold that ends without an event was in vain: for instance, with a server that waits for
+//! connections of fibers only. Each such hold halves the next one, down to [`SHARE`] of the limit. Any
+//! event while the worker rests restores the next one to the whole limit. Without that a test with an
+//! idle server would pay the limit for each jump.
 //!
-//! The worker looks for a reason to hold time only when time is about to jump, and looks at sources only
-//! if there are any. So a fiber that waits for a descriptor does no work for this.
+//! The worker looks for a reason to hold time only when time is about to jump, and looks at sources
+//! only if there are any. So a fiber that waits for a descriptor does no work for this.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -33,14 +33,14 @@ const SHARE: u64 = 1_000;
 
 /// The holds of one runtime. Times are in nanoseconds of the real clock.
 pub(super) struct Hold {
-    /// Fibers that wait for something that ends for certain, however long it takes.
+    /// Fibers that wait for something that certainly ends, however long it takes.
     outside: Cell<usize>,
     limit: u64,
     /// How long the next hold for a descriptor may last.
     patience: Cell<u64>,
     /// Until when time is held for a descriptor; 0 if it is not.
     until: Cell<u64>,
-    /// The worker has found nothing ready and rests: what comes now comes from outside.
+    /// The worker has found nothing ready and rests: anything that arrives now comes from outside.
     rests: Cell<bool>,
 }
 
@@ -61,7 +61,7 @@ impl Hold {
         self.rests.set(true);
     }
 
-    /// Counts a fiber that begins, or ends, to wait for something that ends for certain.
+    /// Counts a fiber that begins, or ends, to wait for something that certainly ends.
     pub(super) fn count(&self, change: isize) {
         let outside = &self.outside;
         outside.set(outside.get().wrapping_add_signed(change));
@@ -80,7 +80,7 @@ impl Hold {
         }
     }
 
-    /// Whether a hold for a descriptor goes on, or begins.
+    /// True if a hold for a descriptor continues, or begins.
     fn goes_on(&self) -> bool {
         let now = clock::now();
         match self.until.get() {
@@ -93,7 +93,7 @@ impl Hold {
         }
     }
 
-    /// The hold for a descriptor was in vain.
+    /// Shortens the next hold: the hold for a descriptor was in vain.
     fn give_up(&self) {
         self.until.set(0);
         self.rests.set(false);
@@ -103,7 +103,7 @@ impl Hold {
 }
 
 impl Worker {
-    /// Whether virtual time stands still though no fiber is ready.
+    /// True if virtual time stands still though no fiber is ready.
     pub(super) fn holds_time(&self, hold: &Hold) -> bool {
         if hold.outside.get() > 0 {
             return true;
@@ -122,7 +122,7 @@ impl Worker {
         false
     }
 
-    /// Whether one of this worker's fibers waits for a descriptor.
+    /// True if one of this worker's fibers waits for a descriptor.
     fn awaits_descriptor(&self) -> bool {
         readiness::awaits(self.remote().mailbox.driver(), |waiters| {
             let mut own = false;
@@ -131,7 +131,8 @@ impl Worker {
         })
     }
 
-    /// Reports the first hold in vain of the process: why a test takes so long, or saw a limit end.
+    /// Reports the first hold in vain of the process, to explain why a test takes so long, or saw a
+    /// limit end.
     #[cold]
     fn tell_of_vain_hold(&self, hold: &Hold) {
         static TOLD: StaticLock<bool> = StaticLock::new(false);

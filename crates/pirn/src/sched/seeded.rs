@@ -1,21 +1,21 @@
 //! The deterministic worker: every choice comes from a seed, and time is virtual.
 //!
-//! Owns: which of the ready fibers runs next, and the clock of such a runtime. Does not own:
-//! the queues, which are filled as ever (`place`) and emptied here before each choice; nor
-//! the thread's random numbers (`fiber::current`), which are seeded here.
+//! Owns: which of the ready fibers runs next, and the clock of such a runtime. Does not own: the
+//! queues, which are filled as usual (`place`) and emptied here before each choice; nor the thread's
+//! random numbers (`fiber::current`), which are seeded here.
 //!
-//! A runtime like this has one worker. It takes no short cuts: `until_service` stays 0, so
-//! that `find_hot` never hands out a fiber and control comes back to the worker's own stack
-//! after every run, where [`Worker::draw`] is asked in place of `find`. A draw
-//! 1. takes notice of the pool's phase, of what other threads have woken, and of timers that
-//!    are due already;
-//! 2. gathers whatever is ready, out of all queues, in a fixed order;
-//! 3. picks one of that, each as likely as any other;
-//! 4. if nothing is ready, lets time jump to the next timer and starts again, unless time is
-//!    held (`hold`): fibers wait for what takes real time. Then the worker rests.
+//! A deterministic runtime has one worker. It takes no shortcuts: `until_service` stays 0, so
+//! `find_hot` never returns a fiber. After every run control returns to the worker's own stack, which
+//! calls [`Worker::draw`] in place of `find`. A draw
+//! 1. takes notice of the pool's phase, of fibers that other threads have woken, and of timers that are
+//!    already due;
+//! 2. gathers all ready fibers, out of all queues, in a fixed order;
+//! 3. picks one of them, each with equal probability;
+//! 4. if nothing is ready, lets time jump to the next timer and starts again, unless time is held
+//!    (`hold`): fibers wait for something that takes real time. Then the worker rests.
 //!
-//! So time stands still while fibers run. What other threads do comes when it comes, and
-//! is outside of what a seed repeats.
+//! So time stands still while fibers run. Actions of other threads happen at any time, and a seed does
+//! not reproduce them.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -30,10 +30,10 @@ use crate::base::rng::Rng;
 use crate::fiber::FiberPtr;
 use crate::fiber::current::{self, Local};
 
-/// What a worker has if its runtime is deterministic.
+/// The part of a worker on a deterministic runtime.
 pub(super) struct Seeded {
     rng: RefCell<Rng>,
-    /// Fibers that may run, in no order that means anything.
+    /// Fibers that may run, in no meaningful order.
     ready: RefCell<Vec<FiberPtr>>,
     /// When virtual time began: nanoseconds of the real clock.
     began: u64,
@@ -54,8 +54,7 @@ impl Seeded {
         }
     }
 
-    /// Has the thread's own random numbers, which `select` asks for, come from the seed, and
-    /// its fibers' time from here.
+    /// Seeds the thread's own random numbers, which `select` uses, and sets the clock of its fibers.
     pub(super) fn take_thread(&self, local: &Local) {
         local.set_deterministic(Rng::new(self.rng.borrow_mut().next_u64()));
     }
@@ -69,10 +68,10 @@ impl Seeded {
         self.passed.get() << WHEEL_BITS
     }
 
-    /// A deadline, in nanoseconds of real time, as the wheel counts it.
+    /// Returns a deadline in nanoseconds of real time, as the wheel counts it.
     ///
-    /// The wheel rounds up to its tick, and which tick that is would depend on when the
-    /// runtime was made. So it is given microseconds since then, one a tick.
+    /// The wheel rounds up to its tick, and which tick that is would depend on when the runtime was
+    /// made. So it is given microseconds since then, one a tick.
     pub(super) fn wheel_deadline(&self, deadline: u64) -> u64 {
         let micros = deadline.saturating_sub(self.began).div_ceil(MICRO);
         if micros >> (u64::BITS - WHEEL_BITS) == 0 {
@@ -97,7 +96,7 @@ impl Seeded {
 }
 
 impl Worker {
-    /// The next fiber to run. On the worker's own stack.
+    /// Returns the next fiber to run. On the worker's own stack.
     #[cold]
     pub(super) fn draw(&self, seeded: &Seeded) -> Option<FiberPtr> {
         loop {
@@ -115,7 +114,7 @@ impl Worker {
                 seeded.hold.release();
                 return Some(fiber);
             }
-            // Before any time passes: who waits for the others to end may go on now.
+            // Before any time passes: a fiber that waits for the others to end may resume now.
             self.pool.look_for_quiet();
             if self.has_ready() {
                 continue;
@@ -129,7 +128,7 @@ impl Worker {
         }
     }
 
-    /// Moves whatever is ready to where it is picked from.
+    /// Moves all ready fibers to the list from which one is picked.
     fn gather(&self, seeded: &Seeded) {
         let mut ready = seeded.ready.borrow_mut();
         let remote = self.remote();
@@ -151,7 +150,7 @@ impl Worker {
 }
 
 impl Pool {
-    /// Whether a deadline of the caller's means the same to this pool's fibers.
+    /// True if a deadline of the caller means the same to this pool's fibers.
     pub(crate) fn shares_clock(&self, local: &Local) -> bool {
         let own = match local.fiber() {
             None => None,
@@ -163,15 +162,15 @@ impl Pool {
         }
     }
 
-    /// Whether the fibers of `other` have the same clock as this pool's.
+    /// True if the fibers of `other` have the same clock as this pool's.
     pub(crate) fn keeps_time_of(&self, other: &Pool) -> bool {
         std::ptr::eq(self, other)
             || (self.config.seed.is_none() && other.config.seed.is_none())
     }
 }
 
-/// Waits, by `wait`, for something that takes real time and not a fiber of the same runtime:
-/// virtual time stands still meanwhile.
+/// Runs `wait`, which waits for something that takes real time and not for a fiber of the same runtime.
+/// Virtual time stands still meanwhile.
 pub(crate) fn outside<T>(wait: impl FnOnce() -> T) -> T {
     count(1);
     let result = wait();
@@ -189,8 +188,8 @@ fn count(change: isize) {
 
 const MICRO: u64 = 1_000;
 
-/// Makes a microsecond one tick of the wheel. That leaves 48 bits, almost nine years: whoever
-/// waits for longer than that after the start waits for ever.
+/// Makes a microsecond one tick of the wheel. That leaves 48 bits, almost nine years: a wait that ends
+/// later than that after the start never ends.
 const WHEEL_BITS: u32 = 16;
 
 /// Any number; the loop around it takes everything.
