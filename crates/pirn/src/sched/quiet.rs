@@ -1,20 +1,20 @@
-//! Quiescence: telling that no fiber is left, without a counter that all workers write.
+//! Quiescence: detects that no fiber is left, without a counter that all workers write.
 //!
-//! Each worker counts what it spawned and what it ended; [`live`] adds up all that ended
-//! *before* all that was spawned. Both only grow, and a fiber is counted as spawned before
-//! it can end, so equal sums mean that at some moment between the two readings nothing was
-//! alive (that was not about to be spawned from outside).
+//! Each worker counts what it spawned and what it ended; [`live`] adds up all that ended *before* all
+//! that was spawned. Both only grow, and a fiber is counted as spawned before it can end. So equal sums
+//! mean that at some moment between the two readings nothing was alive (that was not about to be
+//! spawned from outside).
 //!
-//! Fibers of the pool may wait here themselves. They are released when nothing is alive but
-//! they; those who wait from outside, when nothing is alive at all. Whoever finds that so
-//! ends a round, under the lock, and then releases the waiters of ended rounds, even if the
-//! first of them to run has spawned again meanwhile.
+//! Fibers of the pool may wait here themselves. They are released when no other fiber is alive; waiters
+//! from outside, when nothing is alive at all. The thread that detects this ends a round, under the
+//! lock, and then releases the waiters of ended rounds, even if the first of them to run has spawned
+//! again meanwhile.
 //!
-//! LIVENESS: a waiter says that it watches, then a fence, then it adds up. A worker that ends
-//! a fiber counts it and looks whether anybody watches; that look may be too early to see
-//! it, but before the worker sleeps it goes through the fence of its announcement and looks
-//! again. Of two fences one is the first: either the waiter's sum has the fiber's end, or the
-//! worker's second look sees the waiter.
+//! LIVENESS: a waiter announces that it watches, then a fence, then it adds up. A worker that ends a
+//! fiber counts it and looks whether a waiter watches. That look may be too early to see it, but before
+//! the worker sleeps it goes through the fence of its announcement and looks again. Of two fences one
+//! is the first: either the waiter's sum has the fiber's end, or the worker's second look sees the
+//! waiter.
 
 use super::counters::{Counter, WorkerCounters};
 use super::pool::Pool;
@@ -28,7 +28,7 @@ use crate::wait::object::{Describe, ObjectKind};
 use crate::wait::polling::refuse_in_poll;
 use crate::wait::{Attempt, How, Spec, Waited, wait_in, wake_all};
 
-/// Those who wait until a pool has no fibers.
+/// The waiters for the moment when a pool has no fibers.
 pub(super) struct Quiet {
     watching: AtomicUsize,
     waiters: Lock<Waiters>,
@@ -38,10 +38,10 @@ pub(super) struct Quiet {
 struct Waiters {
     /// Fibers of the pool that wait and have not been released.
     inside: u64,
-    /// How often nothing was found alive but those.
+    /// How many times no other fibers were alive.
     inside_rounds: u64,
     inside_queue: WaitQueue<u64>,
-    /// How often nothing was found alive.
+    /// How many times no fiber was alive.
     outside_rounds: u64,
     outside_queue: WaitQueue<u64>,
 }
@@ -67,7 +67,7 @@ impl Quiet {
         }
     }
 
-    /// As [`check`](Quiet::check), if anybody waits.
+    /// As [`check`](Quiet::check), if there is a waiter.
     #[inline(always)]
     pub(super) fn check_if_watched(&self, live: impl Fn() -> u64) {
         if self.watching.load(Ordering::Relaxed) != 0 {
@@ -75,7 +75,7 @@ impl Quiet {
         }
     }
 
-    /// Adds up with `live`, and releases those whose wait has come true.
+    /// Adds up with `live`, and releases the waiters of rounds that have ended.
     #[cold]
     pub(super) fn check(&self, live: impl Fn() -> u64) {
         let over = self.waiters.lock().observe(live());
@@ -84,8 +84,8 @@ impl Quiet {
         }
     }
 
-    /// Waits until nothing is alive, by `live`. A fiber of the pool (`inside`) does not wait
-    /// for itself, nor for others that wait here.
+    /// Waits until nothing is alive, by `live`. A fiber of the pool (`inside`) does not wait for
+    /// itself, nor for others that wait here.
     #[track_caller]
     pub(super) fn wait(&self, live: impl Fn() -> u64, inside: bool, spec: &Spec) -> How {
         refuse_in_poll();
@@ -93,7 +93,7 @@ impl Quiet {
         if !mutant!("quiet_unfenced") {
             fence(Ordering::SeqCst);
         }
-        // Whoever finds a round over releases it, also if it is not its own that is over.
+        // The thread that finds a round over releases it, even if it is not its own round.
         self.check(&live);
         let attempt = |waiters: &mut Waiters| waiters.join(&live, inside);
         let waited = if inside {
@@ -131,7 +131,7 @@ impl Quiet {
 }
 
 impl Pool {
-    /// A fiber has ended here, or the worker is about to sleep.
+    /// Checks for quiescence: a fiber has ended here, or the worker is about to sleep.
     #[inline(always)]
     pub(super) fn look_for_quiet(&self) {
         self.quiet.check_if_watched(|| live(self));
@@ -139,7 +139,7 @@ impl Pool {
 }
 
 impl Waiters {
-    /// Notes whether anybody's wait has come true; true if so.
+    /// Records whether a round has ended; true if so.
     fn observe(&mut self, live: u64) -> bool {
         let over = live <= self.inside;
         self.inside_rounds += u64::from(over);
@@ -180,7 +180,7 @@ impl Waiters {
     }
 }
 
-/// How many fibers of `pool` are alive; never too few, and exact when nothing happens.
+/// Returns the number of live fibers of `pool`; never too few, and exact when nothing runs.
 pub(super) fn live(pool: &Pool) -> u64 {
     balance(
         || pool.remotes.iter().map(|r| &*r.counters),
@@ -189,7 +189,8 @@ pub(super) fn live(pool: &Pool) -> u64 {
     )
 }
 
-/// What was spawned, by `workers` and from outside, less what has ended or was refused.
+/// Returns the number spawned, by `workers` and from outside, minus those that have ended or were
+/// refused.
 pub(super) fn balance<'a, W: Iterator<Item = &'a WorkerCounters>>(
     workers: impl Fn() -> W,
     outside: &Counter,
