@@ -4,27 +4,29 @@
 //! completions are fetched. Does not own: the ring (`sys::ring`), nor which reads come here
 //! (`blocking::file_read`).
 //!
-//! | state | who moves it on | to |
+//! | state | next step | to |
 //! |---|---|---|
 //! | filled | the fiber: submits it, in its own frame | under way |
-//! | under way | the system: reads | complete, which nobody sees yet |
-//! | complete | the worker: fetches it between dispatches, leaves the result, wakes the fiber | told |
-//! | told | the fiber: returns | |
+//! | under way | the system: reads | complete, not yet seen by any thread |
+//! | complete | the worker: fetches it between dispatches, leaves the result, wakes the fiber | reported |
+//! | reported | the fiber: returns | |
 //!
-//! All but the system's part happens on one thread, so nothing here needs an ordering. There is no
-//! way from "under way" to the fiber but by "complete": an interrupt or a deadline does not end this
+//! All but the system's part happens on one thread, so nothing here needs an ordering. The only way
+//! from "under way" to the fiber is through "complete": an interrupt or a deadline does not end this
 //! wait, as it does not end that for a call that was handed over.
 //!
-//! LIVENESS: the system rings the bell of the worker's driver when something is complete that the worker has not
-//! been told to fetch. While something is under way the worker asks its driver every round, and sleeps
-//! there; each time that the bell has rung, it fetches all there is. Who asks in place of a stuck worker
-//! rings again (`poll_for_owner`). The fibers of a stuck worker wait for it in any case.
+//! LIVENESS: the system rings the bell of the worker's driver when something is complete that the
+//! worker has not been notified to fetch. While something is under way the worker polls its driver
+//! every round, and sleeps there; each time that the bell has rung, it fetches all completions. A
+//! thread that polls in place of a stuck worker rings again (`poll_for_owner`). The fibers of a stuck
+//! worker wait for it in any case.
 //!
 //! Invariants:
-//! * Q1. An operation and its buffer are its fiber's, which goes on only when the operation has been
-//!   told. The worker ends only when its last started fiber has, so the ring is there for as long.
-//! * Q2. The ring and the operations are reached by their worker's thread only: who may migrate
-//!   does not come here. Nor does who unwinds, who would wait in place for what this thread fetches.
+//! * Q1. An operation and its buffer belong to its fiber, which resumes only when the operation is
+//!   reported. The worker ends only when its last started fiber has, so the ring is there for as long.
+//! * Q2. The ring and the operations are reached by their worker's thread only: a fiber that may
+//!   migrate does not come here. Nor does a fiber that unwinds, since it would wait in place for what
+//!   this thread fetches.
 
 use std::cell::{Cell, OnceCell};
 use std::fs::File;
@@ -41,7 +43,7 @@ use crate::sys::ring::Ring;
 use crate::wait::park::{park, ticket};
 use crate::wait::{Reason, Spec};
 
-/// A worker's ring, made when it is first needed.
+/// A worker's ring, created when it is first needed.
 pub(super) struct Queued {
     wanted: bool,
     /// None if the system has refused it.
@@ -63,12 +65,12 @@ impl Queued {
     }
 }
 
-/// Reads from a place of a file, for a fiber, as long as that takes. None if nothing was read:
-/// it cannot be done here, or has failed; the caller finds out by a call that may block.
+/// Reads from a place of a file, for a fiber, for as long as that takes. `None` if nothing was read: it
+/// cannot be done here, or has failed; the caller finds out by a call that may block.
 #[track_caller]
 pub(crate) fn read_queued(file: &File, into: &mut [u8], at: u64) -> Option<usize> {
     let local = current::local();
-    // In the middle of a poll the wait would unwind instead, which Q1 forbids.
+    // Inside a poll the wait would unwind instead, which Q1 forbids.
     if local.fiber().is_none() || local.is_free() || local.is_polling() || panicking() {
         return None;
     }
@@ -79,7 +81,7 @@ pub(crate) fn read_queued(file: &File, into: &mut [u8], at: u64) -> Option<usize
         result: Cell::new(None),
     };
     let name = ptr::from_ref(&operation).expose_provenance() as u64;
-    // SAFETY: Q1: the loop below ends when the operation has been told.
+    // SAFETY: Q1: the loop below ends when the operation is reported.
     if !unsafe { ring.read(file, into, at, name) } {
         return None;
     }
@@ -99,13 +101,13 @@ pub(crate) fn read_queued(file: &File, into: &mut [u8], at: u64) -> Option<usize
         if leaves_early {
             return None;
         }
-        // Woken by somebody else.
+        // Woken by another waker.
         operation.caller.set(ticket());
     }
 }
 
 impl Worker {
-    /// The ring, if there is one and it has room.
+    /// Returns the ring, if there is one with a free entry.
     fn ring(&self) -> Option<&Ring> {
         let Queued { wanted, ring } = &self.queued;
         if !wanted || self.seeded.is_some() {
@@ -118,7 +120,7 @@ impl Worker {
             .filter(|ring| ring.has_room())
     }
 
-    /// Tells the fibers whose reads are complete, if the driver's bell has rung.
+    /// Wakes the fibers with complete reads, if the driver's bell has rung.
     #[inline]
     pub(super) fn reap(&self, events: &Events) {
         if self.has_queued() && events.may_have_rung() {
@@ -144,7 +146,7 @@ impl Worker {
         }
     }
 
-    /// Whether the system will end a wait of one of this worker's fibers.
+    /// True if the system will end a wait of one of this worker's fibers.
     pub(super) fn has_queued(&self) -> bool {
         let ring = self.queued.ring.get().and_then(Option::as_ref);
         ring.is_some_and(|ring| ring.under_way() > 0)

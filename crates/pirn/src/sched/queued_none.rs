@@ -1,4 +1,4 @@
-//! No reads by the system itself: it has none, or they are not asked for.
+//! No reads by the system itself: it has none, or they are not enabled.
 
 use std::fs::File;
 
