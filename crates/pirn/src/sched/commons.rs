@@ -1,22 +1,22 @@
-//! What a worker has in common with the others where fibers may migrate: its started fibers, those
-//! of them that may run, and their timers.
+//! The parts of a worker that are shared where fibers may migrate: its started fibers, those of them
+//! that may run, and their timers.
 //!
-//! Where fibers settle these are the worker's own and need no lock. Here others take fibers from
-//! a worker's ready list, end fibers that have started on it, and fire its timers if it does
-//! not come to that.
+//! Where fibers settle, these are the worker's own and need no lock. Here others take fibers from a
+//! worker's ready list, end fibers that have started on it, and fire its timers if it does not get to
+//! them.
 //!
-//! Type-stable, as mailboxes are: a started fiber's home is the `Commons` of the worker that it
-//! started on, wherever it has got to by now.
+//! Type-stable, as mailboxes are: a started fiber's home is the `Commons` of the worker that it started
+//! on, wherever it runs by now.
 //!
 //! Invariants:
-//! * CM1. A fiber is in `started` from its start to its end, so whoever holds that lock, or holds
+//! * CM1. A fiber is in `started` from its start to its end, so a thread that holds that lock, or holds
 //!   the fiber (`StateWord::hold`), keeps it from ending.
-//! * CM2. A pool has a worker as long as any of its `started` has a fiber. So the pool of a fiber
-//!   that has been claimed and not been enqueued is there.
+//! * CM2. A pool has a worker as long as any of its `started` has a fiber. So the pool of a fiber that
+//!   has been claimed and not been enqueued is there.
 //! * CM3. Only the worker's own thread arms timers, and pushes to `ready`.
 //!
-//! Locks: each for itself; no fiber is enqueued under one of them, and nothing else locked but a
-//! fiber's `join`, by whoever goes through `started`.
+//! Locks: each is taken alone. No fiber is enqueued under one of them, and no other lock is taken but a
+//! fiber's `join`, by a thread that goes through `started`.
 
 use std::ptr;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use crate::shim::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering
 use crate::shim::{Lock, StaticLock};
 use crate::timer::{Timer, Wheel};
 
-/// One worker's.
+/// The shared parts of one worker.
 pub(super) struct Commons {
     ready: CachePadded<Ready>,
     timers: CachePadded<Timers>,
@@ -47,23 +47,23 @@ struct Ready {
     /// Started fibers that may run, oldest first.
     fibers: Lock<Fifo<Header>>,
     len: AtomicUsize,
-    /// How many have been taken out.
+    /// The number of fibers taken out.
     taken: AtomicU32,
 }
 
 struct Timers {
     wheel: Lock<Wheel<Ticket>>,
-    /// What `Wheel::next_deadline` says; `NEVER` if nothing will fire.
+    /// The value of `Wheel::next_deadline`; `NEVER` if nothing will fire.
     next: AtomicU64,
 }
 
 const NEVER: u64 = u64::MAX;
 
-/// What nobody uses.
+/// The unused ones.
 static FREE: StaticLock<Vec<&'static Commons>> = StaticLock::new(Vec::new());
 
 impl Commons {
-    /// Takes one that nobody uses, or makes one that lives for ever.
+    /// Takes an unused one, or creates one that is never freed.
     pub(super) fn acquire(now: u64) -> &'static Commons {
         let known = FREE.lock().pop();
         known.unwrap_or_else(|| Box::leak(Box::new(Commons::new(now))))
@@ -86,17 +86,17 @@ impl Commons {
         }
     }
 
-    /// Gives it back. No fiber has it as its home any more.
+    /// Returns it to the unused ones. No fiber has it as its home any more.
     pub(super) fn release(&'static self) {
         debug_assert!(self.started.lock().is_empty(), "fibers without a home");
         self.pool.store(ptr::null_mut(), Ordering::Relaxed);
         FREE.lock().push(self);
     }
 
-    /// Belongs to this worker from now on.
+    /// Assigns it to this worker.
     pub(super) fn bind(&self, pool: &Arc<Pool>, worker: usize) {
         self.worker.store(worker, Ordering::Relaxed);
-        // ORDERING: Release: with the number, for whoever has a fiber of the worker's.
+        // ORDERING: Release: with the number, for a thread that has a fiber of this worker.
         self.pool
             .store(Arc::as_ptr(pool).cast_mut(), Ordering::Release);
     }
@@ -109,7 +109,7 @@ impl Commons {
         ptr::eq(self.pool.load(Ordering::Relaxed), Arc::as_ptr(pool))
     }
 
-    /// The pool of a fiber whose home this is.
+    /// Returns the pool of a fiber with this home.
     ///
     /// # Safety
     /// The caller has claimed such a fiber, and not enqueued it.
@@ -121,21 +121,21 @@ impl Commons {
         unsafe { Arc::from_raw(pool) }
     }
 
-    /// Queues a started fiber. On the worker's own thread.
+    /// Pushes a started fiber. On the worker's own thread.
     pub(super) fn push(&self, fiber: FiberPtr) {
         let mut fibers = self.ready.fibers.lock();
         fibers.push_back(fiber);
         self.ready.set_len(&fibers);
     }
 
-    /// Queues started fibers. On the worker's own thread.
+    /// Pushes started fibers. On the worker's own thread.
     pub(super) fn append(&self, more: Fifo<Header>) {
         let mut fibers = self.ready.fibers.lock();
         fibers.append(more);
         self.ready.set_len(&fibers);
     }
 
-    /// Takes the oldest ready fiber.
+    /// Pops the oldest ready fiber.
     #[inline]
     pub(super) fn pop(&self) -> Option<FiberPtr> {
         if self.len() == 0 {
@@ -162,13 +162,13 @@ impl Commons {
         taken
     }
 
-    /// How many fibers may run here; approximate unless the worker's own thread asks.
+    /// The number of fibers that may run here; approximate unless the worker's own thread asks.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.ready.len.load(Ordering::Relaxed)
     }
 
-    /// How many have been taken so far, and how many may run.
+    /// Returns how many have been taken so far, and how many may run.
     pub(super) fn look(&self) -> (u32, usize) {
         (self.ready.taken.load(Ordering::Relaxed), self.len())
     }
@@ -198,15 +198,15 @@ impl Commons {
         armed
     }
 
-    /// When the next timer is due, as the wheel counts it.
+    /// Returns when the next timer is due, as the wheel counts it.
     #[inline]
     pub(super) fn next_timer(&self) -> Option<u64> {
         let next = self.timers.next.load(Ordering::Relaxed);
         (next != NEVER).then_some(next)
     }
 
-    /// Ends the waits whose time has come by `now`, and returns the fibers, which the caller
-    /// enqueues. Any thread.
+    /// Ends the waits with timers due by `now`, and returns the fibers, which the caller enqueues. Any
+    /// thread.
     pub(super) fn fire(&self, now: u64) -> Fifo<Header> {
         let mut woken = Fifo::new();
         let mut wheel = self.timers.wheel.lock();
@@ -221,7 +221,7 @@ impl Commons {
         woken
     }
 
-    /// A fiber has started on this worker. On its own thread.
+    /// Adds a fiber that has started on this worker. On its own thread.
     pub(super) fn enter(&self, fiber: FiberPtr, settled: &Gauge) {
         let mut started = self.started.lock();
         // SAFETY: a header is pinned (H1), and unlinked in `leave`.
@@ -229,7 +229,7 @@ impl Commons {
         settled.add(1);
     }
 
-    /// A fiber that has started on this worker has ended.
+    /// Removes a fiber that has started on this worker and has ended.
     pub(super) fn leave(&self, fiber: FiberPtr, settled: &Gauge) {
         let mut started = self.started.lock();
         // SAFETY: linked in `enter`, in this list.
@@ -237,7 +237,7 @@ impl Commons {
         settled.add(-1);
     }
 
-    /// Whether a fiber that has started on this worker lives.
+    /// True if a fiber that has started on this worker lives.
     pub(super) fn has_started(&self) -> bool {
         !self.started.lock().is_empty()
     }

@@ -114,8 +114,8 @@ impl Worker {
         self.offer();
     }
 
-    /// Queues `fiber` in the common ready list, if it has started. A ring is short, and each started
-    /// fiber that spills from it is a stack.
+    /// Queues `fiber` behind other started fibers, if it has started. A ring is short, and fibers that
+    /// spill from it are popped last in, first out.
     #[inline(never)]
     pub(super) fn keep_started(&self, fiber: FiberPtr) -> bool {
         let commons = self.commons.filter(|_| !header(fiber).is_fresh());
