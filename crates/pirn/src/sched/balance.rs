@@ -217,7 +217,7 @@ impl Worker {
             }
             None => {}
         }
-        // The monitor moves the fiber on if the other worker does not pop it in time.
+        // The monitor moves the fiber to the injector if the other worker does not pop it in time.
         self.have_watched();
     }
 
@@ -305,9 +305,9 @@ impl Remote {
 }
 
 impl Pool {
-    /// Moves the `placed` fibers of a worker to the injector. The worker that finds one assigns it
-    /// once more, since one worker may find all of them. The second time, and where the fiber was to start
-    /// apart, it starts on the worker that finds it: no fiber is handed over again and again.
+    /// Moves the `placed` fibers of a worker to the injector. The worker that finds one assigns it once
+    /// more, since one worker may find all of them. The second time, and where the fiber was to start
+    /// apart, it starts on the worker that finds it: no fiber is handed over repeatedly.
     pub(super) fn release_placed(self: &Arc<Self>, worker: usize) {
         let remote = &self.remotes[worker];
         let is_member = worker < self.workers();

@@ -1,9 +1,9 @@
 //! Finding a worker's next fiber, while it has something of its own to look at.
 //!
-//! Order: every n dispatches the injector, every [`ROUND`] dispatches a service; else the `next` slot
-//! (at most three in a row), then ready list and ring in alternation, then the inbox, the timers, what
-//! others have placed here (`balance`), the own injector shard, any shard. Stealing and sleeping are in
-//! `rest`.
+//! Order: every n dispatches the injector, every [`ROUND`] dispatches a service. Otherwise the `next`
+//! slot (at most three in a row), then ready list and ring in alternation. Then the inbox, the timers,
+//! what others have placed here (`balance`), the own injector shard, any shard. Stealing and sleeping
+//! are in `rest`.
 
 use super::config::Scheduler;
 use super::events::Kind;
@@ -70,7 +70,7 @@ impl Worker {
         }
     }
 
-    /// As `find`, for a worker that still owes a search.
+    /// As `find`, for a worker that still owes a search: passes the search on if it finds a fiber.
     #[cold]
     fn find_and_pass_on(&self) -> Option<FiberPtr> {
         let found = self.find_among_all();

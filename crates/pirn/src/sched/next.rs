@@ -15,11 +15,11 @@
 //!   change it, so the owner's plain stores overwrite nothing.
 //! * N2. A thief takes exactly the value that is in the slot at that moment, and it is fresh.
 //!
-//! ABA: between a thief's look and its CAS the same header may have been taken, run to its
-//! end, recycled for another fiber and put here again. If that one is fresh, the CAS takes
-//! it, and that is right: it is what stands in the slot, it may be stolen, and the thief
-//! touches no header before it has won. Only the *age* the thief believed in is wrong, which
-//! costs one early steal. If it is settled, the bit differs and the CAS fails.
+//! ABA: between a thief's look and its CAS the same header may have been taken, run to its end,
+//! recycled for another fiber and put here again. If that one is fresh, the CAS takes it, correctly: it
+//! is what is in the slot, it may be stolen, and the thief accesses no header before it has won. Only
+//! the *age* assumed by the thief is wrong, which costs one early steal. If it is settled, the bit
+//! differs and the CAS fails.
 
 use std::fmt;
 use std::ptr::{self, NonNull};
@@ -27,7 +27,7 @@ use std::ptr::{self, NonNull};
 use crate::base::mutant::{mutant, or_relaxed};
 use crate::shim::atomic::{AtomicPtr, Ordering};
 
-/// What can stand in the slot.
+/// The content of the slot.
 pub(crate) enum NextItem<T> {
     /// Never run: may be stolen.
     Fresh(NonNull<T>),
@@ -44,7 +44,7 @@ impl<T> NextItem<T> {
     }
 }
 
-/// The slot. Calls marked *owner* come from one thread; it is the caller's to keep to that.
+/// The slot. Calls marked *owner* come from one thread; the caller guarantees it.
 pub(crate) struct Next<T>(AtomicPtr<T>);
 
 impl<T> Next<T> {
@@ -53,8 +53,8 @@ impl<T> Next<T> {
         Next(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// *Owner.* Puts `item` into the slot and returns what it evicts. No read-modify-write
-    /// unless a fresh fiber stands there.
+    /// *Owner.* Puts `item` into the slot and returns what it evicts. No read-modify-write unless a
+    /// fresh fiber is there.
     #[inline]
     pub(crate) fn put(&self, item: NextItem<T>) -> Option<NextItem<T>> {
         let before = self.0.load(Ordering::Relaxed);
@@ -64,12 +64,12 @@ impl<T> Next<T> {
         if is_fresh(before) && !mutant!("next_put_plain") {
             return untag(self.0.swap(item, order));
         }
-        // N1: nobody else can have changed the slot since the load.
+        // N1: no other thread can have changed the slot since the load.
         self.0.store(item, order);
         untag(before)
     }
 
-    /// *Owner.* Empties the slot. No read-modify-write unless a fresh fiber stands there.
+    /// *Owner.* Empties the slot. No read-modify-write unless a fresh fiber is there.
     #[inline]
     pub(crate) fn take(&self) -> Option<NextItem<T>> {
         let before = self.0.load(Ordering::Relaxed);
@@ -84,14 +84,14 @@ impl<T> Next<T> {
         untag(before)
     }
 
-    /// *Anyone.* What stands in the slot, as an opaque number; 0 means empty. Two looks with
-    /// the same answer: for all a thief can tell, the same fiber has waited meanwhile.
+    /// *Any thread.* Returns the content of the slot as an opaque number; 0 means empty. After two
+    /// looks with the same answer a thief may assume that the same fiber has waited meanwhile.
     #[inline]
     pub(crate) fn look(&self) -> usize {
         self.0.load(Ordering::Relaxed).addr()
     }
 
-    /// *Anyone.* As `look`, but 0 also for a fiber that may not be stolen.
+    /// *Any thread.* As `look`, but 0 also for a fiber that may not be stolen.
     #[inline]
     pub(crate) fn look_fresh(&self) -> usize {
         let seen = self.look();
@@ -116,7 +116,7 @@ impl<T> Next<T> {
         NonNull::new(strip(taken.ok()?))
     }
 
-    /// *Anyone*, approximate unless the owner asks.
+    /// *Any thread*, approximate unless the owner asks.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.look() == 0

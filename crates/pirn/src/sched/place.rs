@@ -344,8 +344,8 @@ impl Worker {
         }
     }
 
-    /// Counts a fiber that stops running to wait. (Never inlined: its frame would be a part of every
-    /// parked stack.)
+    /// Counts a fiber that stops running to wait. (A function of its own, since without inlining its
+    /// locals would enlarge the frame on every parked stack.)
     #[inline]
     fn count_park(&self) {
         self.remote().counters.fiber_parks.increment();

@@ -20,7 +20,7 @@
 //! | owner | overflow | CAS: both = tail, only if equal | stores + 128, release |
 //!
 //! Overflow moves the newer half out. The owner claims all 256 like a thief would, so that no thief can
-//! claim meanwhile, hands the newer half over, and puts the older half back by moving the tail:
+//! claim meanwhile. It hands the newer half over, and puts the older half back by moving the tail:
 //! position tail + i is the very slot of the i-th oldest. Between the two steps the ring looks empty.
 //! This is allowed because overflow is followed by a publication in the injector and its wake check.
 //! (Moving the *older* half out instead would put the fibers that have waited longest behind the whole
