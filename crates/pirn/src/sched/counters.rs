@@ -1,5 +1,4 @@
-//! Counters: what each worker has done, written by the worker with plain stores and read by
-//! anyone who asks.
+//! Counters: what each worker has done, written by the worker with plain stores and read by any thread.
 
 use std::fmt;
 use std::time::Duration;
@@ -28,7 +27,7 @@ impl Counter {
         self.0.store(self.0.load(Ordering::Relaxed) + n, release);
     }
 
-    /// Makes it `n` if it is less. Owner only.
+    /// Raises it to `n` if it is less. Owner only.
     pub(super) fn raise_to(&self, n: u64) {
         // ORDERING: Relaxed: no reader draws conclusions from it.
         if n > self.0.load(Ordering::Relaxed) {
@@ -48,7 +47,7 @@ impl Counter {
     }
 }
 
-/// A number that only reports read, else like [`Counter`].
+/// A number that only reports read, otherwise like [`Counter`].
 #[derive(Debug, Default)]
 pub(crate) struct Tally(Counter);
 
@@ -67,7 +66,7 @@ impl Tally {
         }
     }
 
-    /// Makes it `n` if it is less. Owner only.
+    /// Raises it to `n` if it is less. Owner only.
     pub(super) fn raise_to(&self, n: u64) {
         self.0.raise_to(n);
     }
@@ -109,14 +108,13 @@ macro_rules! counters {
 
         /// What a runtime, or one of its workers, has done since it started.
         ///
-        /// Each worker counts for itself, by plain stores, so a number may be old, but is
-        /// never wrong. At any time `remote_wakes <= fiber_wakes <=
-        /// fiber_parks` (where fibers may migrate, of all workers together and at rest only) and
-        /// `steals <= steal_attempts`. In the total of a runtime without fibers, `spawned == completed`,
-        /// `fiber_wakes == fiber_parks`, `started <= dispatched`, `next_hits <= dispatched`,
-        /// `steals <= stolen`, `unparks <= wakes`.
+        /// Each worker counts for itself, by plain stores, so a number may be old, but is never wrong.
+        /// At any time `remote_wakes <= fiber_wakes <= fiber_parks` (where fibers may migrate, of all
+        /// workers together and at rest only) and `steals <= steal_attempts`. In the total of a runtime
+        /// without fibers, `spawned == completed`, `fiber_wakes == fiber_parks`, `started <=
+        /// dispatched`, `next_hits <= dispatched`, `steals <= stolen`, `unparks <= wakes`.
         ///
-        /// | elsewhere it is called | here |
+        /// | name elsewhere | name here |
         /// |---|---|
         /// | tasks submitted, total spawned | `spawned` |
         /// | tasks completed | `completed` |
@@ -138,8 +136,8 @@ macro_rules! counters {
         }
 
         impl WorkerCounters {
-            /// The present values; not one moment in time. Of two counters of which one is
-            /// never more than the other, the lesser is declared, and so read, first.
+            /// Returns the present values; not those of one moment. If one counter is never more than
+            /// another, it is declared first, and so read first.
             pub(crate) fn read(&self) -> Counters {
                 Counters {
                     $($name: self.$name.get(),)*
@@ -155,7 +153,7 @@ macro_rules! counters {
                 $(self.$peak = self.$peak.max(other.$peak);)*
             }
 
-            /// Every counter: its name, whether it only grows, its value.
+            /// Calls `f` with every counter: its name, whether it only grows, its value.
             pub(crate) fn each(&self, mut f: impl FnMut(&'static str, bool, u64)) {
                 $(f(stringify!($name), true, self.$name);)*
                 $(f(stringify!($peak), false, self.$peak);)*
@@ -206,23 +204,24 @@ counters! {
         wakes: Tally,
         /// Fibers that had to wait for a stack.
         stack_waits: Tally,
-        /// Those of them that got one beyond `max_stacks`, since a fiber waited for their end.
+        /// Fibers among `stack_waits` that got a stack beyond `max_stacks`, since another fiber waited
+        /// for their end.
         loans: Tally,
         /// Runs of fibers that were timed: about one of 250.
         run_samples: Tally,
-        /// How long they ran, from one switch to the next, in nanoseconds, together.
+        /// The total length of the timed runs, each from one switch to the next, in nanoseconds.
         run_nanos: Tally,
         /// Safety nets that had to act; anything but zero is a bug of the runtime.
         rescues: Counter,
     }
     peaks {
-        /// How long the longest of the timed runs took, in nanoseconds.
+        /// The length of the longest timed run, in nanoseconds.
         run_nanos_max,
     }
 }
 
 impl Counters {
-    /// How long a fiber runs from one switch to the next, by the runs that were timed; `None`
+    /// Returns how long a fiber runs on average from one switch to the next, by the timed runs; `None`
     /// before the first.
     #[must_use]
     pub fn run_average(&self) -> Option<Duration> {

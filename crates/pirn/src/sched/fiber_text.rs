@@ -1,4 +1,4 @@
-//! One fiber of a report, as text.
+//! The text of one fiber in a report.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::fiber_info::FiberInfo;
 use super::frames::Frames;
 use crate::fiber::life::State;
 
-/// A paragraph: what it does since when and where, what it waits for, its frames.
+/// Writes a paragraph: the state, since when and where, what the fiber waits for, its frames.
 impl fmt::Display for FiberInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name.as_deref().unwrap_or("unnamed");
@@ -43,7 +43,7 @@ impl fmt::Display for FiberInfo {
 }
 
 impl FiberInfo {
-    /// In one line: which fiber, and what it waits for.
+    /// Returns one line: which fiber, and what it waits for.
     pub(crate) fn brief(&self) -> impl fmt::Display {
         fmt::from_fn(|f| {
             let name = self.name.as_deref().unwrap_or("unnamed");
@@ -56,8 +56,8 @@ impl FiberInfo {
         })
     }
 
-    /// The frames of [`backtrace`](FiberInfo::backtrace) that are the user's, innermost first:
-    /// function and place of each. Looks up names in the program's file.
+    /// Returns the user's frames of [`backtrace`](FiberInfo::backtrace), innermost first: function and
+    /// place of each. Looks up names in the program's file.
     pub(crate) fn frames(&self) -> Vec<String> {
         let text = self.backtrace.as_ref().map(|it| Frames(it).to_string());
         let text = text.unwrap_or_default();

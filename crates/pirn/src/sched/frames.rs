@@ -21,7 +21,7 @@ impl fmt::Display for Frames<'_> {
 pub(super) struct Sampled<'a>(pub(super) &'a Backtrace);
 
 impl Sampled<'_> {
-    /// One text for each frame, innermost first; none where nothing has a name.
+    /// Returns one line for each frame, innermost first; none where nothing has a name.
     pub(super) fn lines(&self) -> Vec<String> {
         let text = self.0.to_string();
         let frames = parse(&text);
@@ -60,7 +60,7 @@ fn function(line: &str) -> &str {
     }
 }
 
-/// Those that are the user's, and the call of the library's that the first of them is in.
+/// Returns the user's frames, and the library call that the first of them is in.
 fn users<'a, 'b>(frames: &'a [(&'b str, &'b str)]) -> &'a [(&'b str, &'b str)] {
     let root = frames.iter().position(|frame| is_in(frame.0, ROOT));
     let frames = &frames[..root.unwrap_or(frames.len())];
@@ -73,15 +73,15 @@ fn users<'a, 'b>(frames: &'a [(&'b str, &'b str)]) -> &'a [(&'b str, &'b str)] {
     &frames[first.unwrap_or(0)..]
 }
 
-/// Whether `function` is in `library`, or is a method of something in it.
+/// True if `function` is in `library`, or is a method of something in it.
 fn is_in(function: &str, library: &str) -> bool {
     function.trim_start_matches(['<', '&']).starts_with(library)
 }
 
-/// Whose frames are on top of a wait.
+/// Libraries with frames on top of a wait.
 const LIBRARIES: [&str; 4] = ["pirn::", "std::", "core::", "alloc::"];
 
-/// Below the frames of a sample stands this one, which it is visited from (`context::visit`).
+/// The lowest frame of a sample: the function that it is visited from (`context::visit`).
 const VISITOR: &str = "::landing";
 
 /// Where every fiber begins.

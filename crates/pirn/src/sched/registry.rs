@@ -7,16 +7,16 @@ use crate::shim::StaticLock;
 
 static POOLS: StaticLock<Vec<Weak<Pool>>> = StaticLock::new(Vec::new());
 
-/// Enters a pool that has just been made.
+/// Enters a pool that has just been created.
 pub(super) fn enter(pool: &Arc<Pool>) {
     let mut pools = POOLS.lock();
     pools.retain(|pool| pool.strong_count() > 0);
     pools.push(Arc::downgrade(pool));
 }
 
-/// The pools that have not ended, oldest first.
+/// Returns the pools that have not ended, oldest first.
 pub(crate) fn pools() -> Vec<Arc<Pool>> {
-    // Released before any of them: who drops the last reference runs a pool's destructor.
+    // Unlocked before any of them is dropped: dropping the last reference runs a pool's destructor.
     let pools = POOLS.lock().clone();
     pools.iter().filter_map(Weak::upgrade).collect()
 }

@@ -1,26 +1,26 @@
-//! How many fibers do what: a report on more fibers than anybody wants to read.
+//! The number of fibers in each state: a report on more fibers than can usefully be listed.
 
 use crate::fiber::life::State;
 use crate::wait::Reason;
 
-/// Numbers of fibers by state and reason. There are so few of both that a list does.
+/// Numbers of fibers by state and reason. There are few of both, so a list suffices.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Tally(Vec<((State, Option<Reason>), usize)>);
 
 impl Tally {
-    /// Counts one fiber that does this.
+    /// Counts one fiber in this state.
     pub(crate) fn count(&mut self, doing: (State, Option<Reason>)) {
         self.add(doing, 1);
     }
 
-    /// Adds what another tally has.
+    /// Adds the counts of another tally.
     pub(crate) fn merge(&mut self, other: &Tally) {
         for &(doing, fibers) in &other.0 {
             self.add(doing, fibers);
         }
     }
 
-    /// What fibers do, and how many do it, in the order of the first of each.
+    /// Returns the states and the number of fibers in each, in the order of first occurrence.
     pub(crate) fn iter(
         &self,
     ) -> impl Iterator<Item = (State, Option<Reason>, usize)> + '_ {
@@ -28,7 +28,7 @@ impl Tally {
         self.0.iter().map(flat)
     }
 
-    /// Counts so many fibers that do this.
+    /// Counts so many fibers in this state.
     pub(crate) fn add(&mut self, doing: (State, Option<Reason>), fibers: usize) {
         if fibers == 0 {
             return;

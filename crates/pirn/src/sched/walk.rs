@@ -1,23 +1,24 @@
-//! A walk over all fibers of a pool in pieces, so that no worker is held up for long.
+//! A walk over all fibers of a pool in pieces, so that no worker is delayed for long.
 //!
 //! Owns: the asker's side: the number of fibers that each worker is asked for, and the fibers that a
 //! walk leaves out. Does not own: how a question gets to a worker (`roll`), and the description of a
 //! fiber (`fiber_info`).
 //!
-//! 1. Each round asks every worker of which fibers are left for a piece. The worker describes fibers
-//!    for [`PIECE`] at most, and goes on with its work; the next round asks for the next piece.
+//! 1. Each round asks every worker with fibers left for a piece. The worker describes fibers for at
+//!    most [`PIECE`], and continues with its work; the next round asks for the next piece.
 //! 2. A worker keeps no position between two pieces. It takes fibers from the front of its list of
 //!    started ones and appends them at the back. The list had `left` fibers when the walk began, so
 //!    after as many steps each of these that still lives has been visited.
 //! 3. If fibers end meanwhile, the ones behind them move forward, and some are visited twice. The asker
 //!    keeps the numbers of the fibers that it has visited, and drops repeats.
-//! 4. A worker that misses a round because it runs one fiber all the while is not asked again; the
-//!    rest of its fibers is left out. A worker that misses a round for another reason (its thread
-//!    waits for a processor) is asked again, for as many fibers as it has: its late answer has moved
-//!    fibers that the walk has not seen to the back of the list. What is left when the time is up, or when
-//!    the pool has stopped, is left out.
+//! 4. A worker that misses a round because it runs one fiber all the while is not asked again; the rest
+//!    of its fibers is left out. A worker that misses a round for another reason (its thread waits for
+//!    a processor) is asked again, for as many fibers as it has: its late answer has moved fibers that
+//!    the walk has not seen to the back of the list. Fibers that remain when the time is up, or when
+//!    the pool has stopped, are left out.
 //!
-//! One asker walks at a time ([`Pool::begin_walk`]): the thread that answers on the socket, or a caller of `diag`.
+//! One asker walks at a time ([`Pool::begin_walk`]): the thread that answers on the socket, or a caller
+//! of `diag`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -40,14 +41,14 @@ use crate::wait::Reason;
 /// as much. A quarter of a millisecond is enough for some dozens of fibers. Arbitrary.
 pub(super) const PIECE: u64 = 250_000;
 
-/// How long a caller of `diag` waits while another one walks. Arbitrary: longer than most walks take, and short
-/// for the caller that waits.
+/// How long a caller of `diag` waits while another one walks. Arbitrary: longer than most walks take,
+/// and short for the caller that waits.
 const TURN: Duration = Duration::from_secs(1);
 
 /// How long a walk for `diag` lasts at most. Arbitrary: far more than a million fibers take.
 const ALL: Duration = Duration::from_secs(10);
 
-/// What is wanted of a worker in one round.
+/// The fibers wanted of a worker in one round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Want {
     /// Fibers that have not been visited.
@@ -65,7 +66,7 @@ pub(super) struct Counted {
     pub(super) doing: (State, Option<Reason>),
 }
 
-/// What a walk has found.
+/// The result of a walk.
 #[derive(Debug)]
 pub(crate) struct Walk {
     /// The workers that have a thread or fibers, in the order of their numbers.
@@ -74,7 +75,7 @@ pub(crate) struct Walk {
     pub(crate) tally: Tally,
 }
 
-/// What a walk has found on one worker.
+/// The result of a walk on one worker.
 #[derive(Debug)]
 pub(crate) struct Walked {
     pub(crate) worker: usize,
@@ -117,7 +118,7 @@ struct Run {
 }
 
 impl Run {
-    /// Whether the worker still runs the same fiber.
+    /// True if the worker still runs the same fiber.
     fn lasts(&self, remote: &Remote) -> bool {
         let now = remote.run();
         !self.fiber.is_null() && (now.fiber, now.epoch) == (self.fiber, self.epoch)
@@ -239,7 +240,7 @@ impl Pool {
         Ok(Walk { workers, tally })
     }
 
-    /// All fibers of the workers that have some.
+    /// Returns wants for all fibers of the workers that have some.
     fn first_wants(&self, most: usize, frames: usize) -> Vec<Option<Want>> {
         let want = |remote: &Remote| Want {
             left: remote.settled.get(),
@@ -252,7 +253,7 @@ impl Pool {
 }
 
 impl Walked {
-    /// Nothing is left out so far.
+    /// Returns an empty result for `worker`.
     fn begin(worker: usize) -> Walked {
         Walked {
             worker,
@@ -304,7 +305,7 @@ impl Walked {
             self.answered = false;
             self.silent = piece.silent;
             if is_first {
-                // All that is known, of all of its fibers.
+                // Counts all fibers of the worker, as far as known.
                 let others = piece.others.iter().map(|(_, _, fibers)| fibers);
                 self.leave_out(others.sum(), LeftOut::Busy);
                 tally.merge(&piece.others);
@@ -323,7 +324,7 @@ impl Walked {
         Ok(next)
     }
 
-    /// The same with the `fibers` that were described.
+    /// Returns the same with the `fibers` that were described.
     fn with(self, fibers: Vec<FiberInfo>, remote: &Remote) -> WorkerInfo {
         let mut others = Tally::default();
         others.add((State::Parked, None), self.left_out);
