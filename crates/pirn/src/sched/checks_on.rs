@@ -1,9 +1,9 @@
-//! What the feature `diagnostics` looks at on each switch: that a fiber runs on its own stack,
-//! that it will go on there, and that nobody has overwritten the canary at the stack's low
-//! end. What is wrong is said with the fiber's name, and the process ends: memory is damaged.
+//! Checks of the feature `diagnostics` on each switch: a fiber runs on its own stack, will resume
+//! there, and the canary at the stack's low end is intact. A failure is reported with the fiber's name,
+//! and the process ends: memory is damaged.
 //!
-//! CH1. Called on the fiber's worker, which so owns the fields of its header (H2), for a fiber
-//! that has a stack.
+//! CH1. Called on the fiber's worker, which so owns the fields of its header (H2), for a fiber that has
+//! a stack.
 
 use std::fmt::Write;
 
@@ -11,12 +11,12 @@ use super::worker::header;
 use crate::context::{SignalWriter, stack_pointer};
 use crate::fiber::{FiberPtr, describe_owner};
 
-/// The running fiber is about to be left.
+/// Checks the running fiber, which is about to be left.
 pub(super) fn leaving(fiber: FiberPtr) {
     look(fiber, stack_pointer(), "runs outside of its stack");
 }
 
-/// A fiber that has started is about to be switched to.
+/// Checks a started fiber that is about to be switched to.
 pub(super) fn entering(fiber: FiberPtr) {
     // SAFETY: CH1; it is suspended.
     let frame = unsafe { &*header(fiber).context.get() }.frame();
@@ -31,7 +31,7 @@ fn look(fiber: FiberPtr, sp: usize, why: &str) {
         return fail(fiber, "has no stack");
     };
     let range = stack.range();
-    // The end itself is where the first frame begins. A fiber that leaves amid a poll is on another.
+    // The end itself is where the first frame begins. A fiber that leaves inside a poll is on another.
     if !header(fiber).marks.is_aside() && (sp < range.start || sp > range.end) {
         fail(fiber, why);
     }
@@ -43,7 +43,7 @@ fn look(fiber: FiberPtr, sp: usize, why: &str) {
 #[cold]
 fn fail(fiber: FiberPtr, what: &str) {
     let mut line = SignalWriter::new();
-    // What does not fit is cut off, so results need no look.
+    // An overlong line is truncated, so the results are ignored.
     let _ = line.write_str("pirn: ");
     describe_owner(fiber.cast(), &mut line);
     let _ = write!(line, " {what}");

@@ -10,10 +10,10 @@
 //! | the worker has not dispatched for the limit, and its thread waits in `futex` in two looks | the process ends |
 //! | nothing else has run for the limit | a report, once |
 //!
-//! A standstill is the one of `watch`, but for one thread: the main thread may be awake, or sleep
-//! elsewhere, if it has never waited in this library. That is the thread of a test harness, which
-//! waits for the test. Any other thread that the library does not know may hold what wakes a
-//! fiber, so there is no verdict, only the report.
+//! A standstill is the one of `watch`, except for one thread: the main thread may be awake, or sleep
+//! elsewhere, if it has never waited in this library. That is the thread of a test harness, which waits
+//! for the test. Any other thread unknown to the library may hold what wakes a fiber, so there is no
+//! verdict, only the report.
 //!
 //! A test fails in two steps. First the report is written and the runtime is cancelled. So fibers see an
 //! interrupt, end, and release what they have borrowed; then the caller of `test` panics. A caller
@@ -37,7 +37,7 @@ use crate::fiber::life::State;
 use crate::shim::{self, Mutex};
 use crate::sys::{Activity, is_futex};
 
-/// The exit code of a process that is ended for a deadlock, as `timeout(1)` has it.
+/// The exit code of a process that is ended for a deadlock, the same as that of `timeout(1)`.
 pub(super) const EXIT_CODE: i32 = 124;
 
 /// Fibers that a report lists. Arbitrary: a screen or two.
@@ -47,7 +47,7 @@ const LISTED: usize = 50;
 /// as long after the failure at the earliest. Nanoseconds; arbitrary: the period of the watch.
 const REST: u64 = 1_000_000_000;
 
-/// What the watch knows of a test.
+/// The watch's record of a test.
 pub(crate) struct Trial {
     /// Which test: its thread's name and the line of the call.
     name: String,
@@ -86,21 +86,21 @@ impl Trial {
 }
 
 impl Pool {
-    /// Why the test that this pool belongs to fails, if it does.
+    /// Returns why the test that this pool belongs to fails, if it does.
     pub(crate) fn verdict(&self) -> Option<&str> {
         let trial = self.config.trial.as_ref()?;
         trial.verdict.get().map(String::as_str)
     }
 
-    /// The test that this pool belongs to, if the watch looks after it.
+    /// Returns the test that this pool belongs to, if it is watched.
     pub(super) fn trial(&self) -> Option<&Trial> {
         let watched = self.config.deadlock != Deadlock::Off;
         self.config.trial.as_ref().filter(|_| watched)
     }
 }
 
-/// Looks at every test that runs, and gives the verdicts that are due. `still`: nothing will ever
-/// happen by itself in the process. Returns whether it should look again though nothing happens.
+/// Looks at every running test, and gives the verdicts that are due. `still`: nothing will ever happen
+/// by itself in the process. Returns whether it should look again though nothing happens.
 pub(super) fn look(pools: &[Arc<Pool>], still: bool) -> bool {
     let mut again = false;
     for pool in pools {
@@ -116,8 +116,8 @@ pub(super) fn look(pools: &[Arc<Pool>], still: bool) -> bool {
     again
 }
 
-/// A circle of fibers has been found: the test that one of them belongs to fails. False if
-/// none does. `text` describes them.
+/// Fails the test that a fiber of a circle belongs to. False if no fiber of the circle belongs to one.
+/// `text` describes them.
 pub(super) fn fails_for_circle(
     pools: &[Arc<Pool>],
     is_in_circle: impl Fn(&FiberInfo) -> bool,
@@ -178,7 +178,7 @@ impl Trial {
         }
     }
 
-    /// Nothing has run for the limit.
+    /// Reports that nothing has run for the limit.
     fn report_silence(&self, pool: &Arc<Pool>, remote: &Remote, waits: bool, told: bool) {
         let asleep = remote.is_asleep();
         let call = remote.thread.call();

@@ -69,7 +69,7 @@ impl Line {
         due
     }
 
-    /// Notes that a present stall has lasted `nanos` nanoseconds.
+    /// Records that a present stall has lasted `nanos` nanoseconds.
     pub(super) fn lasts(&mut self, nanos: u64) {
         self.longest = self.longest.max(nanos);
     }

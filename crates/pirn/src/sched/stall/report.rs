@@ -115,8 +115,7 @@ impl Place {
         ));
     }
 
-    /// Writes the frames as [`tell`](Self::tell) does, if the thread waits for a lock; else
-    /// returns false.
+    /// As [`tell`](Self::tell), if the thread waits for a lock; else returns false.
     pub(super) fn tell_if_locked(&self) -> bool {
         self.write_locked(&self.lines())
     }
@@ -157,7 +156,7 @@ fn listed(lines: &[String]) -> String {
     text
 }
 
-/// Whether the function of a frame waits for a lock of `std`, of `parking_lot` or of the C library.
+/// True if the function of a frame waits for a lock of `std`, of `parking_lot` or of the C library.
 fn is_lock(line: &str) -> bool {
     const WAITS: [&str; 7] = [
         "::lock_contended",

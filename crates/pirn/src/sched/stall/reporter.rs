@@ -16,7 +16,7 @@ type Job = Box<dyn FnOnce() + Send>;
 pub(super) struct Reporter(Option<Sender<Job>>);
 
 impl Reporter {
-    /// Gives `job` to the thread; it is dropped if the system has no thread to give.
+    /// Sends `job` to the thread; drops it if the system cannot create the thread.
     pub(super) fn send(&mut self, name: &str, job: impl FnOnce() + Send + 'static) {
         let started = match self.0.take() {
             Some(sender) => Some(sender),
