@@ -1,9 +1,9 @@
-//! What jobs have been worth.
+//! The worth of jobs.
 
 use crate::sched::gain::Gain;
 use crate::sched::pace::{EXPECT, WORTH};
 
-/// Goes to sleep, and tells whether it is worth being woken.
+/// Goes to sleep, and returns whether it is worth waking.
 fn sleeps(gain: &Gain) -> bool {
     gain.settle();
     gain.is_worth_a_wake()
@@ -16,7 +16,7 @@ fn the_first_wake_up_is_worth_a_try() {
     assert_eq!(gain.worth_watching(1), 0);
 }
 
-/// What is divided finely ends with small jobs, which do not make the large ones forgotten.
+/// Work that is divided finely ends with small jobs, which do not erase the large ones.
 #[test]
 fn small_jobs_at_the_end_are_forgiven() {
     let gain = Gain::new();
@@ -43,7 +43,7 @@ fn small_jobs_alone_do_not_pay() {
         sleeps(&gain)
     });
     assert!((1..10).contains(&tries.count()));
-    // Being woken for something else says nothing of jobs.
+    // A wake for something else does not count for jobs.
     assert!(!sleeps(&gain));
     gain.add(0, WORTH);
     assert!(sleeps(&gain));

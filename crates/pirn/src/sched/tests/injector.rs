@@ -1,4 +1,4 @@
-//! The injector, alone and with several threads at it.
+//! The injector, alone and with several threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,7 +61,7 @@ fn what_arrived_and_what_spilled_come_in_turn() {
     assert_eq!(took, [2, 3, 1, 4, 0, 5]);
 }
 
-/// Whichever row has the turn: who asks for the oldest that spilled gets it.
+/// Whichever row is next, a request for the oldest that spilled gets it.
 #[test]
 fn the_oldest_that_spilled_can_be_asked_for() {
     let nodes = Nodes::new(6);

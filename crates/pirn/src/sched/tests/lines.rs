@@ -110,12 +110,12 @@ fn runs_that_pass_messages_keep_a_line_together() {
     let tag = tag(&lines, line).unwrap();
     (0..6).for_each(|_| lines.sampled(tag, 300, RunEnd::ForAFiber));
     assert_eq!(class(&lines, line), LineClass::Together);
-    // Long runs, or waits for the clock and for sockets, say otherwise.
+    // Long runs, or waits for the clock and for sockets, are evidence against the class.
     (0..2).for_each(|_| lines.sampled(tag, 300, RunEnd::Other));
     assert_eq!(class(&lines, line), LineClass::Together);
     (0..2).for_each(|_| lines.sampled(tag, 2_000_000, RunEnd::ForAFiber));
     assert_eq!(class(&lines, line), LineClass::Spread);
-    // So does a run of many operations that took little.
+    // So is a run of many operations that took little.
     (0..8).for_each(|_| lines.sampled(tag, 4_000, RunEnd::Budget));
     assert_eq!(class(&lines, line), LineClass::Together);
     (0..4).for_each(|_| lines.sampled(tag, 40_000, RunEnd::Budget));
@@ -139,8 +139,8 @@ fn a_fiber_that_holds_its_thread_names_its_line() {
     assert!(known.iter().all(|line| line.live == 3 && line.held > 0));
 }
 
-/// One fiber that seems to hold its thread does not speak for the many before it, and fibers
-/// that end early refute a hold.
+/// One fiber that seems to hold its thread does not outweigh the many before it, and fibers that end
+/// early refute a hold.
 #[test]
 fn a_hold_is_weighed_against_short_lives() {
     let lines = Lines::new(Spread::ByHistory);
@@ -174,7 +174,7 @@ fn queued_fibers_are_counted() {
     assert_eq!(lines.queued(line), Some((entry, 2)));
 }
 
-/// What a line has done does not matter where it is spread evenly, nor where it asks to start apart.
+/// The history of a line has no effect where it is spread evenly, nor where it asks to start apart.
 #[test]
 fn history_can_be_overridden() {
     let lines = Lines::new(Spread::Evenly);

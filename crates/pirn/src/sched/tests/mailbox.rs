@@ -1,4 +1,4 @@
-//! The mailbox: who wakes, in which order, where it comes from.
+//! The mailbox: which push wakes, the order of fibers, the pool that mailboxes come from.
 
 use std::ptr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Tests of this room: `model_*` under loom, the others on the machine.
+//! Tests of this module: `model_*` under loom, the others on the machine.
 
 #[cfg(loom)]
 mod model_beat;

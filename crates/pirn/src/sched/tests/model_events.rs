@@ -47,7 +47,7 @@ fn read_while_written(capacity: usize, before: u32, events: u32) {
         ring.record(&event(n));
     }
     reader.join().expect("it reads to the end");
-    // Nobody writes any more: what fits is there.
+    // Nothing is written any more: all events that fit are there.
     assert_eq!(check(&ring), capacity.min((before + events) as usize));
 }
 

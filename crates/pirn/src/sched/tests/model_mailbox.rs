@@ -9,8 +9,8 @@ use crate::sched::mailbox::Mailbox;
 use crate::shim::thread;
 use crate::sys::poller::Events;
 
-/// `pushers` threads push `each` fibers; the owner sleeps whenever there are none, until it
-/// has all. A lost wake leaves it parked for ever, which loom reports.
+/// `pushers` threads push `each` fibers; the owner sleeps whenever there are none, until it has all. A
+/// lost wake leaves it parked indefinitely, which loom reports.
 fn push_against_sleep(pushers: usize, each: usize) {
     let nodes = Nodes::new(pushers * each);
     let mailbox = Arc::new(Mailbox::<Node>::new());
@@ -56,7 +56,7 @@ fn model_mailbox_two_pushers() {
     explore("mailbox_two_pushers", 3, || push_against_sleep(2, 1));
 }
 
-/// The owner decides not to sleep after all: the mark goes, the fiber stays.
+/// The owner decides not to sleep after all: the mark is cleared, the fiber stays.
 #[test]
 fn model_mailbox_sleep_is_cancelled() {
     explore("mailbox_sleep_is_cancelled", 3, || {

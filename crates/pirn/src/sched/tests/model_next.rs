@@ -1,5 +1,5 @@
-//! Models: what stands in the slot is taken once, by its owner or by a thief, whole; a thief
-//! never gets a settled fiber, not even one whose header was fresh when it looked.
+//! Models: what is in the slot is taken once, by its owner or by a thief, whole; a thief never gets a
+//! settled fiber, not even one with a header that was fresh when it looked.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Table {
         }
     }
 
-    /// Takes what is in the slot; true if something was.
+    /// Takes the fiber in the slot; true if there was one.
     fn take(&self) -> bool {
         match self.next.take() {
             Some(Fresh(node) | Settled(node)) => {

@@ -1,4 +1,4 @@
-//! Models: who waits for quiet is woken when the last fiber has ended, and not before.
+//! Models: a waiter for quiescence is woken when the last fiber has ended, and not before.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::shim::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use crate::shim::thread::{self, JoinHandle};
 use crate::wait::{How, Reason, Spec};
 
-/// A pool's books: two workers', and those of threads outside.
+/// The counts of a pool: those of two workers, and those of threads outside.
 #[derive(Default)]
 struct Books {
     workers: [WorkerCounters; 2],
@@ -27,7 +27,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// With `fibers` alive that came from outside.
+    /// Creates a rig with `fibers` alive that came from outside.
     fn new(fibers: usize) -> Arc<Rig> {
         let rig = Rig {
             books: Books::default(),
@@ -39,7 +39,7 @@ impl Rig {
         Arc::new(rig)
     }
 
-    /// From here on others may have come first; loom forgets that of mere looks at a word.
+    /// From here on other threads may have come first; loom forgets that of mere loads of a word.
     fn turn(&self) {
         self.turns.fetch_add(1, Ordering::Relaxed);
     }
@@ -93,7 +93,7 @@ fn fiber() -> Arc<Block> {
     Arc::new(block)
 }
 
-/// The last fiber ends while somebody begins to wait.
+/// The last fiber ends while another one begins to wait.
 #[test]
 fn model_quiet_end_against_wait() {
     explore("quiet_end_against_wait", 3, || {
@@ -148,7 +148,7 @@ fn model_quiet_never_misses_a_child() {
     });
 }
 
-/// A spawn from outside that is refused: counted twice, and nobody sleeps on the difference.
+/// A spawn from outside that is refused: counted twice, and no waiter sleeps on the difference.
 #[test]
 fn model_quiet_refusal_against_wait() {
     explore("quiet_refusal_against_wait", 3, || {
@@ -163,8 +163,8 @@ fn model_quiet_refusal_against_wait() {
     });
 }
 
-/// Two fibers of the pool wait for all the others, of which there are none: both come back,
-/// though neither ends before the other has come back.
+/// Two fibers of the pool wait for all the others, of which there are none: both return, though neither
+/// ends before the other has returned.
 #[test]
 fn model_quiet_two_inside_release_each_other() {
     explore("quiet_two_inside", 2, || {

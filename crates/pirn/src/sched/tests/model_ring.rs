@@ -1,4 +1,4 @@
-//! Models: every fiber leaves the ring exactly once and whole, whoever takes it. The ring has
+//! Models: every fiber leaves the ring exactly once and whole, by its owner or a thief. The ring has
 //! four slots here, and its positions wrap.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ struct Table {
 }
 
 impl Table {
-    /// `filled` of `nodes` nodes are in the ring before anything starts.
+    /// Creates a table with `filled` of `nodes` nodes in the ring.
     fn new(nodes: usize, filled: usize, thieves: usize) -> Arc<Self> {
         let table = Table {
             nodes: Nodes::new(nodes),
@@ -37,7 +37,7 @@ impl Table {
         self.ring.pop().map(|node| self.nodes.take(node)).is_some()
     }
 
-    /// Starts thief `i`, who steals once and runs what it got.
+    /// Starts thief `i`, which steals once and runs what it got.
     fn steal(self: &Arc<Self>, i: usize) -> JoinHandle<()> {
         let table = Arc::clone(self);
         let rob = move || {
@@ -117,7 +117,7 @@ fn model_ring_overflow_against_a_thief() {
             .into_iter()
             .map(|node| table.nodes.take(node))
             .collect();
-        // All that can be: there was room by then; a thief was active; the newer half.
+        // All possible cases: there was room by then; a thief was active; the newer half.
         assert!(
             [&[] as &[usize], &[4], &[2, 3, 4]].contains(&&batch[..]),
             "{batch:?}"

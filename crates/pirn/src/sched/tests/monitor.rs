@@ -1,17 +1,17 @@
-//! What the monitor takes for a lost wake.
+//! Which delays the monitor counts as a lost wake.
 
 use crate::sched::monitor::{Look, since};
 
 const MS: u64 = 1_000_000;
 
-/// A look at a worker that sleeps with mail in its box and without word of it, or not.
+/// A look at a worker that sleeps with mail and without a notification, or not.
 fn look(last: &Look, unaware: bool, at: u64) -> Look {
     let mut look = *last;
     look.unaware = since(last.unaware, unaware, at);
     look
 }
 
-/// Whoever has put a fiber into a mailbox may be preempted before it gives word of it.
+/// A thread that has pushed a fiber to a mailbox may be preempted before it notifies the worker.
 #[test]
 fn a_wake_on_its_way_is_not_lost() {
     let mut last = Look::default();
@@ -19,7 +19,7 @@ fn a_wake_on_its_way_is_not_lost() {
         last = look(&last, true, at * MS);
         assert!(!last.has_lost_a_wake(at * MS), "after {at} ms");
     }
-    // It has come, and so has the next fiber.
+    // The notification has come, and so has the next fiber.
     last = look(&last, false, 150 * MS);
     for at in 151..300 {
         last = look(&last, true, at * MS);

@@ -1,4 +1,4 @@
-//! The slot, alone and with a thief at it.
+//! The slot, alone and with a thief.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,7 +81,7 @@ fn storm_takes_every_node_once() {
             Fresh(node)
         };
         next.put(item).map(run);
-        // Leaves the slot alone now and then: the thief needs as long as a line travels.
+        // Leaves the slot alone now and then: the thief needs as long as a cache line takes to move.
         while id % 256 == 0 && rng.below(256) > 0 && !next.is_empty() {
             thread::yield_now();
         }

@@ -1,4 +1,4 @@
-//! What follows from how long fibers have run.
+//! The decisions based on how long fibers have run.
 
 use crate::sched::pace::{Pace, SURPLUS};
 

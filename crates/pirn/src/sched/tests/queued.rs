@@ -1,4 +1,4 @@
-//! Reads that the system makes, here of pipes: each is complete when the test says so.
+//! Reads made by the system, here of pipes: each is complete when the test decides so.
 
 use std::fs::File;
 use std::io::{PipeWriter, Write, pipe};
@@ -11,11 +11,11 @@ use crate::cancel::{Token, with_deadline};
 use crate::sched::queued::read_queued;
 use crate::{Runtime, time, yield_now};
 
-/// What the system reads into, and what the test makes of it then.
+/// What the system reads into the buffer, and what the test writes there afterwards.
 const THEIRS: u8 = 1;
 const OURS: u8 = 2;
 
-/// A pipe to be read from as from a file, whatever the place.
+/// Returns a pipe to be read from as from a file, whatever the place.
 fn pipe_file() -> (File, PipeWriter) {
     let (reader, writer) = pipe().expect("a pipe");
     (File::from(OwnedFd::from(reader)), writer)
@@ -26,7 +26,7 @@ fn runtime() -> Runtime {
     builder.build().expect("a runtime")
 }
 
-/// Whether this system has such reads at all.
+/// True if this system has no such reads at all.
 fn is_refused() -> bool {
     let (file, mut writer) = pipe_file();
     writer.write_all(&[THEIRS]).expect("a pipe");
@@ -40,9 +40,9 @@ fn await_parks(runtime: &Runtime, parks: u64) {
     }
 }
 
-/// A fiber that waits for its bytes is held up by nobody and holds nobody up; neither a
-/// cancellation nor a deadline has it go on before they are there, and when it has them nothing
-/// writes into its buffer any more.
+/// A fiber that waits for its bytes is delayed by none and delays none. Neither a cancellation nor a
+/// deadline makes it resume before the bytes are there. When it has them, nothing writes into its
+/// buffer any more.
 #[test]
 fn a_read_ends_when_it_is_complete() {
     if is_refused() {
@@ -86,7 +86,7 @@ fn a_read_ends_when_it_is_complete() {
     });
 }
 
-/// As many reads as there is room for are under way at once; whoever finds none is told.
+/// As many reads as there is room for are under way at once; a further one is reported as not possible.
 #[test]
 fn more_reads_than_there_is_room_for() {
     const READS: usize = 300;
@@ -122,7 +122,7 @@ fn more_reads_than_there_is_room_for() {
     });
 }
 
-/// A runtime that ends leaves a fiber that waits to its worker, which sees to it.
+/// A runtime that ends leaves a waiting fiber to its worker, which completes it.
 #[test]
 fn a_read_outlives_its_runtime() {
     if is_refused() {
@@ -141,7 +141,7 @@ fn a_read_outlives_its_runtime() {
     assert_eq!(reader.join().expect("it ends"), (Some(4), [THEIRS; 4]));
 }
 
-/// Reads that another thread completes while the worker goes to sleep, again and again: none is missed.
+/// Reads that another thread completes while the worker goes to sleep, repeatedly: none is missed.
 #[test]
 fn completions_meet_the_workers_sleep() {
     if is_refused() {

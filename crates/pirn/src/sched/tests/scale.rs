@@ -1,4 +1,4 @@
-//! What is decided from what was seen.
+//! The decisions from the evidence.
 
 use crate::sched::scale::{Evidence, RunningLines, Scale, ScaleReason};
 
@@ -32,7 +32,7 @@ fn each_reason_for_leaving_it_as_it_is() {
     assert_eq!(decide(|s| s.woken = true), Err(ScaleReason::IdleCapacity));
     assert_eq!(decide(|s| s.aged = 0), Err(ScaleReason::Young));
     assert_eq!(decide(|s| s.wait = 0), Err(ScaleReason::NotStuck));
-    // As many run as should, though others wait.
+    // As many run as intended, though others wait.
     assert_eq!(decide(|s| s.awake = 4), Err(ScaleReason::NotStuck));
     let computing = |s: &mut Evidence| (s.wait, s.compute) = (0, 2);
     assert_eq!(decide(computing), Ok(1));
@@ -41,8 +41,8 @@ fn each_reason_for_leaving_it_as_it_is() {
     assert_eq!(decide(crowded), Err(ScaleReason::AtLimit));
 }
 
-/// Sixteen members and a hundred fibers that block at once: the threads grow by half of what
-/// there is, each time all have blocked, and never beyond the fibers.
+/// Sixteen members and a hundred fibers that block at once: the threads grow by half of their number,
+/// each time that all have blocked, and never beyond the fibers.
 #[test]
 fn half_of_the_threads_at_a_time() {
     let (mut threads, mut left) = (16, 84);

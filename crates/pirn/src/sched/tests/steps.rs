@@ -1,5 +1,5 @@
-//! Single steps of one worker, on a pool that has several workers and no threads: what a step
-//! takes, from where, and which sleeper it wakes.
+//! Single steps of one worker, on a pool that has several workers and no threads: what a step takes,
+//! from which queue, and which sleeper it wakes.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -27,8 +27,7 @@ use crate::shim::hint::hints;
 /// Hints of one spin in vain, as `base::backoff` bounds them.
 const HINTS: u64 = 1 + 2 + 4 + 8 + 16 + 32 + 5 * 64;
 
-/// A pool and its first worker, which is awake. The other workers sleep; to wake one is to leave
-/// it a token.
+/// A pool and its first worker, which is awake. The other workers sleep; waking one leaves it a token.
 struct Stage {
     pool: Arc<Pool>,
     worker: Worker,
@@ -82,14 +81,14 @@ impl Stage {
             .collect()
     }
 
-    /// Puts so many fibers where they arrive from outside.
+    /// Pushes so many fibers to the injector, as from outside.
     fn inject(&mut self, n: usize) {
         for fiber in self.fibers(n) {
             self.pool.injector.push(0, fiber);
         }
     }
 
-    /// Puts so many fibers into the ring of a worker.
+    /// Pushes so many fibers to the ring of a worker.
     fn fill(&mut self, worker: usize, n: usize) {
         for fiber in self.fibers(n) {
             let pushed = self.pool.remotes[worker].ring.push(fiber);
@@ -97,14 +96,14 @@ impl Stage {
         }
     }
 
-    /// Queues a fiber as one that has been spawned here.
+    /// Queues a fiber as if it were spawned here.
     fn queue(&self, fiber: FiberPtr) {
         // It has been counted as one from outside.
         self.pool.refused.increment_shared();
         self.worker.queue_job(fiber, false);
     }
 
-    /// How many workers have been woken since the stage was made, as the first worker counts
+    /// Returns how many workers have been woken since the stage was made, as the first worker counts
     /// them and as they are missing among the sleepers.
     fn woken(&self) -> u64 {
         let missing = self.pool.workers() - 1 - self.pool.idle.sleeping();
@@ -113,7 +112,7 @@ impl Stage {
         counted
     }
 
-    /// Gives `held` back and runs all fibers that are in any queue.
+    /// Returns `held` and runs all fibers that are in any queue.
     fn end(self, held: impl IntoIterator<Item = FiberPtr>) {
         let Stage {
             pool,
@@ -183,8 +182,8 @@ fn a_thief_finds_the_one_worker_that_has_work() {
     stage.end(stolen);
 }
 
-/// A worker fetches its share of what has arrived, at most a quarter of a ring, and no more than
-/// its ring has room for.
+/// A worker fetches its share of the fibers that have arrived, at most a quarter of a ring, and no more
+/// than its ring has room for.
 #[test]
 fn a_worker_fetches_its_share() {
     for (workers, arrived, taken) in [(4, 3, 1), (4, 100, 26), (1, 40, 40), (2, 400, 64)]
@@ -209,8 +208,8 @@ fn a_worker_fetches_its_share() {
     stage.end(first);
 }
 
-/// D-2. A worker that never runs out of fresh fibers takes one from the injector after as
-/// many dispatches as its pace says, in whole rounds.
+/// D-2. A worker that never runs out of fresh fibers takes one from the injector after the number of
+/// dispatches that its pace demands, in whole rounds.
 #[test]
 fn the_injector_has_its_turn_among_fresh_fibers() {
     for (run, most) in [(1_000, 3 * ROUND), (10_000, 20), (1_000_000, 2)] {
@@ -248,7 +247,7 @@ fn a_fiber_in_the_slot_stays_with_its_worker() {
     stage.queue(own);
     let remote = stage.worker.remote();
     assert!(!remote.next.is_empty() && remote.ring.is_empty());
-    // The first worker is the thief at the second.
+    // The first worker steals from the second.
     let other = stage.fibers(1)[0];
     let victim = &stage.pool.remotes[1];
     assert!(victim.next.put(NextItem::Fresh(other)).is_none());
@@ -304,7 +303,7 @@ fn a_worker_spins_once_before_it_sleeps() {
     stage.end([]);
 }
 
-/// Of what its ring has spilled, a worker takes the oldest when that is due, and the newest
+/// Of the fibers that its ring has spilled, a worker takes the oldest when that is due, and the newest
 /// otherwise.
 #[test]
 fn the_oldest_spilled_fiber_has_its_turn() {
@@ -344,8 +343,8 @@ fn fifo(mut batch: Fifo<Header>) -> Vec<FiberPtr> {
     std::iter::from_fn(|| batch.pop_front()).collect()
 }
 
-/// A service measures how long fibers have run since the one before, and the next looks at the
-/// injector come sooner if that was long.
+/// A service measures how long fibers have run since the one before. If that was long, the next looks
+/// at the injector come sooner.
 #[test]
 fn a_service_notes_the_time_of_a_round() {
     let mut stage = Stage::new(1);
@@ -360,7 +359,7 @@ fn a_service_notes_the_time_of_a_round() {
     stage.end(found);
 }
 
-/// Lets the time pass that a long run takes.
+/// Lets as much time pass as a long run takes.
 fn run_long() {
     let until = clock::now() + 2_000_000;
     while clock::now() < until {
@@ -385,7 +384,7 @@ fn long_runs_are_noticed_soon_after_a_sleep() {
     stage.end(found);
 }
 
-/// A worker that runs dry has not completed a round, and measures all the same.
+/// A worker that runs out of fibers has not completed a round, and measures all the same.
 #[test]
 fn long_runs_are_noticed_by_a_worker_that_runs_dry() {
     let mut stage = Stage::new(1);
@@ -426,8 +425,8 @@ fn surplus_wakes_a_sleeper() {
     long.end([]);
 }
 
-/// The last worker that searches wakes another when it has found something and more is left,
-/// wherever it has found it.
+/// The last worker that searches wakes another when it has found something and more is left, in
+/// whichever queue it has found it.
 #[test]
 fn the_last_search_is_passed_on() {
     let find = |stage: &Stage, service: bool| {
@@ -435,7 +434,7 @@ fn the_last_search_is_passed_on() {
         stage.worker.since_injector.set(1_000);
         stage.worker.find().expect("there is one")
     };
-    // At another worker's.
+    // In another worker's ring.
     let mut stage = Stage::searching(4);
     stage.fill(2, 1);
     stage.inject(1);
@@ -451,7 +450,7 @@ fn the_last_search_is_passed_on() {
     let found = find(&stage, false);
     assert_eq!(stage.woken(), 1);
     stage.end([found]);
-    // Among what has arrived: by its share, and as a service.
+    // Among the fibers that have arrived: by its share, and as a service.
     for service in [false, true] {
         let mut stage = Stage::searching(4);
         stage.inject(2);

@@ -52,8 +52,8 @@ fn a_round_visits_some() {
     }
 }
 
-/// A walk that its time ends is marked as incomplete, though the fibers that it has visited have ended and
-/// fewer are left than it has seen.
+/// A walk that ends because its time is up is marked as incomplete, though the fibers that it has
+/// visited have ended and fewer are left than it has seen.
 #[test]
 fn what_the_time_leaves_out_is_marked() {
     const MORTAL: usize = 2_000;
