@@ -1,4 +1,4 @@
-//! What a pool is made of: plain values, checked by whoever makes one (`runtime::builder`,
+//! The parts of a pool: plain values, checked by the code that creates one (`runtime::builder`,
 //! `dispatcher`).
 
 use std::any::Any;
@@ -24,23 +24,23 @@ pub enum Scheduler {
     SingleQueue,
 }
 
-/// What is done about fibers that can never go on.
+/// What to do about fibers that can never resume.
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Deadlock {
-    /// Says so on the standard error stream, once for each such group of fibers.
+    /// Reports it on the standard error stream, once for each such group of fibers.
     #[default]
     Report,
-    /// Says so, and ends the process with exit code 124.
+    /// Reports it, and ends the process with exit code 124.
     Abort,
-    /// Nothing: nobody looks for them.
+    /// Does nothing, and does not look for such fibers.
     Off,
 }
 
 /// A callback of the user's, run on worker threads.
 pub(crate) type Hook = Arc<dyn Fn() + Send + Sync>;
 
-/// What a pool is made of; all values are valid.
+/// The configuration of a pool; all values are valid.
 pub(crate) struct Config {
     pub(crate) name: String,
     pub(crate) workers: usize,
@@ -58,25 +58,25 @@ pub(crate) struct Config {
     pub(crate) exclusive: bool,
     /// Each worker runs on one of these only; on any if there are none.
     pub(crate) processors: Vec<usize>,
-    /// All threads are there from the start, and so many stacks.
+    /// All threads exist from the start, and so many stacks.
     pub(crate) prewarm: Option<usize>,
     /// There are no threads; the one worker is driven by the user.
     pub(crate) by_hand: bool,
-    /// The most threads of workers that there may be, those included that stand in for others
-    /// that are stuck; at least as many as `workers`.
+    /// The maximum number of worker threads, including those that replace stuck ones; at least
+    /// `workers`.
     pub(crate) max_threads: usize,
-    /// Started fibers may go on on any worker. Not with `seed`, `exclusive` or `by_hand`.
+    /// Started fibers may resume on any worker. Not with `seed`, `exclusive` or `by_hand`.
     pub(crate) free: bool,
     pub(crate) spread: Spread,
-    /// Files are read by the system itself, where this is built in and it can.
+    /// The system itself reads files, where this is built in and supported.
     pub(crate) io_uring: bool,
-    /// How long a worker's thread stays without fibers; for ever, if nothing is said.
+    /// How long a worker's thread stays without fibers; indefinitely if `None`.
     pub(crate) keep: Option<Duration>,
     pub(crate) on_thread_start: Option<Hook>,
     pub(crate) on_thread_stop: Option<Hook>,
-    /// Told of panics that nobody takes.
+    /// Called with panics that no joiner takes.
     pub(crate) on_panic: Option<Witness>,
-    /// What the user has given to whoever runs here; the pool only keeps it.
+    /// What the user has provided for the code that runs here; the pool only keeps it.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
     pub(crate) watch: Watch,
     /// Called when the pool has ended, or the process ends before it.
@@ -96,5 +96,5 @@ impl Config {
     }
 }
 
-/// What is to be said of a pool at its end.
+/// The report on a pool at its end.
 pub(crate) type AtEnd = Box<dyn Fn(&Pool) + Send + Sync>;

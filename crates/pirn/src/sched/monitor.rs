@@ -33,10 +33,10 @@
 //! before it stops. A worker that goes to sleep while others are awake starts it again: it may have
 //! missed what they spawned in the moment before, and they may have missed that it sleeps. So while one
 //! worker is awake and another sleeps, it runs. A worker that puts a fiber where others may take it
-//! while no worker sleeps starts it again too: since all have been woken from outside, possibly none
-//! has gone to sleep since it stopped, and if all block their threads now, the monitor must find out.
-//! The step from Attending to Dozing is not fenced against a spawner; the worst case is one period of
-//! 20 ms. (`models/idle.pml`)
+//! while no worker sleeps starts it again too. All may have been woken from outside, so that none has
+//! gone to sleep since the monitor stopped; if all block their threads now, it must find out. The step
+//! from Attending to Dozing is not fenced against a spawner; the worst case is one period of 20 ms.
+//! (`models/idle.pml`)
 
 use std::panic::Location;
 use std::ptr::NonNull;

@@ -92,8 +92,8 @@ impl Worker {
                 Sweep::Nothing => {}
             }
         }
-        // Also where enough others search: one with half of its work done wakes the other one, and they
-        // meet here.
+        // Also where enough others search: a worker that has done its half of a join wakes the other
+        // one, and both meet here.
         if !young && self.watch_for_jobs() {
             return;
         }
