@@ -1,4 +1,4 @@
-//! Bounded channels: exact values, and what a close does to whoever waits.
+//! Bounded channels: exact values, and the effect of a close on waiters.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,7 +8,7 @@ use pirn::channel::{RecvTimeoutError, bounded};
 
 use crate::rig::{explore, explore_in_time, explore_with, thread};
 
-/// Everything sent arrives once, whoever sends and whoever receives.
+/// Each sent value arrives once, with any mix of senders and receivers.
 fn exact(capacity: usize) {
     explore_with(&[1, 2], move |world| {
         let runtime = world.runtime();
@@ -92,7 +92,7 @@ fn a_close_runs_down_the_pipeline() {
     });
 }
 
-/// The last receiver goes while senders are parked: each value is received or comes back.
+/// The last receiver is dropped while senders are parked: each value is received or returned.
 #[test]
 fn the_last_receiver_goes() {
     explore(|world| {
@@ -112,7 +112,7 @@ fn the_last_receiver_goes() {
             .into_iter()
             .map(|sender| sender.join().expect("it ends"))
             .sum();
-        // One value may have been in the buffer when the receiver went.
+        // One value may have been in the buffer when the receiver was dropped.
         let lost = 7 - received - back;
         assert!(
             [0, 1, 2, 4].contains(&lost),
@@ -121,7 +121,7 @@ fn the_last_receiver_goes() {
     });
 }
 
-/// A receiver whose time is up leaves; the value goes to one who waits.
+/// A receiver times out and leaves the queue; the value goes to a receiver that still waits.
 #[test]
 fn a_receiver_with_a_time_limit() {
     explore_in_time(|world| {

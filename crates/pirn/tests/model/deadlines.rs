@@ -12,7 +12,7 @@ use crate::rig::{explore_in_time, thread};
 
 const MOMENT: Duration = Duration::from_micros(100);
 
-/// A rendezvous whose two sides are both under deadlines: the value is with one of them.
+/// Both sides of a rendezvous are under deadlines: exactly one of them has the value.
 #[test]
 fn a_value_between_two_deadlines() {
     explore_in_time(|world| {
@@ -64,8 +64,8 @@ fn a_value_between_a_thread_and_a_deadline() {
     });
 }
 
-/// A cancellation and a deadline come at once: one of them is reported, and if it was the
-/// cancellation, then from there on.
+/// A cancellation and a deadline arrive at once: one of them is reported. If it was the
+/// cancellation, later waits report it too.
 #[test]
 fn a_deadline_against_a_cancellation() {
     explore_in_time(|world| {
@@ -78,14 +78,14 @@ fn a_deadline_against_a_cancellation() {
             }
         });
         fiber.cancel();
-        // Not run, if the cancellation came before its start.
+        // Not run if the cancellation arrived before its start.
         let ended = fiber.join();
         assert!(!ended.is_err_and(|error| error.is_panic()));
     });
 }
 
-/// The children of a scope under a deadline, on whichever worker: each waits no longer, the
-/// deadline is there for as long as they are, and the one who holds the lock has it.
+/// The children of a scope under a deadline, on any worker: none waits longer. The deadline stays
+/// valid as long as they live, and the holder of the lock has the lock.
 #[test]
 fn a_scope_under_a_deadline() {
     explore_in_time(|world| {

@@ -8,7 +8,7 @@ use pirn::{spawn, yield_now};
 
 use crate::rig::{explore, explore_with, thread};
 
-/// One after the other, whoever sends: from a thread, from a fiber of the pool.
+/// Closures run one after the other, from any sender: a thread or a fiber of the pool.
 #[test]
 fn turns_in_a_line() {
     explore(|world| {
@@ -38,7 +38,7 @@ fn turns_in_a_line() {
     });
 }
 
-/// A queue of one: two who fill it, one that empties it.
+/// A queue of one: two senders fill it, one receiver empties it.
 #[test]
 fn seats_in_a_queue() {
     explore_with(&[1, 2], |world| {
@@ -71,7 +71,7 @@ fn seats_in_a_queue() {
     });
 }
 
-/// The last handle goes while fibers wait for their turn, and on a fiber of the dispatcher.
+/// The last handle is dropped while fibers wait for their turn, and on a fiber of the dispatcher.
 #[test]
 fn the_last_handle_goes() {
     explore_with(&[1], |_| {
@@ -94,7 +94,7 @@ fn the_last_handle_goes() {
     });
 }
 
-/// A child of a scope on other workers counts itself off there.
+/// A child of a scope on other workers decrements the scope's count there.
 #[test]
 fn a_scope_over_two_pools() {
     explore(|world| {
@@ -112,7 +112,7 @@ fn a_scope_over_two_pools() {
 }
 
 /// A fiber starts on its spawner's worker, at once.
-// A caller that may migrate may go on elsewhere before.
+// A caller that may migrate may have resumed on another worker before.
 #[cfg(not(pirn_free))]
 #[test]
 fn unconfined_runs_at_once() {

@@ -1,4 +1,4 @@
-//! Workers that come and go while fibers are spawned, stolen, parked and ended.
+//! Workers that start and stop while fibers are spawned, stolen, parked and ended.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ fn family(world: World, ran: &Arc<AtomicU32>) -> pirn::Runtime {
     runtime
 }
 
-/// The runtime shrinks while a worker has fresh fibers that the other would steal, and grows
-/// again: each runs once, and the end comes.
+/// The runtime shrinks while a worker has fresh fibers that another worker would steal, and grows
+/// again: each fiber runs once, and the runtime ends.
 #[test]
 fn drained_against_thieves() {
     explore_with(&[2, 3], |world| {
@@ -48,7 +48,7 @@ fn drained_against_thieves() {
 }
 
 /// A worker without a thread is claimed for a fiber just when the runtime shrinks and grows: it
-/// is a member once, and whoever comes later wakes somebody.
+/// becomes a member once, and later spawns wake a worker.
 #[test]
 fn resized_around_a_claim() {
     explore(|world| {
@@ -65,7 +65,7 @@ fn resized_around_a_claim() {
     });
 }
 
-/// Two threads change the size at once, back and forth.
+/// Two threads change the size repeatedly at the same time.
 #[test]
 fn resized_by_two() {
     explore(|world| {
@@ -86,12 +86,12 @@ fn resized_by_two() {
     });
 }
 
-/// A fiber blocks its thread until a fiber that it has spawned there has run: somebody stands
-/// in, and the one that comes back finds everything in order.
+/// A fiber blocks its thread until a fiber that it has spawned there has run: a standby worker
+/// takes over, and the returning worker finds consistent state.
 #[test]
 fn a_stand_in_against_the_return() {
-    // Where time stands still the monitor does not look, and a stand-in that has just found
-    // nothing is not called back.
+    // With stopped time the monitor does not run, and a standby worker that has just found nothing
+    // is not activated.
     explore_in_time_with(&[1, 2], |world| {
         let runtime = world.builder().max_threads(4).build().expect("a runtime");
         let blocks = |n: u32| {
@@ -113,7 +113,7 @@ fn a_stand_in_against_the_return() {
     });
 }
 
-/// A stand-in that has found nothing any more is called back for what lies in the injector.
+/// A standby worker that found nothing is activated again for a fiber in the injector.
 #[test]
 fn a_stand_in_that_is_called_back() {
     explore_in_time_with(&[1], |world| {
@@ -131,7 +131,7 @@ fn a_stand_in_that_is_called_back() {
     });
 }
 
-/// A stand-in goes when it is bored, is called back on its way, or takes a worker's place.
+/// A standby worker retires when idle, is activated while it retires, or replaces a worker.
 #[test]
 fn a_stand_in_that_goes() {
     explore_in_time_with(&[1, 2], |world| {

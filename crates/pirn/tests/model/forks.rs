@@ -20,7 +20,7 @@ fn leaves(depth: u32, yields: bool) -> u32 {
     a + b
 }
 
-/// Every half runs once, and its result gets to its join, whoever runs it.
+/// Each half runs once, on any worker, and its result reaches its join.
 #[test]
 fn trees_of_joins() {
     explore_with(&[1, 2], |world| {
@@ -29,7 +29,7 @@ fn trees_of_joins() {
     });
 }
 
-/// A half that waits lets all go on that is noted.
+/// A half that waits releases all pushed jobs to run.
 #[test]
 fn halves_wait_for_each_other() {
     explore_with(&[1, 2], |world| {
@@ -46,7 +46,7 @@ fn halves_wait_for_each_other() {
     });
 }
 
-/// A panic comes out when both halves have ended, and with it nothing is lost.
+/// A panic propagates when both halves have ended, and no value is lost.
 #[test]
 fn panics_wait_for_the_other_half() {
     explore(|world| {
@@ -70,8 +70,8 @@ fn panics_wait_for_the_other_half() {
     });
 }
 
-/// A fiber is cancelled while it joins: whatever its halves wait for ends, wherever they are. Several times, since it
-/// has to come in the moment in which the first half becomes a fiber.
+/// A fiber is cancelled while it joins: each wait of its halves ends, on any worker. Repeated, because the
+/// cancellation must hit the moment in which the first half becomes a fiber.
 #[test]
 fn a_cancelled_fiber_is_cancelled_in_both_halves() {
     explore_with(&[1, 2], |world| {
@@ -87,7 +87,7 @@ fn a_cancelled_fiber_is_cancelled_in_both_halves() {
             .collect();
         for fiber in fibers {
             fiber.cancel();
-            // Either it has not begun, or both halves have ended.
+            // Either the join has not begun, or both halves have ended.
             drop(fiber.join());
         }
     });

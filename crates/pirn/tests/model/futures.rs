@@ -11,7 +11,7 @@ use pirn::future::{block_on, wait};
 
 use crate::rig::{explore, thread};
 
-/// Yields once it is opened.
+/// Yields until it is opened.
 #[derive(Clone, Default)]
 struct Gate {
     open: Arc<AtomicBool>,
@@ -63,7 +63,7 @@ fn wakes_against_waits() {
     });
 }
 
-/// A wake and a cancellation meet; then the fiber waits once more.
+/// A wake and a cancellation coincide; then the fiber waits once more.
 #[test]
 fn a_wake_against_a_cancellation() {
     explore(|world| {
@@ -96,8 +96,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// A future is polled by one party and then by another one, and sent to all the while: the last waker
-/// is called.
+/// A future is polled by one task and then by another, with sends in parallel: the last waker is called.
 #[test]
 fn a_future_changes_hands() {
     explore(|world| {
@@ -116,7 +115,7 @@ fn a_future_changes_hands() {
     });
 }
 
-/// A future is dropped while it is sent to: the value is the next one's.
+/// A future is dropped during a send: the next receive has the value.
 #[test]
 fn a_value_against_a_drop() {
     explore(|world| {
@@ -137,7 +136,7 @@ fn a_value_against_a_drop() {
     });
 }
 
-/// Both ends poll, and one of them is cancelled: whatever was sent is received.
+/// Both ends poll, and one of them is cancelled: each sent value is received.
 #[test]
 fn a_meeting_against_a_cancellation() {
     explore(|world| {
@@ -176,7 +175,8 @@ fn an_end_against_a_poll() {
     });
 }
 
-/// The one value is sent, or its sender goes, while a future is dropped: the next receive has it.
+/// The one value is sent, or its sender is dropped, while a future is dropped: the next receive has
+/// the result.
 #[test]
 fn one_value_against_a_drop() {
     explore(|world| {
@@ -236,7 +236,8 @@ fn a_change_against_a_drop() {
     });
 }
 
-/// A value for everybody comes while a future is dropped, and another one is cancelled: nobody misses it.
+/// A value for all receivers is sent while one future is dropped and another cancelled: no remaining receiver
+/// misses it.
 #[test]
 fn a_broadcast_against_a_drop() {
     explore(|world| {

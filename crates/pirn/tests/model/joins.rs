@@ -115,7 +115,7 @@ fn cancelled_before_it_starts_or_while_it_waits() {
         let canceller = {
             let handle = runtime.handle();
             let fiber = child.fiber().clone();
-            // A token is no cancellation: it may be there before the first wait.
+            // An unpark token is no cancellation: it may be present before the first wait.
             drop((handle, fiber));
             thread(yield_now)
         };

@@ -1,15 +1,15 @@
 //! The whole runtime under shuttle: workers as modelled threads, fibers on real stacks, and
 //! schedules drawn from fixed seeds, random ones and PCT's.
 //!
-//! Built with `--cfg shuttle` (`cargo xtask model`); empty otherwise. What a schedule finds
-//! is a hang (all threads blocked), a wrong result, or an assertion of the library's own.
-//! Memory is sequentially consistent here: orderings are the business of the loom models.
+//! Built with `--cfg shuttle` (`cargo xtask model`); empty otherwise. A failing schedule shows as a
+//! hang (all threads blocked), a wrong result, or an assertion of the library. Memory is
+//! sequentially consistent here: the loom models check orderings.
 
 #![cfg(shuttle)]
 
 mod rig;
 
-/// Tickets in the hands of the user's own primitives.
+/// Tickets used by primitives of the user.
 mod tickets;
 
 /// A fiber's end: trees, many joiners, threads that join, cancellation, detached fibers.
@@ -24,7 +24,7 @@ mod forks;
 /// Borrowing scopes, nested, with panics, from threads.
 mod scopes;
 
-/// One of several things.
+/// Select: one of several operations completes.
 mod select;
 
 /// Things done once, barriers, events, waiting on a key.
@@ -36,28 +36,28 @@ mod sync;
 /// Reader-writer locks and semaphores.
 mod turns;
 
-/// Sources that the system tells of.
+/// Readiness of sources reported by the system.
 mod wires;
 
-/// Bounded channels: exact values, and what a close does to whoever waits.
+/// Bounded channels: exact values, and the effect of a close on waiters.
 mod channels;
 
-/// Futures that are waited for, and that wait.
+/// Futures that fibers wait for, and futures that wait.
 mod futures;
 
 /// Dispatchers: turns, places in a queue, the last handle.
 mod dispatchers;
 
-/// Workers that come and go: stand-ins, a size that changes, a thread that drives.
+/// Workers that start and stop: standby workers, a size that changes, a thread that drives.
 mod elastic;
 
-/// The roll: reports on fibers that go on meanwhile.
+/// The roll: reports on fibers that run meanwhile.
 mod reports;
 
 /// Deadlines of code against data, cancellation and the ends of fibers.
 mod deadlines;
 
-/// Stacks that run out and come back.
+/// Stacks that run out and become available again.
 mod stacks;
 
 /// Several runtimes, their idleness and their ends.

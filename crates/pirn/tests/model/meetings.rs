@@ -42,7 +42,7 @@ fn once_for_many() {
     });
 }
 
-/// The first attempt panics, whoever makes it; the others go on, and one succeeds.
+/// The first attempt panics, on any thread; the others continue, and one succeeds.
 #[test]
 fn once_after_a_panic() {
     explore_with(&[1, 2], |world| {
@@ -110,7 +110,8 @@ fn a_barrier_of_three() {
     });
 }
 
-/// Two waits, two sets: each has one, also if the second comes before the first waits.
+/// Two waits, two sets: each wait consumes one set, also if the second set happens before the first
+/// wait.
 #[test]
 fn an_automatic_event() {
     explore_with(&[1, 2], |world| {
@@ -134,7 +135,7 @@ fn an_automatic_event() {
     });
 }
 
-/// A set that meets the end of a wait: had by that wait, or by the next one.
+/// A set coincides with the end of a wait: that wait or the next one consumes it.
 #[test]
 fn an_automatic_event_in_time() {
     explore_in_time(|world| {
@@ -168,7 +169,7 @@ fn a_manual_event_reset_at_once() {
         event.1.store(true, Ordering::Relaxed);
         event.0.set();
         event.0.reset();
-        // For those who had not come by then.
+        // For the waiters that had not arrived by then.
         event.0.set();
         for fiber in waits {
             fiber.join().expect("it passes");
@@ -176,8 +177,8 @@ fn a_manual_event_reset_at_once() {
     });
 }
 
-/// Somebody is let go on, resets, and waits again while the first set is still waking: that
-/// wait is for the second set.
+/// A waiter is released, resets, and waits again while the first set is still waking: that wait
+/// needs the second set.
 #[test]
 fn a_manual_event_leaves_later_ones_alone() {
     explore(|world| {
@@ -208,7 +209,7 @@ fn a_manual_event_leaves_later_ones_alone() {
     });
 }
 
-/// A gate of one word: who looks before it opens is there when all are woken.
+/// A gate of one word: a fiber that checks it before it opens is registered when all are woken.
 #[test]
 fn a_gate_on_a_key() {
     explore_with(&[1, 2], |world| {
@@ -240,7 +241,7 @@ fn a_gate_on_a_key() {
     });
 }
 
-/// A mutex of one word. Of two waiters one is cancelled: a wake does not get lost with it.
+/// A mutex of one word. One of two waiters is cancelled: no wake is lost with it.
 #[test]
 fn a_mutex_on_a_key() {
     explore(|world| {

@@ -9,7 +9,7 @@ use pirn::{park, sleep, spawn, time};
 
 use crate::rig::{explore, explore_in_time, explore_with, thread};
 
-/// Two fibers hand a token to and fro.
+/// Two fibers pass a token back and forth.
 #[test]
 fn a_token_goes_to_and_fro() {
     explore_with(&[1, 2], |world| {
@@ -96,7 +96,7 @@ fn a_thread_waits_for_a_token() {
     });
 }
 
-/// The time runs out while the token comes: neither is lost.
+/// The timeout expires while the token arrives: neither is lost.
 #[test]
 fn a_timeout_against_a_token() {
     explore_in_time(|world| {
@@ -106,7 +106,7 @@ fn a_timeout_against_a_token() {
             park_timeout(Duration::from_millis(1));
             let early = time::now() - began < Duration::from_millis(1);
             if !early {
-                // It may have been the token all the same; a second wait tells, in time.
+                // It may have been the token all the same; a second wait, with a limit, decides.
                 park_timeout(Duration::from_millis(1));
             }
         });

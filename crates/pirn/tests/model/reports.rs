@@ -1,12 +1,12 @@
-//! Reports against everything that goes on meanwhile: the roll is called while fibers park, are
-//! woken and end, from a thread and from fibers at the same time.
+//! Reports against concurrent activity: the roll is taken while fibers park, are woken and end,
+//! from a thread and from fibers at the same time.
 
 use pirn::{channel, spawn};
 
 use crate::rig::{explore, thread};
 
-/// A thread and a fiber ask while two others meet: everybody is told of once at most, and
-/// nobody is held up.
+/// A thread and a fiber take reports while two others meet: each fiber is reported at most once,
+/// and no fiber is delayed.
 #[test]
 fn a_roll_amid_a_rendezvous() {
     explore(|world| {

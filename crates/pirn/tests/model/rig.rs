@@ -17,7 +17,7 @@ const SCHEDULES: usize = 100;
 /// Preemptions that PCT places.
 const DEPTH: usize = 4;
 
-/// Far more than any scenario takes: who exceeds it spins for ever.
+/// Far more than any scenario takes: a scenario that exceeds it spins indefinitely.
 const STEPS: usize = 300_000;
 
 const SEED: u64 = 0x7069_726e;
@@ -26,7 +26,7 @@ const SEED: u64 = 0x7069_726e;
 /// time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What a scenario makes its runtimes of.
+/// Configuration of the runtimes of a scenario.
 #[derive(Debug, Copy, Clone)]
 pub(crate) struct World {
     scheduler: Scheduler,
@@ -37,15 +37,15 @@ pub(crate) struct World {
 /// Whether waits with a time limit end by themselves.
 #[derive(Debug, Copy, Clone)]
 enum Clock {
-    /// As soon as everybody else had a chance to run.
+    /// As soon as every other thread had a chance to run.
     Runs,
-    /// Never: neither the workers' naps nor the monitor make up for a lost wake.
+    /// Never: neither the workers' naps nor the monitor compensate for a lost wake.
     Stands,
 }
 
 impl World {
     pub(crate) fn builder(self) -> Builder {
-        // The clock knows its threads by their names.
+        // The clock identifies its threads by their names.
         let name = match self.clock {
             Clock::Runs => "model",
             Clock::Stands => "timeless",

@@ -9,10 +9,10 @@ use pirn::{park, spawn, yield_now};
 
 use crate::rig::{World, explore, explore_with, thread};
 
-/// A shutdown that is meant to wait as long as it takes.
+/// A shutdown limit that no scenario reaches.
 const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Fibers of two runtimes talk over one channel.
+/// Fibers of two runtimes communicate over one channel.
 #[test]
 fn two_runtimes_share_a_channel() {
     explore_with(&[1, 2], |world| {
@@ -93,7 +93,7 @@ fn shut_down_with_fibers() {
     });
 }
 
-/// Dropped by one of its own fibers, it goes by itself.
+/// A runtime that one of its own fibers drops shuts down by itself.
 #[test]
 fn dropped_by_its_own_fiber() {
     explore(|world| {
@@ -158,7 +158,7 @@ fn idle_for_two_who_join() {
     });
 }
 
-/// Workers go to sleep and get up again for what comes from outside, one thing at a time.
+/// Workers park and wake for work from outside, one item at a time.
 #[test]
 fn one_thing_at_a_time() {
     explore_with(&[1, 2, 3], |world| {
@@ -172,8 +172,8 @@ fn one_thing_at_a_time() {
     });
 }
 
-/// Fibers of one line that stay are handed to the worker with fewer of them, while it goes to sleep, sleeps, or has
-/// not started, and while the workers are made fewer; and all of them run.
+/// Fibers of one spawn line that stay alive are assigned to the worker with fewer of them, while it parks,
+/// sleeps, or has not started, and while the number of workers shrinks; all of them run.
 #[test]
 fn fibers_are_placed_on_workers_that_sleep() {
     explore_with(&[2, 3], |world| {

@@ -68,8 +68,8 @@ fn children_spawn_siblings() {
     });
 }
 
-/// A panic that a sibling joins is that sibling's; one that nobody can join cancels the scopes
-/// around it and comes out of them, when all that had started has ended. (No panic hook:
+/// A panic that a sibling joins goes to that sibling. One that no fiber can join cancels the scopes
+/// around it and propagates out of them, when all started children have ended. (No panic hook:
 /// shuttle's would print a schedule.)
 #[test]
 fn panics_come_out_of_scopes() {
@@ -112,8 +112,8 @@ fn panics_come_out_of_scopes() {
     });
 }
 
-/// Cancelling a scope while its children start, wait, and end: every wait ends, everybody who
-/// has started ends, and nobody hears of it afterwards.
+/// Cancels a scope while its children start, wait, and end: every wait ends, every started child
+/// ends, and no later wait reports the cancellation.
 #[test]
 fn cancelling_meets_children_at_every_point() {
     explore(|world| {
@@ -139,8 +139,8 @@ fn cancelling_meets_children_at_every_point() {
     });
 }
 
-/// A fiber is cancelled by its handle while it opens a scope and waits for its children, who
-/// would wait for ever.
+/// A fiber is cancelled by its handle while it opens a scope and waits for its children, which
+/// would wait indefinitely.
 #[test]
 fn cancelling_a_fiber_reaches_its_scopes() {
     explore(|world| {

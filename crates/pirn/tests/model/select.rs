@@ -1,6 +1,6 @@
-//! Selects in a whole runtime: against senders and receivers, close, cancellation and time,
-//! and in rings in both directions. What is sent is received once or comes back; nobody waits
-//! for ever, which the explorer would report as a deadlock.
+//! Selects in a whole runtime: against senders and receivers, close, cancellation and time, and in
+//! rings in both directions. Each sent value is received once or returned. No select waits
+//! indefinitely, which the explorer would report as a deadlock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -43,7 +43,7 @@ fn a_select_drains_two_channels() {
     });
 }
 
-/// Hands a token on, forwards or backwards, whichever neighbour is ready.
+/// Passes a token on, forwards or backwards, to the neighbour that is ready.
 fn pass(
     left: &(Sender<u32>, Receiver<u32>),
     right: &(Sender<u32>, Receiver<u32>),
@@ -80,7 +80,7 @@ fn selects_in_both_directions() {
     });
 }
 
-/// A close ends a select that waits to receive and to send; what was not sent comes back.
+/// A close ends a select that waits to receive and to send; the unsent value is returned.
 #[test]
 fn a_close_ends_a_select() {
     explore_with(&[1, 2], |world| {
@@ -110,7 +110,7 @@ fn a_close_ends_a_select() {
     });
 }
 
-/// A cancellation meets a value: either the value is received, or it is still with its sender.
+/// A cancellation coincides with a value: it is either received, or still with its sender.
 #[test]
 fn a_cancelled_select_has_taken_nothing() {
     explore_with(&[1, 2], |world| {
@@ -135,7 +135,7 @@ fn a_cancelled_select_has_taken_nothing() {
     });
 }
 
-/// Time meets a value.
+/// A timeout coincides with a value.
 #[test]
 fn a_select_that_runs_out_of_time_has_taken_nothing() {
     explore_in_time(|world| {

@@ -1,4 +1,4 @@
-//! Stacks that run out and come back.
+//! Stacks that run out and become available again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -37,9 +37,9 @@ fn fewer_stacks_than_fibers() {
     });
 }
 
-/// A tree of fibers on fewer stacks than one of its branches needs: the waiter for a child that
-/// finds no stack borrows one, whether it waits by then or comes later; a stack that
-/// comes free meanwhile is used, and each child runs once.
+/// A tree of fibers on fewer stacks than one of its branches needs: the joiner of a child without a
+/// stack lends its own, whether it waits already or later. A stack that becomes available meanwhile
+/// is used, and each child runs once.
 #[test]
 fn children_on_the_stacks_of_their_parents() {
     fn tree(depth: u32, ran: &AtomicU32) {
@@ -74,8 +74,8 @@ fn children_on_the_stacks_of_their_parents() {
     });
 }
 
-/// The same for a group, whose fibers are waited for one by one; and a fiber that waits on a
-/// stack, or on one beyond the bound, for a thread.
+/// The same for a group, which joins its fibers one by one; and a fiber that waits for a thread, on
+/// a pooled stack or on one beyond the bound.
 #[test]
 fn members_on_the_stack_of_who_waits() {
     explore(|world| {

@@ -37,7 +37,7 @@ fn a_mutex_counts() {
     });
 }
 
-/// Those who give up do not take the turn, nor the wake that was meant for others, with them.
+/// Waiters that give up take neither the turn nor a wake meant for other waiters.
 #[test]
 fn a_mutex_with_a_time_limit() {
     explore_in_time(|world| {
@@ -136,15 +136,15 @@ fn a_wait_group_of_clones() {
     });
 }
 
-/// Somebody of the first round is cancelled and has yet to leave; the round ends, and a new
-/// one begins: who waits for the second is not woken by the end of the first.
+/// A waiter of the first round is cancelled and has yet to leave; the round ends, and a new one
+/// begins: the end of the first does not wake waiters of the second.
 #[test]
 fn a_wait_group_is_used_again() {
     explore(|world| {
         let runtime = world.runtime();
         let hers = WaitGroup::new();
         let ours = Arc::new(hers.clone());
-        // Both handles wait, and so count no more.
+        // Both handles wait, and so are no longer counted.
         let hers = runtime.spawn(move || {
             hers.wait().expect("nobody is cancelled yet");
             hers

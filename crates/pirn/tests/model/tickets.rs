@@ -1,4 +1,4 @@
-//! Tickets in the hands of the user's own primitives.
+//! Tickets used by primitives of the user.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

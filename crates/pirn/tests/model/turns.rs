@@ -1,4 +1,4 @@
-//! Reader-writer locks and semaphores: who goes on, and who must not be forgotten.
+//! Reader-writer locks and semaphores: which waiter proceeds, and that none is forgotten.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ use crate::rig::{explore, explore_in_time, explore_with, thread};
 
 const SOON: Duration = Duration::from_micros(100);
 
-/// Looks at a value twice, while it is locked for reading.
+/// Reads a value twice, while it is locked for reading.
 fn read_twice(lock: &RwLock<u32>) {
     let guard = lock.read();
     let seen = *guard;
@@ -52,8 +52,8 @@ fn a_rwlock_counts() {
     });
 }
 
-/// Somebody reads to the end. A writer stands in line for a while, or until it is cancelled;
-/// who wants to read behind it must get in.
+/// One reader holds the lock to the end. A writer queues for a while, or until it is cancelled; a
+/// reader queued behind it must acquire the lock.
 #[test]
 fn a_rwlock_whose_writer_gives_up() {
     explore_in_time(|world| {
@@ -83,7 +83,7 @@ fn a_rwlock_whose_writer_gives_up() {
     });
 }
 
-/// One writer, and two readers that do not stay out of its way: all come to an end.
+/// One writer, and two readers that overlap with it: all end.
 #[test]
 fn a_rwlock_under_limits() {
     explore_in_time(|world| {
@@ -134,8 +134,8 @@ fn a_semaphore_of_three() {
     });
 }
 
-/// One permit is there to the end. Who wants two gives up; who wants one behind it must be
-/// served.
+/// One permit is available to the end. A waiter for two gives up; the waiter for one behind it must
+/// be served.
 #[test]
 fn a_semaphore_whose_first_gives_up() {
     explore_in_time(|world| {
@@ -166,7 +166,7 @@ fn a_semaphore_whose_first_gives_up() {
     });
 }
 
-/// Everybody is told, whatever comes first, and no permit gets lost.
+/// Every waiter is notified, in any order of events, and no permit is lost.
 #[test]
 fn a_semaphore_is_closed() {
     explore(|world| {

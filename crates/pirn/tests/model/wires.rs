@@ -1,7 +1,7 @@
-//! Sources that the system tells of: what comes against who waits, gives up, or goes.
+//! Sources with readiness reported by the system: events against waits, timeouts and drops.
 //!
-//! The common poller has a thread that would outlive a model's run, so a thread of the model asks in
-//! its place: [`Asker`].
+//! The common poller has a thread that would outlive a model's run, so a thread of the model polls in its
+//! place: [`Asker`].
 
 use std::future::poll_fn;
 use std::io::ErrorKind;
@@ -19,7 +19,7 @@ use shuttle::thread::JoinHandle as Thread;
 
 use crate::rig::{explore, explore_in_time, explore_in_time_with, explore_with, thread};
 
-/// Whatever is put in is taken out, by one fiber.
+/// Each item that is put in is taken out, by one fiber.
 #[test]
 fn what_comes_is_taken() {
     explore_with(&[1, 2], |world| {
@@ -31,7 +31,7 @@ fn what_comes_is_taken() {
     });
 }
 
-/// A limit that ends while something comes: it is taken once, then or later.
+/// A limit expires while an item arrives: it is taken once, then or later.
 #[test]
 fn limits_against_what_comes() {
     explore_in_time(|world| {
@@ -51,7 +51,7 @@ fn limits_against_what_comes() {
     });
 }
 
-/// One wire goes and the next one takes its place, while something still comes for the first.
+/// One wire is dropped and the next one takes its place, while an event of the first is pending.
 #[test]
 fn the_next_wire_has_nothing_of_the_last() {
     explore(|world| {
@@ -70,7 +70,8 @@ fn the_next_wire_has_nothing_of_the_last() {
     });
 }
 
-/// Fibers that come from outside while a worker sleeps in its poller, which others ask too.
+/// Fibers are spawned from outside while a worker sleeps in its poller, which other threads poll
+/// too.
 #[test]
 fn whoever_sleeps_over_a_wire_is_woken() {
     explore(|world| {
@@ -91,7 +92,7 @@ fn whoever_sleeps_over_a_wire_is_woken() {
     });
 }
 
-/// Whatever is put in is taken out, by a future; and by fibers beside it.
+/// Each item that is put in is taken out, by a future and by fibers beside it.
 #[test]
 fn what_comes_is_polled() {
     explore_with(&[1, 2], |world| {
@@ -108,7 +109,7 @@ fn what_comes_is_polled() {
     });
 }
 
-/// A sleep and what comes wake the same task; the sleep that is left over wakes it too.
+/// A timer and an event wake the same task; the timer that remains wakes it too.
 #[test]
 fn sleeps_against_what_comes() {
     explore_in_time(|world| {
@@ -137,8 +138,8 @@ fn sleeps_against_what_comes() {
     });
 }
 
-/// Several fibers of one worker, or of several, wait for the same wire: each event is told to whoever
-/// has come, or is about to.
+/// Several fibers of one or more workers wait for the same wire: each event is reported to every fiber that
+/// waits, or is about to.
 #[test]
 fn several_wait_for_one_wire() {
     explore_with(&[1, 2], |world| {
@@ -162,8 +163,8 @@ fn several_wait_for_one_wire() {
     });
 }
 
-/// As [`several_wait_for_one_wire`], while somebody else fetches what their worker should: an event
-/// may come at any moment of an attempt and of a wait.
+/// As [`several_wait_for_one_wire`], while another thread fetches the events of the worker: an
+/// event may occur at any moment of an attempt and of a wait.
 #[test]
 fn events_that_another_thread_fetches() {
     explore_with(&[1], |world| {
@@ -188,8 +189,8 @@ fn events_that_another_thread_fetches() {
     });
 }
 
-/// Somebody asks in place of a worker that is asleep: what was to wake that one for a fiber from
-/// outside still does.
+/// Another thread polls in place of a sleeping worker: the wake for a fiber from outside still
+/// reaches that worker.
 #[test]
 fn who_asks_for_a_worker_leaves_it_its_wake() {
     explore_with(&[1], |world| {
@@ -211,7 +212,7 @@ fn who_asks_for_a_worker_leaves_it_its_wake() {
     });
 }
 
-/// Several wait with limits: whatever comes is taken by one of them, by whichever try.
+/// Several wait with limits: each item is taken by one of them, on some attempt.
 #[test]
 fn limits_of_several_against_what_comes() {
     explore_in_time_with(&[1, 2], |world| {
@@ -251,8 +252,8 @@ fn take_until_none_left(wire: &Wire, left: &AtomicUsize) -> usize {
     taken
 }
 
-/// A wire closes and the next one has its name at once, while its events are still being fetched, and
-/// several wait for the new one: what they hear of is theirs.
+/// A wire closes and the next one has its name at once, while its events are still being fetched, and several
+/// fibers wait for the new one: they receive only its events.
 #[test]
 fn a_name_is_used_again() {
     explore_with(&[1, 2], |world| {
@@ -284,7 +285,7 @@ fn putter_of(far: FarEnd) -> Thread<()> {
     thread(move || far.put())
 }
 
-/// The thread that asks for whoever has no worker to, for as long as a model runs.
+/// The thread that polls for waiters without a worker, for the duration of a model's run.
 struct Asker {
     over: Arc<AtomicBool>,
     thread: Thread<()>,
