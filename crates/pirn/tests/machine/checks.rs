@@ -1,4 +1,5 @@
-//! With the feature `diagnostics`: a damaged stack is found at the next switch, and named.
+//! With the feature `diagnostics`: a damaged stack is detected at the next switch, and its fiber
+//! named.
 
 use std::ptr;
 
@@ -8,7 +9,7 @@ use pirn::spawn::Builder;
 
 use crate::rig::{apart, on_every_shape};
 
-/// P12. Whoever has overwritten the low end of its stack is named at its next switch: when it
+/// P12. A fiber that has overwritten the low end of its stack is named at its next switch: when it
 /// yields, waits, or ends.
 #[test]
 fn a_damaged_stack_is_found() {
@@ -41,8 +42,8 @@ fn a_damaged_stack_is_found() {
     }
 }
 
-/// Nobody else is: through yields, waits, deep frames and stacks that go from one fiber to the
-/// next.
+/// An intact fiber is not named: through yields, waits, deep frames and stacks that one fiber after
+/// another uses.
 #[test]
 fn sound_stacks_pass() {
     fn deep(n: usize) -> usize {

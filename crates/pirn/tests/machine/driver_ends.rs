@@ -27,7 +27,7 @@ fn by_hand() -> Runtime {
         .expect("a runtime")
 }
 
-/// A thread-local with memory of its own. It says when it is destroyed.
+/// A thread-local with memory of its own. It reports its destruction.
 struct Name {
     number: Box<u64>,
     gone: RefCell<Arc<AtomicBool>>,
@@ -43,7 +43,7 @@ std::thread_local! {
     static NAME: Name = Name { number: Box::new(7), gone: RefCell::default() };
 }
 
-/// What the reader of a lent thread-local has seen.
+/// What the fiber that reads a lent thread-local has observed.
 #[derive(Default)]
 struct Seen {
     reads: AtomicUsize,
@@ -53,8 +53,8 @@ struct Seen {
     done: AtomicBool,
 }
 
-/// Lends a thread-local of the calling thread to a fiber of `other`, which reads it for some time after
-/// the thread has begun to end.
+/// Lends a thread-local of the calling thread to a fiber of `other`, which reads it for some time after the
+/// thread has begun to end.
 fn lend(other: &Handle, seen: &Seen) {
     NAME.with(|name| {
         let gone = Arc::clone(&name.gone.borrow());
@@ -74,7 +74,7 @@ fn lend(other: &Handle, seen: &Seen) {
     });
 }
 
-/// Ends when it is cancelled, and says so.
+/// Ends when it is cancelled, and reports that.
 fn patient(ended: &Arc<AtomicUsize>) -> impl FnOnce() + Send + 'static {
     let ended = Arc::clone(ended);
     move || {
@@ -146,7 +146,7 @@ fn a_thread_local_outlives_its_loan_in_run_main() {
     }
 }
 
-/// Starts a fiber that nothing ends, on a runtime that nothing ends.
+/// Starts a fiber that never ends, on a runtime that is never shut down.
 fn start_stubborn() {
     let hand = ManuallyDrop::new(by_hand());
     let stubborn = || Builder::new().name("stubborn").spawn(pirn::park);
@@ -173,7 +173,7 @@ fn expect_abort(name: &str, part: impl FnOnce()) {
     }
 }
 
-/// There is no other way to keep what the fiber may have borrowed.
+/// Only this keeps what the fiber may have borrowed.
 #[test]
 fn a_fiber_that_does_not_end_aborts_the_process() {
     expect_abort(
@@ -191,7 +191,7 @@ fn exit_waits_for_fibers_too() {
     });
 }
 
-/// `exit` on the driving thread, and called by one of its fibers: its worker cannot run another one then.
+/// `exit` on the driving thread, called by one of its fibers: its worker cannot run another fiber then.
 #[test]
 fn exit_ends_the_process() {
     let part = || {
@@ -216,7 +216,7 @@ fn exit_inside_a_fiber_ends_the_process() {
         hand.run(|| std::process::exit(7));
     };
     let name = "driver_ends::exit_inside_a_fiber_ends_the_process";
-    // Nothing looks for pointers on the thread's own stack then.
+    // Leak checkers do not search the thread's own stack then.
     let leaks = ("ASAN_OPTIONS", "detect_leaks=0");
     if let Some(ended) = apart(name, &[leaks], part) {
         assert_eq!(ended.status.code(), Some(7), "{}", ended.stderr);
@@ -227,7 +227,7 @@ std::thread_local! {
     static RUNTIME: RefCell<Option<Runtime>> = const { RefCell::new(None) };
 }
 
-/// A runtime in a thread-local ends with its thread: its destructor comes first, or last.
+/// A runtime in a thread-local ends with its thread: its destructor runs first, or last.
 #[test]
 fn a_runtime_in_a_thread_local_ends_with_its_thread() {
     let part = || {
@@ -266,7 +266,7 @@ fn a_runtime_in_a_thread_local_ends_with_its_thread() {
     }
 }
 
-/// Has a thread drive `handle`, and leave `fresh` and `started` behind.
+/// Drives `handle` on a thread, which leaves `fresh` and `started` behind.
 fn leave_behind(
     handle: &Handle,
     started: usize,
@@ -312,7 +312,7 @@ fn a_runtime_is_dropped_after_its_driver() {
     }
 }
 
-/// Where no fiber has started, another thread may drive, and the drop does.
+/// If no fiber has started, another thread may drive, and the drop does.
 #[test]
 fn another_thread_drives_what_has_not_started() {
     for drives in [true, false] {
@@ -393,7 +393,7 @@ fn runtimes_of_one_thread_end_together() {
     drop_in_time(second);
 }
 
-/// The hooks are called as often as the thread becomes a worker and ceases to be one.
+/// The hooks are called once each time the thread becomes a worker and ceases to be one.
 #[test]
 fn the_stop_hook_is_called_when_the_driver_ends() {
     let calls = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
@@ -416,7 +416,7 @@ fn the_stop_hook_is_called_when_the_driver_ends() {
     assert_eq!(calls[0].load(Ordering::SeqCst), 3);
 }
 
-/// What a shutdown leaves goes on when its thread drives again.
+/// Fibers that a shutdown leaves resume when its thread drives again.
 #[test]
 fn a_thread_drives_what_a_shutdown_has_left() {
     let hand = by_hand();
@@ -432,7 +432,7 @@ fn a_thread_drives_what_a_shutdown_has_left() {
     }
 }
 
-/// Its thread drives meanwhile, and a fiber is always ready.
+/// Its thread drives meanwhile, and one fiber is always ready.
 #[test]
 fn a_shutdown_by_hand_has_a_limit() {
     let hand = by_hand();

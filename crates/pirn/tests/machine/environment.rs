@@ -1,4 +1,4 @@
-//! The environment: what it asks for is done, what cannot be used is named.
+//! The environment: valid settings take effect, invalid ones are named in an error.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ fn ends_well(name: &str, environment: &[(&str, &str)], part: impl FnOnce()) {
     }
 }
 
-/// A value that cannot be used makes `build` fail with an error that names it, and the
-/// default runtime panic with the same text.
+/// An invalid value makes `build` fail with an error that names it, and the default runtime panic
+/// with the same text.
 #[test]
 fn a_bad_value_is_named() {
     let bad = [
@@ -86,7 +86,7 @@ fn a_bad_value_is_named() {
     }
 }
 
-/// When there is no runtime to run a closure, it is dropped before the panic goes on.
+/// Without a runtime to run it, a closure is dropped before the panic propagates.
 #[test]
 fn no_runtime_no_leak() {
     let name = "environment::no_runtime_no_leak";
@@ -105,7 +105,7 @@ fn no_runtime_no_leak() {
     });
 }
 
-/// A value that can be used is; what the program sets itself wins.
+/// A valid value is used; settings of the program take precedence.
 #[test]
 fn good_values_are_used() {
     let set = [("PIRN_WORKERS", "3"), ("PIRN_STACK_SIZE", "8m")];
@@ -123,7 +123,7 @@ fn good_values_are_used() {
     });
 }
 
-/// Sizes may be given in bytes or in powers of 1024, with or without spaces around.
+/// Sizes may be given in bytes or in powers of 1024, with or without surrounding spaces.
 #[test]
 fn sizes_may_have_a_unit() {
     for size in ["131072", "128K", "128k", " 1M ", "1G"] {
@@ -137,7 +137,7 @@ fn sizes_may_have_a_unit() {
     }
 }
 
-/// Runs a little of everything on the default runtime, and on another one that ends.
+/// Runs a few operations of each kind on the default runtime, and on another one that ends.
 fn a_little() {
     pirn::run(|| {
         let (tx, rx) = pirn::channel::bounded(0);
@@ -150,8 +150,8 @@ fn a_little() {
     drop(Runtime::builder().workers(1).name("other").build().unwrap());
 }
 
-/// P10. Each variable has an effect that can be seen, and 0 or its absence has none. (Workers
-/// and stacks: above; the seed: `deterministic`; the trace: `trace`.)
+/// P10. Each variable has a visible effect, and 0 or its absence has none. (Workers and stacks:
+/// above; the seed: `deterministic`; the trace: `trace`.)
 #[test]
 fn each_variable_has_an_effect() {
     let name = "environment::each_variable_has_an_effect";
@@ -221,7 +221,7 @@ fn each_variable_has_an_effect() {
     assert!(ended.stderr.contains("assertions on"), "{}", ended.stderr);
 }
 
-/// The monitor's category has lines when the monitor wakes a worker for a fiber that has waited.
+/// The monitor's category has lines when the monitor wakes a worker for a waiting fiber.
 #[test]
 fn the_monitor_says_what_it_does() {
     let name = "environment::the_monitor_says_what_it_does";
@@ -229,7 +229,8 @@ fn the_monitor_says_what_it_does() {
         let runtime = Runtime::builder().workers(2).build().unwrap();
         runtime.run(|| {
             while Handle::current().metrics().aged_wakes == 0 {
-                // It waits in the slot that other workers leave alone, until it has aged.
+                // It waits in the next slot, from which other workers do not steal until it has
+                // aged.
                 let child = pirn::spawn(|| ());
                 compute_until("the child runs elsewhere", || child.is_finished());
             }
@@ -244,7 +245,7 @@ fn the_monitor_says_what_it_does() {
     }
 }
 
-/// What the program says wins over every variable.
+/// Settings of the program take precedence over every variable.
 #[test]
 fn the_builder_wins() {
     let name = "environment::the_builder_wins";
@@ -268,7 +269,7 @@ fn the_builder_wins() {
     }
 }
 
-/// The names of the categories, there and back.
+/// The names of the categories, in both directions.
 #[test]
 fn categories_have_names() {
     use pirn::diag::LogMask;
@@ -286,8 +287,8 @@ fn categories_have_names() {
     );
 }
 
-/// P8. A transition that the table of the state word does not have ends the process: always in
-/// a debug build or with the feature `diagnostics`, by request in a release build.
+/// P8. A transition missing from the table of the state word ends the process: always in a debug
+/// build or with the feature `diagnostics`, by request in a release build.
 #[test]
 #[expect(unsafe_code, reason = "breaks a fiber on purpose")]
 fn an_illegal_transition_aborts() {
@@ -295,7 +296,7 @@ fn an_illegal_transition_aborts() {
     let always = cfg!(any(debug_assertions, feature = "diagnostics"));
     for (asked, aborts) in [("0", always), ("1", true)] {
         let ended = apart(name, &[("PIRN_ASSERT", asked)], || {
-            // A fiber's life as it should be, checked.
+            // A fiber's regular life, checked.
             pirn::run(|| pirn::spawn(pirn::yield_now).join().unwrap());
             pirn::spawn(|| {
                 // SAFETY: the fiber yields once and ends; it is joined.
@@ -304,7 +305,7 @@ fn an_illegal_transition_aborts() {
             })
             .join()
             .unwrap();
-            // Whoever joins is told before the worker has done its last for the fiber.
+            // A joiner is notified before the worker has finished with the fiber.
             Handle::current().wait_idle().unwrap();
             std::process::exit(0);
         });

@@ -21,8 +21,8 @@ fn three_frames_deep(rx: &channel::Receiver<u8>, depth: u32) -> u32 {
     std::hint::black_box(three_frames_deep(rx, depth - 1) + 1)
 }
 
-/// P4. The frames of a fiber that waits are told, from the call that it waits in to the closure
-/// that it runs, and the fiber goes on unharmed, however often they were taken.
+/// P4. Reports list the frames of a waiting fiber, from the call that it waits in to the closure
+/// that it runs, and the fiber resumes unharmed, however often they were taken.
 #[test]
 #[cfg(all(
     target_arch = "x86_64",
@@ -55,7 +55,7 @@ fn frames_are_told() {
     });
 }
 
-/// Fibers keep much in registers while others take their frames: nothing is lost.
+/// Fibers keep many values in registers while others take their frames: none is lost.
 #[test]
 fn frames_are_taken_amid_a_storm() {
     let runtime = runtime(2);
@@ -87,10 +87,10 @@ fn frames_are_taken_amid_a_storm() {
     });
 }
 
-/// P4. gdb lists the fibers and shows the frames of a suspended one, by the script that comes
-/// with the library. Skipped where there is no gdb.
+/// P4. gdb lists the fibers and shows the frames of a suspended one, by the script that the library
+/// includes. Skipped without gdb.
 #[test]
-// Without optimization there are the variables that the script reads.
+// Without optimization the variables that the script reads exist.
 #[cfg(all(
     debug_assertions,
     target_arch = "x86_64",
@@ -105,7 +105,7 @@ fn gdb_knows_fibers() {
             runtime.enter(|| named("seen", move || _ = three_frames_deep(&rx, 3)));
         waiting(&runtime, "seen");
         drop(fiber);
-        // Here the debugger takes over.
+        // Here the debugger stops the program.
         std::process::abort();
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/gdb/pirn.py");

@@ -1,4 +1,4 @@
-//! No wake is lost though any thread may stop between two instructions.
+//! No wake is lost though any thread may be stopped between two instructions.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,8 @@ use crate::holds::{Held, Holder, dice, pause};
 use crate::rig::{LONG, scaled};
 use crate::wires::{at_once, echo, listener};
 
-/// Asks and waits for the answer, again and again. Each time one thread may be held: a worker, or the calling one.
+/// Requests and waits for the answer, repeatedly. Each time one thread may be held: a worker, or the calling
+/// one.
 fn ask(runtime: &Runtime, held: &Held, mut ask: impl FnMut(usize)) {
     let holder = Holder::of(held);
     let holds = scaled(1_500) as u64;
@@ -60,7 +61,7 @@ fn a_fiber_answers_a_thread() {
     });
 }
 
-/// Fibers that any workers run hand a number on; the last one answers a plain thread.
+/// Fibers on any workers pass a number on; the last one answers a plain thread.
 #[test]
 fn fibers_answer_a_thread_together() {
     on_held_workers(|runtime, held| {
@@ -93,7 +94,7 @@ fn a_fiber_answers_over_a_socket() {
             at_once(&stream);
             echo(&stream).unwrap()
         });
-        // Not by a timeout of the system's, which a signal would begin anew.
+        // Not by a timeout of the system, which a signal would restart.
         ask(runtime, held, |round| {
             let sent = round.to_ne_bytes();
             client.write_all(&sent).unwrap();
@@ -106,8 +107,8 @@ fn a_fiber_answers_over_a_socket() {
     });
 }
 
-/// A fiber answers a plain thread by a channel, while its worker sleeps in epoll, since another fiber waits for a
-/// socket.
+/// A fiber answers a plain thread over a channel, while its worker sleeps in epoll, since another fiber waits
+/// for a socket.
 #[test]
 fn a_fiber_answers_a_thread_beside_a_socket() {
     on_held_workers(|runtime, held| {
@@ -115,7 +116,7 @@ fn a_fiber_answers_a_thread_beside_a_socket() {
         let (answer, answers) = mpsc::channel();
         let server = runtime.run(listener);
         let address = server.local_addr().unwrap();
-        // One for each worker, and more.
+        // One for each worker, and some more.
         for _ in 0..8 {
             let asked = asked.clone();
             let answer = answer.clone();
@@ -133,7 +134,7 @@ fn a_fiber_answers_a_thread_beside_a_socket() {
     });
 }
 
-/// Sleeps end, though the worker is held as it goes to sleep.
+/// Sleeps end, though the worker is held while it parks.
 #[test]
 fn a_sleep_ends() {
     on_held_workers(|runtime, held| {

@@ -1,5 +1,5 @@
-//! What goes wrong in safe code elsewhere when fibers interleave on one thread. The documentation
-//! warns of it; a change here is a change of what it has to say.
+//! How safe code of other crates fails when fibers interleave on one thread. The documentation
+//! warns of it; if a test here changes, so must the documentation.
 
 use std::cell::Cell;
 
@@ -29,9 +29,9 @@ std::thread_local! {
     };
 }
 
-/// Two fibers of one worker initialize one `thread_local!`. The one that does not wait in its initializer has a
-/// reference to the value; `std` drops that value when the other one ends its initializer. (The test does not
-/// use the reference afterwards.)
+/// Two fibers of one worker initialize one `thread_local!`. The one that does not wait in its initializer has
+/// a reference to the value; `std` drops that value when the other initializer ends. (The test does not use
+/// the reference afterwards.)
 #[test]
 fn a_waiting_initializer_drops_a_value_in_use() {
     let runtime = runtime(1);

@@ -30,7 +30,7 @@ std::thread_local! {
     static LATE: Late = const { Late(Cell::new(None)) };
 }
 
-/// Uses each way into the library once, and says so.
+/// Uses each entry point of the library once, and reports that.
 fn everything() {
     assert_eq!(pirn::run(|| 1), 1);
     assert_eq!(spawn(|| 2).join().unwrap(), 2);

@@ -1,4 +1,4 @@
-//! P10. What `PIRN_LOG` says of channels, and of each change of the number of threads.
+//! P10. What `PIRN_LOG` reports of channels, and of each change of the number of threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,14 +9,14 @@ use pirn::{Runtime, channel, spawn};
 
 use crate::rig::{apart, eventually};
 
-/// The lines of a category, from what follows the number of the worker or the runtime's name.
+/// Returns the lines of a category, from the text after the worker's number or the runtime's name.
 fn lines<'a>(said: &'a str, category: &str, runtime: &str) -> Vec<&'a str> {
     let starts = format!("[{category}] {runtime}");
     let line = |line: &'a str| Some(line.split_once(&starts)?.1);
     said.lines().filter_map(line).collect()
 }
 
-/// The line without addresses and the numbers of fibers, which vary.
+/// Returns the line without addresses and the numbers of fibers, which vary.
 fn plain(line: &str) -> String {
     let mut words: Vec<_> = line.split(' ').collect();
     let numbered =
@@ -25,7 +25,7 @@ fn plain(line: &str) -> String {
     words.join(" ")
 }
 
-/// A receiver waits and is served, waits and gives up, and closes the channel.
+/// A receiver waits and gets a value, waits and gives up, and closes the channel.
 fn receive() {
     let runtime = Runtime::builder().workers(1).name("one").build().unwrap();
     runtime.run(|| {
@@ -93,7 +93,7 @@ fn every_kind_of_channel_is_told() {
                     recv(any) -> value => value.is_ok(),
                 }
             });
-            // All of them wait now: this fiber lets every other one run.
+            // All of them wait now: this fiber has let each of them run.
             (0..8).for_each(|_| pirn::yield_now());
             drop((tx, value));
             once.send(1).unwrap();
@@ -118,7 +118,7 @@ fn every_kind_of_channel_is_told() {
     assert!(closed >= 3, "{}", ended.stderr);
 }
 
-/// Fibers block their threads until there are as many as there may be, and for a while longer.
+/// Fibers block their threads until the limit on threads is reached, and for a while longer.
 fn fill() {
     let builder = Runtime::builder().workers(2).max_threads(4).name("few");
     let runtime = builder.build().unwrap();
@@ -179,7 +179,7 @@ fn each_change_of_the_number_of_threads_is_told() {
         told(ScaleReason::Started) + told(ScaleReason::Apart) >= 2,
         "{said:?}"
     );
-    // Not at each look.
+    // Not at each check of the monitor.
     let limit = told(ScaleReason::AtLimit);
     assert!(
         (1..counted(ScaleReason::AtLimit)).contains(&limit),

@@ -1,8 +1,8 @@
-//! What touches the machine, tested through the library's public face: stacks, spawning, unwinding,
-//! sockets, the environment. One module a promise.
+//! Behavior that depends on the machine, tested through the public interface: stacks, spawning,
+//! unwinding, sockets, the environment. One module for each promise.
 //!
-//! These are apart from `it` because they are built more often than the rest: once more on the portable
-//! switch, parker and poller, once more with the features that look closer.
+//! Separate from `it` because they are built more often: again on the portable switch, parker and poller, and
+//! again with the features for diagnosis.
 #![cfg(not(any(loom, shuttle)))]
 #![allow(
     clippy::disallowed_methods,
@@ -10,7 +10,7 @@
     reason = "fibers are tested beside plain threads and against the real clock"
 )]
 
-// What `it` runs on too.
+// Shared with `it`.
 #[path = "../it/crew.rs"]
 #[allow(dead_code, reason = "`it` uses the rest")]
 mod crew;
@@ -33,45 +33,45 @@ mod unmeasured;
 #[allow(dead_code, reason = "`it` uses the rest")]
 mod wires;
 
-/// What the feature `diagnostics` looks at.
+/// The checks of the feature `diagnostics`.
 #[cfg(feature = "diagnostics")]
 #[expect(unsafe_code, reason = "damages a stack on purpose")]
 mod checks;
 /// A thread that drives fibers ends after them.
 mod driver_ends;
-/// What the environment asks for is done, what cannot be used is named.
+/// Valid settings of the environment take effect, invalid ones are named in an error.
 mod environment;
-/// The frames of fibers that wait.
+/// The frames of waiting fibers.
 mod frames;
-/// No wake is lost though any thread may stop between two instructions.
+/// No wake is lost though any thread may be stopped between two instructions.
 #[cfg(target_os = "linux")]
 mod held;
-/// Safe code that is sound under re-entrance goes wrong when fibers interleave in it: what the
-/// documentation warns of.
+/// Safe code that is sound under re-entrance fails when fibers interleave in it, as the
+/// documentation warns.
 mod interleaving;
 /// Destructors of thread-locals and handlers at the end of the process use the library.
 mod late;
-/// What is written to standard error of channels, and of the number of threads.
+/// Lines on standard error about channels, and about the number of threads.
 mod logs;
-/// A panic ends its fiber and nothing else, and reaches whoever joins.
+/// A panic ends its fiber and nothing else, and reaches the joiner.
 mod panics;
 /// The token of `std::thread`, on fibers and threads alike.
 mod park;
 /// Peers that end in one direction, reset, are killed, or never answer.
 #[cfg(unix)]
 mod socket_faults;
-/// Who waits for a socket is told of what comes, and of nothing else; interrupts lose nothing.
+/// A waiter for a socket is notified of its events only; interrupts lose no data.
 #[cfg(unix)]
 mod socket_waits;
-/// Sockets do what `std`'s do, and park.
+/// Sockets behave as those of `std`, and park the fiber.
 #[cfg(unix)]
 mod sockets;
-/// A span of `tracing` goes with its fiber.
+/// A span of `tracing` follows its fiber.
 #[cfg(feature = "tracing")]
 mod spans;
-/// Whatever is spawned runs once, in the right place, and leaves nothing behind.
+/// Each spawned fiber runs once, in the right place, and leaves nothing behind.
 mod spawn;
 /// Stacks: large enough, guarded, reused, bounded without harm.
 mod stacks;
-/// Waits in the middle of a panic: nobody is locked out, and nobody mistaken.
+/// Waits during a panic: no fiber is starved, and none taken for another.
 mod unwinding;

@@ -1,4 +1,4 @@
-//! Panics: one ends its fiber and nothing else, and reaches whoever joins.
+//! Panics: a panic ends its fiber and nothing else, and reaches the joiner.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -12,7 +12,7 @@ use pirn::{JoinHandle, channel};
 use crate::crew::{runtime, until};
 use crate::rig::{Drops, LONG, apart, on_every_shape, scaled};
 
-/// F19. A thousand panics, each joined with its own payload; the runtime goes on.
+/// F19. A thousand panics, each joined with its own payload; the runtime continues.
 #[test]
 fn a_panic_reaches_its_joiner_and_nobody_else() {
     let n = scaled(1_000);
@@ -41,7 +41,7 @@ fn a_panic_reaches_its_joiner_and_nobody_else() {
     });
 }
 
-/// The error says what the panic said.
+/// The error displays the message of the panic.
 #[test]
 fn the_error_carries_the_message() {
     runtime(1).run(|| {
@@ -56,7 +56,7 @@ fn the_error_carries_the_message() {
     });
 }
 
-/// `resume` goes on with the fiber's own panic.
+/// `resume` continues the fiber's own panic.
 #[test]
 fn resume_raises_the_payload_again() {
     runtime(1).run(|| {
@@ -78,7 +78,7 @@ fn run_raises_the_panic_of_its_closure() {
     });
 }
 
-/// A panic that nobody joins is dropped with its fiber, payload and all.
+/// A panic without a joiner is dropped with its fiber, including the payload.
 #[test]
 fn a_detached_panic_harms_nobody() {
     let drops = Drops::default();
@@ -93,7 +93,7 @@ fn a_detached_panic_harms_nobody() {
     struct Payload(#[expect(dead_code, reason = "is dropped")] crate::rig::Counted);
 }
 
-/// Destructors run during unwinding, in order, and see that they do.
+/// Destructors run during unwinding, in order, with `panicking` true.
 #[test]
 fn unwinding_drops_what_the_fiber_holds() {
     struct Noted<'a>(&'a Cell<u32>, u32);
@@ -121,8 +121,8 @@ fn unwinding_drops_what_the_fiber_holds() {
     });
 }
 
-/// A fiber that waits inside a destructor while it unwinds is not seen as panicking by the
-/// others on its thread, nor does it forget that it panics itself.
+/// A fiber that waits inside a destructor while it unwinds does not appear as panicking to the
+/// others on its thread, and still appears so to itself.
 #[test]
 fn a_wait_while_unwinding_keeps_panics_apart() {
     struct Waits(channel::Receiver<()>);
@@ -150,8 +150,8 @@ fn a_wait_while_unwinding_keeps_panics_apart() {
     }
 }
 
-/// The same when only a sibling on the same worker can end the wait: after a while the
-/// unwinding fiber gives way, and nobody is stuck.
+/// The same when only a sibling on the same worker can end the wait: after a while the unwinding
+/// fiber yields, and neither is stuck.
 #[test]
 fn an_unwinding_fiber_does_not_lock_its_siblings_out() {
     struct Waits(channel::Receiver<()>);
@@ -172,7 +172,7 @@ fn an_unwinding_fiber_does_not_lock_its_siblings_out() {
     });
 }
 
-/// A timed wait while unwinding ends by its limit.
+/// A timed wait during unwinding ends at its limit.
 #[test]
 fn a_timed_wait_while_unwinding_ends() {
     struct Naps(Duration);
@@ -201,7 +201,7 @@ fn a_timed_wait_while_unwinding_ends() {
     });
 }
 
-/// The panic of a destructor, of a result that nobody wants, ends nothing.
+/// The panic of a destructor of an unclaimed result ends nothing.
 #[test]
 fn a_result_that_panics_when_dropped_ends_nothing() {
     struct Explosive;
@@ -219,7 +219,7 @@ fn a_result_that_panics_when_dropped_ends_nothing() {
     assert_eq!(runtime.spawn(|| 1).join_timeout(LONG).unwrap().unwrap(), 1);
 }
 
-/// A panic that was caught on a fiber leaves it as it was.
+/// A panic caught on a fiber leaves the fiber's state unchanged.
 #[test]
 fn a_fiber_may_catch_its_own_panics() {
     runtime(1).run(|| {
@@ -247,8 +247,8 @@ fn hook_that_waits() {
     }));
 }
 
-/// A panic hook may wait, for however long, if no other fiber of its thread panics meanwhile:
-/// others run on the thread, and see it as panicking.
+/// A panic hook may wait without limit if no other fiber of its thread panics meanwhile: others run
+/// on the thread, and see it as panicking.
 #[test]
 fn a_panic_hook_that_waits() {
     let part = || {
@@ -273,9 +273,9 @@ fn a_panic_hook_that_waits() {
     }
 }
 
-/// If another fiber of its thread panics meanwhile, `std` takes that for a panic in the hook,
-/// and ends the process. (Documented in the rules of the crate. `std` does not tell a hook from a
-/// destructor, which must be able to wait for other fibers of the thread.)
+/// If another fiber of its thread panics meanwhile, `std` takes that for a panic in the hook, and
+/// ends the process. (Documented in the rules of the crate. `std` does not distinguish a hook from
+/// a destructor, which must be able to wait for other fibers of the thread.)
 #[test]
 fn a_second_panic_while_a_panic_hook_waits() {
     let part = || {

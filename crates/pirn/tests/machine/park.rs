@@ -13,7 +13,7 @@ use crate::rig::{LONG, on_every_shape, scaled};
 
 const SHORT: Duration = Duration::from_millis(10);
 
-/// F7, F8. A token that was given before is consumed at once; two given make one.
+/// F7, F8. A token that was given before is consumed at once; two tokens merge into one.
 #[test]
 fn an_earlier_token_is_consumed_and_tokens_do_not_add_up() {
     for crew in CREWS {
@@ -35,7 +35,7 @@ fn an_earlier_token_is_consumed_and_tokens_do_not_add_up() {
     }
 }
 
-/// F8. A token given to a fiber that is queued, never started or after a yield, is kept.
+/// F8. A token given to a queued fiber, before its start or after a yield, is kept.
 #[test]
 fn a_token_for_a_queued_fiber_is_kept() {
     alone(|| {
@@ -46,14 +46,14 @@ fn a_token_for_a_queued_fiber_is_kept() {
         });
         fresh.fiber().unpark();
         pirn::yield_now();
-        // It has parked once and stands in the queue behind its yield.
+        // It has parked once and is queued behind its yield.
         assert!(!fresh.is_finished());
         fresh.fiber().unpark();
         fresh.join().unwrap();
     });
 }
 
-/// F8. A fiber that has ended takes no notice, however late and however often.
+/// F8. An unpark of an ended fiber has no effect, however late and however often.
 #[test]
 fn unparking_a_finished_fiber_does_nothing() {
     alone(|| {
@@ -62,7 +62,7 @@ fn unparking_a_finished_fiber_does_nothing() {
         ended.join().unwrap();
         for _ in 0..1_000 {
             fiber.unpark();
-            // Were the header in other hands by now, the token would be theirs.
+            // If the header had been reused by now, the new fiber would have the token.
             let start = now();
             let next = pirn::spawn(|| park_timeout(Duration::from_micros(100)));
             next.join().unwrap();
@@ -71,7 +71,7 @@ fn unparking_a_finished_fiber_does_nothing() {
     });
 }
 
-/// F7. `park_timeout` waits for as long as it says, and no longer if there is a token.
+/// F7. `park_timeout` waits for its limit, and not at all if there is a token.
 #[test]
 fn a_park_with_a_limit() {
     for crew in CREWS {
@@ -94,7 +94,7 @@ fn a_park_with_a_limit() {
     }
 }
 
-/// F7. A token is for `park` alone: no other wait consumes it, or ends by it.
+/// F7. A token is for `park` alone: no other wait consumes it or is ended by it.
 #[test]
 fn other_waits_leave_the_token_alone() {
     for crew in CREWS {
@@ -121,7 +121,7 @@ fn other_waits_leave_the_token_alone() {
     }
 }
 
-/// F7. What came before an `unpark` is visible after the `park` that it ends.
+/// F7. Writes before an `unpark` are visible after the `park` that it ends.
 #[test]
 fn a_token_carries_what_came_before() {
     on_every_shape(|runtime| {
@@ -156,8 +156,8 @@ fn unpark_comes_from_anywhere() {
         let (a, b) = (parked(&first), parked(&second));
         for target in [&a, &b] {
             let fiber: Fiber = target.fiber().clone();
-            // Each round must have been consumed before the next token is given, or two
-            // would make one: a finished fiber tells.
+            // Each round must have been consumed before the next token is given, or two would
+            // merge; a counter confirms it.
             let unpark_all = |f: &Fiber| {
                 let from_thread = f.clone();
                 std::thread::spawn(move || from_thread.unpark())
@@ -196,8 +196,8 @@ fn a_thread_parks_and_a_fiber_unparks_it() {
     thread.join().unwrap();
 }
 
-/// F3, F4. Two parties hand each other the turn, each time through the same window between
-/// deciding to park and being parked.
+/// F3, F4. Two parties pass a turn back and forth, each time through the same window between the
+/// decision to park and the parked state.
 #[test]
 fn turns_are_handed_back_and_forth() {
     let rounds = scaled(10_000);
@@ -228,7 +228,7 @@ fn turns_are_handed_back_and_forth() {
     }
 }
 
-/// F6. A cancelled park leaves a token where it is; a token leaves cancellation where it is.
+/// F6. A cancelled park leaves the token in place; a token leaves the cancellation in place.
 #[test]
 fn an_interrupted_park_keeps_the_token() {
     alone(|| {

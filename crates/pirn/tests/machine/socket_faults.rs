@@ -19,8 +19,8 @@ const WORKERS: [usize; 3] = [1, 2, 4];
 
 const SOON: Duration = Duration::from_millis(5);
 
-/// A peer that writes no more is read to its end, and takes what is written for as long as it
-/// reads. Whoever waited to read is told.
+/// A peer that stops writing is read to its end, and accepts writes for as long as it reads. A
+/// waiting reader is notified.
 #[test]
 fn half_a_connection_goes_on() {
     for workers in WORKERS {
@@ -37,7 +37,7 @@ fn half_a_connection_goes_on() {
             });
             let reader = one.try_clone().unwrap();
             let reader = pirn::spawn(move || {
-                // The end stays the end, however often it is asked for.
+                // Each later read reports the end again.
                 (0..3).map(|_| (&reader).read(&mut [0; 16])).collect()
             });
             let block = [3; 1 << 14];
@@ -48,14 +48,13 @@ fn half_a_connection_goes_on() {
             assert_eq!(ends.unwrap(), [0; 3]);
             one.shutdown(Shutdown::Write).unwrap();
             assert_eq!(peer.join().unwrap().unwrap(), total);
-            // Both directions are over: nobody waits.
+            // Both directions are over: neither call waits.
             assert_gone(&(&one).write_all(&block).unwrap_err());
         });
     }
 }
 
-/// A peer whose process is killed, with bytes under way in both directions, ends whoever reads
-/// and whoever writes.
+/// A peer process is killed with bytes under way in both directions: the reads and the writes end.
 #[test]
 fn a_peer_is_killed() {
     for workers in WORKERS {
@@ -68,7 +67,7 @@ fn a_peer_is_killed() {
     }
 }
 
-/// Writes and reads until the peer, which sends everything back, is killed.
+/// Writes and reads until the peer, which echoes everything, is killed.
 fn killed<S: Sync>(one: &S, mut peer: Child)
 where
     for<'a> &'a S: Read + Write,
@@ -102,8 +101,7 @@ where
     peer.wait().unwrap();
 }
 
-/// A peer that is killed before it has read what it was sent resets the connection, under whoever
-/// waits for room.
+/// A peer that is killed with unread data resets the connection, while a writer waits for room.
 #[test]
 fn a_peer_that_never_reads_is_killed() {
     for workers in WORKERS {
@@ -122,7 +120,7 @@ fn a_peer_that_never_reads_is_killed() {
             pirn::sleep(SOON).unwrap();
             peer.kill().unwrap();
             assert_gone(&writer.join().unwrap().unwrap_err());
-            // Who of the two hears of the reset is the system's to say.
+            // The system decides which of the two gets the reset.
             if let Err(error) = reader.join().unwrap() {
                 assert_gone(&error);
             }
@@ -131,8 +129,8 @@ fn a_peer_that_never_reads_is_killed() {
     }
 }
 
-/// Of peers that never answer, never read, never accept: limits end each wait, again and again,
-/// and nothing stays behind.
+/// Peers that never answer, never read, never accept: limits end each wait, repeatedly, and no
+/// state remains.
 #[test]
 fn peers_that_never_answer() {
     const PEERS: usize = 50;
@@ -157,7 +155,7 @@ fn peers_that_never_answer() {
                 }
             });
             nobody_accepts();
-            // They answer after all, and nothing is lost on the way.
+            // They answer after all, and no data is lost.
             for (one, other) in &pairs {
                 (&*other).write_all(b"late").unwrap();
                 one.set_read_timeout(None).unwrap();
@@ -171,7 +169,7 @@ fn peers_that_never_answer() {
     }
 }
 
-/// Connects where the system drops what comes, since the queue is full.
+/// Connects to a listener with a full queue, for which the system drops the packets.
 fn nobody_accepts() {
     let options = ListenOptions {
         backlog: 1,
@@ -191,8 +189,8 @@ fn nobody_accepts() {
     assert!(Interrupt::of(&error).is_none());
 }
 
-/// A reset ends a write that waits for room, and a read that waits for bytes; both directions
-/// are over then.
+/// A reset ends a write that waits for room, and a read that waits for bytes; both directions are
+/// over then.
 #[test]
 fn resets_end_those_who_wait() {
     for workers in WORKERS {
@@ -213,7 +211,7 @@ fn resets_end_those_who_wait() {
                     }
                 });
                 if round % 4 < 2 {
-                    // Else it may come before they wait.
+                    // Otherwise the reset may arrive before they wait.
                     pirn::sleep(Duration::from_micros(300)).unwrap();
                 }
                 reset(other);
@@ -221,7 +219,7 @@ fn resets_end_those_who_wait() {
                 if let Err(error) = reader.join().unwrap() {
                     assert_gone(&error);
                 }
-                // The system tells of the reset once; after that it is over, and nobody waits.
+                // The system reports the reset once; later calls return the end without a wait.
                 assert_gone(&(&*one).write(&[1]).unwrap_err());
                 assert_eq!((&*one).read(&mut [0; 1]).unwrap(), 0);
             }
@@ -229,8 +227,8 @@ fn resets_end_those_who_wait() {
     }
 }
 
-/// A connection that is reset between its accept and the first read says so to whoever reads,
-/// whether that waits already or comes later.
+/// A connection that is reset between its accept and the first read fails that read, whether the
+/// reader waits already or later.
 #[test]
 fn a_reset_before_the_first_read() {
     for workers in WORKERS {
@@ -279,7 +277,7 @@ fn resets_in_the_queue_do_not_end_a_server() {
                     unreachable!("it ends with an interrupt")
                 });
                 for round in 1..=scaled(10).max(2) {
-                    // The server may be at them already: at some before, at some after.
+                    // The server may already be accepting: some resets arrive before, some after.
                     for _ in 0..20 {
                         reset(TcpStream::connect(address).unwrap());
                     }
@@ -297,7 +295,7 @@ fn resets_in_the_queue_do_not_end_a_server() {
     }
 }
 
-/// The same, where all of the queue is reset before anybody accepts.
+/// The same, with the whole queue reset before the first accept.
 #[test]
 fn a_queue_of_resets() {
     runtime(1).run(|| {

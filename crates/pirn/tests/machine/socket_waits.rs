@@ -1,4 +1,4 @@
-//! Waits for sockets: who wakes whom, and what ends them.
+//! Waits for sockets: which event wakes which waiter, and what else ends the wait.
 
 use std::io::{ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,8 +18,8 @@ use crate::wires::{connection, converse, echo, listener};
 
 const SOON: Duration = Duration::from_millis(5);
 
-/// A limit of the call's own is an error of kind `TimedOut` and no interrupt; what comes later
-/// is not lost.
+/// A limit of the call itself is an error of kind `TimedOut` and no interrupt; data that arrives
+/// later is not lost.
 #[test]
 fn a_limit_loses_nothing() {
     runtime(2).run(|| {
@@ -44,7 +44,7 @@ fn a_limit_loses_nothing() {
     });
 }
 
-/// Deadlines of the code around end every wait for a socket, and are interrupts; so does a
+/// Deadlines of the surrounding code end each wait for a socket, as interrupts; so does a
 /// cancellation. On fibers and on plain threads.
 #[test]
 fn waits_are_interrupted() {
@@ -74,7 +74,7 @@ fn waits_are_interrupted() {
     std::thread::spawn(interrupted).join().unwrap();
 }
 
-/// An interrupt that is there is seen before anything is tried: what has come stays there.
+/// A pending interrupt is reported before any attempt: received data stays in the socket.
 #[test]
 fn an_interrupted_call_takes_nothing() {
     runtime(1).run(|| {
@@ -90,8 +90,8 @@ fn an_interrupted_call_takes_nothing() {
     });
 }
 
-/// Deadlines by the thousand, some of them just when something comes: each byte is read once,
-/// whatever ended the wait before.
+/// Thousands of deadlines, some of them just as data arrives: each byte is read once, however the
+/// previous wait ended.
 #[test]
 fn deadlines_and_data_cross() {
     for workers in [1, 2, 4] {
@@ -154,7 +154,7 @@ fn one_socket_serves_many() {
             let thread = std::thread::spawn(read_all(clone, Arc::clone(&received)));
             for sent in 1..=total {
                 sender.send_to(&[0], address).unwrap();
-                // So few on their way that the system drops none.
+                // Few enough that the system drops none.
                 while received.load(Ordering::SeqCst) + 16 < sent {
                     pirn::yield_now();
                 }
@@ -162,7 +162,7 @@ fn one_socket_serves_many() {
             while received.load(Ordering::SeqCst) < total {
                 pirn::yield_now();
             }
-            // Sent again until it has been read: one may be dropped.
+            // Sent again until it has been read: the system may drop one.
             for reader in readers {
                 while !reader.is_finished() {
                     sender.send_to(&[1], address).unwrap();
@@ -178,7 +178,7 @@ fn one_socket_serves_many() {
     }
 }
 
-/// A socket that goes from fiber to fiber, and so from worker to worker, goes on.
+/// A socket that passes from fiber to fiber, and so from worker to worker, keeps working.
 #[test]
 fn a_socket_changes_hands() {
     let runtime = runtime(4);
@@ -188,7 +188,7 @@ fn a_socket_changes_hands() {
         let one = Arc::new(one);
         for round in 0..scaled(400) {
             let one = Arc::clone(&one);
-            // Wherever that is: whoever is free takes it.
+            // On any worker: an idle one takes it.
             pirn::spawn(move || converse(&one, round, 2))
                 .join()
                 .unwrap();
@@ -198,8 +198,8 @@ fn a_socket_changes_hands() {
     });
 }
 
-/// A worker that blocks its thread holds up nobody who waits on another one for a socket that
-/// was in its driver.
+/// A worker that blocks its thread does not delay a fiber of another worker that waits for a socket
+/// formerly in the first worker's driver.
 #[test]
 fn a_stuck_worker_is_asked_for() {
     let runtime = runtime(2);
@@ -213,13 +213,13 @@ fn a_stuck_worker_is_asked_for() {
     );
     let threads = [mpsc::channel(), mpsc::channel()];
     let [(tell_a, thread_a), (tell_b, thread_b)] = threads;
-    // Waits for the socket, so that this is in the driver of its worker, and is interrupted there.
+    // Waits for the socket, which puts it in the driver of its worker, and is interrupted there.
     let holder = {
         let (one, stuck) = (Arc::clone(&one), Arc::clone(&stuck));
         let release = Arc::clone(&release);
         runtime.spawn(move || {
             tell_a.send(std::thread::current().id()).unwrap();
-            // Together with the other one, so that it does not move.
+            // At the same time as the other one, so that it does not move.
             let _ = timeout(Duration::from_millis(300), || (&*one).read(&mut [0; 1]));
             stuck.store(true, Ordering::SeqCst);
             compute_until("it is released", || release.load(Ordering::SeqCst));
@@ -251,7 +251,7 @@ fn a_stuck_worker_is_asked_for() {
     holder.join().unwrap();
 }
 
-/// A worker that never runs out of fibers asks what has come all the same.
+/// A worker that always has ready fibers polls its sockets all the same.
 #[test]
 fn a_busy_worker_asks_too() {
     runtime(1).run(|| {
@@ -273,8 +273,8 @@ fn a_busy_worker_asks_too() {
     });
 }
 
-/// The sockets of a worker that has ended go on elsewhere: with fibers of another runtime that
-/// wait for them, and with threads.
+/// The sockets of an ended worker keep working elsewhere: for fibers of another runtime, and for
+/// threads.
 #[test]
 fn sockets_outlive_their_runtime() {
     for round in 0..scaled(40) {
@@ -306,7 +306,7 @@ fn sockets_outlive_their_runtime() {
     }
 }
 
-/// Many accept from one listener: every connection is accepted once, by somebody.
+/// Many fibers accept from one listener: each connection is accepted once.
 #[test]
 fn many_accept_from_one_listener() {
     for workers in [1, 4] {
@@ -319,7 +319,7 @@ fn many_accept_from_one_listener() {
                     let (listener, accepted) =
                         (Arc::clone(&listener), Arc::clone(&accepted));
                     pirn::spawn(move || {
-                        // Counted while it is open: its end is what the client waits for.
+                        // Counted while it is open: the client waits for its end.
                         while let Ok(_open) = listener.accept() {
                             accepted.fetch_add(1, Ordering::SeqCst);
                         }
@@ -329,7 +329,7 @@ fn many_accept_from_one_listener() {
             let total = scaled(400).max(40);
             for _ in 0..total {
                 let stream = TcpStream::connect(address).unwrap();
-                // It is closed by whoever accepts it.
+                // The fiber that accepts it closes it.
                 assert_eq!((&stream).read(&mut [0; 1]).unwrap(), 0);
             }
             assert_eq!(accepted.load(Ordering::SeqCst), total);
@@ -341,8 +341,8 @@ fn many_accept_from_one_listener() {
     }
 }
 
-/// A select wins by a connection that comes in, and by a socket that is ready: not by one that
-/// is not, nor by one that somebody else has emptied.
+/// A select completes with an incoming connection and with a ready socket, not with one that is not
+/// ready, nor with one that another fiber has drained.
 #[test]
 fn sockets_are_cases_of_a_select() {
     for workers in [1, 2] {
@@ -392,7 +392,7 @@ fn sockets_are_cases_of_a_select() {
     }
 }
 
-/// Reports say what a fiber waits for; a wait for a socket is no deadlock.
+/// Reports name the socket wait of a fiber; a wait for a socket is no deadlock.
 #[test]
 fn reports_tell_of_sockets() {
     let runtime = runtime(1);
@@ -418,7 +418,7 @@ fn reports_tell_of_sockets() {
     assert_eq!(reader.join().unwrap().unwrap(), "done");
 }
 
-/// A fiber that unwinds blocks its thread, and is told of what comes all the same.
+/// A fiber that unwinds blocks its thread, and receives its socket's events all the same.
 #[test]
 fn who_unwinds_can_wait_for_a_socket() {
     struct Farewell(TcpStream);
@@ -442,7 +442,7 @@ fn who_unwinds_can_wait_for_a_socket() {
     });
 }
 
-/// Where the calling thread drives the fibers, and where time is virtual.
+/// On a runtime that the calling thread drives, and with virtual time.
 #[test]
 fn by_hand_and_in_virtual_time() {
     let by_hand = Runtime::builder().workers(0).build().unwrap();

@@ -1,4 +1,4 @@
-//! Sockets beside what `std`'s do: every byte, every error.
+//! Sockets compared with those of `std`: every byte, every error.
 
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr};
@@ -71,7 +71,7 @@ fn fibers_and_threads_in_any_mix() {
     }
 }
 
-/// What a peer does shows as with `std`: the end, a reset, nobody there.
+/// Actions of the peer appear as with `std`: the end, a reset, a refused connection.
 #[test]
 fn ends_and_errors_are_the_systems() {
     runtime(2).run(|| {
@@ -81,7 +81,7 @@ fn ends_and_errors_are_the_systems() {
         let mut text = String::new();
         (&other).read_to_string(&mut text).unwrap();
         assert_eq!(text, "last words");
-        // The other direction is open still.
+        // The other direction is still open.
         (&other).write_all(b"answer").unwrap();
         drop(other);
         text.clear();
@@ -107,8 +107,7 @@ fn ends_and_errors_are_the_systems() {
     });
 }
 
-/// A writer waits while the other end does not read, and nothing is kept meanwhile but what the
-/// system has room for.
+/// A writer waits while the other end does not read; only the system's buffers hold data meanwhile.
 #[test]
 fn a_slow_reader_holds_its_writer_back() {
     const TOTAL: usize = 64 << 20;
@@ -124,7 +123,7 @@ fn a_slow_reader_holds_its_writer_back() {
                 count.fetch_add(n, Ordering::SeqCst);
             }
         });
-        // It comes to a halt: all it can do it has done, for nobody else runs here.
+        // The writer stops: all possible progress is made, since no other fiber runs here.
         let mut before = usize::MAX;
         while before != sent.load(Ordering::SeqCst) {
             before = sent.load(Ordering::SeqCst);
@@ -142,8 +141,8 @@ fn a_slow_reader_holds_its_writer_back() {
     });
 }
 
-/// What one call cannot take is not for want of room: more buffers than the system takes, bytes
-/// behind an urgent one.
+/// A partial write has a cause other than full buffers: more buffers than the system takes, or
+/// bytes behind an urgent one.
 #[test]
 fn a_short_count_is_not_always_the_end() {
     runtime(1).run(|| {
@@ -151,7 +150,7 @@ fn a_short_count_is_not_always_the_end() {
         other.set_read_timeout(Some(LONG)).unwrap();
         one.set_write_timeout(Some(LONG)).unwrap();
         let mut byte = [0; 1];
-        // So that both ends are known to the system, and known to be empty.
+        // So that the system has both ends registered, and registered as empty.
         let reader = pirn::spawn(move || {
             (&other).read_exact(&mut byte).map(|()| (other, byte[0]))
         });
@@ -189,8 +188,8 @@ fn a_short_count_is_not_always_the_end() {
     });
 }
 
-/// Clones are handles of one socket, which is closed with the last; what is shared cannot
-/// be taken out.
+/// Clones are handles of one socket, which the last one closes; a shared socket cannot be
+/// extracted.
 #[test]
 fn clones_share_one_socket() {
     runtime(1).run(|| {
@@ -219,7 +218,7 @@ fn clones_share_one_socket() {
     });
 }
 
-/// Options are the system's; several listeners on one port share what comes.
+/// Options are the system's; several listeners on one port share the connections.
 #[test]
 fn options_are_set() {
     runtime(1).run(|| {
@@ -278,7 +277,7 @@ fn options_are_set() {
     });
 }
 
-/// Addresses are tried in turn; names are looked up elsewhere.
+/// Addresses are tried in turn; names are looked up on another thread.
 #[test]
 fn names_and_addresses() {
     runtime(1).run(|| {
@@ -297,7 +296,7 @@ fn names_and_addresses() {
     });
 }
 
-/// Datagrams come whole, from where they say, to whoever waits.
+/// Datagrams arrive whole, with their sender's address, at any waiter.
 #[test]
 fn datagrams_arrive() {
     runtime(2).run(|| {
@@ -362,7 +361,7 @@ fn unix_sockets() {
         let (one, other) = UnixDatagram::pair().unwrap();
         let count = 1_000;
         let sender = pirn::spawn(move || {
-            // There is not room for all of them: it waits, and loses none.
+            // They exceed the buffers: the sender waits, and loses none.
             (0..count).try_for_each(|i: u32| one.send(&i.to_le_bytes()).map(drop))
         });
         for i in 0..count {
@@ -391,8 +390,8 @@ fn unix_sockets() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
-/// A datagram socket whose reading is shut down yields what is left and then the end, as `std`'s does;
-/// whoever waits is told. Addresses that are no paths.
+/// A datagram socket with its reading side shut down yields the remaining data and then the end, as `std`'s
+/// does; waiters are notified. Addresses that are no paths.
 #[test]
 fn unix_datagrams_end() {
     runtime(1).run(|| {
@@ -427,8 +426,8 @@ fn unix_datagrams_end() {
     });
 }
 
-/// Connections that come and go leave nothing behind: descriptors and memory of the first ones
-/// serve the last ones.
+/// Short-lived connections leave nothing behind: later ones reuse the descriptors and memory of the
+/// first.
 #[test]
 fn connections_come_and_go() {
     runtime(2).run(|| {

@@ -1,4 +1,4 @@
-//! With the feature `tracing`: a span goes with its fiber, and with no other.
+//! With the feature `tracing`: a span follows its own fiber, and no other.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ thread_local! {
     static ENTERED: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Holds every thread to stack order, and every event to the span that it says it is in.
+/// Checks that every thread keeps stack order, and every event is in the span that it names.
 #[derive(Default)]
 struct Judge {
     ids: AtomicU64,
@@ -99,7 +99,7 @@ fn id(span: &Span) -> u64 {
     span.id().map_or(0, |id| id.into_u64())
 }
 
-/// One judge for the process: fibers find it on every worker.
+/// One judge for the process: fibers on every worker use it.
 fn judge() -> Arc<Judge> {
     static COURT: std::sync::OnceLock<Court> = std::sync::OnceLock::new();
     let court = COURT.get_or_init(|| {
@@ -110,9 +110,8 @@ fn judge() -> Arc<Judge> {
     Arc::clone(&court.0)
 }
 
-/// Fibers in spans, in spans within spans, and in none take turns on the same threads,
-/// by yields, waits and sleeps: every event is where it belongs, and every thread's stack in
-/// order.
+/// Fibers in spans, in spans within spans, and in none alternate on the same threads, by yields,
+/// waits and sleeps: each event is in its span, and each thread's stack in order.
 #[test]
 fn a_span_goes_with_its_fiber() {
     let judge = judge();
@@ -148,7 +147,7 @@ fn a_span_goes_with_its_fiber() {
     assert!(judge.events.load(Ordering::Relaxed) > 0);
 }
 
-/// A panic ends the spans that it goes through, and a thread is in a span as ever.
+/// A panic ends the spans that it unwinds, and the thread can enter a span afterwards.
 #[test]
 fn a_panic_leaves_its_spans() {
     let judge = judge();
@@ -167,10 +166,10 @@ fn a_panic_leaves_its_spans() {
     assert_eq!(*judge.wrong.lock().unwrap(), [""; 0]);
 }
 
-/// A subscriber that panics while a fiber goes to wait does not break the wait.
+/// A subscriber that panics while a fiber parks does not break the wait.
 #[test]
 fn a_panic_of_the_subscriber_goes_no_further() {
-    // Its own process, by the name of the test: the judge's stack is not to be believed after.
+    // Its own process, by the name of the test: the judge's stack is unreliable afterwards.
     let name = "spans::a_panic_of_the_subscriber_goes_no_further";
     let ended = crate::rig::apart(name, &[], || {
         let judge = judge();

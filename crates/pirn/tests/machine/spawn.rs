@@ -1,5 +1,5 @@
-//! Spawning: everything that is spawned runs exactly once, with what it captured, on the
-//! right runtime, in an order that starves nobody.
+//! Spawning: each spawned closure runs exactly once, with its captures, on the right runtime, in an
+//! order without starvation.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -16,7 +16,7 @@ use crate::rig::{
     Drops, LONG, apart, compute_until, on_every_shape, resident, scaled, watched,
 };
 
-/// A4. Plain functions are all it takes.
+/// A4. Plain functions suffice.
 #[test]
 fn plain_code_is_enough() {
     fn fib(n: u64) -> u64 {
@@ -30,7 +30,7 @@ fn plain_code_is_enough() {
     assert_eq!(pirn::run(|| fib(12)), 144);
 }
 
-/// A1. The same call takes what computes and what waits; neither holds the other up.
+/// A1. The same call spawns computing and waiting fibers; neither delays the other.
 #[test]
 fn one_spawn_computes_and_waits() {
     const NAP: Duration = Duration::from_millis(30);
@@ -57,8 +57,8 @@ fn mix(a: u64, b: u64) -> u64 {
     (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
 }
 
-/// A2. Nothing needs to be set: in a process with an empty environment the default runtime has a worker for each
-/// processor, all of which run at once, and fibers compute, talk, sleep and block.
+/// A2. No setting is needed: in a process with an empty environment the default runtime has a worker for each
+/// processor, all of which run at once, and fibers compute, communicate, sleep and block.
 #[test]
 #[cfg_attr(
     pirn_tsan,
@@ -105,7 +105,7 @@ fn an_empty_environment_is_enough() {
     assert_eq!(workers, cores);
 }
 
-/// A6. A fiber that spawns does so on its own runtime, however deep.
+/// A6. A fiber spawns on its own runtime, at any depth.
 #[test]
 fn nested_spawns_need_no_handle() {
     let runtime = Runtime::builder().name("own").workers(2).build().unwrap();
@@ -122,8 +122,8 @@ fn nested_spawns_need_no_handle() {
     runtime.spawn(|| descend(20)).join().unwrap();
 }
 
-/// B1, B16. Every fiber runs, and none runs twice, on any number of workers, whether a fiber
-/// spawns it or a thread does.
+/// B1, B16. Every fiber runs, and none runs twice, on any number of workers, spawned by a fiber or
+/// by a thread.
 #[test]
 fn every_fiber_runs_exactly_once() {
     let n = scaled(100_000);
@@ -149,8 +149,8 @@ fn every_fiber_runs_exactly_once() {
     });
 }
 
-/// B2. What does not fit a worker's own queue is not lost, and order is kept roughly: the
-/// overflow moves in halves, not one by one to the end of everything.
+/// B2. Fibers beyond the capacity of a worker's own queue are not lost, and order is kept roughly:
+/// the overflow moves in halves, not one by one to the end of the injector.
 #[test]
 fn a_burst_overflows_without_loss() {
     const N: usize = 10_000;
@@ -176,7 +176,7 @@ fn a_burst_overflows_without_loss() {
     );
 }
 
-/// B4. What was spawned last runs next, and what it displaced goes behind the others.
+/// B4. The fiber spawned last runs next, and the one it displaced is queued behind the others.
 #[test]
 fn the_last_spawned_runs_next() {
     let runtime = runtime(1);
@@ -194,7 +194,7 @@ fn the_last_spawned_runs_next() {
     assert_eq!(*order.lock().unwrap(), ["third", "first", "second"]);
 }
 
-/// B8. Any number of fibers can be spawned from outside before a worker gets to them.
+/// B8. Any number of fibers can be spawned from outside before a worker takes them.
 #[test]
 fn a_burst_from_outside_neither_blocks_nor_gets_lost() {
     let n = scaled(100_000);
@@ -221,8 +221,8 @@ fn a_burst_from_outside_neither_blocks_nor_gets_lost() {
     assert_eq!(ran.load(Ordering::Relaxed), n);
 }
 
-/// B13. A fiber that was spawned from outside before others is not kept waiting by them,
-/// even if they never give way until it has run.
+/// B13. A fiber spawned from outside before others is not delayed by them, even if they never yield
+/// until it has run.
 #[test]
 fn spinning_observers_end() {
     for workers in [2, 4, 8] {
@@ -249,7 +249,7 @@ fn spinning_observers_end() {
     }
 }
 
-/// M8. Closures of any size and alignment arrive as they were sent, and so do results.
+/// M8. Closures and results of any size and alignment arrive intact.
 #[test]
 fn captures_and_results_of_any_size_and_alignment() {
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -271,7 +271,7 @@ fn captures_and_results_of_any_size_and_alignment() {
         });
         assert_eq!(fiber.join().unwrap(), value);
     }
-    // All of these frames are one function's, and a sanitizer puts room around each.
+    // All of these frames belong to one function, and a sanitizer adds padding around each.
     let runtime = Runtime::builder().workers(2).stack_size(1 << 20).build();
     runtime.unwrap().run(|| {
         there_and_back(());
@@ -291,7 +291,7 @@ fn captures_and_results_of_any_size_and_alignment() {
     });
 }
 
-/// H-10. Results of every size come out as they went in.
+/// H-10. Results of every size are returned intact.
 #[test]
 fn results_of_any_size() {
     fn sized<const N: usize>() {
@@ -312,8 +312,8 @@ fn results_of_any_size() {
     });
 }
 
-/// M8. What a closure captured is dropped exactly once: after it ran, while it panics, or
-/// unrun; so is its result, taken or not.
+/// M8. A closure's captures are dropped exactly once: after it ran, while it panics, or unrun; so
+/// is its result, taken or not.
 #[test]
 fn captures_and_results_are_dropped_exactly_once() {
     let drops = Drops::default();
@@ -361,8 +361,8 @@ fn captures_and_results_are_dropped_exactly_once() {
     expect("a capture of a fiber that no runtime took", 7);
 }
 
-/// M8. A fiber that is cancelled before it starts drops its captures, and says that it did
-/// not run.
+/// M8. A fiber that is cancelled before it starts drops its captures, and its join reports that it
+/// did not run.
 #[test]
 fn a_cancelled_fresh_fiber_drops_its_captures_unrun() {
     let drops = Drops::default();
@@ -387,8 +387,7 @@ fn a_cancelled_fresh_fiber_drops_its_captures_unrun() {
     });
 }
 
-/// A9. After a runtime has ended nothing gets in: a spawn drops its closure, a builder gives
-/// it back.
+/// A9. An ended runtime admits nothing: a spawn drops its closure, a builder returns it.
 #[test]
 fn a_runtime_that_ended_takes_nothing() {
     let drops = Drops::default();
@@ -409,7 +408,7 @@ fn a_runtime_that_ended_takes_nothing() {
     assert_eq!(drops.count(), 2);
 }
 
-/// A fiber has the name that it was given, and an identity that nobody shares.
+/// A fiber has the name that it was given, and a unique identity.
 #[test]
 fn names_and_identities() {
     runtime(2).run(|| {
@@ -431,7 +430,7 @@ fn names_and_identities() {
     });
 }
 
-/// A plain thread has an identity too: one, and no other thread's.
+/// A plain thread has exactly one identity too, shared with no other thread.
 #[test]
 fn a_thread_has_an_identity() {
     let (first, second) = (pirn::current().id(), pirn::current().id());
@@ -464,7 +463,7 @@ fn a_started_fiber_stays_on_its_thread() {
     fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
 }
 
-/// `spawn_unchecked` runs what borrows, for who keeps the promise.
+/// `spawn_unchecked` runs a borrowing closure, for a caller that keeps the promise.
 #[test]
 #[expect(
     unsafe_code,
@@ -481,8 +480,8 @@ fn spawn_unchecked_borrows() {
     assert_eq!(value, 2);
 }
 
-/// `run` is called at once on a fiber, and waits for one on a plain thread; either way it
-/// returns what `f` returns.
+/// `run` calls the closure at once on a fiber, and waits for a fiber on a plain thread; either way
+/// it returns the result of `f`.
 #[test]
 fn run_borrows_and_returns() {
     let runtime = runtime(1);
@@ -512,8 +511,7 @@ fn blocking_the_only_worker_delays_but_loses_nothing() {
     busy.join().unwrap();
 }
 
-/// What is left of ended fibers is used again, also if the last to know of them are threads
-/// that never start any.
+/// The memory of ended fibers is reused, also if it is released by threads that never start any.
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 #[test]
 fn threads_that_only_let_go_keep_nothing() {

@@ -21,8 +21,8 @@ fn deep(bytes: usize) -> u8 {
     black_box(&frame)[bytes % FRAME]
 }
 
-/// M1. The default is enough for ordinary work; who needs more says so, for one fiber or
-/// for all of a runtime's.
+/// M1. The default is enough for ordinary work; a larger size can be set, for one fiber or for a
+/// whole runtime.
 #[test]
 fn stacks_of_any_size() {
     // A frame of a build without optimisation may take twice its array.
@@ -47,7 +47,7 @@ fn stacks_of_any_size() {
     small.enter(|| larger.spawn(|| deep(700 * KIB)).unwrap().join().unwrap());
 }
 
-/// M1. Stacks of different sizes are taken and given back in any order.
+/// M1. Stacks of different sizes are taken and returned in any order.
 #[test]
 fn sizes_mix() {
     let runtime = runtime(2);
@@ -71,8 +71,8 @@ fn sizes_mix() {
     }
 }
 
-/// M2. A fiber that overflows its stack is named, with where it was spawned and how large
-/// its stack is, and the process is aborted.
+/// M2. A fiber that overflows its stack is named, with its spawn line and the size of the stack,
+/// and the process is aborted.
 #[test]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn an_overflow_names_its_fiber() {
@@ -108,7 +108,7 @@ fn an_overflow_names_its_fiber() {
     }
 }
 
-/// M2. So is a nameless one with the default stack.
+/// M2. So is an unnamed one with the default stack.
 #[test]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn an_overflow_of_a_nameless_fiber() {
@@ -146,8 +146,8 @@ fn faults_of_others_are_left_to_others() {
     }
 }
 
-/// M5 (out of stacks). With stacks for four fibers a hundred run all the same: those that
-/// find none queue, are counted, and go on when stacks come back.
+/// M5 (out of stacks). With stacks for four fibers a hundred run all the same: those without a
+/// stack queue, are counted, and resume when stacks become available.
 #[test]
 fn more_fibers_than_stacks() {
     for scheduler in SCHEDULERS {
@@ -185,8 +185,8 @@ fn more_fibers_than_stacks() {
     }
 }
 
-/// M5 (out of stacks). A stack that a worker has in hand does not keep a fiber from starting
-/// that another worker has: none waits while a stack is free.
+/// M5 (out of stacks). A stack cached by one worker does not keep a fiber of another worker from
+/// starting: none waits while a stack is free.
 #[test]
 fn no_fiber_waits_while_a_stack_is_free() {
     let shapes = SCHEDULERS
@@ -223,8 +223,8 @@ fn no_fiber_waits_while_a_stack_is_free() {
     }
 }
 
-/// M5 (out of stacks). A fiber whose stack the system will never give is not run, and takes
-/// nobody along.
+/// M5 (out of stacks). A fiber with a stack size that the system cannot provide is not run, and
+/// other fibers are unaffected.
 #[test]
 fn a_stack_that_no_system_can_give() {
     let runtime = runtime(1);
@@ -245,8 +245,8 @@ fn a_stack_that_no_system_can_give() {
     }
 }
 
-/// M3, M7. Fibers that come and go one after another use one stack: memory stays where it
-/// is, and the system is not asked for any.
+/// M3, M7. Fibers that run one after another use one stack: memory use stays constant, and none is
+/// requested from the system.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_stacks_are_reused() {
@@ -264,12 +264,12 @@ fn alone_stacks_are_reused() {
     let grown = resident().saturating_sub(memory);
     // A chunk of headers for the other worker is 2 MiB; a hundred thousand stacks are 1.6 GB.
     assert!(grown < SLACK as usize * (8 << 20), "grew by {grown} bytes");
-    // A few may come with what the other worker's thread allocates; a stack each would be
+    // A few may come from allocations of the other worker's thread; a stack each would be
     // thousands.
     assert!(mappings() <= maps + 8 * (SLACK * SLACK) as usize);
 }
 
-/// M3. After a burst of deep stacks memory is given back; what stays is the bounded cache.
+/// M3. After a burst of deep stacks memory is returned; what stays is the bounded cache.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
@@ -305,7 +305,7 @@ fn alone_memory_follows_a_burst_down() {
 }
 
 /// M5. A hundred thousand parked fibers, a stack each, under the system's default limit on
-/// mappings; all go on.
+/// mappings; all resume.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
@@ -345,8 +345,8 @@ fn alone_a_hundred_thousand_parked_fibers() {
     }
 }
 
-/// M2, hazard 6. What a fiber's default stack must hold: formatting, a panic that is caught,
-/// with a backtrace.
+/// M2, hazard 6. What a fiber's default stack must hold: formatting, a caught panic, with a
+/// backtrace.
 #[test]
 fn ordinary_work_fits_a_stack() {
     let ended = apart(
@@ -388,7 +388,7 @@ fn a_pool_may_keep_every_stack_warm() {
     }
 }
 
-/// What the process has asked the system for so far.
+/// Memory that the process has requested from the system so far.
 #[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Asked {
@@ -410,8 +410,8 @@ fn others_sleep() -> bool {
 }
 
 /// M6. After a prewarm the first burst of so many fibers, all alive at once, starts no thread,
-/// takes no address space, maps nothing, and finds the memory of its stacks in place; without
-/// one it does all of that.
+/// takes no address space, maps nothing, and finds the memory of its stacks in place; without a
+/// prewarm it does all of that.
 #[test]
 #[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
 fn the_first_burst_after_a_prewarm_asks_for_nothing() {
@@ -461,7 +461,7 @@ fn the_first_burst_after_a_prewarm_asks_for_nothing() {
             }
             runtime
         };
-        // What the process needs once, whatever the runtime.
+        // What the process needs once, with any runtime.
         build(None).run(|| ());
         burst(&build(Some(FIBERS)));
 
@@ -482,7 +482,7 @@ fn the_first_burst_after_a_prewarm_asks_for_nothing() {
             "{warm_faults} page faults warm, {cold_faults} cold"
         );
     };
-    // Who looks for deadlocks has a thread, which comes when it likes.
+    // The deadlock detector has a thread, which may start at any time.
     let alone = [("PIRN_DEADLOCK", "off")];
     let name = "stacks::the_first_burst_after_a_prewarm_asks_for_nothing";
     if let Some(ended) = apart(name, &alone, part) {

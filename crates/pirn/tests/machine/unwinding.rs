@@ -1,5 +1,5 @@
-//! Fibers that wait or yield while they unwind: whoever they wait for runs, wherever it is
-//! queued, and nobody takes them for somebody else.
+//! Fibers that wait or yield while they unwind: the fiber that they wait for runs, in any queue,
+//! and none is taken for another.
 
 use std::any::Any;
 use std::panic::panic_any;
@@ -28,15 +28,15 @@ fn unwind_through(payload: impl Any + Send, last: impl FnMut()) -> ! {
     panic_any(payload)
 }
 
-/// Joins `sibling`, which must end in time; notes it in `met`, since a destructor that runs
-/// during a panic had better not panic itself.
+/// Joins `sibling`, which must end in time; records that in `met`, since a destructor that runs
+/// during a panic must not panic itself.
 fn meet(sibling: &mut Option<JoinHandle<()>>, met: &AtomicBool) {
     let joined = sibling.take().expect("joined once").join_timeout(LONG);
     met.store(matches!(joined, Ok(Ok(()))), Ordering::SeqCst);
 }
 
-/// A fiber that unwinds joins a sibling that is in its worker's ring: on the only worker
-/// there is, the sibling runs all the same.
+/// A fiber that unwinds joins a sibling in its worker's ring: on a single worker, the sibling runs
+/// all the same.
 #[test]
 fn a_sibling_in_the_ring_is_joined() {
     for scheduler in SCHEDULERS {
@@ -54,7 +54,7 @@ fn a_sibling_in_the_ring_is_joined() {
     }
 }
 
-/// The same, of a sibling that is spawned while the fiber unwinds.
+/// The same, with a sibling that is spawned while the fiber unwinds.
 #[test]
 fn a_sibling_spawned_in_a_destructor_is_joined() {
     for scheduler in SCHEDULERS {
@@ -69,8 +69,8 @@ fn a_sibling_spawned_in_a_destructor_is_joined() {
     }
 }
 
-/// The same, of a sibling that comes from a thread outside and so is in the injector; by
-/// waiting and by yielding.
+/// The same, with a sibling that is spawned from a thread and so is in the injector; by waiting and
+/// by yielding.
 #[test]
 fn a_sibling_in_the_injector_is_met() {
     for scheduler in SCHEDULERS {
@@ -113,9 +113,9 @@ fn a_sibling_in_the_injector_is_met() {
     }
 }
 
-/// Two fibers of one worker wait in the middle of unwinding. Each stays the one that panics
-/// and ends with its own panic, in either order; while the second is left, the others give
-/// way to each other at once, as ever; when both have gone, nobody panics.
+/// Two fibers of one worker wait during unwinding. Each stays panicking and ends with its own
+/// panic, in either order. While the second is left, the other fibers yield to each other at once,
+/// as usual; when both have ended, no fiber panics.
 #[test]
 fn two_wait_in_the_middle_of_unwinding() {
     for first in [0, 1] {
@@ -158,15 +158,15 @@ fn two_wait_in_the_middle_of_unwinding() {
     }
 }
 
-/// After a fiber that had to be suspended in the middle of unwinding has ended, the next one
-/// that unwinds stays on its thread again: what runs after it is not seen as panicking.
+/// After a fiber that had to be suspended during unwinding has ended, the next one that unwinds
+/// stays on its thread again: the fibers that run after it do not appear as panicking.
 #[test]
 fn the_next_that_unwinds_stays_in_place() {
     for _ in 0..5 {
         alone(|| {
             let (tx, rx) = channel::bounded(1);
             let (done, seen) = channel::bounded(1);
-            // Runs while the first is suspended; what it spawns runs when that one has ended.
+            // Runs while the first is suspended; its own spawn runs when the first has ended.
             let sibling = pirn::spawn(move || {
                 let nap = || _ = pirn::sleep(Duration::from_millis(1));
                 pirn::spawn(move || unwind_through(2, nap)).detach();
