@@ -1,4 +1,4 @@
-//! crossbeam-channel's tests on pirn's channels, used by fibers. The modules are made by
-//! `build/main.rs` out of the files of the package.
+//! crossbeam-channel's tests on pirn's channels, used by fibers. `build/main.rs` generates the
+//! modules from the files of the package.
 
 include!(concat!(env!("OUT_DIR"), "/fibers.rs"));
