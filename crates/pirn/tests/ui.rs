@@ -1,5 +1,5 @@
-//! What must not compile: borrows that could outlive their frame, values that could change
-//! threads, guards that could move. Beside each case are the compiler's words for it.
+//! Code that must not compile: borrows that could outlive their frame, values that could change
+//! threads, guards that could move. Beside each case is the expected compiler output.
 #![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 
 #[test]

@@ -1,4 +1,4 @@
-//! A child outlives the body of its scope: it may borrow what is outside, not what is inside.
+//! A child outlives the body of its scope: it may borrow from outside the body, not from inside.
 
 fn main() {
     pirn::scope(|s| {

@@ -1,5 +1,5 @@
-//! Joining by hand does not help, as the compiler cannot know that it happens: a borrow needs
-//! a scope.
+//! A join by hand does not help, as the compiler cannot know that it happens: a borrow needs a
+//! scope.
 
 fn main() {
     let local = String::from("here");

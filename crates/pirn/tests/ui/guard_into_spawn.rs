@@ -1,4 +1,4 @@
-//! A lock is freed where it was taken: its guard does not move to another fiber.
+//! A lock is released by the fiber that acquired it: its guard does not move to another fiber.
 
 fn main() {
     let mutex = pirn::sync::Mutex::new(0);

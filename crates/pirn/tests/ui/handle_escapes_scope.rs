@@ -1,4 +1,4 @@
-//! A scoped handle is of no use after its scope: it cannot leave it.
+//! A scoped handle is useless after its scope: it cannot leave it.
 
 fn main() {
     let handle = pirn::scope(|s| s.spawn(|| 1));

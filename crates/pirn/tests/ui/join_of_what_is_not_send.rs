@@ -1,4 +1,4 @@
-//! The second half of a join may run on another thread: what it takes along must be `Send`.
+//! The second half of a join may run on another thread: its captures must be `Send`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! A half has the scope of the fiber that it runs on; that of the other one stays where it is.
+//! A half has the scope of the fiber that it runs on; it cannot use that of the other half.
 
 fn main() {
     pirn::par::scope(|outer| {

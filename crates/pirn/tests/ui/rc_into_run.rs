@@ -1,4 +1,4 @@
-//! `run` hands its closure to a worker: what it borrows must be `Sync`.
+//! `run` passes its closure to a worker: what it borrows must be `Sync`.
 
 use std::rc::Rc;
 

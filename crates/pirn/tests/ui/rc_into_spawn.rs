@@ -1,4 +1,4 @@
-//! A fiber may run on another thread: what it takes along must be `Send`.
+//! A fiber may run on another thread: its captures must be `Send`.
 
 use std::rc::Rc;
 

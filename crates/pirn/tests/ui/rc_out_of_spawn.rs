@@ -1,4 +1,4 @@
-//! A result travels to whoever joins: it must be `Send`.
+//! A result moves to the thread of its joiner: it must be `Send`.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Both ends of a channel go where they are sent only if the values may follow.
+//! Both ends of a channel are `Send` only if the values are.
 
 use std::rc::Rc;
 

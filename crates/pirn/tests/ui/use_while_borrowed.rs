@@ -1,4 +1,4 @@
-//! While a child may change a local, the body of the scope cannot look at it.
+//! While a child may change a local, the body of the scope cannot read it.
 
 fn main() {
     let mut count = 0;
