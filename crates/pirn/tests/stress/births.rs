@@ -1,4 +1,4 @@
-//! Fibers that come and go by the million.
+//! Short-lived fibers by the million.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ fn all_ran(runs: &[AtomicU8]) {
     assert_eq!(missing, None, "did not run");
 }
 
-/// B1, B16. Spawned by a tree of fibers and by threads at once: every one runs once.
+/// B1, B16. Spawned by a tree of fibers and by threads at once: each runs once.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn spawns_from_fibers_and_threads() {
@@ -77,7 +77,7 @@ fn halve(runs: &Arc<[AtomicU8]>, first: usize, end: usize) {
     right.join().unwrap();
 }
 
-/// B3. One fiber spawns, all the others steal: every id exactly once.
+/// B3. One fiber spawns, all the others steal: each id exactly once.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn steals_exactly_once() {
@@ -109,8 +109,8 @@ fn steals_exactly_once() {
     }
 }
 
-/// M7, H-5. A million spawned and joined, or dropped, or cancelled: memory stays flat, and
-/// every capture and result is dropped once.
+/// M7, H-5. A million spawned and joined, or dropped, or cancelled: memory stays flat, and every
+/// capture and result is dropped once.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn alone_spawn_and_join_with_flat_memory() {
@@ -184,8 +184,8 @@ fn many_joiners() {
     });
 }
 
-/// C5. A million fibers drip in from outside with gaps of every length, some of which meet
-/// a worker on its way to sleep: none stalls.
+/// C5. A million fibers arrive from outside with gaps of every length, some of which coincide with
+/// a worker that parks: none stalls.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn fibers_that_drip_in() {
@@ -200,7 +200,7 @@ fn fibers_that_drip_in() {
             runtime
                 .spawn(move || count.fetch_add(1, Ordering::Relaxed))
                 .detach();
-            // Until all have run, so that the workers do go to sleep between.
+            // Until all have run, so that the workers park in between.
             if gap % 16 == 0 {
                 let start = now();
                 while ran.load(Ordering::Relaxed) <= i {
@@ -216,7 +216,8 @@ fn fibers_that_drip_in() {
     });
 }
 
-/// C5. A million fibers drip in from outside, one at a time after gaps of every length: none waits for a second.
+/// C5. A million fibers arrive from outside, one at a time after gaps of every length: none waits for a
+/// second.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_million_drip_in() {

@@ -1,4 +1,4 @@
-//! Channels that end while values go through them.
+//! Channels that close while values pass through them.
 
 use crate::channel_games::{CAPACITIES, cascade, close_amid};
 use crate::crew::{CREWS, Crew};
@@ -14,7 +14,7 @@ fn with_everybody(storm: impl Fn(Crew, usize, usize)) {
     }
 }
 
-/// A9. What was admitted before a close arrives, what was not comes back.
+/// A9. Each value admitted before a close arrives; every other one is returned.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closes_amid_traffic() {

@@ -1,4 +1,4 @@
-//! Millions that are alive at once.
+//! Millions of fibers alive at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,8 +11,8 @@ use crate::rig::{eventually, mappings, resident, scaled};
 
 const MILLION: usize = 1_000_000;
 
-/// M5. A million parked fibers, a stack each, under the system's default limit on mappings:
-/// a page and a little more for each, and all go on.
+/// M5. A million parked fibers, a stack each, under the system's default limit on mappings: a
+/// little over a page for each, and all resume.
 #[test]
 #[ignore = "storm: takes five gigabytes"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
@@ -77,8 +77,8 @@ fn alone_a_hundred_thousand_sleeping_fibers() {
     assert_eq!(ended.load(Ordering::Relaxed), SLEEPERS);
 }
 
-/// M1, R2. A million queued fibers cost their headers, not stacks: a worker runs them one
-/// after the other on the few that are warm.
+/// M1, R2. A million queued fibers cost their headers, not stacks: a worker runs them one after the
+/// other on the few cached stacks.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]

@@ -1,4 +1,4 @@
-//! Joins by the million, and whatever happens in the middle of them.
+//! Joins by the million, and events in the middle of them.
 
 use crate::par_games::{
     Tree, cancel_amid, end_amid, join_in_flat_memory, wait_for_each_other,
@@ -21,7 +21,7 @@ fn trees_of_all_kinds() {
     });
 }
 
-/// O9. Whoever goes through a tree is cancelled.
+/// O9. Fibers that walk a tree are cancelled.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn cancellations_amid_trees() {
@@ -39,7 +39,7 @@ fn halves_wait_for_each_other() {
     on_every_shape(|runtime| wait_for_each_other(runtime, scaled(20_000)));
 }
 
-/// O9. Ten million joins, of which a million become fibers: memory stays where it is.
+/// O9. Ten million joins, of which a million become fibers: memory use stays constant.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn alone_ten_million_joins() {

@@ -1,6 +1,6 @@
-//! Storms: a million operations and more of one kind, with exact results, on runtimes of
-//! every shape, and not one act of a safety net. Ignored by an ordinary run of the tests;
-//! `cargo xtask stress` repeats them.
+//! Storms: a million operations and more of one kind, with exact results, on runtimes of every
+//! shape, and no intervention of a safety net. Ignored by an ordinary run of the tests; `cargo
+//! xtask stress` repeats them.
 #![cfg(not(any(loom, shuttle)))]
 #![allow(
     clippy::disallowed_methods,
@@ -8,7 +8,7 @@
     reason = "fibers are tested beside plain threads and against the real clock"
 )]
 
-/// Traffic on channels that ends in the middle.
+/// Channels that close in the middle of traffic.
 #[path = "../it/channel_games.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
 mod channel_games;
@@ -20,38 +20,38 @@ mod crew;
 #[path = "../it/par_games.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
 mod par_games;
-/// Numbers to be sorted.
+/// Numbers to sort.
 #[path = "../it/par_patterns.rs"]
 mod par_patterns;
 /// Lengths of parallel work, and work that takes a while or panics.
 #[path = "../it/par_rig.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
 mod par_rig;
-/// Runtimes of every shape, and what the system says of us.
+/// Runtimes of every shape, and the system's statistics of this process.
 #[path = "../it/rig.rs"]
 #[allow(dead_code, reason = "the storms need only some of it")]
 mod rig;
 
-/// Fibers that come and go: each runs once, each is joined, memory stays where it is.
+/// Short-lived fibers: each runs once, each is joined, memory use stays constant.
 mod births;
-/// Channels that end while values go through them.
+/// Channels that close while values pass through them.
 mod closes;
-/// Millions that are alive at once, and what they cost.
+/// Millions of fibers alive at once, and their cost.
 mod crowds;
-/// Joins by the million, and whatever happens in the middle of them.
+/// Joins by the million, and events in the middle of them.
 mod forks;
-/// Waits and wakes that meet in every window.
+/// Waits and wakes that coincide in every window.
 mod meetings;
-/// Beats that are kept where fibers may migrate.
+/// Heartbeats that are on time where fibers may migrate.
 #[expect(unsafe_code, reason = "lets fibers migrate")]
 mod migrants;
 /// Scopes, nested and in sequence.
 mod scopes;
-/// One of several things, again and again.
+/// Selects, repeatedly.
 mod selects;
-/// Pools and servers that settle before their work comes, and the processors that work on it.
+/// Pools and servers that settle before their work arrives, and the processors that work on it.
 mod shares;
-/// Threads that are taken away, and neighbors that make noise.
+/// Blocked threads, and neighbors that compute.
 mod stalls;
 /// Reader-writer locks and semaphores, by requests that wait and that give up.
 mod turns;

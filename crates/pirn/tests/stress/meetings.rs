@@ -1,4 +1,4 @@
-//! Waits and wakes that meet in every window.
+//! Waits and wakes that coincide in every window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use crate::rig::{on_every_shape, scaled};
 
 const MILLION: usize = 1_000_000;
 
-/// F3, F4, F7. Pairs hand the turn to and fro by the token alone, on fibers, threads, both.
+/// F3, F4, F7. Pairs pass a turn back and forth by the token alone, on fibers, threads, both.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn turns_by_the_token() {
@@ -53,8 +53,8 @@ fn play(turn: &AtomicUsize, mine: usize, rounds: usize, other: &Fiber) {
     }
 }
 
-/// F3, G2. Limits that run out meet wakes that come: every token is consumed once, none is
-/// lost, whatever the moment.
+/// F3, G2. Expiring limits coincide with wakes: each token is consumed once, none is lost, at any
+/// timing.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn limits_meet_wakes() {
@@ -73,7 +73,7 @@ fn limits_meet_wakes() {
                 {
                     i += 1;
                     park_timeout(Duration::from_nanos(i * 7_919 % 90_000));
-                    // What was given before the wait ended has been seen by it.
+                    // Writes before the end of the wait are visible after it.
                     let seen = given.load(Ordering::SeqCst);
                     taken.store(seen, Ordering::SeqCst);
                 }
@@ -83,7 +83,7 @@ fn limits_meet_wakes() {
             given.fetch_add(1, Ordering::SeqCst);
             parker.fiber().unpark();
             if i % 64 == 0 {
-                // Now and then until it has been noticed, so that both orders occur.
+                // Repeated until it has been noticed, so that both orders occur.
                 let mut looks = 0_u64;
                 while taken.load(Ordering::SeqCst) <= i {
                     looks += 1;
@@ -99,7 +99,7 @@ fn limits_meet_wakes() {
     });
 }
 
-/// F10. Fibers of two runtimes and threads all unpark each other; who is owed a wake gets it.
+/// F10. Fibers of two runtimes and threads all unpark each other; each unparked waiter wakes.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn wakes_across_runtimes() {
@@ -136,7 +136,7 @@ fn wakes_across_runtimes() {
     }
 }
 
-/// D-3. A million yields among many: everybody comes round.
+/// D-3. A million yields among many: each fiber gets its turn.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn yields_of_many() {

@@ -1,5 +1,5 @@
-//! Beats that are kept where fibers may migrate: while a hundred fibers block their threads, and
-//! beside fibers that compute on every worker.
+//! Heartbeats that are on time where fibers may migrate: while a hundred fibers block their
+//! threads, and beside fibers that compute on every worker.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,13 +18,13 @@ const ENOUGH: u64 = 24;
 
 fn free(workers: usize) -> Runtime {
     let builder = Runtime::builder().workers(workers);
-    // SAFETY: nothing that runs here keeps anything of its thread over a wait.
+    // SAFETY: no fiber here keeps a reference to a thread-local over a wait.
     let builder = unsafe { builder.free_migration() };
     builder.build().unwrap()
 }
 
-/// How often a fiber's heart beats while `meanwhile` takes its course on the same runtime, of
-/// [`PULSES`] times.
+/// Returns how many of [`PULSES`] beats of a fiber are on time while `meanwhile` runs on the same
+/// runtime.
 fn beats(runtime: &Runtime, meanwhile: impl FnOnce(&Runtime, &Arc<AtomicBool>)) -> u64 {
     let (over, count) = (
         Arc::new(AtomicBool::new(false)),
@@ -49,7 +49,7 @@ fn beats(runtime: &Runtime, meanwhile: impl FnOnce(&Runtime, &Arc<AtomicBool>)) 
 }
 
 /// E11, E12. A hundred fibers block sixteen workers for two seconds: a heart that has beaten on one
-/// of them goes on, all the others come back, and the threads go.
+/// of them keeps beating, all the others resume, and the extra threads end.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn kidnapped_workers() {
@@ -65,7 +65,7 @@ fn kidnapped_workers() {
         println!("16 workers, 100 fibers in raw sleeps: {had} beats of {PULSES}");
         had >= ENOUGH
     });
-    // Somebody else may have the processors for a while.
+    // Other processes may occupy the processors for a while.
     assert!(kept, "in none of three attempts");
 }
 
@@ -88,9 +88,10 @@ fn beside_hogs(hogs: usize) -> u64 {
     had
 }
 
-/// Up to twice as many threads as workers compute at a time: fewer fibers than that leave a heart its
-/// beat. (More leave it none, for nobody takes a processor from a fiber.) Half, and any of three:
-/// on a machine with fewer processors than threads a beat may be late by a time slice or two.
+/// Up to twice as many threads as workers compute at a time: beside fewer fibers than that a heart keeps its
+/// beat. (Beside more it has none, since fibers are not preempted.) Half of the beats must be on time, in any
+/// of three attempts: on a machine with fewer processors than threads a beat may be late by a time slice or
+/// two.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn noisy_neighbors() {

@@ -36,7 +36,7 @@ fn scopes_in_sequence() {
     });
 }
 
-/// Trees of scopes: every node waits for its children, who borrow from it.
+/// Trees of scopes: every node waits for its children, which borrow from it.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn scopes_nested() {
@@ -85,7 +85,7 @@ fn scopes_from_many_threads() {
     });
 }
 
-/// Children that panic among children that do not: the panic is raised, whoever has started is
+/// Children that panic among children that do not: the panic is raised, every started child is
 /// waited for, and the others do not start.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
@@ -122,8 +122,8 @@ fn scopes_with_panics() {
     drop(std::panic::take_hook());
 }
 
-/// K10. Ten million children with half a KiB of captures each through one scope, as a server
-/// that never closes its scope has them: memory stays where it is.
+/// K10. Ten million children with half a KiB of captures each through one scope, as in a server
+/// that never closes its scope: memory use stays constant.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn alone_ten_million_large_children() {
@@ -152,8 +152,8 @@ fn alone_ten_million_large_children() {
     });
 }
 
-/// K5. Scopes in scopes, some of whose children panic, under a token that is cancelled sooner or
-/// later: whoever has begun has ended when the outermost scope is left.
+/// K5. Nested scopes, in which some children panic, under a token that is cancelled sooner or
+/// later: every started child has ended when the outermost scope is left.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn nested_scopes_that_panic_and_are_cancelled() {

@@ -11,8 +11,8 @@ use crate::rig::scaled;
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// J8. A ring of 16 selects over 16 rendezvous channels: each receives from the left or sends
-/// to the right, then from the right or to the left. As much is received as sent.
+/// J8. A ring of 16 selects over 16 rendezvous channels: each receives from the left or sends to
+/// the right, then from the right or to the left. Sends and receives balance.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_ring_of_selects_in_both_directions() {
@@ -41,7 +41,7 @@ fn a_ring_of_selects_in_both_directions() {
     }
 }
 
-/// Goes on until every member has had its rounds, so that nobody is left without a partner.
+/// Continues until every member has completed its rounds, so that each one has a partner.
 fn ring_member(
     left: &(Sender<usize>, Receiver<usize>),
     right: &(Sender<usize>, Receiver<usize>),
@@ -135,8 +135,7 @@ fn drain(a: &Receiver<usize>, b: &Receiver<usize>, seen: &[AtomicUsize]) {
     }
 }
 
-/// Time-outs race data on both sides; a value that was not sent is sent again, so each arrives
-/// once.
+/// Timeouts race data on both sides; an unsent value is sent again, so each arrives once.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn selects_that_run_out_of_time() {
@@ -185,8 +184,8 @@ fn insist(tx: &Sender<usize>, value: usize) {
     }
 }
 
-/// Many parked receivers, selecting and not, and several closers: exactly one close counts,
-/// everybody is told.
+/// Many parked receivers, selecting and not, and several closers: exactly one close counts, and
+/// every receiver is notified.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn closers_meet_a_crowd() {

@@ -1,8 +1,8 @@
-//! Pools and servers with fibers that settle before the work comes: the time that the work takes, as a
-//! multiple of what plain threads need for it in the same minute, and the share of each worker.
+//! Pools and servers with fibers that settle before the work arrives: the time of the work, as a multiple of
+//! the time of plain threads in the same minute, and the share of each worker.
 //!
-//! Each kind is measured many times, and each time on a new runtime, which knows no spawn line
-//! yet. What was measured is printed (`--nocapture`).
+//! Each kind is measured many times, and each time on a new runtime, which has no history of spawn
+//! lines. The measurements are printed (`--nocapture`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,8 +26,8 @@ use crate::rig::shaped;
 /// From the spawn of a pool to its first job.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A computation of a fixed number of steps: a thread that waits for a processor does not get on
-/// with it meanwhile.
+/// A computation of a fixed number of steps: a thread that waits for a processor makes no progress
+/// meanwhile.
 #[derive(Copy, Clone)]
 struct Job(u64);
 
@@ -53,7 +53,7 @@ impl Job {
     }
 }
 
-/// What as many plain threads as can run at a time need for `jobs` jobs.
+/// Returns the time that as many plain threads as can run at a time need for `jobs` jobs.
 fn on_threads(jobs: usize, most: usize, job: Job) -> Duration {
     let processors = thread::available_parallelism().unwrap().get();
     let next = AtomicUsize::new(0);
@@ -70,7 +70,7 @@ fn on_threads(jobs: usize, most: usize, job: Job) -> Duration {
     start.elapsed()
 }
 
-/// Times of one kind of program, as multiples of what plain threads need.
+/// Times of one kind of program, as multiples of the time of plain threads.
 struct Ratios(Vec<f64>);
 
 impl Ratios {
@@ -141,7 +141,7 @@ impl Jobs {
         }
     }
 
-    /// Supplies `jobs` jobs, the last ones; returns when that began.
+    /// Supplies the last `jobs` jobs; returns when that began.
     fn supply(&self, jobs: usize) -> Instant {
         let start = Instant::now();
         match self {
@@ -173,7 +173,7 @@ enum Spawner {
     Thread,
 }
 
-/// The time that a pool of `fibers` fibers takes for `jobs` jobs that come when it has settled.
+/// Returns the time that a settled pool of `fibers` fibers takes for `jobs` jobs.
 fn pool(
     runtime: &Runtime,
     (spawner, supply, fibers): (Spawner, Supply, usize),
@@ -225,8 +225,8 @@ fn pool(
     }
 }
 
-/// Ratios of `rounds` pools, each on a runtime of its own. What threads need is measured after each
-/// fifth one, on a fifth of the jobs.
+/// Ratios of `rounds` pools, each on a runtime of its own. The time of threads is measured after
+/// each fifth one, on a fifth of the jobs.
 fn pools(kind: (Spawner, Supply, usize), workers: usize, rounds: usize) -> Ratios {
     const JOBS: usize = 500;
     const PART: usize = 5;
@@ -272,7 +272,7 @@ fn measure_pools(kinds: &[(Spawner, Supply)], rounds: usize) {
     assert!(within * 10 >= all * 9, "{within} of {all} within 1.1");
 }
 
-/// Pools that a fiber spawns, whatever their jobs come through.
+/// Pools that a fiber spawns, with jobs from any kind of source.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn alone_pools_use_all_processors() {
@@ -341,7 +341,7 @@ enum Serves {
     Group,
 }
 
-/// When the connections come.
+/// When the connections are opened.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 enum Arrival {
     /// One by one, while the server is idle.
@@ -445,8 +445,8 @@ fn arrive(address: SocketAddr, connections: usize, arrival: Arrival) -> Vec<TcpS
     }
 }
 
-/// Returns the time of `rounds` requests on each of `connections` connections, as a multiple of what
-/// threads need, and the largest share of a worker, as a multiple of the mean.
+/// Returns the time of `rounds` requests on each of `connections` connections, as a multiple of the time of
+/// threads, and the largest share of a worker, as a multiple of the mean.
 fn serve(
     (how, arrival, connections): (Serves, Arrival, usize),
     workers: usize,

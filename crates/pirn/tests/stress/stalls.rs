@@ -1,7 +1,7 @@
-//! Threads that are taken away, and neighbors that make noise: what still starts, when, and
-//! who keeps its beat. What was measured is printed (`cargo xtask stress --verbose`).
+//! Blocked threads, and neighbors that compute: which fibers still start, when, and which keep
+//! their beat. The measurements are printed (`cargo xtask stress --verbose`).
 //!
-//! Each workload is given a [`Builder`], so that it can be had in every mode of a runtime.
+//! Each workload is given a [`Builder`], so that it can run in every mode of a runtime.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use pirn::time::{interval, sleep, timeout};
 
 use crate::rig::{LONG, eventually};
 
-/// What some of a thousand took: the median, what 99 of 100 took at most, the longest.
+/// Durations of some of a thousand: the median, the 99th percentile, the longest.
 #[derive(Debug)]
 struct Took {
     median: Duration,
@@ -58,14 +58,14 @@ impl Threads {
     }
 }
 
-/// What came of a wave of fibers that block their threads.
+/// Results of a wave of fibers that block their threads.
 #[derive(Debug)]
 struct Wave {
     /// How long fibers that were spawned meanwhile took to start.
     fresh: Took,
     /// How many of those were measured.
     measured: usize,
-    /// Of the beats that fibers which had settled before should have had, how many they had.
+    /// The share of the due beats that fibers settled before had.
     beats: (u64, u64),
     /// How many of the blocked fibers a report named by their line.
     named: usize,
@@ -132,8 +132,8 @@ fn wave(builder: Builder, workers: usize) -> Wave {
     }
 }
 
-/// E2, E12. What is fresh starts soon though a hundred fibers block their threads, who are
-/// named by a report, and the threads go when the wave is over.
+/// E2, E12. A fresh fiber starts soon though a hundred fibers block their threads; a report names
+/// those, and the extra threads end after the wave.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn a_wave_of_blocking_fibers() {
@@ -147,10 +147,10 @@ fn a_wave_of_blocking_fibers() {
     assert!(wave.fresh.most < LONG / 60, "{wave:?}");
 }
 
-/// How a heart that should beat thirty times did beside hogs.
+/// Results of a heart that should beat thirty times beside fibers that compute.
 #[derive(Debug)]
 struct Beats {
-    /// Beats of a fiber that had settled before the hogs came.
+    /// Beats of a fiber that had settled before the others came.
     settled: u64,
     /// Fibers that a thread spawned for each beat and that ran before the next.
     fresh: u64,
@@ -194,7 +194,7 @@ fn noise(builder: Builder, polite: bool) -> Beats {
         .collect();
     let mut before = settled.load(Ordering::SeqCst);
     if polite {
-        // A worker looks at its timers after so many runs, until it has seen how long they are.
+        // A worker checks its timers after so many runs, until it has measured how long they are.
         let so_far = before;
         eventually("it beats on", || {
             before = settled.load(Ordering::SeqCst);
@@ -232,13 +232,13 @@ fn tell(hogs: &str, beats: &Beats) {
     );
 }
 
-/// N3. A beat is kept beside fibers that compute and yield now and then. Beside those that do
-/// not, what has not started waits for one of them, and starts in the end.
+/// N3. A beat is kept beside fibers that compute and yield now and then. Beside those that do not,
+/// a fresh fiber waits for one of them, and starts in the end.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn noisy_neighbors() {
     tell("do not", &noise(Runtime::builder(), false));
-    // Somebody else may have the processors for a while.
+    // Other processes may occupy the processors for a while.
     let third = u64::from(PULSES / 3);
     let kept = (0..3).any(|_| {
         let polite = noise(Runtime::builder(), true);
@@ -248,8 +248,8 @@ fn noisy_neighbors() {
     assert!(kept, "in none of three attempts");
 }
 
-/// N9. How late a limit around code that knows nothing of fibers ends it: a thousand of them,
-/// a few at a time.
+/// N9. How late a limit around code without interruption points ends it: a thousand of them, a few
+/// at a time.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn limits_around_foreign_code() {

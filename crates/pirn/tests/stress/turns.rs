@@ -58,7 +58,7 @@ fn readers_and_writers() {
     });
 }
 
-/// Requests for nought to seven of seven permits; every third has a limit.
+/// Requests for zero to seven of seven permits; every third has a limit.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn permits_of_every_size() {

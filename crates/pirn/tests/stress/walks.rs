@@ -1,5 +1,5 @@
-//! Snapshots of a hundred thousand fibers: how long a fiber is delayed that sleeps for five milliseconds at a
-//! time. What was measured is printed (`cargo xtask stress --verbose`).
+//! Snapshots of a hundred thousand fibers: the delay of a fiber that sleeps for five milliseconds at a time.
+//! The measurements are printed (`cargo xtask stress --verbose`).
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -27,11 +27,11 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// What a fiber that goes on all the time has seen.
+/// Measurements of a fiber that runs all the time.
 #[derive(Default)]
 struct Seen {
     stop: AtomicBool,
-    /// How much later than asked for a sleep ended, in nanoseconds.
+    /// How late a sleep ended, in nanoseconds.
     late: AtomicU64,
     /// The longest time that the worker was held between two runs of a fiber, in nanoseconds of its processor time.
     held: AtomicU64,

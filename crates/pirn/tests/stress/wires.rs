@@ -1,4 +1,5 @@
-//! Sockets by the hundred thousand: conversations, limits that run out when bytes come, one socket that many share.
+//! Sockets by the hundred thousand: conversations, limits that expire as bytes arrive, one socket that many
+//! fibers share.
 
 use std::io::{ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -12,8 +13,8 @@ use crate::rig::{on_every_shape, scaled};
 
 const PAIRS: usize = 64;
 
-/// N4. Each question is answered by itself, byte for byte, as many conversations as there are pairs
-/// at once; some are between workers.
+/// N4. Each question gets its own answer, byte for byte, in as many concurrent conversations as
+/// there are pairs; some are between workers.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn conversations() {
@@ -50,8 +51,8 @@ fn conversations() {
     });
 }
 
-/// N9. A limit of some microseconds around each read, bytes that come at about that time: each byte is read
-/// once and in its turn, and a read that was too late has taken none.
+/// N9. A limit of some microseconds around each read, with bytes arriving at about that time: each byte is
+/// read once and in order, and a read that timed out has taken none.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn limits_and_bytes_meet() {
@@ -100,8 +101,8 @@ fn limits_and_bytes_meet() {
     });
 }
 
-/// N4. Many send on one socket and many receive on the other, and some of those are cancelled amid their waits: each
-/// datagram comes to one of them.
+/// N4. Many send on one socket and many receive on the other, and some of those are cancelled amid their
+/// waits: each datagram reaches one of them.
 #[test]
 #[ignore = "a storm: run by `cargo xtask stress`"]
 fn one_socket_for_many() {
@@ -111,7 +112,7 @@ fn one_socket_for_many() {
         let (to, from) = UnixDatagram::pair().unwrap();
         let came: Vec<AtomicU8> = (0..PARTIES * each).map(|_| AtomicU8::new(0)).collect();
         let (to, from, came) = (&to, &from, &came);
-        // Until it is told to end, or is cancelled; true if it was told.
+        // Until it is ended or cancelled; returns true if it was ended.
         let receive = move || {
             loop {
                 let mut number = [0; 8];
