@@ -1,8 +1,8 @@
 //! The counted process: works between two marks, on the one worker of a runtime.
 //!
-//! At the first mark it tells the counting process which thread the worker is and where in
-//! memory the marks are, and waits for a byte. From there on it is stepped; what comes before,
-//! the starting of the parties and the first blocks of memory, runs freely.
+//! At the first mark it sends the counting process the worker's thread and the addresses of the
+//! marks, and waits for a byte. From there on it is stepped. Everything before, such as the start
+//! of the parties and the first allocations, runs at full speed.
 
 use std::hint::black_box;
 use std::io::{self, Read, Write};
@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use pirn::Runtime;
 use pirn::runtime::Deadlock;
 
-/// Told at the start of a line of its own.
+/// Sent at the start of a line of its own.
 pub(crate) const READY: &str = "ready ";
 
 /// What comes after this is counted.
@@ -25,8 +25,7 @@ pub(crate) fn begin() {
     first();
 }
 
-/// The first mark. The two differ in what they do, so that the compiler does not make them
-/// one.
+/// The first mark. The bodies of the two differ, so that the compiler does not merge them.
 #[inline(never)]
 extern "C" fn first() {
     black_box(1);
@@ -41,10 +40,10 @@ pub(crate) extern "C" fn end() {
 /// How many operations there are between the marks; an arbitrary number.
 pub(crate) const OPERATIONS: u64 = 100;
 
-/// Does `work` on a fiber of a runtime with so many workers. Nobody looks for deadlocks: what that
-/// takes once a second would count, since stepping takes seconds.
+/// Does `work` on a fiber of a runtime with so many workers. The deadlock detector is off: its work
+/// once a second would count, since stepping takes seconds.
 pub(crate) fn run(workers: usize, work: impl FnOnce() + Send) {
-    // Stepped as slowly as here, no fiber is short: its spawn line would be tracked.
+    // At this stepping speed no fiber is short: its spawn line would be tracked.
     let runtime = Runtime::builder()
         .spread(pirn::runtime::Spread::Never)
         .workers(workers)

@@ -1,7 +1,7 @@
 //! Which instructions of x86-64 read, modify and write memory in one step: those with a
 //! `lock` prefix, and `xchg` with memory, which needs none.
 
-/// Whether the instruction at the front of `code` is one.
+/// Returns whether the instruction at the front of `code` is a read-modify-write.
 pub(crate) fn is_read_modify_write(code: &[u8]) -> bool {
     const LOCK: u8 = 0xF0;
     let prefixes = [
@@ -39,7 +39,7 @@ fn locked_instructions_and_exchanges_are_found() {
 fn others_are_not() {
     let others: [&[u8]; 5] = [
         &[0x87, 0xC8],       // xchg eax, ecx
-        &[0x66, 0x90],       // xchg ax, ax, that is, nothing
+        &[0x66, 0x90],       // xchg ax, ax, that is, a no-op
         &[0x48, 0x89, 0x07], // mov [rdi], rax
         &[0x0F, 0xAE, 0xF0], // mfence
         &[0x0F, 0xB1, 0x0F], // cmpxchg [rdi], ecx

@@ -1,11 +1,11 @@
-//! How many read-modify-writes the common operations execute, counted in the machine code as
-//! it runs: a child works on a runtime with one worker, and this process steps that worker
-//! from one instruction to the next and looks at each.
+//! How many read-modify-writes the common operations execute, counted in the machine code as it
+//! runs: a child works on a runtime with one worker, and this process steps that worker instruction
+//! by instruction and decodes each.
 //!
-//! `tracer` does that; `decode` knows a read-modify-write when it sees one. What is counted
-//! stands here, below its limit. Where stepping is not allowed a test is skipped.
+//! `tracer` steps; `decode` recognizes a read-modify-write. The counted operations stand here, each
+//! below its limit. Where stepping is not allowed a test is skipped.
 //!
-//! Optimised code alone is looked at, in the profile `fat`: other code has more of everything,
+//! Only optimised code is counted, in the profile `fat`: other code executes more of everything,
 //! and a step takes tens of microseconds on a virtual machine.
 #![cfg(all(
     not(debug_assertions),
@@ -33,11 +33,10 @@ use pirn::{select, spawn, yield_now};
 use child::{OPERATIONS, begin, end};
 use tracer::{limit, limit_on};
 
-/// The steps that come before the counted ones: blocks of memory are at hand by then, and
-/// both parties have started.
+/// The steps before the counted ones: by then memory is cached, and both parties have started.
 const WARM: u64 = 300;
 
-/// A capacity that divides the number of operations, so that as much is sent as received.
+/// A capacity that divides the number of operations, so that sends and receives balance.
 const CAPACITY: usize = 20;
 
 fn send_and_receive(capacity: usize) {
@@ -74,8 +73,8 @@ fn a_message_that_nobody_waits_for() {
     });
 }
 
-/// Once in a buffer's length both wait for each other, which costs what a rendezvous there and
-/// back does.
+/// Once for each buffer's length both wait for each other, which costs as much as a rendezvous in
+/// both directions.
 #[test]
 fn a_message_from_one_fiber_to_another() {
     let most = 2.0 + 8.0 / CAPACITY as f64;
@@ -144,7 +143,7 @@ fn a_spawn_and_its_join() {
     });
 }
 
-/// A second half that nobody asks for: noted, and taken back.
+/// A second half that is never requested: pushed and popped.
 #[test]
 fn a_join() {
     fn leaves(depth: u32) -> u64 {
@@ -157,7 +156,7 @@ fn a_join() {
         }
     }
     limit_on(0, "a_join", 0.0, || {
-        // The first join looks up, as nobody has looked after it so far.
+        // The first join checks for requests, since no join has done so yet.
         assert_eq!(leaves(4), 16);
         begin();
         let sum: u64 = (0..OPERATIONS / 10).map(|_| leaves(4)).sum();
@@ -166,7 +165,7 @@ fn a_join() {
     });
 }
 
-/// The same with what the halves run under: the optimizer lays out all frames of such a join as it likes.
+/// The same with the region of the halves: the optimizer lays out all frames of such a join as it likes.
 #[test]
 fn what_holds_for_both_halves() {
     let runtime = pirn::Runtime::builder()
@@ -214,7 +213,7 @@ fn a_lock_and_its_unlock() {
     });
 }
 
-/// What a receive costs, and nothing for having had a choice.
+/// The cost of a receive; the choice itself adds none.
 #[test]
 fn a_select_that_need_not_wait() {
     limit("a_select_that_need_not_wait", 1.0, || {

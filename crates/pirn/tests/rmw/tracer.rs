@@ -13,13 +13,13 @@ use super::unmeasured::unmeasured;
 const PART: &str = "PIRN_TEST_PART";
 
 /// Runs `work` in a child, as the test of this name, and fails if it executes more than `most`
-/// read-modify-writes for an operation, beyond what starts and ends the counting.
+/// read-modify-writes for an operation, beyond those that start and end the counting.
 pub(crate) fn limit(name: &str, most: f64, work: impl FnOnce() + Send) {
     limit_on(1, name, most, work);
 }
 
-/// As [`limit`], on a runtime with so many workers: 0, for one that has no threads, and so nobody who asks what its
-/// fibers do; or 1.
+/// As [`limit`], on a runtime with so many workers: 1, or 0 for a runtime without threads, and so without a
+/// thread that inspects its fibers.
 pub(crate) fn limit_on(
     workers: usize,
     name: &str,
@@ -60,18 +60,18 @@ pub(crate) fn limit_on(
     for (place, times) in &counted.found {
         println!("  {times:6} at {place}");
     }
-    // A worker that is stepped is so slow that its fibers seem to compute between their operations:
-    // one more of them may give way, and so one more operation may end between the marks.
+    // A stepped worker is so slow that its fibers seem to compute between their operations: a fiber
+    // may yield once more, and so one more operation may end between the marks.
     assert!(
         total as f64 <= most * (OPERATIONS + 1) as f64,
         "{each} read-modify-writes for an operation, {most} are allowed"
     );
 }
 
-/// What was seen between the marks.
+/// The counts between the marks.
 struct Counted {
     steps: u64,
-    /// How often each read-modify-write was executed, by its place as `addr2line` reads it.
+    /// How often each read-modify-write was executed, by its place as `addr2line` prints it.
     found: BTreeMap<String, u64>,
 }
 
@@ -97,12 +97,12 @@ fn count(child: &mut Child) -> io::Result<Counted> {
     let base = base(child.id(), begin)?;
     let counted = thread.count(begin, end, base)?;
     thread.ask(libc::PTRACE_DETACH, 0, 0)?;
-    // The child may have more to say, and must not find the pipe closed.
+    // The child may write more, and must not find the pipe closed.
     lines.for_each(drop);
     Ok(counted)
 }
 
-/// Where the binary lies in the memory of the process.
+/// The address of the binary in the memory of the process.
 fn base(process: u32, inside: u64) -> io::Result<u64> {
     let maps = std::fs::read_to_string(format!("/proc/{process}/maps"))?;
     let own = std::env::current_exe()?.display().to_string();
@@ -132,7 +132,7 @@ impl Thread {
         let mut signal = 0;
         loop {
             self.ask(libc::PTRACE_SINGLESTEP, 0, signal)?;
-            // What is not the end of a step is a signal for the thread.
+            // Any stop other than the end of a step is a signal for the thread.
             signal = match self.stopped()? {
                 libc::SIGTRAP => 0,
                 other => other as u64,
@@ -162,7 +162,7 @@ impl Thread {
         }
     }
 
-    /// Waits until the thread stops, and gives the signal that it stopped with.
+    /// Waits until the thread stops, and returns the signal that it stopped with.
     fn stopped(self) -> io::Result<i32> {
         let mut status = 0;
         // SAFETY: writes to `status` alone.
@@ -174,7 +174,7 @@ impl Thread {
         }
     }
 
-    /// The address of the instruction that is next.
+    /// The address of the next instruction.
     fn place(self) -> io::Result<u64> {
         let offset = std::mem::offset_of!(libc::user_regs_struct, rip);
         self.word(libc::PTRACE_PEEKUSER, offset as u64)
@@ -184,7 +184,7 @@ impl Thread {
     fn code(self, at: u64) -> io::Result<[u8; 16]> {
         let words = [
             self.word(libc::PTRACE_PEEKTEXT, at)?,
-            // An instruction that ends its page may have nothing behind it.
+            // The page after an instruction that ends its page may be unmapped.
             self.word(libc::PTRACE_PEEKTEXT, at + 8).unwrap_or(0),
         ];
         let mut code = [0; 16];
@@ -197,7 +197,7 @@ impl Thread {
     fn word(self, request: libc::c_uint, at: u64) -> io::Result<u64> {
         // SAFETY: a place in this thread.
         let errno = unsafe { libc::__errno_location() };
-        // SAFETY: as above. The word itself may be -1: only this tells a failure.
+        // SAFETY: as above. The word itself may be -1: only `errno` reveals a failure.
         unsafe { *errno = 0 };
         let nothing = ptr::null_mut::<libc::c_void>();
         // SAFETY: reads from the traced process, which copies the word.
