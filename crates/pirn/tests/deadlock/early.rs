@@ -5,8 +5,8 @@ use crate::programs::PROGRAMS;
 /// The variable that names the program.
 pub(crate) const PROGRAM: &str = "PIRN_TEST_PROGRAM";
 
-// The C library calls what is listed here once, before `main`, with the process set up;
-// the function takes no arguments of those that it is given.
+// The C library calls the functions listed here once, before `main`, with the process set up; this
+// one takes none of the arguments.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static EARLY: extern "C" fn() = early;

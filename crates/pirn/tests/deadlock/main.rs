@@ -1,6 +1,6 @@
-//! Which programs are reported as deadlocked, and which are not. Each is a process of its own,
-//! all of whose threads the watch must know, so the test harness must not be in it: this binary
-//! runs a program before its `main` if the environment names one.
+//! Which programs are reported as deadlocked, and which are not. Each is a process of its own. The
+//! detector must know all its threads, so the test harness must not be in it: this binary runs a
+//! program before its `main` if the environment names one.
 #![cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_asan, pirn_tsan))))]
 #![allow(
     clippy::disallowed_methods,
@@ -35,7 +35,7 @@ fn start(program: &Program, mode: &str) -> Child {
     command.spawn().expect("a process starts")
 }
 
-/// Waits for the end, which must come in time.
+/// Waits for the end of the program, within a limit.
 fn end(mut child: Child) -> Ended {
     let mut pipe = child.stderr.take().expect("a pipe");
     let reader = std::thread::spawn(move || std::io::read_to_string(&mut pipe));
@@ -66,8 +66,8 @@ fn run(mode: &str, meant: impl Fn(&Program) -> bool) -> Vec<(&'static Program, E
     ended.collect()
 }
 
-/// P6. Circles and standstill end the process with code 124 and are described: who, spawned
-/// where, waiting for what.
+/// P6. Circles and standstill end the process with code 124, and the report names each fiber, its
+/// spawn line and its wait.
 #[test]
 fn deadlocks_are_told_and_end_the_process() {
     let told = run("abort", |program| program.verdict != Verdict::Alive);
@@ -98,7 +98,7 @@ fn deadlocks_are_told_and_end_the_process() {
     }
 }
 
-/// P6. What a timer, a thread outside, a call that blocks, or more stacks may still end is no
+/// P6. A wait that a timer, a thread outside, a blocking call, or more stacks may still end is no
 /// deadlock.
 #[test]
 fn what_may_go_on_is_no_deadlock() {
@@ -111,8 +111,8 @@ fn what_may_go_on_is_no_deadlock() {
     }
 }
 
-/// P6. By default the report is all, told once, and the others go on; and none at all, if so
-/// wanted.
+/// P6. By default the only effect is one report, and other fibers keep running; no report if so
+/// configured.
 #[test]
 fn a_report_is_all_unless_more_is_asked_for() {
     let partial = |program: &Program| program.name == "circle_beside_others";
@@ -132,7 +132,7 @@ fn a_report_is_all_unless_more_is_asked_for() {
     assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
 }
 
-/// A value that cannot be used is an error that names it.
+/// An invalid value causes an error that names it.
 #[test]
 fn a_wrong_value_is_named() {
     let simple = |program: &Program| program.name == "circle_of_locks";

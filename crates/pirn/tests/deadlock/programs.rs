@@ -1,5 +1,5 @@
 //! The programs, with the expected verdict on each. Those that are alive end by themselves, well
-//! after the watch has looked twice.
+//! after two checks of the detector.
 
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
@@ -17,21 +17,21 @@ use pirn::{JoinHandle, Runtime, channel, spawn};
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) verdict: Verdict,
-    /// What the report says besides.
+    /// What else the report contains.
     pub(crate) parts: &'static [&'static str],
     pub(crate) run: fn(),
 }
 
-/// What is to be said of a program.
+/// The expected verdict on a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing.
+    /// No report.
     Alive,
     /// One fiber waits for itself.
     Itself,
-    /// So many wait for each other.
+    /// This many fibers wait for each other.
     Circle(usize),
-    /// So many wait, and nobody is left.
+    /// This many wait, and no fiber or thread can wake them.
     Standstill(usize),
 }
 
@@ -152,7 +152,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program("join_with_a_limit", Alive, &[], join_with_a_limit),
 ];
 
-/// Long enough for the watch to have made up its mind twice over.
+/// Long enough for two verdicts of the detector.
 const LONG: Duration = Duration::from_millis(4500);
 
 fn named(name: &str, f: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
@@ -273,7 +273,7 @@ fn parked_for_good() {
     let _ = spawn(pirn::park).join();
 }
 
-/// The thread that answers whoever looks from outside has nothing to do.
+/// The thread that answers inspection requests is idle.
 fn parked_while_looked_at() {
     let name = format!("pirn-deadlock-{}", std::process::id());
     let socket = std::env::temp_dir().join(name);
@@ -333,7 +333,7 @@ fn thread_that_waits_here() {
         external_wait(|| theirs.wait()).unwrap();
         tx.send(()).unwrap();
     });
-    // What comes from outside is played by a process of the system's: a timer signal would do.
+    // A process of the system acts as the outside event: a timer signal would do.
     std::thread::spawn(move || {
         external_wait(|| std::thread::sleep(LONG));
         event.set();
@@ -342,13 +342,13 @@ fn thread_that_waits_here() {
     waits.join().unwrap();
 }
 
-/// A signal would interrupt nobody that waits here.
+/// A signal would interrupt no wait here.
 fn signal_for_others() {
     let _guard = cancel_on(&[Signal::TERM], &Token::new()).unwrap();
     spawn(pirn::park).join().unwrap();
 }
 
-/// A signal would be received by nobody.
+/// No handler would receive a signal.
 fn listener_for_others() {
     let _signals = listen(&[Signal::TERM]).unwrap();
     spawn(pirn::park).join().unwrap();
@@ -368,7 +368,7 @@ fn signal_to_be_received() {
     kill.wait().unwrap();
 }
 
-/// Sends SIGTERM to this process when the watch has made up its mind.
+/// Sends SIGTERM to this process after the detector's verdict.
 fn kill_late() -> std::process::Child {
     let pid = std::process::id();
     let script = format!("sleep 4.5; kill -TERM {pid}");
@@ -410,7 +410,7 @@ fn out_of_stacks() {
         drop(spawn(move || tx.send(())));
         let _ = rx.recv();
     });
-    // The fiber waits for one that has no stack: that is told in other words.
+    // The fiber waits for one that has no stack, which the report words differently.
     std::thread::sleep(Duration::from_millis(100));
     assert!(!first.is_finished());
     let waits = std::thread::spawn(move || drop(first.join()));
