@@ -1,5 +1,5 @@
-//! Spawning in the steady state asks nobody for memory: neither the allocator, which this
-//! binary counts, nor the system. Nor does who waits for a slow reader keep any.
+//! Spawning in the steady state allocates nothing: neither from the allocator, which this binary
+//! counts, nor from the system. Nor does a writer that waits for a slow reader.
 #![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 #![allow(
     clippy::disallowed_methods,
@@ -40,7 +40,7 @@ static ALLOCATOR: Counting = Counting;
     unsafe_code,
     reason = "the trait is unsafe; it is passed on as it comes"
 )]
-// SAFETY: the system's allocator does it all.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
@@ -68,7 +68,7 @@ const ROUNDS: usize = 1_000_000;
 /// Blocks that the loop itself allocates: its list of handles.
 const OWN: u64 = 1;
 
-/// What the process has asked the system for so far.
+/// Memory that the process has requested from the system so far.
 #[derive(Debug, Clone, Copy)]
 struct Asked {
     faults: u64,
@@ -110,15 +110,15 @@ fn rounds<const CAPTURE: usize, const RESULT: usize>(
     });
 }
 
-/// Has both workers see so many fibers of a kind that what they keep at hand is there.
+/// Runs so many fibers of a kind on both workers that their caches are filled.
 fn warm_up(runtime: &Runtime, rounds: fn(&Runtime, usize, usize)) {
     rounds(runtime, 200_000, 1_000);
     rounds(runtime, 50_000, 1);
     stock_stacks(runtime);
 }
 
-/// Has a few fibers wait at once, so that a worker that is held up, and another one that
-/// takes over, find stacks that have been in use before.
+/// Runs a few fibers that wait at once, so that a delayed worker, and one that takes over, find
+/// stacks that have been used before.
 fn stock_stacks(runtime: &Runtime) {
     const STACKS: u64 = 32;
     let waiting = AtomicU64::new(0);
@@ -134,14 +134,14 @@ fn stock_stacks(runtime: &Runtime) {
     });
 }
 
-/// A runtime whose two workers have both started, which makes their threads and stacks.
+/// Returns a runtime with two started workers, which creates their threads and stacks.
 fn started(scheduler: Scheduler) -> Runtime {
     let runtime = Runtime::builder()
         .workers(2)
         // A thread that is added while one of the two waits for a processor costs memory.
         .max_threads(2)
         .scheduler(scheduler)
-        // Whoever looks for deadlocks does not do so without memory.
+        // The deadlock detector allocates.
         .deadlock(pirn::runtime::Deadlock::Off)
         .build();
     let runtime = runtime.expect("a runtime starts");
@@ -160,7 +160,7 @@ fn started(scheduler: Scheduler) -> Runtime {
 }
 
 /// Runs `part` in a process of its own, which allocates for nothing else; one such process at a time. `name`
-/// is the calling test's.
+/// is the name of the calling test.
 fn apart(name: &str, part: fn()) {
     static ONE: Mutex<()> = Mutex::new(());
     if std::env::var_os(PART).is_some_and(|is| is == name) {
@@ -179,7 +179,7 @@ fn apart(name: &str, part: fn()) {
     assert!(stdout.contains("1 passed"), "{stdout}");
 }
 
-/// How many blocks all threads allocate while `f` runs.
+/// Returns how many blocks all threads allocate while `f` runs.
 fn blocks_of(f: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.load(Ordering::SeqCst);
     f();
@@ -226,8 +226,8 @@ fn the_steady_state_allocates_nothing() {
     }
 }
 
-/// M4. The same for bursts: once as many fibers have been alive as ever will be, a burst
-/// allocates nothing, wherever its fibers are born and die.
+/// M4. The same for bursts: once the largest number of fibers has been alive, a burst allocates
+/// nothing, on whichever worker its fibers start and end.
 #[test]
 fn alone_a_warm_burst_allocates_nothing() {
     apart(
@@ -264,8 +264,8 @@ const PART: &str = "PIRN_TEST_PART";
 
 const TRACED: &str = "PIRN_TEST_TRACED";
 
-/// M11. The system sees no call for memory in the steady state, by the word of strace; where
-/// that is not installed, the counts of faults and mappings above have to do, and this one is skipped.
+/// M11. strace sees no call for memory in the steady state. Without strace this test is skipped, and the
+/// counts of faults and mappings above must suffice.
 #[test]
 fn alone_the_steady_state_makes_no_memory_calls() {
     const NAME: &str = "alone_the_steady_state_makes_no_memory_calls";
@@ -313,8 +313,7 @@ fn alone_the_steady_state_makes_no_memory_calls() {
     assert!(asked.is_empty(), "{asked:#?}");
 }
 
-/// A wait for a future allocates once, however often it is polled; a receive that has to wait takes a
-/// header that has been there before.
+/// A wait for a future allocates once, with any number of polls; a receive that has to wait reuses a header.
 #[test]
 fn alone_a_wait_for_a_future_allocates_once() {
     apart(
@@ -389,8 +388,8 @@ fn runs_of_a_graph_allocate_nothing() {
     }
 }
 
-/// O9. A fiber that has promoted a job may enter tokens as long as it likes: of those that it has left nothing
-/// stays.
+/// O9. A fiber that has promoted a job may enter any number of tokens: it keeps no memory of the ones that it
+/// has left.
 #[test]
 fn alone_tokens_that_were_left_cost_no_memory() {
     apart(
@@ -404,7 +403,7 @@ fn tokens_that_were_left_cost_no_memory() {
     let runtime = Runtime::builder().workers(1).build().expect("it starts");
     runtime.run(|| {
         let (tx, rx) = pirn::channel::bounded::<()>(0);
-        // The first half waits for the second one, which so becomes a fiber.
+        // The first half waits for the second one, which thereby becomes a fiber.
         let (got, sent) = pirn::par::join(|| rx.recv(), || tx.send(()));
         assert_eq!((got, sent), (Ok(()), Ok(())));
         let token = pirn::cancel::Token::new();
@@ -417,8 +416,8 @@ fn tokens_that_were_left_cost_no_memory() {
     });
 }
 
-/// N5. A thousand writers whose readers are slow wait: what they have to write is kept nowhere, as long
-/// as it lasts, and what they have taken for waiting is given back.
+/// N5. A thousand writers with slow readers wait: their pending data is copied nowhere, however long the
+/// wait, and memory taken for waiting is returned.
 #[test]
 fn alone_slow_readers_cost_no_memory() {
     apart(
@@ -483,7 +482,7 @@ fn slow_readers_cost_no_memory() {
     }
 }
 
-/// Two ends with little room between them.
+/// The two ends of a connection with small buffers.
 fn line() -> (UnixStream, UnixStream) {
     let (one, other) = UnixStream::pair().unwrap();
     for end in [&one, &other] {
@@ -492,7 +491,7 @@ fn line() -> (UnixStream, UnixStream) {
     (one, other)
 }
 
-/// Returns once `count` stands still.
+/// Returns once `count` no longer changes.
 fn settle(count: &AtomicU64) {
     let mut before = u64::MAX;
     while before != count.load(Ordering::SeqCst) {

@@ -1,4 +1,4 @@
-//! An idle process is idle: nothing in it wakes up, though all workers have run and a
+//! An idle process is idle: none of its threads wakes up, though all workers have run and a
 //! thousand fibers wait. In a binary of its own, since it watches every thread of the process.
 #![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 #![allow(clippy::disallowed_methods, reason = "watches from a plain thread")]
@@ -49,7 +49,7 @@ fn watch(builder: Builder, workers: usize, length: Duration) {
     let runtime = runtime.expect("a runtime starts");
     let arrived = AtomicUsize::new(0);
     let arrived = &arrived;
-    // Every worker starts: each of these fibers keeps its thread until all are there.
+    // Every worker starts: each of these fibers keeps its thread until all have arrived.
     runtime.scope(|s| {
         for _ in 0..workers {
             s.spawn(move || {
@@ -83,10 +83,10 @@ fn watch(builder: Builder, workers: usize, length: Duration) {
         assert!(start.elapsed() < Duration::from_secs(60), "they start");
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The workers have given up spinning by then. The watch for deadlocks has looked twice without seeing
-    // anything move, a second apart, which wakes the workers; after that the monitor stays for a second.
+    // The workers have stopped spinning by then. The deadlock detector has checked twice without seeing any
+    // progress, a second apart, which wakes the workers; after that the monitor stays awake for a second.
     std::thread::sleep(Duration::from_secs(8));
-    // On a busy machine the monitor comes to rest later: three looks.
+    // On a busy machine the monitor parks later: three checks.
     let look = |_| {
         let before = switches();
         std::thread::sleep(length);
@@ -94,7 +94,7 @@ fn watch(builder: Builder, workers: usize, length: Duration) {
     };
     let looks: Vec<_> = (0..3).map(look).take_while(|(b, a)| b != a).collect();
     if looks.len() == 3 {
-        // A panic would wait for fibers that park for good.
+        // A panic would wait for fibers that park indefinitely.
         eprintln!(
             "threads were awake in {length:?} of idleness, before and after: {looks:?}"
         );
@@ -110,7 +110,7 @@ fn watch(builder: Builder, workers: usize, length: Duration) {
 fn apart(name: &str, part: impl FnOnce()) {
     if std::env::var_os(PART).is_some() {
         part();
-        // Fibers that park for good are left behind.
+        // Fibers that park indefinitely are left behind.
         std::process::exit(0);
     }
     let mut child = Command::new(std::env::current_exe().expect("this binary"));
@@ -144,7 +144,7 @@ fn any_idle_process_stays_idle() {
     });
 }
 
-/// The same with everything watched that can be.
+/// The same with every kind of observation on.
 #[test]
 fn a_watched_process_stays_idle() {
     apart("a_watched_process_stays_idle", || {
@@ -164,14 +164,14 @@ fn a_watched_process_stays_idle() {
     });
 }
 
-/// A fiber that blocks its thread in the first half of a join cannot be asked for the second one: it is looked at now
-/// and then, not at every beat.
+/// A fiber that blocks its thread in the first half of a join cannot be asked for the second one: the monitor
+/// checks it now and then, not at every beat.
 #[test]
 fn a_joiner_that_blocks_is_left_alone() {
     fn nest(depth: u32, block: &(impl Fn() + Sync)) {
         match depth {
             0 => block(),
-            // Some are given to the other worker, until it has given up asking.
+            // Some are given to the other worker, until it has stopped asking.
             _ => drop(pirn::par::join(|| nest(depth - 1, block), || ())),
         }
     }
@@ -179,7 +179,7 @@ fn a_joiner_that_blocks_is_left_alone() {
         let runtime = Runtime::builder().workers(2).build();
         let runtime = runtime.expect("a runtime starts");
         let block = || {
-            // The monitor has come to rest by then, and the other worker sleeps.
+            // The monitor has parked by then, and the other worker sleeps.
             std::thread::sleep(Duration::from_millis(500));
             let (start, before) = (Instant::now(), looks());
             std::thread::sleep(Duration::from_secs(1));
@@ -193,7 +193,7 @@ fn a_joiner_that_blocks_is_left_alone() {
     });
 }
 
-/// How often monitors have been put to sleep.
+/// How often monitors have parked.
 fn looks() -> u64 {
     let threads = switches().into_iter();
     let monitors = threads.filter(|(name, _)| name.contains("monitor"));

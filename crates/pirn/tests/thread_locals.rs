@@ -1,9 +1,9 @@
-//! Thread-locals on both sides of a suspension point belong to the same thread, whatever the
-//! optimiser does. To be built with fat LTO and one codegen unit (profile `fat`), which is
-//! where compilers merge what they take for two reads of one address.
+//! Thread-locals on both sides of a suspension point belong to the same thread, under any
+//! optimisation. To be built with fat LTO and one codegen unit (profile `fat`), which is where
+//! compilers merge two apparent reads of one address.
 //!
-//! The controls suspend a function on one thread and resume it on another, which pirn never
-//! does, and find the stale address: were the suite blind, they would find nothing.
+//! The controls suspend a function on one thread and resume it on another, which pirn never does,
+//! and find the stale address: a suite that cannot detect the fault would find none.
 #![cfg(not(any(loom, shuttle, pirn_asan, pirn_tsan)))]
 #![allow(clippy::disallowed_methods, reason = "threads are what this is about")]
 
@@ -18,11 +18,11 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(0) };
     /// Made at first use, as most thread-locals are.
     static LAZY: Cell<usize> = Cell::new(NUMBER.get());
-    /// Where the random generator of this thread lives.
+    /// The address of this thread's random generator.
     static GENERATOR: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What the optimiser cannot look into.
+/// Opaque to the optimiser.
 #[inline(never)]
 fn opaque<T>(value: &T) -> usize {
     std::hint::black_box(std::ptr::from_ref(value).addr())
@@ -39,8 +39,8 @@ fn identity(generator: &rand::rngs::ThreadRng) -> usize {
     unsafe { std::mem::transmute_copy(generator) }
 }
 
-/// Looks at every kind of thread-local before and after a yield, in one function. Returns
-/// how many did not belong to the thread that looked.
+/// Reads every kind of thread-local before and after a yield, in one function. Returns how many did
+/// not belong to the reading thread.
 #[inline(never)]
 fn look_around_a_yield(round: usize) -> usize {
     use rand::RngCore as _;
@@ -66,7 +66,7 @@ fn look_around_a_yield(round: usize) -> usize {
         identity(&rand::rng()),
         std::thread::current().id(),
     );
-    // What the address says must also be what the thread itself knows.
+    // The value at the address must equal the thread's own value.
     let known = GENERATOR.get();
     GENERATOR.set(after.3);
     usize::from(before != after)
@@ -74,11 +74,11 @@ fn look_around_a_yield(round: usize) -> usize {
         + usize::from(known != 0 && known != after.3)
 }
 
-/// Hazard 1, 3. A million suspensions of fibers of which a hundred were started by another worker: what a
-/// thread-local says before is what it says after.
+/// Hazard 1, 3. A million suspensions of fibers of which a hundred were started by another worker: each
+/// thread-local has the same value before and after.
 #[test]
 fn thread_locals_stay_on_their_thread() {
-    // No more than fit the spawner's own queue, which is where others steal.
+    // No more than fit the spawner's own queue, from which others steal.
     const FIBERS: usize = 200;
     const ROUNDS: usize = 250;
     static WORKERS: AtomicUsize = AtomicUsize::new(0);
@@ -106,7 +106,7 @@ fn thread_locals_stay_on_their_thread() {
         suspensions += FIBERS * ROUNDS;
         let total = runtime.metrics().total;
         let elsewhere = total.stolen + total.placed_elsewhere;
-        // On a machine that is busy thieves may need longer to come to their part.
+        // On a busy machine thieves may need longer to steal.
         if suspensions >= 1_000_000 && elsewhere >= 100 {
             break;
         }
@@ -124,7 +124,7 @@ fn thread_locals_stay_on_their_thread() {
 struct Migrating(corosensei::Coroutine<(), (), usize>);
 
 #[expect(unsafe_code, reason = "the control does what is forbidden")]
-// SAFETY: none: what this breaks is what the control looks for. Nothing that it holds over
+// SAFETY: none: the broken rule is the one that the control must detect. Nothing that it holds over
 // its suspension is used for anything but a comparison.
 unsafe impl Send for Migrating {}
 
@@ -148,7 +148,7 @@ fn on_two_threads(body: fn(&corosensei::Yielder<(), ()>) -> usize) -> usize {
     second.join().expect("it does not panic")
 }
 
-/// Reads through an accessor that is only kept from being inlined: what one would write.
+/// Reads through an accessor that is merely not inlined, as a first attempt would.
 #[inline(never)]
 fn naive() -> *const Cell<usize> {
     NUMBER.with(std::ptr::from_ref)
@@ -166,8 +166,8 @@ fn careful() -> *const Cell<usize> {
     here
 }
 
-/// The control: a migrated function is caught with another thread's thread-local in its
-/// hands, when it reads in line, and through an accessor that the optimiser sees through.
+/// The control: a migrated function is caught holding another thread's thread-local, when it reads
+/// in line, and through an accessor that the optimiser sees through.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "only an optimised build keeps the address")]
 fn a_naive_access_is_caught() {
@@ -188,7 +188,8 @@ fn a_naive_access_is_caught() {
     );
 }
 
-/// The other half of the control: the careful accessor is not fooled by the same migration.
+/// The other half of the control: the careful accessor returns the right address after the same
+/// migration.
 #[test]
 fn the_careful_access_is_not_fooled() {
     let stale = on_two_threads(|yielder| {
