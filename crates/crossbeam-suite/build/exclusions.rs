@@ -1,11 +1,11 @@
-//! The tests that are left out, and why: at most ten, each by its name.
+//! The excluded tests, each with a reason: at most ten, by name.
 //!
-//! What is left out is still built, and is listed by the test binary as ignored, with the
-//! reason. A name that no test bears fails the build.
+//! An excluded test is still built, and the test binary lists it as ignored, with the reason. A
+//! name without a test fails the build.
 
 use super::rewrite::Flavor;
 
-/// The list, and which of its lines have been met.
+/// The list, and which of its lines have matched a test.
 pub(crate) struct Exclusions(Vec<bool>);
 
 impl Exclusions {
@@ -14,7 +14,7 @@ impl Exclusions {
         Exclusions(vec![false; LIST.len()])
     }
 
-    /// Why a test is left out; `None` if it is not.
+    /// Returns why a test is excluded; `None` if it is not.
     pub(crate) fn reason(&mut self, flavor: Flavor, test: &str) -> Option<&'static str> {
         let at = LIST
             .iter()
@@ -23,7 +23,7 @@ impl Exclusions {
         Some(LIST[at].2)
     }
 
-    /// Fails the build if a line has not been met.
+    /// Fails the build if a line has matched no test.
     pub(crate) fn finish(self) {
         for ((_, name, _), met) in LIST.iter().zip(self.0) {
             assert!(met, "there is no test `{name}` to be left out");
@@ -33,7 +33,7 @@ impl Exclusions {
 
 const BOTH: &[Flavor] = &[Flavor::Threads, Flavor::Fibers];
 
-/// In which flavors, which test, why.
+/// Flavors, test, reason.
 const LIST: &[(&[Flavor], &str, &str)] = &[(
     BOTH,
     "array::panic_on_drop",

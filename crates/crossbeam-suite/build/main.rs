@@ -1,8 +1,8 @@
-//! Makes test files for pirn out of those in crossbeam-channel's package.
+//! Generates test files for pirn from those in crossbeam-channel's package.
 //!
-//! Owns: the order of work, and where the results lie. Cargo has fetched the package, since it
-//! is a dependency of this script; nothing of it is copied into the repository. What comes out
-//! is in `OUT_DIR`:
+//! Owns: the order of work, and the place of the results. Cargo has fetched the package, since it
+//! is a dependency of this script; nothing of it is copied into the repository. The results are in
+//! `OUT_DIR`:
 //!
 //! ```text
 //! select_macro.rs       the package's own macros, for the shim (src/lib.rs)
@@ -10,8 +10,8 @@
 //! fibers.rs, fibers/    the same; threads are fibers, and so is every test's body
 //! ```
 //!
-//! Does not own: finding the package (`package`), what is changed in a file (`rewrite`), which
-//! tests are left out (`exclusions`).
+//! Does not own: finding the package (`package`), the changes to a file (`rewrite`), the list of
+//! excluded tests (`exclusions`).
 
 mod exclusions;
 mod package;
@@ -64,7 +64,7 @@ fn write(path: &Path, text: &str) {
 const ALLOW: &str =
     "#[allow(warnings, unsafe_code, unsafe_op_in_unsafe_fn, clippy::all)]";
 
-/// Every test file of the package.
+/// Returns every test file of the package.
 const FILES: &[&str] = &[
     "after",
     "array",

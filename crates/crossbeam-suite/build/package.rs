@@ -1,9 +1,9 @@
-//! Where the package crossbeam-channel lies.
+//! Finds the folder of the package crossbeam-channel.
 //!
-//! This script is linked with the very copy that cargo has fetched, from a registry or from a
-//! vendored folder. A panic says in which source file it was raised, so the package itself
-//! tells where it is: there is no other way that works without a network. (`cargo metadata`
-//! wants every package of the workspace to be there, also those that are not built.)
+//! This script is linked with the copy that cargo has fetched, from a registry or from a vendored
+//! folder. The message of a panic contains its source file, so a panic in the package reveals the
+//! folder: no other way works without a network. (`cargo metadata` requires every package of the
+//! workspace, also those that are not built.)
 
 use std::env;
 use std::panic;
@@ -25,7 +25,7 @@ pub(crate) fn directory() -> PathBuf {
     }
 }
 
-/// Any source file of the package, as the compiler was given it.
+/// Returns a source file of the package, with the path passed to the compiler.
 fn source_file() -> String {
     let file = Arc::new(OnceLock::new());
     let seen = Arc::clone(&file);
@@ -41,7 +41,7 @@ fn source_file() -> String {
     file.get().expect("a panic tells its location").clone()
 }
 
-/// What a relative path of a source file starts from.
+/// Returns the folder that a relative path of a source file starts from.
 fn workspace() -> PathBuf {
     let here = env::var_os("CARGO_MANIFEST_DIR").expect("cargo names it");
     let root = Path::new(&here).ancestors().nth(2);

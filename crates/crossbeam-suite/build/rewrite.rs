@@ -1,4 +1,4 @@
-//! What is changed in a test file.
+//! The changes to a test file.
 //!
 //! | in the package | here |
 //! |---|---|
@@ -7,14 +7,14 @@
 //! | `std::sync::{Condvar, Mutex}` | those of the shim, in that flavor |
 //! | `fn name() {` under `#[test]` | a call of the shim with the body as a function |
 //!
-//! Nothing else: no count, no pause, no assertion. Where something is left that a rule is
-//! about, or a test has another form, the build fails.
+//! Nothing else: no count, no pause, no assertion. If a forbidden text remains, or a test has
+//! another form, the build fails.
 
 use std::fmt::Write as _;
 
 use super::exclusions::Exclusions;
 
-/// Who uses the channels.
+/// The users of the channels: threads or fibers.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Flavor {
     Threads,
@@ -30,7 +30,7 @@ impl Flavor {
         }
     }
 
-    /// What is replaced by what, in this order.
+    /// Replacements, in this order.
     fn rules(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Flavor::Threads => &[CHANNEL, CHANNEL_AS],
@@ -46,7 +46,7 @@ impl Flavor {
         }
     }
 
-    /// What must not be left.
+    /// Texts that must not remain.
     fn remains(self) -> &'static [&'static str] {
         match self {
             Flavor::Threads => &["crossbeam_channel::", "crossbeam_channel "],
@@ -70,7 +70,7 @@ impl Flavor {
 
 /// The package's macros as a part of the shim.
 pub(crate) fn macros(text: &str) -> String {
-    // A file that is included cannot begin with a comment about itself.
+    // An included file cannot begin with a comment about itself.
     let lines = text.lines().filter(|line| !line.starts_with("//!"));
     lines.fold(String::new(), |mut text, line| {
         writeln!(text, "{line}").expect("a string");
@@ -78,7 +78,7 @@ pub(crate) fn macros(text: &str) -> String {
     })
 }
 
-/// A test file for `flavor`.
+/// Returns the test file for `flavor`.
 pub(crate) fn tests(
     flavor: Flavor,
     file: &str,
@@ -127,18 +127,18 @@ pub(crate) fn tests(
     made
 }
 
-/// A line's leading blanks, and the rest.
+/// Splits a line into its leading blanks and the rest.
 fn split(line: &str) -> (&str, &str) {
     let code = line.trim_start();
     (&line[..line.len() - code.len()], code)
 }
 
-/// The name, if the line opens a module of the file.
+/// Returns the name, if the line opens a module of the file.
 fn module(line: &str) -> Option<&str> {
     line.strip_prefix("mod ")?.strip_suffix(" {")
 }
 
-/// The name, if the line opens a function that a test can be.
+/// Returns the name, if the line opens a function that a test can be.
 fn function(code: &str) -> Option<&str> {
     code.strip_prefix("fn ")?.strip_suffix("() {")
 }

@@ -1,4 +1,4 @@
-//! Errors, in crossbeam's shape: nobody is interrupted here.
+//! Errors, in crossbeam's shape, without interrupts.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub struct SendError<T>(pub T);
 /// Why a send that does not wait failed; with the value.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// There is no room, and no receiver waits.
+    /// The channel is full, and no receiver waits.
     Full(T),
     /// The channel is closed.
     Disconnected(T),
@@ -18,7 +18,7 @@ pub enum TrySendError<T> {
 /// Why a send with a time limit failed; with the value.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
-    /// The time was up first.
+    /// The timeout expired first.
     Timeout(T),
     /// The channel is closed.
     Disconnected(T),
@@ -40,7 +40,7 @@ pub enum TryRecvError {
 /// Why a receive with a time limit failed.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum RecvTimeoutError {
-    /// The time was up first.
+    /// The timeout expired first.
     Timeout,
     /// The channel is closed and drained.
     Disconnected,
@@ -63,7 +63,7 @@ pub struct TryReadyError;
 pub struct ReadyTimeoutError;
 
 impl<T> SendError<T> {
-    /// Takes the value back.
+    /// Returns the unsent value.
     pub fn into_inner(self) -> T {
         self.0
     }

@@ -6,7 +6,7 @@ use crate::receiver::Receiver;
 #[derive(Debug)]
 pub struct Iter<'a, T>(&'a Receiver<T>);
 
-/// Receives while there is something to receive.
+/// Receives while the channel is not empty.
 #[derive(Debug)]
 pub struct TryIter<'a, T>(&'a Receiver<T>);
 

@@ -1,12 +1,12 @@
-//! What a chosen operation has come to, until somebody asks for it.
+//! Results of chosen operations, until they are taken.
 //!
-//! It lies in the handle that the operation is about, since only there its type is known. A
-//! handle may be in use by several parties at once; each has a number of its own.
+//! A result is stored in the handle of its operation, since only the handle has its type. Several
+//! parties may use a handle at once; each has a number of its own.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Names one chosen operation of the process.
+/// Identifies one chosen operation of the process.
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct Id(u64);
 
@@ -15,10 +15,10 @@ pub struct Id(u64);
 pub(crate) struct Kept<R>(Mutex<Vec<(Id, R)>>);
 
 impl Id {
-    /// One that no other operation has.
+    /// Returns a number that no other operation has.
     pub(crate) fn fresh() -> Id {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        // ORDERING: Relaxed: only that no number is given twice.
+        // ORDERING: Relaxed: only uniqueness matters.
         Id(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }

@@ -1,15 +1,15 @@
 //! The interface of crossbeam-channel over pirn's channels, as far as its tests need it.
 //!
-//! Owns: the differences in shape. crossbeam's select is in two steps: `select` says which
-//! operation has been chosen, and `send` or `recv` on what it returns does it. pirn's select
-//! does the operation as it chooses it. So a value that has been chosen to be received waits
-//! in its receiver until it is asked for (`kept`), and a chosen send has sent the promise of
-//! a value (`parcel`). The macros are crossbeam's own, taken from its package at build time.
+//! Owns: the differences in shape. crossbeam's select is in two steps: `select` returns the chosen
+//! operation, and `send` or `recv` on that completes it. pirn's select completes the operation as
+//! it chooses it. So a chosen receive keeps its value in the receiver until it is taken (`kept`),
+//! and a chosen send has sent the promise of a value (`parcel`). The macros are crossbeam's own,
+//! taken from its package at build time.
 //!
 //! Does not own: waiting, waking, the order of values, or the choice; all of that is pirn's,
-//! through its public interface alone. Nothing here spins or blocks by other means.
+//! through its public interface alone. No code here spins or blocks by other means.
 //!
-//! `fibers` is what takes the place of threads when the tests run on fibers.
+//! `fibers` replaces threads when the tests run on fibers.
 
 mod channel;
 mod error;
@@ -32,7 +32,7 @@ pub use receiver::Receiver;
 pub use select::{Select, SelectedOperation};
 pub use sender::Sender;
 
-/// What the macros call.
+/// Functions that the macros call.
 pub mod internal {
     pub use crate::kept::Id;
     pub use crate::select::{
@@ -42,7 +42,7 @@ pub mod internal {
 
 include!(concat!(env!("OUT_DIR"), "/select_macro.rs"));
 
-/// Runs the body of a test on the thread that it was called on.
+/// Runs the body of a test on the calling thread.
 pub fn on_thread(body: fn()) {
     body();
 }

@@ -1,12 +1,12 @@
-//! What travels through pirn's channels: values, and promises of values.
+//! The messages in pirn's channels: values, and promises of values.
 //!
 //! A chosen send has taken effect before its value is known. It sends the receiving end of a
-//! channel for that one value; whoever gets it waits there, for no longer than the other side
-//! takes to go on from `select` to `send`.
+//! channel for that one value. The receiver of the parcel waits there, for no longer than the other
+//! side takes from `select` to `send`.
 
 use pirn::channel::{Receiver, Sender, bounded};
 
-/// A value, now or in a moment.
+/// A value, or the promise of one.
 #[derive(Debug)]
 pub(crate) enum Parcel<T> {
     Now(T),
@@ -14,16 +14,15 @@ pub(crate) enum Parcel<T> {
 }
 
 impl<T> Parcel<T> {
-    /// A promise, and the end to keep it through.
+    /// Returns a promise, and the end to fulfil it.
     pub(crate) fn promise() -> (Sender<T>, Parcel<T>) {
         let (sender, receiver) = bounded(1);
         (sender, Parcel::Later(receiver))
     }
 
-    /// The value.
+    /// Returns the value.
     ///
-    /// # Panics
-    /// If the other side has panicked before it gave the value.
+    /// # Panics If the other side has panicked before it sent the value.
     pub(crate) fn open(self) -> T {
         match self {
             Parcel::Now(value) => value,
@@ -31,7 +30,7 @@ impl<T> Parcel<T> {
         }
     }
 
-    /// The value of a parcel that was just made and has come back.
+    /// Returns the value of a parcel that was just made and has been returned.
     pub(crate) fn unsent(self) -> T {
         match self {
             Parcel::Now(value) => value,

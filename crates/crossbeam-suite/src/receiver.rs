@@ -17,11 +17,11 @@ use crate::select::{Operation, SelectHandle};
 /// The receiving end of a channel.
 pub struct Receiver<T> {
     source: Source<T>,
-    /// What chosen receives have received.
+    /// The values of chosen receives.
     kept: Kept<Result<Parcel<T>, RecvError>>,
 }
 
-/// Where values come from. Time sends no parcels.
+/// The source of values. Timer channels send no parcels.
 enum Source<T> {
     Senders(pirn_channel::Receiver<Parcel<T>>),
     Clock(pirn_channel::Receiver<Instant>, fn(Instant) -> T),
@@ -100,17 +100,17 @@ impl<T> Receiver<T> {
         Iter::new(self)
     }
 
-    /// Receives while there is something to receive.
+    /// Receives while the channel is not empty.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter::new(self)
     }
 
-    /// True if the channel holds nothing.
+    /// Returns true if the channel is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// True if the channel has no room.
+    /// Returns true if the channel is full.
     pub fn is_full(&self) -> bool {
         match &self.source {
             Source::Senders(rx) | Source::Never(rx) => rx.is_full(),
@@ -118,7 +118,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// How many values the channel holds.
+    /// Returns how many values the channel holds.
     pub fn len(&self) -> usize {
         match &self.source {
             Source::Senders(rx) | Source::Never(rx) => rx.len(),
@@ -126,7 +126,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// How many values the channel can hold.
+    /// Returns how many values the channel can hold.
     pub fn capacity(&self) -> Option<usize> {
         match &self.source {
             Source::Senders(rx) | Source::Never(rx) => rx.capacity(),
@@ -134,8 +134,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// True if `other` receives from the same channel. Those on which nothing arrives are
-    /// all the same.
+    /// Returns true if `other` receives from the same channel. All channels on which nothing
+    /// arrives count as the same.
     pub fn same_channel(&self, other: &Receiver<T>) -> bool {
         match (&self.source, &other.source) {
             (Source::Senders(one), Source::Senders(other)) => one.same_channel(other),
@@ -217,7 +217,7 @@ impl<T> fmt::Debug for Receiver<T> {
 /// A receive that may be chosen.
 struct Receiving<'a, T, S, V> {
     case: RecvCase<'a, S>,
-    /// Makes a parcel of what was received.
+    /// Converts the received value to a parcel.
     value: V,
     kept: &'a Kept<Result<Parcel<T>, RecvError>>,
 }

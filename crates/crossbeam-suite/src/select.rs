@@ -1,8 +1,7 @@
 //! Choosing one of several operations, in two steps.
 //!
-//! The first step is a `pirn::select::Select` over one case for each operation. What the case
-//! that won has come to goes into its handle, under the number that the second step will ask
-//! with.
+//! The first step is a `pirn::select::Select` over one case for each operation. The result of the
+//! case that won is stored in its handle, under the number that the second step uses.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -31,7 +30,7 @@ pub struct Select<'a> {
     biased: bool,
 }
 
-/// An operation that has been chosen, and is to be finished.
+/// A chosen operation that is to be completed.
 #[must_use]
 pub struct SelectedOperation<'a> {
     index: usize,
@@ -44,10 +43,10 @@ pub struct SelectedOperation<'a> {
 
 /// One end of a channel, of any type.
 pub trait SelectHandle {
-    /// What the end is for: sending, or receiving.
+    /// The direction: sending, or receiving.
     fn operation(&self) -> Box<dyn Operation + '_>;
 
-    /// Whether that would not wait.
+    /// Returns whether the operation would not wait.
     fn ready_case(&self) -> ReadyCase<'_>;
 }
 
@@ -56,7 +55,7 @@ pub trait Operation {
     /// The operation as pirn sees it.
     fn case(&mut self) -> &mut dyn Case;
 
-    /// Keeps what the operation has come to, for who asks for `id`.
+    /// Stores the result of the operation under `id`.
     fn keep(self: Box<Self>, id: Id);
 }
 
@@ -205,7 +204,7 @@ impl SelectedOperation<'_> {
         self.index
     }
 
-    /// Finishes a send.
+    /// Completes a send.
     ///
     /// # Panics
     /// If the operation is no send, or one to another sender.
@@ -216,7 +215,7 @@ impl SelectedOperation<'_> {
         sender.finish(self.id, value)
     }
 
-    /// Finishes a receive.
+    /// Completes a receive.
     ///
     /// # Panics
     /// If the operation is no receive, or one from another receiver.

@@ -66,36 +66,36 @@ impl<T> Sender<T> {
         timed(self.sender.send_deadline(Parcel::Now(value), deadline))
     }
 
-    /// Gives the value of the chosen send `id`.
+    /// Supplies the value of the chosen send `id`.
     pub(crate) fn finish(&self, id: Id, value: T) -> Result<(), SendError<T>> {
         match self.kept.take(id) {
-            // If the receivers have gone meanwhile, nobody will ask for the value.
+            // If the receivers have been dropped meanwhile, the value is not needed.
             Some(promise) => promise.try_send(value).or(Ok(())),
             None => Err(SendError(value)),
         }
     }
 
-    /// True if the channel holds nothing.
+    /// Returns true if the channel is empty.
     pub fn is_empty(&self) -> bool {
         self.sender.is_empty()
     }
 
-    /// True if the channel has no room.
+    /// Returns true if the channel is full.
     pub fn is_full(&self) -> bool {
         self.sender.is_full()
     }
 
-    /// How many values the channel holds.
+    /// Returns how many values the channel holds.
     pub fn len(&self) -> usize {
         self.sender.len()
     }
 
-    /// How many values the channel can hold.
+    /// Returns how many values the channel can hold.
     pub fn capacity(&self) -> Option<usize> {
         self.sender.capacity()
     }
 
-    /// True if `other` sends to the same channel.
+    /// Returns true if `other` sends to the same channel.
     pub fn same_channel(&self, other: &Sender<T>) -> bool {
         self.sender.same_channel(&other.sender)
     }

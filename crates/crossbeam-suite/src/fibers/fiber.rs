@@ -1,4 +1,4 @@
-//! Fibers in the shape of threads, and the runtime that a test runs on.
+//! Fibers in the shape of threads, and the runtime of a test.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -9,9 +9,9 @@ use pirn::spawn::JoinError;
 
 /// Runs the body of a test on a fiber of a runtime of its own, with several workers.
 ///
-/// If everything that was spawned has ended, so does the runtime, with its threads and their
-/// thread-locals. Some tests leave fibers behind that wait for ever, as they leave threads
-/// behind; then the runtime is left to the end of the process, too.
+/// If every spawned fiber has ended, the runtime ends too, with its threads and their
+/// thread-locals. Some tests leave fibers that wait indefinitely, as they leave threads; then the
+/// runtime lives until the process ends.
 ///
 /// # Panics
 /// With the panic of the body.
@@ -26,7 +26,7 @@ pub fn on_fiber(body: fn()) {
         .expect("a runtime for the test");
     let runtime = Box::leak(Box::new(Some(runtime)));
     runtime.as_ref().expect("not ended yet").run(body);
-    // ORDERING: Relaxed: an opinion; the end of the runtime waits for who is still there.
+    // ORDERING: Relaxed: a hint; the end of the runtime waits for the remaining fibers.
     if DETACHED.load(Ordering::Relaxed) == 0 {
         *runtime = None;
     }
@@ -45,14 +45,13 @@ where
     }))
 }
 
-/// Parks the calling fiber for so long.
+/// Parks the calling fiber for `duration`.
 pub fn sleep(duration: Duration) {
     pirn::sleep(duration).expect("nobody is interrupted");
 }
 
-/// What an operation that does not wait does when it has failed. Some tests try again and
-/// again until another thread has done something, and rely on the system to let that thread
-/// run. A fiber in such a loop must give way itself.
+/// Yields after a failed attempt that does not wait. Some tests retry until another thread has
+/// acted, and rely on the system to run that thread. A fiber in such a loop must yield itself.
 pub(crate) fn polled() {
     // ORDERING: Relaxed: set before the test begins.
     if POLLS_YIELD.load(Ordering::Relaxed) {
@@ -60,12 +59,12 @@ pub(crate) fn polled() {
     }
 }
 
-/// Lets others run.
+/// Yields to other fibers.
 pub fn yield_now() {
     pirn::yield_now();
 }
 
-/// The right to wait for a fiber.
+/// The handle to join a fiber.
 #[derive(Debug)]
 pub struct JoinHandle<T>(pirn::JoinHandle<T>);
 
@@ -79,7 +78,7 @@ impl<T> JoinHandle<T> {
     }
 }
 
-/// What `join` of a thread would return.
+/// The result that `join` of a thread would return.
 pub(super) fn payload(error: JoinError) -> Box<dyn std::any::Any + Send> {
     match error.into_panic() {
         Ok(panic) => panic,
@@ -87,7 +86,7 @@ pub(super) fn payload(error: JoinError) -> Box<dyn std::any::Any + Send> {
     }
 }
 
-/// A fiber that nothing but its handle waits for, while it lives.
+/// A fiber that only its handle waits for, while it lives.
 struct Counted;
 
 impl Counted {
@@ -114,5 +113,5 @@ static POLLS_YIELD: AtomicBool = AtomicBool::new(false);
 /// More than the machine has cores, so that workers are also preempted. Arbitrary.
 const WORKERS: usize = 4;
 
-/// That of a thread: one test passes 32 KiB by value through frames that are not optimised.
+/// The size of a thread's: one test passes 32 KiB by value through frames that are not optimised.
 const STACK: usize = 2 << 20;

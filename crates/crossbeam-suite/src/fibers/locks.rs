@@ -1,24 +1,24 @@
-//! Locks of pirn in the shape of `std`'s, whose results are never errors.
+//! Locks of pirn in the shape of `std`'s, with results that are never errors.
 
 use std::convert::Infallible;
 
 use pirn::sync::MutexGuard;
 
-/// A lock that fibers wait for without their thread.
+/// A lock that parks fibers and not their threads.
 #[derive(Debug)]
 pub struct Mutex<T>(pirn::sync::Mutex<T>);
 
-/// A condition that fibers wait for without their thread.
+/// A condition variable that parks fibers and not their threads.
 #[derive(Debug, Default)]
 pub struct Condvar(pirn::sync::Condvar);
 
 impl<T> Mutex<T> {
-    /// Returns a free lock around `value`.
+    /// Returns an unlocked lock around `value`.
     pub fn new(value: T) -> Self {
         Mutex(pirn::sync::Mutex::new(value))
     }
 
-    /// Waits for the lock and takes it.
+    /// Waits for the lock and acquires it.
     ///
     /// # Errors
     /// Never.
@@ -28,12 +28,12 @@ impl<T> Mutex<T> {
 }
 
 impl Condvar {
-    /// Returns a condition that nobody waits for.
+    /// Returns a condition variable without waiters.
     pub fn new() -> Self {
         Condvar::default()
     }
 
-    /// Frees the lock, waits for a notification and takes the lock again.
+    /// Releases the lock, waits for a notification and acquires the lock again.
     ///
     /// # Errors
     /// Never.
@@ -44,7 +44,7 @@ impl Condvar {
         Ok(self.0.wait(guard))
     }
 
-    /// Wakes everybody who waits.
+    /// Wakes all waiters.
     pub fn notify_all(&self) {
         self.0.notify_all();
     }

@@ -1,5 +1,5 @@
-//! What takes the place of `std::thread`, of crossbeam's scoped threads and of locks when the
-//! tests run on fibers.
+//! Replacements of `std::thread`, of crossbeam's scoped threads and of locks for tests that run on
+//! fibers.
 
 mod fiber;
 mod locks;

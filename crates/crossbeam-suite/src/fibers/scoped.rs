@@ -9,7 +9,7 @@ use super::fiber::payload;
 #[derive(Debug, Copy, Clone)]
 pub struct Scope<'scope, 'env>(&'scope pirn::scope::Scope<'scope, 'env>);
 
-/// The right to wait for a fiber of a scope.
+/// The handle to join a fiber of a scope.
 #[derive(Debug)]
 pub struct ScopedJoinHandle<'scope, T>(pirn::scope::ScopedJoinHandle<'scope, T>);
 
@@ -24,7 +24,7 @@ pub fn scope<'env, F, R>(body: F) -> thread::Result<R>
 where
     F: for<'scope> FnOnce(&Scope<'scope, 'env>) -> R,
 {
-    // UNWIND: what `body` has changed is not looked at after an error.
+    // UNWIND: changes made by `body` are not read after an error.
     catch_unwind(AssertUnwindSafe(|| {
         pirn::scope(|scope| body(&Scope(scope)))
     }))
