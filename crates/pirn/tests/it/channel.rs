@@ -1,4 +1,4 @@
-//! What a bounded channel promises.
+//! Promises of a bounded channel.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -130,7 +130,7 @@ fn time_limits_end_waits_not_before_their_time() {
                 let late = tx.send_deadline(1, deadline);
                 assert_eq!(late, Err(SendTimeoutError::Timeout(1)));
                 assert!(pirn::time::now() >= deadline);
-                // The waiters are gone: the next ones do not meet them.
+                // The waiters have left the queue: the next ones do not find them.
                 assert_eq!(rx.try_recv().is_ok(), capacity == 1);
                 assert!(tx.try_send(2).is_ok() == (capacity == 1));
             });
@@ -300,7 +300,7 @@ fn the_last_receiver_takes_the_buffer_with_it_and_frees_parked_senders() {
             drop(other);
             assert!(tx.is_closed());
             assert!(!tx.close());
-            // The two buffered values are dropped by now, those of the senders come back.
+            // The two buffered values are dropped by now, those of the senders are returned.
             assert_eq!(alive.load(Ordering::SeqCst), SENDERS);
         });
         assert_eq!(alive.load(Ordering::SeqCst), 0);
@@ -427,7 +427,7 @@ fn a_cancelled_receiver_has_taken_nothing() {
                 parked.fetch_add(1, Ordering::SeqCst);
                 let interrupted = RecvError::Interrupted(Interrupt::Cancelled);
                 assert_eq!(rx.recv(), Err(interrupted));
-                // Sticky, and seen before the value that is there by now.
+                // Sticky, and reported before the value that has arrived by now.
                 tx.try_send(1).unwrap();
                 assert_eq!(rx.recv(), Err(interrupted));
                 let mut values = rx.iter();
@@ -520,7 +520,7 @@ fn errors_give_the_value_back_and_say_why() {
     assert!(TrySendError::Full(1).is_full() && !TrySendError::Full(1).is_disconnected());
     assert!(RecvTimeoutError::from(RecvError::Disconnected).is_disconnected());
     assert!(TryRecvError::Empty.is_empty());
-    // No `Debug` of the value is asked for.
+    // No `Debug` of the value is required.
     struct Plain;
     assert_eq!(format!("{:?}", TrySendError::Full(Plain)), "Full(..)");
     assert_eq!(

@@ -1,5 +1,5 @@
-//! What goes into a channel comes out of it, counted: on every number of workers, whoever is
-//! at either end, and however many there are.
+//! Each value that is sent is received, counted: on every number of workers, with every kind and
+//! number of senders and receivers.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ use crate::rig::{LONG, scaled};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// I2. Four senders of 200 values each, four receivers, no buffer; the last sender closes.
-/// What was sent was received, and nobody is left waiting.
+/// I2. Four senders of 200 values each, four receivers, no buffer; the last sender closes. Each
+/// sent value was received, and no waiter is left.
 #[test]
 fn a_rendezvous_counts_the_same_on_both_sides() {
     for workers in WORKERS {
@@ -47,8 +47,8 @@ fn a_rendezvous_counts_the_same_on_both_sides() {
     }
 }
 
-/// I4, I16. Every receiver gets what one sender has sent in the order in which it was sent,
-/// with one or four of either, in any mix of fibers and threads.
+/// I4, I16. Every receiver gets the values of one sender in the order in which they were sent, with
+/// one or four of either, in any mix of fibers and threads.
 #[test]
 fn the_values_of_one_sender_stay_in_order() {
     for workers in WORKERS {
@@ -106,8 +106,7 @@ fn one_place_wakes_whoever_waits_for_it() {
     }
 }
 
-/// I10. Many senders and one receiver that takes its time: everything arrives, nobody is left
-/// behind.
+/// I10. Many senders and one slow receiver: everything arrives, no sender is left waiting.
 #[test]
 fn a_storm_of_senders_does_not_stall_at_a_slow_receiver() {
     const SENDERS: usize = 48;
@@ -136,8 +135,8 @@ fn a_storm_of_senders_does_not_stall_at_a_slow_receiver() {
     }
 }
 
-/// I12. Whoever knows that a channel has been closed cannot send any more, in any way; what
-/// was sent before is received.
+/// I12. A thread or fiber that knows that a channel has been closed cannot send any more, in any
+/// way; values sent before are received.
 #[test]
 fn nothing_is_sent_after_a_close() {
     for workers in WORKERS {
@@ -180,7 +179,8 @@ fn nothing_is_sent_after_a_close() {
     }
 }
 
-/// I20. A plain thread and a fiber are the two ends of a pipe, and of the one that leads back.
+/// I20. A plain thread and a fiber are the two ends of a pipe, and of the one in the other
+/// direction.
 #[test]
 fn a_thread_and_a_fiber_pass_values_to_and_fro() {
     for workers in WORKERS {
@@ -246,10 +246,10 @@ fn batches_arrive_exactly_once() {
     }
 }
 
-/// D-4. Of four receivers that take what comes, each gets a tenth of it at least. With one
-/// worker that holds of every forty thousand values; with more the system decides which of
-/// them run, and it holds in the long run. (Where the fibers are spread, those beside a sender
-/// get more of it.)
+/// D-4. Of four concurrent receivers, each gets at least a tenth of the values. With one worker
+/// that holds for every forty thousand values; with more the system decides which of them run, and
+/// it holds in the long run. (Where the fibers are on several workers, those beside a sender get
+/// more values.)
 #[test]
 fn four_receivers_get_a_tenth_each_at_least() {
     let values = scaled(40_000);
@@ -277,8 +277,8 @@ fn four_receivers_get_a_tenth_each_at_least() {
     }
 }
 
-/// How many of `values` each of four receivers gets. All wait for each other first: what the
-/// early ones take while the others are being started says nothing of the channel.
+/// Returns how many of `values` each of four receivers gets. All wait for each other first: the
+/// share of early receivers during the start of the others says nothing about the channel.
 fn shares(workers: usize, senders: usize, capacity: usize, values: usize) -> [usize; 4] {
     let (tx, rx) = bounded(capacity);
     let taken = [const { AtomicUsize::new(0) }; 4];
@@ -304,7 +304,7 @@ fn shares(workers: usize, senders: usize, capacity: usize, values: usize) -> [us
     taken.map(AtomicUsize::into_inner)
 }
 
-/// I10. A limit that ends at once again and again does not lose the wake of another receiver.
+/// I10. A limit that repeatedly expires at once does not lose the wake of another receiver.
 #[test]
 fn impatient_receivers_do_not_swallow_wakes() {
     for workers in WORKERS {

@@ -1,4 +1,4 @@
-//! How channels end, and where values go: who sees what, and that each value is dropped once.
+//! How channels end, and where values go: what each side sees, and that each value is dropped once.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,8 +12,8 @@ use pirn::select::Select;
 use crate::crew::{CREWS, Jobs, alone, until};
 use crate::rig::{Counted, Drops};
 
-/// I11. Receivers that wait, and several closers at once: one close counts, and everybody is
-/// told, once.
+/// I11. Receivers that wait, and several closers at once: one close counts, and each receiver is
+/// notified once.
 #[test]
 fn closers_race_and_everybody_is_told_once() {
     const RECEIVERS: usize = 24;
@@ -51,21 +51,21 @@ fn closers_race_and_everybody_is_told_once() {
     }
 }
 
-/// What can be seen of a channel that has ended while it held one value.
+/// Observations on a channel that has ended while it held one value.
 #[derive(Debug, PartialEq)]
 struct Sight {
-    /// Of a sender that is still there.
+    /// Of a remaining sender.
     sending: Option<TrySendError<()>>,
-    /// Of a receiver that is still there: first and second receive.
+    /// Of a remaining receiver: first and second receive.
     receiving: Option<[Result<(), TryRecvError>; 2]>,
     reason: Option<String>,
-    /// Values that had been dropped before anybody received.
+    /// Values that had been dropped before the first receive.
     dropped: usize,
     /// Another close counts.
     can_close: bool,
 }
 
-/// Ends a channel that holds one value, in a way of its own, and tells what is seen then.
+/// Ends a channel that holds one value, in the given way, and returns the observations.
 fn sight(end: impl FnOnce(&mut Ends)) -> Sight {
     let drops = Drops::default();
     let (tx, rx) = bounded(2);
@@ -197,7 +197,7 @@ fn a_full_channel_waits_or_drops_the_newest_or_the_oldest() {
     assert!(rx.try_iter().eq(8..10));
 }
 
-/// I23. A value that is not received comes back or is dropped, once, whatever becomes of it.
+/// I23. A value that is not received is returned or dropped, once, in every outcome.
 #[test]
 fn every_way_a_value_can_go_drops_it_once() {
     let drops = Drops::default();
@@ -282,8 +282,8 @@ fn every_way_a_value_can_go_drops_it_once() {
     balanced("gone with both ends");
 }
 
-/// A select that waits until an operation would not wait goes on when the channel ends, on
-/// either side and in whatever way it ends.
+/// A select that waits until an operation would not wait resumes when the channel ends, on either
+/// side and in any way.
 #[test]
 fn an_end_makes_both_sides_ready() {
     let ends: [fn(Sender<u8>, Receiver<u8>); 4] = [
@@ -294,7 +294,7 @@ fn an_end_makes_both_sides_ready() {
     ];
     for (way, end) in ends.into_iter().enumerate() {
         for sends in [false, true] {
-            // The last handle of a side goes, so nothing waits there.
+            // The last handle of a side is dropped, so nothing waits there.
             if (way, sends) == (2, true) || (way, sends) == (3, false) {
                 continue;
             }

@@ -36,7 +36,7 @@ pub(crate) fn scramble(job: usize, step: usize) -> usize {
     (job * 31 + step).wrapping_mul(0x9e37_79b9) >> 7
 }
 
-/// A pipeline whose stages end because the one before has ended.
+/// A pipeline with stages that end because the previous one has ended.
 pub(crate) fn cascade(crew: Crew, workers: usize, capacity: usize, values: usize) {
     const STAGES: usize = 6;
     let (first, mut rx) = bounded(capacity);
@@ -51,7 +51,7 @@ pub(crate) fn cascade(crew: Crew, workers: usize, capacity: usize, values: usize
     jobs.run(crew, workers);
 }
 
-/// Closes in the middle of traffic: what was admitted arrives, what was not comes back.
+/// Closes in the middle of traffic: each admitted value arrives, every other one is returned.
 pub(crate) fn close_amid(crew: Crew, workers: usize, capacity: usize, rounds: usize) {
     const SENDERS: usize = 3;
     const EACH: usize = 40;

@@ -1,4 +1,4 @@
-//! What the kinds of channels promise beyond a bounded one.
+//! Promises of the kinds of channels beyond those of a bounded one.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -205,7 +205,7 @@ fn results_come_in_the_order_of_submission() {
     }
 }
 
-/// A result that goes straight to a receiver that waits leaves room as one that was buffered.
+/// A result that goes directly to a waiting receiver frees a place, as a buffered one does.
 #[test]
 fn a_result_that_is_handed_over_lets_the_next_be_submitted() {
     for capacity in [1, 2, 3] {
@@ -213,7 +213,7 @@ fn a_result_that_is_handed_over_lets_the_next_be_submitted() {
             let (work, results) = ordered(capacity);
             let receiver =
                 pirn::spawn(move || results.iter().map(Result::unwrap).sum::<u32>());
-            // The receiver waits before anything is there.
+            // The receiver waits before the first result exists.
             pirn::yield_now();
             for _ in 0..10 {
                 work.spawn(|| 1).unwrap();
@@ -257,7 +257,7 @@ fn work_whose_receiver_has_gone_is_refused_and_dropped() {
     });
 }
 
-/// Results that no receiver is left for are dropped one after the other, in the order of submission.
+/// Results without a receiver are dropped one after the other, in the order of submission.
 #[test]
 fn results_without_a_receiver_are_dropped_in_order() {
     /// Logs its drop. The first one waits in it, and logs its end too.
@@ -409,8 +409,8 @@ fn a_broadcast_drops_what_all_have_received() {
     ));
 }
 
-/// A broadcast ends with its last sender and not before, or when it is closed; receivers that
-/// wait are told.
+/// A broadcast ends with its last sender and not before, or when it is closed; waiting receivers
+/// are notified.
 #[test]
 fn a_broadcast_ends_with_its_last_sender() {
     let ends: [fn(broadcast::Sender<u8>); 2] = [drop, |tx| assert!(tx.close())];
@@ -454,7 +454,7 @@ fn a_broadcast_is_a_case() {
     sender.join().unwrap();
 }
 
-/// The end of a watched value's last sender is told to receivers that wait.
+/// The drop of a watched value's last sender is reported to waiting receivers.
 #[test]
 fn a_watched_value_ends_with_its_last_sender() {
     let (tx, mut rx) = watch::channel(0);

@@ -1,5 +1,5 @@
-//! Channels and selects beside the simplest thing that does the same: a queue, and a list of
-//! which cases are possible. Random programs without a wait, so every answer is determined.
+//! Channels and selects compared with the simplest equivalent: a queue, and a list of which cases
+//! are possible. Random programs without a wait, so every answer is determined.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use pirn::select::Select;
 
 use crate::rig::Dice;
 
-/// What a channel ought to do.
+/// The expected behavior of a channel.
 struct Model {
     capacity: usize,
     values: VecDeque<u64>,
@@ -139,8 +139,8 @@ fn a_channel_is_a_queue() {
     }
 }
 
-/// Random selects over the receiving and sending ends of several channels: what wins was
-/// possible, of several the first one if biased; and nothing has happened to the others.
+/// Random selects over the receiving and sending ends of several channels: the winner was possible,
+/// and the first possible one if biased; the others are unaffected.
 #[test]
 fn a_select_completes_one_possible_case() {
     let mut won = [0_usize; 2];
@@ -163,7 +163,7 @@ fn a_select_completes_one_possible_case() {
     assert!(won.into_iter().all(|times| times > 1_000), "{won:?}");
 }
 
-/// One select of `list`: of which channel, and whether it sends. True if something won.
+/// One select of `list`: channels, and whether to send. Returns true if a case won.
 fn select(pairs: &mut [Pair], list: &[(usize, bool)], biased: bool, value: u64) -> bool {
     let possible: Vec<bool> = list
         .iter()

@@ -1,5 +1,5 @@
-//! Channels under load. Every value is numbered, and every number is counted where it
-//! arrives: nothing may be lost, doubled or made up.
+//! Channels under load. Every value is numbered, and every number is counted where it arrives: none
+//! may be lost, doubled or invented.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use pirn::channel::{Receiver, Sender, TryRecvError, bounded};
 use crate::channel_games::{CAPACITIES, Seen, cascade, close_amid, scramble};
 use crate::crew::{CREWS, Crew, Jobs, runtime};
 
-/// Four senders and four receivers that wait as long as it takes.
+/// Four senders and four receivers that wait without limit.
 fn exactly_once(workers: usize) {
     const PARTIES: usize = 4;
     const EACH: usize = 3_500;
@@ -18,7 +18,7 @@ fn exactly_once(workers: usize) {
             let (tx, rx) = bounded(capacity);
             let mut jobs = Jobs::new();
             for party in 0..PARTIES {
-                // Pairs change sides, so that a mixed crew has both ends on fibers and threads.
+                // Pairs change sides, so that a mixture has both ends on fibers and threads.
                 let (tx, rx, seen) = (tx.clone(), rx.clone(), &seen);
                 let send = move || {
                     let first = party * EACH;
@@ -60,8 +60,8 @@ fn exactly_once_on_8_workers() {
     exactly_once(8);
 }
 
-/// Sends in one of three ways after another until the value is gone. (Two parties that only
-/// ever try would never meet on a channel without a buffer.)
+/// Sends in one of three ways after another until the value is sent. (Two parties that only ever
+/// try would never meet on a channel without a buffer.)
 fn send_somehow(tx: &Sender<usize>, value: usize, how: usize) {
     let (mut value, mut how) = (value, how);
     loop {
@@ -84,7 +84,7 @@ fn send_somehow(tx: &Sender<usize>, value: usize, how: usize) {
     }
 }
 
-/// Receives in one of three ways after another; `None` when nothing will ever come.
+/// Receives in one of three ways after another; `None` when the channel has ended.
 fn recv_somehow(rx: &Receiver<usize>, how: usize) -> Option<usize> {
     let mut how = how;
     loop {
@@ -110,7 +110,7 @@ fn recv_somehow(rx: &Receiver<usize>, how: usize) -> Option<usize> {
     }
 }
 
-/// Waits that end by their limit, at the moment at which a partner comes.
+/// Waits with a limit that expires just as a partner arrives.
 fn limits(workers: usize) {
     const PARTIES: usize = 3;
     const EACH: usize = 5_000;
@@ -219,7 +219,7 @@ fn cancellation_loses_no_value() {
                         for _ in 0..scramble(index, round) % 40 {
                             pirn::yield_now();
                         }
-                        // One receiver stays, so that senders which are spared come to an end.
+                        // One receiver stays, so that the uncancelled senders end.
                         if index != 6 && !scramble(round, index).is_multiple_of(3) {
                             victim.cancel();
                         }
@@ -234,7 +234,7 @@ fn cancellation_loses_no_value() {
     }
 }
 
-/// Receives in each of the ways that take values out, one or several.
+/// Receives in each of the ways that take out one or several values.
 fn recv_any_way(rx: &Receiver<usize>, how: usize, mut take: impl FnMut(usize)) -> bool {
     match how % 4 {
         0 => match rx.recv() {
@@ -267,8 +267,8 @@ fn recv_any_way(rx: &Receiver<usize>, how: usize, mut take: impl FnMut(usize)) -
     true
 }
 
-/// Whatever way values take from a crowd of senders to a crowd of receivers: each receiver sees
-/// those of one sender in order, all arrive once, and there are never more than have room.
+/// Values take every way from many senders to many receivers: each receiver sees those of one
+/// sender in order, all arrive once, and the capacity is never exceeded.
 fn order_in_a_crowd(crew: Crew, workers: usize, capacity: usize) {
     const PARTIES: usize = 3;
     const EACH: usize = 6_000;
@@ -315,7 +315,7 @@ fn a_crowd_keeps_each_senders_order() {
     }
 }
 
-/// Whoever is the only one to take values out knows how many there are at least.
+/// The only receiver of a channel has a lower bound for the number of values in it.
 #[test]
 fn what_is_there_is_never_overlooked() {
     const PLACES: usize = 8;
@@ -324,7 +324,7 @@ fn what_is_there_is_never_overlooked() {
     let mut jobs = Jobs::new();
     jobs.add(move || {
         for value in 0..3_000_000 {
-            // Displaces the oldest, so that no fewer are there than before.
+            // Displaces the oldest, so that the number does not shrink.
             tx.force_send(value).unwrap();
         }
     });
