@@ -60,8 +60,8 @@ fn wakes_come_from_anywhere() {
     }
 }
 
-/// A waker is good at any time: amid a poll, twice, and when all is over; and it is the same one
-/// at each poll of one wait.
+/// A waker is valid at any time: during a poll, twice, and after the end; and it is the same one at
+/// each poll of one wait.
 #[test]
 fn a_waker_outlives_its_wait() {
     let keep = Gate::default();
@@ -99,7 +99,7 @@ fn a_waker_outlives_its_wait() {
     keep.waker().expect("it has been polled").wake();
 }
 
-/// An interrupted wait drops its future, on the fiber that waits; one that is interrupted before has not
+/// An interrupted wait drops its future, on the waiting fiber; a wait that is interrupted before has not
 /// polled it.
 #[test]
 fn an_interrupt_drops_the_future() {
@@ -139,7 +139,7 @@ fn an_interrupt_drops_the_future() {
     });
 }
 
-/// A future that wakes itself without end lets others run.
+/// A future that wakes itself without end lets other fibers run.
 #[test]
 fn who_wakes_itself_gives_way() {
     alone(|| {
@@ -160,7 +160,7 @@ fn who_wakes_itself_gives_way() {
     });
 }
 
-/// What a call said that panicked inside a poll; none if it did not.
+/// The message of a call that panicked inside a poll; none if it did not.
 fn said_in_poll(call: impl FnOnce()) -> Option<String> {
     let mut call = Some(call);
     let raised = catch_unwind(AssertUnwindSafe(|| {
@@ -182,8 +182,8 @@ fn refused(what: &str, call: impl FnOnce()) {
     assert!(advised, "{what} inside a poll");
 }
 
-/// Inside a poll a call that would have to wait panics on a fiber, and says what to do; it leaves behind
-/// nothing, and the fiber waits as ever.
+/// Inside a poll a call that would have to wait panics on a fiber, with advice. It leaves no state behind,
+/// and the fiber can wait as usual.
 #[test]
 fn a_wait_inside_a_poll_panics() {
     on_every_shape(|runtime| runtime.run(waits_inside_a_poll));
@@ -236,14 +236,14 @@ fn others_inside_a_poll() {
     refused("group", || _ = group.wait());
     let file = std::env::current_exe().unwrap();
     let file = pirn::fs::File::open(file).unwrap();
-    // Whether or not it is in memory.
+    // Whether or not it is cached.
     refused("read", || _ = (&file).read(&mut [0; 16]));
     refused("wait_idle", || {
         _ = pirn::runtime::Handle::current().wait_idle();
     });
 }
 
-/// Locks that a refused wait has stood in front of work on.
+/// Locks that a refused wait has queued for work afterwards.
 fn locks_inside_a_poll() {
     let mutex = Mutex::new(0);
     let guard = mutex.lock();
@@ -286,7 +286,7 @@ fn locks_inside_a_poll() {
     assert!(once.is_completed());
 }
 
-/// What need not wait works inside a poll; and the budget is not spent there.
+/// A call that need not wait works inside a poll, and no budget is consumed there.
 #[test]
 fn what_need_not_wait_works_inside_a_poll() {
     alone(|| {
@@ -315,7 +315,7 @@ fn what_need_not_wait_works_inside_a_poll() {
         });
         assert_eq!((said, ran.load(Ordering::SeqCst)), (None, false));
         assert_eq!((*mutex.lock(), tx.len()), (1000, 0));
-        // The first operation after the poll gives way.
+        // The first operation after the poll yields.
         pirn::spawn::checkpoint().unwrap();
         assert!(ran.load(Ordering::SeqCst));
         other.join().unwrap();
@@ -339,7 +339,7 @@ fn a_poll_that_panics_is_over() {
     });
 }
 
-/// A destructor that waits amid a poll that panics does as in any fiber that unwinds.
+/// A destructor that waits during a poll that panics behaves as in any fiber that unwinds.
 #[test]
 fn a_destructor_waits_amid_a_poll_that_panics() {
     struct Receives(channel::Receiver<()>, Arc<AtomicBool>);
@@ -379,7 +379,7 @@ fn a_thread_waits_inside_a_poll() {
     sender.join().unwrap();
 }
 
-/// A fiber that waits for a future says so.
+/// Reports name the future's wait of a fiber.
 #[test]
 fn a_wait_for_a_future_is_told() {
     let runtime = runtime(1);
@@ -402,7 +402,7 @@ fn a_wait_for_a_future_is_told() {
     fiber.join().unwrap().unwrap();
 }
 
-/// Wakes, interrupts and deadlines meet at every moment.
+/// Wakes, interrupts and deadlines coincide at every moment.
 #[test]
 fn a_storm_of_wakes_and_interrupts() {
     for workers in [1, 2, 4] {
@@ -432,7 +432,7 @@ fn a_storm_of_wakes_and_interrupts() {
                 let tx = tx.clone();
                 let handle = scope.spawn(move || {
                     let gate = Gate::default();
-                    // Refused where the cancel comes between the start and this send.
+                    // Refused if the cancellation arrives between the start and this send.
                     tx.send((gate.clone(), pirn::current())).or(Err(()))?;
                     match i % 3 {
                         0 => wait(gate).or(Err(())),

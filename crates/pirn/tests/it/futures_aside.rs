@@ -1,4 +1,4 @@
-//! Polls run on a stack of their worker's, beside the frames of the fiber that waits.
+//! Polls run on a stack of their worker's, beside the frames of the waiting fiber.
 
 use std::backtrace::Backtrace;
 use std::future::{poll_fn, ready};
@@ -19,12 +19,12 @@ use crate::crew::runtime;
 use crate::futures_rig::{Gate, give_way};
 use crate::rig::{apart, eventually, scaled};
 
-/// Whether this build has such a stack; else polls run where the fiber is.
+/// Whether this build has such a stack; otherwise polls run on the fiber's stack.
 const BESIDE: bool = cfg!(all(target_arch = "x86_64", not(feature = "corosensei")));
 
 const KIB: usize = 1 << 10;
 
-/// Uses `bytes` of stack, a page at a time, and looks whether they stay what they are.
+/// Uses `bytes` of stack, a page at a time, and checks that they stay unchanged.
 fn deep(bytes: usize) -> u8 {
     let mut frame = black_box([0_u8; 4 * KIB]);
     if bytes > frame.len() {
@@ -33,7 +33,7 @@ fn deep(bytes: usize) -> u8 {
     black_box(&frame)[bytes % (4 * KIB)]
 }
 
-/// Where the caller's frames are. A sanitizer may keep variables elsewhere.
+/// The address of the caller's frames. A sanitizer may keep variables elsewhere.
 #[inline(never)]
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "reads a register")]
@@ -44,7 +44,7 @@ fn here() -> usize {
     here
 }
 
-/// Where the caller's frames are.
+/// The address of the caller's frames.
 #[inline(never)]
 #[cfg(not(target_arch = "x86_64"))]
 fn here() -> usize {
@@ -62,7 +62,7 @@ fn free(workers: usize) -> Runtime {
     unsafe { builder.free_migration() }.build().unwrap()
 }
 
-/// The polls of all fibers of a worker run at one place, which is none of theirs.
+/// The polls of all fibers of a worker run at one place, which is on no fiber's stack.
 #[test]
 fn the_polls_of_a_worker_have_one_place() {
     const FIBERS: usize = 50;
@@ -105,12 +105,12 @@ fn the_polls_of_a_worker_have_one_place() {
     }
 }
 
-/// A fiber that has asked for a large stack has it in its polls, too.
+/// A fiber with a large requested stack has it in its polls, too.
 #[test]
 fn a_stack_of_its_own_size_serves_for_polls() {
     let runtime = runtime(1);
     runtime.run(|| {
-        // There is one for polls by now.
+        // The stack for polls exists by now.
         wait(give_way(1)).unwrap();
         let large = Builder::new().stack_size(4 << 20);
         let fiber = large.spawn(|| wait(async { deep(700 * KIB) }).unwrap());
@@ -126,7 +126,7 @@ fn who_waits_for_it<F: Future>(future: F) -> F::Output {
     output
 }
 
-/// A backtrace of a poll goes on with the frames of the fiber, and a panic goes through them.
+/// A backtrace of a poll continues with the frames of the fiber, and a panic unwinds through them.
 #[test]
 fn a_poll_is_called_by_its_fiber() {
     for runtime in [runtime(1), free(1)] {
@@ -150,7 +150,7 @@ fn a_poll_is_called_by_its_fiber() {
     }
 }
 
-/// An overflow inside a poll is the fiber's.
+/// An overflow inside a poll is attributed to the fiber.
 #[test]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn an_overflow_inside_a_poll_names_the_fiber() {
@@ -175,7 +175,7 @@ fn an_overflow_inside_a_poll_names_the_fiber() {
     }
 }
 
-/// Receives when it is dropped, and looks whether its frame is still what it was.
+/// Receives when it is dropped, and checks that its frame is unchanged.
 struct Receives<'a> {
     from: &'a Receiver<u64>,
     marks: [u64; 64],
@@ -195,7 +195,7 @@ impl Drop for Receives<'_> {
         let mark = black_box(&self.marks)[0];
         let received = self.from.recv();
         let whole = black_box(&self.marks).iter().all(|at| *at == mark);
-        // A destructor had better not panic here.
+        // A destructor must not panic here.
         if received != Ok(mark) || !whole {
             eprintln!("received {received:?}, not {mark}; {:?}", self.marks);
             std::process::abort();
@@ -203,7 +203,7 @@ impl Drop for Receives<'_> {
     }
 }
 
-/// Who has to wait in the middle of a poll since it unwinds keeps the stack that it is on: others poll on
+/// A fiber that has to wait during a poll since it unwinds keeps the stack that it is on: others poll on
 /// another one meanwhile.
 #[test]
 fn who_leaves_amid_a_poll_takes_the_stack_along() {
@@ -230,7 +230,7 @@ fn who_leaves_amid_a_poll_takes_the_stack_along() {
                 })
                 .collect();
             others.into_iter().for_each(|other| other.join().unwrap());
-            // It is long behind others by now, or blocks its worker.
+            // By now it is far behind other fibers, or blocks its worker.
             let sender = runtime.spawn(move || tx.send(round).unwrap());
             sender.join().unwrap();
             assert!(fiber.join().unwrap().is_err());
@@ -239,18 +239,18 @@ fn who_leaves_amid_a_poll_takes_the_stack_along() {
     }
 }
 
-/// Sleeps when it is dropped, for longer than a fiber that unwinds keeps others waiting.
+/// Sleeps when it is dropped, for longer than a fiber that unwinds may delay others.
 struct Sleeps;
 
 impl Drop for Sleeps {
     fn drop(&mut self) {
-        // In a destructor nothing else can be done about it.
+        // In a destructor there is no alternative.
         let _ = pirn::sleep(Duration::from_millis(25));
     }
 }
 
-/// A poll that has caught such a panic goes on, and may wait, and come back on another thread where that
-/// may be: the stack goes where it goes.
+/// A poll that has caught such a panic continues, and may wait, and resume on another thread where migration
+/// is allowed: the stack moves with it.
 #[test]
 fn a_poll_that_waits_after_a_panic() {
     for runtime in [runtime(1), runtime(2), free(1), free(2), free(3)] {
@@ -294,7 +294,7 @@ fn a_poll_that_waits_after_a_panic() {
     }
 }
 
-/// Where stacks run out the one for polls is one for fibers.
+/// Where stacks run out the stack for polls is given to a fiber.
 #[test]
 fn the_starved_get_the_stack_for_polls() {
     const STACKS: usize = 64;
@@ -320,7 +320,7 @@ fn the_starved_get_the_stack_for_polls() {
     }
 }
 
-/// Two runtimes that one thread drives in turn have a stack for polls each, and it ends with them.
+/// Two runtimes that one thread drives in turn have a stack for polls each, which is released with them.
 #[test]
 fn runtimes_driven_by_hand_have_one_each() {
     for last in [0, 1] {
@@ -345,7 +345,7 @@ fn runtimes_driven_by_hand_have_one_each() {
     }
 }
 
-/// The place for polls is one of the stacks that there may be, and gives way to a fiber.
+/// The stack for polls counts towards the bound on stacks, and is given up for a fiber.
 #[test]
 fn as_many_fibers_start_as_there_are_stacks() {
     let runtime = Runtime::builder()

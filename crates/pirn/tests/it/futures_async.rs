@@ -18,7 +18,7 @@ use crate::crew::{alone, for_ever, runtime};
 use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
 use crate::rig::{Drops, eventually, on_every_shape, scaled};
 
-/// Futures go from thread to thread with their tasks; a handle is shared as ever.
+/// Futures move between threads with their tasks; a handle is shared as usual.
 #[test]
 fn futures_can_be_sent() {
     fn sent<T: Send>() {}
@@ -29,7 +29,7 @@ fn futures_can_be_sent() {
     shared::<JoinHandle<Box<u8>>>();
 }
 
-/// Who does one side of a channel.
+/// Which kind of party does one side of a channel.
 #[derive(Debug, Copy, Clone)]
 enum Party {
     Fiber,
@@ -59,7 +59,7 @@ async fn receive_all(rx: Receiver<usize>, sum: Arc<AtomicUsize>) {
     }
 }
 
-/// Has `party` send `count` values and another one of its kind receive.
+/// Sends `count` values from `party` and receives them on another one of its kind.
 fn join_in(
     party: Party,
     runtime: &Runtime,
@@ -126,8 +126,8 @@ fn all_kinds_meet_in_one_channel() {
     }
 }
 
-/// A future has its place in the queue among others, and is handed over to in its turn; its last
-/// waker is called, once.
+/// A future has its place in the queue among others, and receives in its turn; its last waker is
+/// called, once.
 #[test]
 fn a_future_is_served_in_its_turn() {
     alone(|| {
@@ -154,8 +154,8 @@ fn a_future_is_served_in_its_turn() {
     });
 }
 
-/// A value that was handed to a future which is dropped goes to the next receiver, or back, and is
-/// the oldest there; senders keep to the capacity.
+/// A value that was handed to a dropped future goes to the next receiver, or back, and is the
+/// oldest there; senders keep to the capacity.
 #[test]
 fn a_dropped_receive_gives_back() {
     for capacity in [0, 1, 2] {
@@ -174,7 +174,7 @@ fn a_dropped_receive_gives_back() {
             (0..=after).for_each(|i| assert_eq!(rx.try_recv(), Ok(i)));
             assert!(rx.is_empty() && rx.try_recv().is_err());
         }
-        // To a receiver that waits behind it, and past one that sends.
+        // To a receiver that waits behind it, and before a sender.
         let mut future = Box::pin(rx.recv_async());
         let mut next = Box::pin(rx.recv_async());
         assert!(poll_once(future.as_mut(), &wakes).is_pending());
@@ -258,7 +258,7 @@ fn a_storm_of_dropped_futures() {
     }
 }
 
-/// A close ends what waits, and gives values back.
+/// A close ends waits, and returns values.
 #[test]
 fn a_close_ends_futures() {
     let wakes = Arc::new(Wakes::default());
@@ -279,7 +279,7 @@ fn a_close_ends_futures() {
     assert_eq!(wakes.count(), 2);
 }
 
-/// Two futures of one task meet, though both have been published.
+/// Two futures of one task meet, though both are registered.
 #[test]
 fn a_task_meets_itself() {
     on_every_shape(|runtime| {
@@ -298,7 +298,7 @@ fn a_task_meets_itself() {
     });
 }
 
-/// Channels to which time sends wake their futures.
+/// Timer channels wake their futures.
 #[test]
 fn time_wakes_futures() {
     let runtime = runtime(2);
@@ -321,7 +321,7 @@ fn time_wakes_futures() {
     assert!(poll_once(pin!(late.recv_async()), &wakes).is_pending());
 }
 
-/// A handle is a future of what `join` returns; dropping it detaches.
+/// A handle is a future of the result of `join`; dropping it detaches.
 #[test]
 fn a_handle_is_a_future() {
     on_every_shape(|runtime| {
@@ -366,7 +366,7 @@ fn a_handle_is_a_future() {
     assert!(again.is_err());
     polled.wait().unwrap();
     assert!(matches!(polled.join(), Err(JoinError::Taken)));
-    // Also one that perhaps never ran.
+    // Also one that may never have run.
     let mut cancelled = runtime.spawn(for_ever);
     cancelled.cancel();
     cancelled.wait().unwrap();
@@ -378,7 +378,7 @@ fn a_handle_is_a_future() {
         .unwrap();
 }
 
-/// A waker that panics, or waits, harms nobody that is woken with it.
+/// A waker that panics, or waits, does not affect the other wakers that are called with it.
 #[test]
 fn a_bad_waker_is_alone() {
     struct Bad(Receiver<()>);
@@ -412,7 +412,7 @@ fn a_bad_waker_is_alone() {
     });
 }
 
-/// Futures that are always ready let others run, as any operations.
+/// Futures that are always ready let other fibers run, as any operations.
 #[test]
 fn ready_futures_give_way() {
     alone(|| {

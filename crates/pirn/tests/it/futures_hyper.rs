@@ -25,7 +25,7 @@ use crate::crew::runtime;
 use crate::rig::on_every_shape;
 use crate::wires::{connection, listener};
 
-/// The body back, and how long it was.
+/// Returns the body and its length.
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let method = request.method().clone();
     let body = request.into_body().collect().await.map_or_else(
@@ -58,7 +58,7 @@ fn serve_all(listener: &TcpListener) {
     }
 }
 
-/// `requests` one after the other over one connection.
+/// Sends `requests` one after the other over one connection.
 fn ask(
     stream: impl hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
     requests: usize,
@@ -81,7 +81,7 @@ fn ask(
     }
 }
 
-/// Connections that are kept, with bodies short and long.
+/// Persistent connections, with bodies short and long.
 #[test]
 fn hyper_serves_and_asks_on_fibers() {
     on_every_shape(|runtime| {
@@ -101,7 +101,7 @@ fn hyper_serves_and_asks_on_fibers() {
     });
 }
 
-/// Other streams come in a wrapper; so do those that need none.
+/// Other streams are used in a wrapper; so are those that need none.
 #[test]
 fn streams_are_wrapped_for_hyper() {
     runtime(2).run(|| {
@@ -116,7 +116,7 @@ fn streams_are_wrapped_for_hyper() {
     });
 }
 
-/// Who sends no request in time is told so; hyper's limits go by our clock.
+/// A client that sends no request in time gets a timeout; hyper's limits use our clock.
 #[test]
 fn hypers_limits_hold() {
     runtime(1).run(|| {
@@ -134,7 +134,7 @@ fn hypers_limits_hold() {
     });
 }
 
-/// What is in flight when the server is told to stop is answered; then the connection ends.
+/// Requests in flight when the server is shut down are answered; then the connection ends.
 #[test]
 fn a_server_ends_gracefully() {
     runtime(2).run(|| {

@@ -15,7 +15,7 @@ use crate::crew::runtime;
 use crate::futures_rig::{Tasks, Wakes, block_on_thread, poll_once};
 use crate::rig::{Drops, on_every_shape, scaled};
 
-/// Futures go from thread to thread with their tasks.
+/// Futures move between threads with their tasks.
 #[test]
 fn futures_of_each_kind_can_be_sent() {
     fn sent<T: Send>() {}
@@ -32,7 +32,7 @@ struct Ends(
 );
 
 impl Ends {
-    /// What has come when all senders have gone.
+    /// The values received when all senders have been dropped.
     async fn receive(mut self) -> (Result<usize, RecvError>, usize, usize) {
         let one = self.0.recv_async().await;
         while self.1.changed_async().await.is_ok() {}
@@ -44,7 +44,7 @@ impl Ends {
     }
 }
 
-/// Has a fiber and a thread send up to `count`, and returns where that is received.
+/// Sends up to `count` from a fiber and a thread, and returns the receiving ends.
 fn send_from_everywhere(runtime: &pirn::Runtime, count: usize) -> Ends {
     let (one, first) = oneshot::channel();
     let (latest, second) = watch::channel(0);
@@ -61,7 +61,7 @@ fn send_from_everywhere(runtime: &pirn::Runtime, count: usize) -> Ends {
     Ends(first, second, third)
 }
 
-/// Fibers, threads and tasks of another runtime await what fibers and threads send.
+/// Fibers, threads and tasks of another runtime await values from fibers and threads.
 #[test]
 fn each_kind_is_awaited_from_anywhere() {
     on_every_shape(|runtime| {
@@ -88,12 +88,12 @@ fn each_kind_is_awaited_from_anywhere() {
     });
 }
 
-/// A future that is dropped has received nothing, whatever was handed over to it.
+/// A dropped future has received nothing, also if a value was handed over to it.
 #[test]
 fn a_dropped_future_of_each_kind_loses_nothing() {
     let wakes = Arc::new(Wakes::default());
     let drops = Drops::default();
-    // One value: there again, for a future, a try and the last owner.
+    // One value: available again, for a future, a try and the last owner.
     for last in 0..3 {
         let (tx, mut rx) = oneshot::channel();
         let mut future = Box::pin(rx.recv_async());
@@ -121,7 +121,7 @@ fn a_dropped_future_of_each_kind_loses_nothing() {
         Poll::Ready(Ok(()))
     );
     assert!(poll_once(pin!(rx.changed_async()), &wakes).is_pending());
-    // What everybody receives: still there.
+    // A broadcast value: still available.
     let (tx, mut rx) = broadcast::channel(2);
     let mut future = Box::pin(rx.recv_async());
     assert!(poll_once(future.as_mut(), &wakes).is_pending());
@@ -137,7 +137,7 @@ fn a_dropped_future_of_each_kind_loses_nothing() {
     assert_eq!(block_on(rx.recv_async()), Ok(8));
 }
 
-/// When the senders have gone, what waits is told; what was sent before is received first.
+/// When the senders have been dropped, waiters are notified; values sent before are received first.
 #[test]
 fn an_end_of_each_kind_is_told() {
     let wakes = Arc::new(Wakes::default());
@@ -171,7 +171,7 @@ fn an_end_of_each_kind_is_told() {
     assert_eq!(wakes.count(), 3);
 }
 
-/// A broadcast is for all that await it; a change, too.
+/// A broadcast reaches every task that awaits it; a change, too.
 #[test]
 fn all_who_await_are_told() {
     let wakes = Arc::new(Wakes::default());
@@ -194,7 +194,7 @@ fn all_who_await_are_told() {
     }
 }
 
-/// Futures that are cut off at every moment, again and again, lose nothing.
+/// Futures that are dropped at every moment, repeatedly, lose nothing.
 #[test]
 fn a_storm_of_futures_of_each_kind() {
     fn insist<T>(mut attempt: impl FnMut() -> Option<T>, mut i: u64) -> T {

@@ -1,4 +1,4 @@
-//! Futures that are woken by hand, and what polls them.
+//! Futures that are woken by hand, and executors that poll them.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -49,7 +49,7 @@ impl Future for Gate {
     }
 }
 
-/// Gives way `times` times, by waking itself amid each poll.
+/// Yields `times` times, by waking itself during each poll.
 pub(crate) async fn give_way(times: usize) {
     let mut left = times;
     poll_fn(move |context| {
@@ -88,7 +88,7 @@ pub(crate) fn poll_once<F: Future + ?Sized>(
     future.poll(&mut Context::from_waker(&waker))
 }
 
-/// What another crate's `block_on` is: it parks the thread, and knows nothing of fibers.
+/// Stands for another crate's `block_on`: it parks the thread, and knows nothing of fibers.
 pub(crate) fn block_on_thread<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -108,7 +108,7 @@ pub(crate) fn block_on_thread<F: Future>(future: F) -> F::Output {
 
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What another crate's runtime is: tasks that any of its threads polls.
+/// Stands for another crate's runtime: tasks that any of its threads polls.
 #[derive(Default)]
 pub(crate) struct Tasks {
     ready: Mutex<VecDeque<Arc<Task>>>,

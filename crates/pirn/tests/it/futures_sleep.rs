@@ -1,4 +1,4 @@
-//! Moments as futures.
+//! Sleeps and deadlines as futures.
 
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -19,7 +19,7 @@ use crate::rig::{eventually, on_every_shape};
 const MS: Duration = Duration::from_millis(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Exactly, where time is virtual: in order, at once, one after the other, beside sleeping fibers.
+/// Exactly, with virtual time: in order, at once, one after the other, beside sleeping fibers.
 #[test]
 fn sleeps_of_futures_are_exact_in_virtual_time() {
     let runtime = Runtime::builder().deterministic(7).build().unwrap();
@@ -77,7 +77,7 @@ fn a_sleep_outlives_the_wait_that_has_polled_it() {
             ends += 1;
         }
         assert_eq!(ends, 10);
-        // Polled by a fiber, and then by a thread and an executor that is none of ours.
+        // Polled by a fiber, and then by a thread and a foreign executor.
         let mut sleeps: FuturesUnordered<_> = (0..10).map(|i| sleep(MS * i)).collect();
         let first =
             poll_fn(|context| Poll::Ready(sleeps.poll_next_unpin(context).is_ready()));
@@ -87,7 +87,7 @@ fn a_sleep_outlives_the_wait_that_has_polled_it() {
     });
 }
 
-/// Who gives up a sleep leaves nothing behind; who sets it anew waits for the new moment.
+/// A dropped sleep leaves no timer behind; a reset one waits for the new moment.
 #[test]
 fn sleeps_are_dropped_and_reset() {
     let runtime = Runtime::builder().deterministic(7).build().unwrap();
@@ -118,7 +118,7 @@ fn sleeps_are_dropped_and_reset() {
     });
 }
 
-/// A future that is never at rest lets its sleeps end, and others run.
+/// A future that is always ready lets its sleeps end, and other fibers run.
 #[test]
 fn a_restless_future_sees_its_sleeps_end() {
     runtime(1).run(|| {
@@ -135,7 +135,7 @@ fn a_restless_future_sees_its_sleeps_end() {
     });
 }
 
-/// An executor of somebody else's, inside a poll of ours, sees its sleeps end: on a thread, where that only takes
+/// Sleeps end inside a foreign executor that runs inside a poll of ours: on a thread, where that only takes
 /// time.
 #[test]
 fn a_nested_executor_sleeps() {
@@ -143,7 +143,7 @@ fn a_nested_executor_sleeps() {
     block_on(async { block_on(sleep(MS)) });
 }
 
-/// A sleep that is always over gives way like any other future.
+/// A sleep that has always ended yields like any other future.
 #[test]
 fn sleeps_that_are_over_give_way() {
     runtime(1).run(|| {
@@ -162,7 +162,7 @@ fn sleeps_that_are_over_give_way() {
     });
 }
 
-/// Executors of others have a fiber sleep; an interrupt of whoever waits ends the wait.
+/// Foreign executors let a fiber sleep; an interrupt of the waiting fiber ends the wait.
 #[test]
 fn other_executors_sleep() {
     block_on_thread(sleep(MS));
@@ -187,7 +187,7 @@ fn other_executors_sleep() {
         assert_eq!(sleeper.join().unwrap(), Err(Interrupt::Cancelled));
         assert!(pirn::timeout(MS, || wait(pending::<()>())).is_err());
     });
-    // A sleep that nobody waits for any more ends with its future.
+    // A sleep without a waiter ends with its future.
     let wakes = Arc::new(Wakes::default());
     let mut sleep = Box::pin(sleep(HOUR));
     assert!(poll_once(sleep.as_mut(), &wakes).is_pending());

@@ -1,4 +1,4 @@
-//! Streams that are polled: by fibers, threads and executors of others.
+//! Streams that are polled: by fibers, threads and foreign executors.
 
 use std::future::poll_fn;
 use std::io;
@@ -57,7 +57,7 @@ fn put(mut stream: &TcpStream, bytes: &[u8]) {
     io::Write::write_all(&mut stream, bytes).unwrap();
 }
 
-/// Every byte comes back, in order, whoever polls.
+/// Every byte is echoed, in order, with any kind of poller.
 #[test]
 fn polled_streams_carry_everything() {
     on_every_shape(|runtime| {
@@ -83,7 +83,7 @@ fn polled_streams_carry_everything() {
     }
 }
 
-/// Tasks of another executor, whose threads are none of ours, beside fibers that wait.
+/// Tasks of a foreign executor, with threads that are not ours, beside fibers that wait.
 #[test]
 #[expect(
     clippy::disallowed_methods,
@@ -114,7 +114,7 @@ fn other_executors_poll() {
     });
 }
 
-/// Both directions of one stream in one task, each with more than the system takes in.
+/// Both directions of one stream in one task, each with more data than the system's buffers hold.
 #[test]
 fn both_directions_are_polled_at_once() {
     const SIZE: usize = scaled(3_000_000);
@@ -138,7 +138,8 @@ fn both_directions_are_polled_at_once() {
     });
 }
 
-/// A wait for a future is cut where a wait for a socket would be, and nothing is lost by it.
+/// A wait for a future is interrupted at the same points as a wait for a socket, and no data is
+/// lost by it.
 #[test]
 fn polled_waits_are_cut() {
     on_every_shape(|runtime| {
@@ -168,8 +169,8 @@ fn polled_waits_are_cut() {
     });
 }
 
-/// A task that has polled on a worker goes on elsewhere: on a thread, on another runtime, and when
-/// the worker is gone.
+/// A task that has polled on a worker resumes elsewhere: on a thread, on another runtime, and when
+/// the worker has ended.
 #[test]
 fn a_poll_is_taken_up_elsewhere() {
     let runtimes = [runtime(1), runtime(2)];
@@ -179,7 +180,7 @@ fn a_poll_is_taken_up_elsewhere() {
     let mut read = pin!(reader.read_exact(&mut buffer));
     for runtime in runtimes {
         runtime.run(|| {
-            // Its poller holds the stream now.
+            // Its poller has the stream registered now.
             wait(poll_fn(|context| {
                 Poll::Ready(read.as_mut().poll(context).is_pending())
             }))
@@ -197,8 +198,7 @@ fn a_poll_is_taken_up_elsewhere() {
     assert_eq!(buffer, [7; 4]);
 }
 
-/// A waker that panics is nobody's trouble: not of those who wait for the same stream, nor of the
-/// worker.
+/// A waker that panics affects no other waiter of the same stream, nor the worker.
 #[test]
 fn a_waker_that_panics_harms_nobody() {
     struct Panics(AtomicUsize);
@@ -224,14 +224,14 @@ fn a_waker_that_panics_harms_nobody() {
     assert_eq!(panics.0.load(Ordering::SeqCst), 1);
 }
 
-/// A waker that would have to wait does not hold up the worker that calls it: it panics, as inside a poll.
+/// A waker that would have to wait does not block the worker that calls it: it panics, as inside a poll.
 #[test]
 fn a_waker_that_waits_holds_nobody_up() {
     struct Sends(Sender<()>, AtomicUsize);
     impl Wake for Sends {
         fn wake(self: Arc<Self>) {
             self.1.fetch_add(1, Ordering::SeqCst);
-            // Nobody receives before the worker goes on.
+            // No fiber receives before the worker continues.
             let _ = self.0.send(());
         }
     }
@@ -247,7 +247,7 @@ fn a_waker_that_waits_holds_nobody_up() {
                 .is_pending()
         );
         put(&other, &[1]);
-        // Its event is fetched by the worker, on the way.
+        // The worker fetches its event, meanwhile.
         io::Read::read_exact(&mut &one, &mut [0]).unwrap();
         while sends.1.load(Ordering::SeqCst) == 0 {
             pirn::yield_now();
@@ -256,7 +256,7 @@ fn a_waker_that_waits_holds_nobody_up() {
     });
 }
 
-/// A waker whose drop panics leaves its source to the next one.
+/// A waker with a panicking drop leaves its source usable.
 #[test]
 fn a_waker_that_panics_when_dropped_harms_nobody() {
     struct Panics;
@@ -276,7 +276,7 @@ fn a_waker_that_panics_when_dropped_harms_nobody() {
             .poll_read(context, &mut [0])
             .is_pending()
     );
-    // The stream has the last one.
+    // The stream holds the last one.
     drop(waker);
     drop(one);
     let (one, other) = connection();
@@ -303,12 +303,12 @@ fn the_last_task_is_woken() {
     put(&other, &[1]);
     eventually("the last one is woken", || wakes[2].count() == 1);
     assert_eq!([wakes[0].count(), wakes[1].count()], [0, 0]);
-    // Nothing keeps a task that does not wait any more.
+    // Nothing keeps a task alive that no longer waits.
     drop((one, other));
     assert!(wakes.iter().all(|who| Arc::strong_count(who) == 1));
 }
 
-/// The end, and what is broken, come as results, not as waits.
+/// The end, and errors, are results, not waits.
 #[test]
 fn ends_and_errors_are_polled() {
     runtime(1).run(|| {

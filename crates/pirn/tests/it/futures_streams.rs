@@ -27,7 +27,7 @@ fn poll_next<T>(stream: &mut RecvStream<T>, wakes: &Arc<Wakes>) -> Poll<Option<T
     Pin::new(stream).poll_next(&mut Context::from_waker(&waker))
 }
 
-/// A stream yields what is sent, in order, to whatever polls, and ends when the channel is drained.
+/// A stream yields the sent values, in order, to any poller, and ends when the channel is drained.
 #[test]
 fn a_stream_ends_with_its_channel() {
     fn sent<T: Send + Unpin>(stream: T) -> T {
@@ -56,8 +56,8 @@ fn a_stream_ends_with_its_channel() {
     });
 }
 
-/// A stream that is dropped gives back what it was handed over, and closes the channel if it was the last
-/// that received.
+/// A dropped stream returns a value that was handed over to it, and closes the channel if it was the last
+/// receiver.
 #[test]
 fn a_dropped_stream_gives_back() {
     let wakes = Arc::new(Wakes::default());
@@ -76,7 +76,7 @@ fn a_dropped_stream_gives_back() {
     assert!(poll_next(&mut stream, &wakes).is_pending());
     tx.try_send(8).unwrap();
     assert_eq!(poll_next(&mut stream, &wakes), Poll::Ready(Some(8)));
-    // Between two polls that yield it waits nowhere.
+    // Between two polls that yield it is in no queue.
     assert!(tx.try_send(9).is_err());
     drop(stream);
     assert!(tx.is_closed());
@@ -132,7 +132,7 @@ fn streams_share_a_channel() {
     }
 }
 
-/// A channel to which time sends is a stream of moments.
+/// A timer channel is a stream of moments.
 #[test]
 fn time_wakes_streams() {
     let runtime = runtime(2);
@@ -150,8 +150,8 @@ fn time_wakes_streams() {
     block_on_thread(moments());
 }
 
-/// A broadcast receiver as a stream by way of its futures: each time that it has fallen behind it says how
-/// much it has missed, and goes on with what is left, to the end of the channel.
+/// A broadcast receiver as a stream of its futures: each time that it has fallen behind it reports how much
+/// it has missed, and continues with the remaining values, to the end of the channel.
 #[test]
 fn a_stream_of_a_broadcast_goes_on_after_it_has_lagged() {
     const ROOM: usize = 3;
@@ -161,7 +161,7 @@ fn a_stream_of_a_broadcast_goes_on_after_it_has_lagged() {
     let (go, begin) = channel::bounded::<()>(0);
     let mut numbers = 0..rounds * BURST;
     let mut burst = move || numbers.by_ref().take(BURST).for_each(|n| _ = tx.send(n));
-    // The first one before anybody receives; the others meanwhile.
+    // The first one before the first receive; the others meanwhile.
     burst();
     let sends = thread::spawn(move || begin.iter().for_each(|()| burst()));
     let stream = unfold(rx, async |mut rx| match rx.recv_async().await {
@@ -202,21 +202,21 @@ fn a_stream_of_a_broadcast_goes_on_after_it_has_lagged() {
     );
 }
 
-/// A watch receiver as a stream by way of its futures: no value after a later one, and the last one.
+/// A watch receiver as a stream of its futures: no value after a later one, and the last one.
 #[test]
 fn a_stream_of_a_watch_yields_the_latest() {
     let last = scaled(1_000);
     let (tx, rx) = watch::channel(0);
     let stream = unfold(rx, async |mut rx| {
         rx.changed_async().await.ok()?;
-        // A sender may be changing it just now.
+        // A sender may be changing it at this moment.
         let latest = *rx.borrow_and_update();
         Some((latest, rx))
     });
     let sends = thread::spawn(move || (1..=last).for_each(|n| tx.send(n).unwrap()));
     let seen: Vec<_> = runtime(1).run(|| wait(stream.collect())).unwrap();
     sends.join().unwrap();
-    // A change may be told of twice.
+    // A change may be reported twice.
     assert!(seen.is_sorted(), "{seen:?}");
     assert_eq!(seen.last(), Some(&last));
 }

@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use crate::futures_rig::block_on_thread;
 use crate::rig::eventually;
 
-/// A runtime of tokio's, and one of fibers that know it.
+/// A runtime of tokio's, and a runtime of fibers that uses it.
 fn both(workers: usize) -> (tokio::runtime::Runtime, Runtime) {
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -29,7 +29,7 @@ fn both(workers: usize) -> (tokio::runtime::Runtime, Runtime) {
     (tokio, runtime)
 }
 
-/// Answers what it is sent, byte by byte, and never a zero.
+/// Echoes its input, byte by byte, and never a zero.
 async fn serve(listener: TcpListener) {
     while let Ok((mut stream, _)) = listener.accept().await {
         tokio::spawn(async move {
@@ -55,8 +55,8 @@ async fn ask(server: SocketAddr, byte: u8, times: usize) -> usize {
     answers
 }
 
-/// Many fibers talk over tokio's sockets at once; those that get no answer are cut off by their own time
-/// limit, or cancelled.
+/// Many fibers communicate over tokio's sockets at once; those without an answer end by their own time limit,
+/// or are cancelled.
 #[test]
 fn many_fibers_use_tokios_sockets() {
     for workers in [1, 2] {
@@ -96,7 +96,7 @@ fn many_fibers_use_tokios_sockets() {
     }
 }
 
-/// The context is there inside a poll and for the drop, on that fiber only, and nowhere else.
+/// The context is set inside a poll and for the drop, on that fiber only, and nowhere else.
 #[test]
 fn the_context_is_entered_for_a_poll() {
     struct Spawns(Arc<AtomicUsize>);
@@ -134,7 +134,7 @@ fn the_context_is_entered_for_a_poll() {
         }
     });
     eventually("they run", || count.load(Ordering::SeqCst) == 10);
-    // Where tokio runs already, that is the one; elsewhere there is none.
+    // Inside a tokio runtime, that one is used; elsewhere there is none.
     let _inside = tokio.enter();
     assert_eq!(
         block_on(compat(async { tokio::spawn(async { 7 }).await.unwrap() })),
@@ -162,8 +162,8 @@ fn a_wait_inside_the_context_panics() {
     });
 }
 
-/// Tasks of tokio's send to fibers, receive from them, and wait for their ends; a time limit of tokio's
-/// loses nothing.
+/// Tasks of tokio's send to fibers, receive from them, and wait for their ends; a time limit of tokio's loses
+/// nothing.
 #[test]
 fn tasks_await_fibers() {
     let (tokio, runtime) = both(2);
@@ -196,8 +196,8 @@ fn tasks_await_fibers() {
     assert_eq!(tokio.block_on(fiber).unwrap(), "done");
 }
 
-/// Futures that are always ready go on, though somebody else's code polls them on a fiber, where nobody
-/// gives way between polls.
+/// Futures that are always ready make progress, though foreign code polls them on a fiber, without yields
+/// between polls.
 #[test]
 fn ready_futures_under_another_driver() {
     let (_tokio, runtime) = both(1);
@@ -212,7 +212,8 @@ fn ready_futures_under_another_driver() {
     });
 }
 
-/// What came out of a future is dropped in the context, where a wait panics; afterwards it is left.
+/// The output of a future is dropped in the context, where a wait panics; afterwards the context is
+/// left.
 #[test]
 fn the_context_is_entered_for_a_call() {
     struct Spawns(Arc<AtomicUsize>);
@@ -232,7 +233,7 @@ fn the_context_is_entered_for_a_call() {
         assert!(catch_unwind(AssertUnwindSafe(waits)).is_err());
         assert!(Handle::try_current().is_err());
         pirn::sleep(Duration::from_millis(1)).unwrap();
-        // Amid a poll, too.
+        // During a poll, too.
         let inner = wait(async { enter(|| Handle::try_current().is_ok()) });
         assert_eq!(inner, Ok(true));
     });
