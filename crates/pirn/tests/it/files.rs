@@ -1,4 +1,4 @@
-//! Files and directories: as `std` has them, off the workers.
+//! Files and directories: as in `std`, off the workers.
 
 use std::collections::BTreeSet;
 use std::fs as system;
@@ -19,7 +19,7 @@ use crate::crew::{CREWS, Jobs, runtime};
 use crate::rig::{Directory, eventually, on_every_shape, scaled};
 use crate::unmeasured::unmeasured;
 
-/// A pipe with a name: who opens it waits for the other side to do so.
+/// A named pipe: each open waits for an open of the other side.
 fn named_pipe(directory: &Directory) -> PathBuf {
     let path = directory.at("pipe");
     let made = Command::new("mkfifo").arg(&path).status();
@@ -31,7 +31,7 @@ fn interrupt_in<T>(result: io::Result<T>) -> Option<Interrupt> {
     result.err().and_then(|error| Interrupt::of(&error))
 }
 
-/// N5. Paths: each call does what it does in `std`, on fibers and on threads.
+/// N5. Paths: each call behaves as in `std`, on fibers and on threads.
 #[test]
 fn paths_are_treated_as_by_std() {
     for crew in CREWS {
@@ -81,7 +81,7 @@ fn paths_in(base: &Path) -> io::Result<()> {
     fs::remove_dir_all(base)
 }
 
-/// An open file has one position, wherever it is used from, and ends where it was cut off.
+/// An open file has one position, wherever it is used from, and ends where it was truncated.
 #[test]
 fn an_open_file_has_one_position() {
     for crew in CREWS {
@@ -166,7 +166,7 @@ fn errors_are_those_of_std() {
     });
 }
 
-/// A full disk is an error that says so, however the bytes get there.
+/// A full disk is reported as such, however the bytes are written.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_told() {
@@ -186,7 +186,7 @@ fn a_full_disk_is_told() {
     });
 }
 
-/// An interrupt that is there already is told before anything is done, to fibers and threads.
+/// A pending interrupt is reported before any operation, to fibers and threads.
 #[test]
 fn an_interrupted_call_has_done_nothing() {
     for crew in CREWS {
@@ -220,8 +220,8 @@ fn an_interrupted_call_has_done_nothing() {
     }
 }
 
-/// A call that has been handed over is made to its end, whoever cancels; meanwhile a report
-/// tells of it.
+/// A call that has been passed to a thread is completed, despite a cancellation; meanwhile a report
+/// names it.
 #[test]
 fn a_call_is_made_to_its_end() {
     let directory = Directory::new();
@@ -286,8 +286,7 @@ fn fibers_compute_while_a_file_is_copied() {
     assert_eq!(system::read(to).unwrap(), [7; 100_000]);
 }
 
-/// Files that fibers copy piece by piece arrive complete, beside each other, on runtimes of
-/// every shape.
+/// Files that fibers copy piece by piece arrive complete, concurrently, on runtimes of every shape.
 #[test]
 fn many_files_are_copied_at_once() {
     let bytes: Vec<u8> = (0..scaled(300_000)).map(|n| (n % 251) as u8).collect();
@@ -312,8 +311,8 @@ fn many_files_are_copied_at_once() {
     });
 }
 
-/// However many fibers call for files, so many threads serve them and no more, and each call
-/// is answered.
+/// With any number of fibers, exactly the configured number of threads serve file calls, and each
+/// call is answered.
 #[test]
 fn as_many_threads_as_there_may_be() {
     let directory = Directory::new();
@@ -366,7 +365,7 @@ fn blocking_calls_may_wait_for_a_file() {
     });
 }
 
-/// What reads or writes a lot is one call, and parks once at most.
+/// A large read or write is one call, and parks once at most.
 #[test]
 fn large_calls_are_handed_over_once() {
     let directory = Directory::new();
@@ -395,8 +394,8 @@ fn large_calls_are_handed_over_once() {
     });
 }
 
-/// Reads of every size come to what is in the file, in place and handed over, at the position and
-/// elsewhere; none goes beyond the end.
+/// Reads of every size return the content of the file, in place and on a thread, at the position
+/// and elsewhere; none exceeds the end.
 #[test]
 fn reads_of_every_size_are_right() {
     const LEN: usize = 200_000;
@@ -461,7 +460,7 @@ fn reads_of(path: &Path, right: &[u8], size: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// What the system has in memory is read without parking, where the system says so.
+/// Cached data is read without parking, where the system can report it.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_in_memory_is_read_in_place() {
@@ -476,7 +475,7 @@ fn what_is_in_memory_is_read_in_place() {
         let before = parks();
         file.read_at(&mut buffer, 0).unwrap();
         if parks() > before {
-            // Or another process wants the memory.
+            // Or another process needs the memory.
             return unmeasured("the file system does not tell what is in memory");
         }
         let least = (0..100).map(|_| {
@@ -484,7 +483,7 @@ fn what_is_in_memory_is_read_in_place() {
             file.rewind().unwrap();
             file.read_exact(&mut buffer).unwrap();
             assert_eq!(file.read(&mut buffer).unwrap(), 4096);
-            // The end, too.
+            // The end of the file, too.
             assert_eq!(file.read(&mut buffer).unwrap(), 0);
             assert_eq!(file.read_at(&mut buffer, 8000).unwrap(), 192);
             file.read_exact_at(&mut buffer, 1).unwrap();
@@ -495,8 +494,8 @@ fn what_is_in_memory_is_read_in_place() {
     });
 }
 
-/// A fiber that reads what is in memory, over and over, does not keep its worker from the others; and
-/// hears of its cancellation.
+/// A fiber that reads cached data in a loop does not starve the others of its worker, and its cancellation is
+/// reported.
 #[test]
 fn a_fiber_that_only_reads_gives_way() {
     let directory = Directory::new();
@@ -549,7 +548,7 @@ fn a_large_directory_is_read() {
     });
 }
 
-/// A file that is closed while its fiber unwinds gets what it was owed.
+/// A file that is closed while its fiber unwinds receives all pending writes.
 #[test]
 fn a_fiber_that_unwinds_writes_its_file() {
     struct Owed(File);

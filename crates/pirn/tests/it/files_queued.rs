@@ -1,4 +1,4 @@
-//! Files that are not in memory, read by the system itself or by a thread.
+//! Uncached files, read by the system itself or by a thread.
 
 use std::collections::BTreeSet;
 use std::fs as system;
@@ -22,7 +22,7 @@ const SIZE: usize = 4096;
 
 const BLOCKS: usize = 1024;
 
-/// Makes a file whose blocks differ, and has the system forget it, as far as it does.
+/// Creates a file of distinct blocks, and evicts it from the cache, as far as the system does.
 fn forgotten(path: &Path) -> File {
     let bytes: Vec<u8> = (0..BLOCKS).flat_map(block).collect();
     system::write(path, bytes).unwrap();
@@ -47,7 +47,7 @@ fn runtime() -> Runtime {
     Runtime::builder().workers(2).build().unwrap()
 }
 
-/// Has many fibers read all blocks once, and checks them.
+/// Reads all blocks once on many fibers, and checks them.
 fn read_all(file: &File, runtime: &Runtime) {
     let next = AtomicUsize::new(0);
     runtime.scope(|scope| {
@@ -55,7 +55,7 @@ fn read_all(file: &File, runtime: &Runtime) {
             scope.spawn(|| {
                 let mut buffer = [0; SIZE];
                 loop {
-                    // Neighbors are not in one reading.
+                    // No two neighbors are in one readahead.
                     let turn = next.fetch_add(1, Ordering::Relaxed);
                     if turn >= BLOCKS {
                         return;
@@ -73,7 +73,7 @@ fn read_all(file: &File, runtime: &Runtime) {
     });
 }
 
-/// Reads over the end, from what may not be in memory.
+/// Reads beyond the end, of data that may not be cached.
 fn read_over_the_end(file: &File, runtime: &Runtime) {
     let last = ((BLOCKS - 1) * SIZE) as u64;
     let mut two = [0; 2 * SIZE];
@@ -85,7 +85,7 @@ fn read_over_the_end(file: &File, runtime: &Runtime) {
     });
 }
 
-/// Blocks that are not in memory come as they are, whoever fetches them.
+/// Uncached blocks are read correctly, by the system or by a thread.
 #[test]
 fn what_is_not_in_memory_is_fetched() {
     let directory = Directory::new();
@@ -99,8 +99,8 @@ fn what_is_not_in_memory_is_fetched() {
     }
 }
 
-/// Reads whose deadlines end together, and that are cancelled, are made to their end or not at all;
-/// their buffers are used again at once, and nothing else writes into them.
+/// Reads with deadlines that expire together, and that are cancelled, are completed or not done at
+/// all; their buffers are reused at once, and nothing else writes into them.
 #[test]
 fn a_storm_of_limits_leaves_buffers_alone() {
     let directory = Directory::new();
@@ -134,7 +134,7 @@ fn a_storm_of_limits_leaves_buffers_alone() {
     });
 }
 
-/// What has fetched a forgotten file in this process: rings, and threads.
+/// What has read an evicted file in this process: rings, and threads.
 fn fetchers(directory: &Directory) -> (bool, bool) {
     let file = forgotten(&directory.at("file"));
     let runtime = runtime();
@@ -157,7 +157,7 @@ fn ends_well(ended: Option<Ended>) {
     }
 }
 
-/// Told not to, the system reads nothing by itself.
+/// With the setting off, the system reads nothing by itself.
 #[test]
 fn the_environment_turns_it_off() {
     let environment = [("PIRN_IO_URING", "0")];
@@ -167,7 +167,7 @@ fn the_environment_turns_it_off() {
     }));
 }
 
-/// The builder has the last word.
+/// The builder takes precedence.
 #[cfg(feature = "io_uring")]
 #[test]
 fn the_builder_turns_it_off_and_on() {
@@ -179,7 +179,7 @@ fn the_builder_turns_it_off_and_on() {
     }
 }
 
-/// Where a filter forbids it, files are read all the same: by threads.
+/// Where a filter forbids it, threads read the files.
 #[test]
 fn a_filter_that_forbids_it_is_lived_with() {
     let name = "files_queued::a_filter_that_forbids_it_is_lived_with";
@@ -189,7 +189,7 @@ fn a_filter_that_forbids_it_is_lived_with() {
     }));
 }
 
-/// Where there are rings nothing that has to be fetched from a place of a file needs a thread.
+/// With rings no positioned read of an uncached file needs a thread.
 #[test]
 fn rings_need_no_threads() {
     let name = "files_queued::rings_need_no_threads";
@@ -202,7 +202,7 @@ fn rings_need_no_threads() {
     }));
 }
 
-/// Has the calling thread, and those that it starts, be refused `io_uring_setup`.
+/// Denies `io_uring_setup` to the calling thread and the threads that it starts.
 fn forbid() {
     const fn step(code: u32, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
         let code = code as u16;
@@ -210,7 +210,7 @@ fn forbid() {
     }
     let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
     let mut steps = [
-        // The number of the call comes first.
+        // The system call number is the first field.
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         step(
             libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
@@ -230,14 +230,13 @@ fn forbid() {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     });
     let mode = libc::SECCOMP_MODE_FILTER;
-    // SAFETY: the filter and its steps are there during the call.
+    // SAFETY: the filter and its steps live for the duration of the call.
     assert_eq!(0, unsafe {
         libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const filter)
     });
 }
 
-/// A read at the position that many share comes to bytes that lie one behind the other, also if the system has
-/// only a part of them in memory.
+/// Concurrent reads at a shared position return consecutive bytes, also if only a part of them is cached.
 #[test]
 fn a_read_is_one_piece_though_others_move_the_position() {
     const WORDS: usize = 1024;
@@ -254,7 +253,7 @@ fn a_read_is_one_piece_though_others_move_the_position() {
             // SAFETY: a plain call on an open file.
             unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, advice) };
         }
-        // Every other page is in memory.
+        // Every other page is cached.
         for page in (0..PAGES).step_by(2) {
             let place = (page * WORDS * 4) as u64;
             file.read_exact_at(&mut [0; WORDS * 4], place).unwrap();
@@ -284,7 +283,7 @@ fn a_read_is_one_piece_though_others_move_the_position() {
     }
 }
 
-/// What gives a bit at a time gives it at once: an event counter is read as `std` reads it.
+/// A source that returns partial data returns it at once: an event counter is read as by `std`.
 #[test]
 fn a_counter_of_events_is_read_once() {
     // SAFETY: a plain call.
