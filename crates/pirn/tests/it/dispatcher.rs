@@ -1,4 +1,4 @@
-//! Dispatchers: who runs what where, in which order, how many at a time.
+//! Dispatchers: which fiber runs where, in which order, and how many at a time.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,7 +42,7 @@ fn which_dispatchers_are_the_same() {
 }
 
 /// As many fibers as there are threads block in the dispatcher for I/O at once, and fibers
-/// elsewhere go on meanwhile.
+/// elsewhere keep running.
 #[test]
 fn sixty_four_block_at_once() {
     let part = || {
@@ -71,8 +71,8 @@ fn sixty_four_block_at_once() {
     }
 }
 
-/// A fiber of the dispatcher for I/O has its thread to itself from start to end, also while
-/// it is parked; what does not fit waits, and none is lost.
+/// A fiber of the dispatcher for I/O has its thread to itself from start to end, also while it is
+/// parked; excess fibers wait, and none is lost.
 #[test]
 fn an_io_fiber_shares_its_thread_with_nobody() {
     let part = || {
@@ -110,8 +110,8 @@ fn an_io_fiber_shares_its_thread_with_nobody() {
     }
 }
 
-/// What fibers of the dispatcher for I/O spawn runs there too, and joins work though the
-/// spawner keeps its thread.
+/// A fiber of the dispatcher for I/O spawns there too, and joins work though the spawner keeps its
+/// thread.
 #[test]
 fn io_fibers_spawn_io_fibers() {
     let sum = Dispatcher::io().run(|| {
@@ -130,7 +130,7 @@ fn io_fibers_spawn_io_fibers() {
     assert_eq!(sum, 45);
 }
 
-/// A thousand dispatchers come and go; no thread, no mapping and no memory stays.
+/// A thousand dispatchers are created and dropped; no thread, no mapping and no memory stays.
 #[test]
 fn a_thousand_dispatchers_leave_nothing() {
     let part = || {
@@ -203,7 +203,7 @@ fn a_single_dispatcher_keeps_order() {
     assert_eq!(*order.lock().unwrap(), (0..1_000).collect::<Vec<_>>());
 }
 
-/// Who talks over a channel between two dispatchers stays where it belongs.
+/// A fiber that uses a channel between two dispatchers stays on its own dispatcher.
 #[test]
 fn a_channel_between_dispatchers_moves_nobody() {
     let (here, there) = (Dispatcher::new(2).unwrap(), Dispatcher::new(2).unwrap());
@@ -231,8 +231,8 @@ fn a_channel_between_dispatchers_moves_nobody() {
     }
 }
 
-/// `run` borrows, returns, re-raises, and leaves the caller where it was.
-// Where it was: on its thread.
+/// `run` borrows, returns, propagates panics, and leaves the caller in place.
+// In place: on its thread.
 #[cfg(not(pirn_free))]
 #[test]
 fn run_borrows_and_raises() {
@@ -268,8 +268,8 @@ fn run_borrows_and_raises() {
     }
 }
 
-/// `run` on the dispatcher where one is already calls at once, also within the bounds that one
-/// has passed.
+/// `run` on the current dispatcher calls at once, also within the bounds that the caller has
+/// passed.
 #[test]
 fn run_where_one_is_calls_at_once() {
     let whole = Dispatcher::new(2).unwrap();
@@ -283,9 +283,9 @@ fn run_where_one_is_calls_at_once() {
         });
         assert!(same);
     }
-    // Who has its turn in the inner line has it in the outer one.
+    // A fiber that has its turn in the inner queue has it in the outer one.
     assert!(inner.run(|| one.run(|| true)));
-    // Another line is another matter.
+    // Another queue is independent.
     let moved = one.run(|| {
         let fiber = pirn::current().id();
         other.run(|| pirn::current().id()) != fiber
@@ -293,7 +293,7 @@ fn run_where_one_is_calls_at_once() {
     assert!(moved);
 }
 
-/// Dropping the last handle waits for every fiber, those included that wait for their turn.
+/// A drop of the last handle waits for every fiber, including those that wait for their turn.
 #[test]
 fn the_last_handle_drains() {
     for on_fiber in [false, true] {
@@ -324,12 +324,11 @@ fn the_last_handle_drains() {
     }
 }
 
-/// The last handle dropped by a fiber of the dispatcher itself: all end all the same, none
-/// is cancelled.
+/// A fiber of the dispatcher drops the last handle: all fibers end all the same, none is cancelled.
 #[test]
 fn the_last_handle_dropped_inside() {
     let own = Dispatcher::new(2).unwrap();
-    // The drop below may be the last one too, and waits for who sends.
+    // The drop below may be the last one too, and waits for the sending fiber.
     let (tx, rx) = channel::bounded(1);
     let inside = own.clone();
     let fiber = own.spawn(move || {
@@ -345,7 +344,7 @@ fn the_last_handle_dropped_inside() {
     assert!(rx.recv().unwrap(), "nobody was to be interrupted");
 }
 
-/// What is spawned unconfined runs at once, on the spawner's thread, and stays there.
+/// An unconfined fiber runs at once, on the spawner's thread, and stays there.
 // Settled.
 #[cfg(not(pirn_free))]
 #[test]
@@ -399,7 +398,8 @@ fn unconfined_fibers_nest() {
     });
 }
 
-/// Children of one scope on several dispatchers may borrow, and their panics are the scope's.
+/// Children of one scope on several dispatchers may borrow, and their panics propagate from the
+/// scope.
 #[test]
 fn a_scope_spans_dispatchers() {
     let places = [
@@ -437,7 +437,7 @@ fn a_scope_spans_dispatchers() {
     }
 }
 
-/// The deadline of a scope holds for its fibers on other workers, unless those have another clock.
+/// The deadline of a scope applies to its fibers on other workers, unless those have another clock.
 #[test]
 fn a_scopes_deadline_holds_where_its_clock_does() {
     let elsewhere = Dispatcher::single().unwrap();
@@ -475,7 +475,7 @@ fn virtual_time_waits_for_other_dispatchers() {
     });
 }
 
-/// Workers of a dispatcher compute without holding up those of another.
+/// Fibers of one dispatcher compute without delaying those of another.
 #[test]
 fn dispatchers_do_not_hold_each_other_up() {
     let (busy, free) = (Dispatcher::single().unwrap(), Dispatcher::single().unwrap());
@@ -487,7 +487,7 @@ fn dispatchers_do_not_hold_each_other_up() {
     computes.join().unwrap();
 }
 
-/// A dispatcher has as many workers as it was given, at least one, and never more threads.
+/// A dispatcher has as many workers as requested, at least one, and never more threads.
 #[test]
 fn a_dispatcher_keeps_its_number() {
     let error = Dispatcher::new(0).unwrap_err();
@@ -498,7 +498,7 @@ fn a_dispatcher_keeps_its_number() {
         for _ in 0..6 {
             s.spawn_on(&two, || {
                 most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                // Long enough for stand-ins, if there were any.
+                // Long enough for standby workers, if there were any.
                 thread::sleep(Duration::from_millis(30));
                 now.fetch_sub(1, Ordering::SeqCst);
             });

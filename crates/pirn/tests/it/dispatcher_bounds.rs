@@ -1,4 +1,5 @@
-//! The bounds of dispatchers: how many wait, how many are under way, and who is counted how long.
+//! The bounds of dispatchers: how many fibers wait, how many are under way, and how long each is
+//! counted.
 
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,8 +16,8 @@ use pirn::spawn::JoinError;
 use crate::crew::{prefix, runtime};
 use crate::rig::{LONG, eventually};
 
-/// L8. A fiber that fills a bounded queue parks. Its worker, the only one, runs others meanwhile. What was submitted runs
-/// once, in order, and none is lost.
+/// L8. A fiber that fills a bounded queue parks. Its worker, the only one, runs others meanwhile. Each
+/// submitted fiber runs once, in order, and none is lost.
 #[test]
 fn a_full_queue_parks_its_submitter() {
     const CALLS: usize = 100;
@@ -24,8 +25,7 @@ fn a_full_queue_parks_its_submitter() {
     let gate = Arc::new((Mutex::new(false), Condvar::new()));
     let order = Arc::new(Mutex::new(Vec::new()));
     let submitted = Arc::new(AtomicUsize::new(0));
-    // A drop would wait for a worker that does not go on, so a failure leaves the
-    // runtime.
+    // A drop would wait for a blocked worker, so a failure leaks the runtime.
     let runtime = ManuallyDrop::new(runtime(1));
     let submitter = {
         let (submitted, order) = (Arc::clone(&submitted), Arc::clone(&order));
@@ -77,7 +77,7 @@ fn a_full_queue_parks_its_submitter() {
     drop(ManuallyDrop::into_inner(runtime));
 }
 
-/// Never more than so many wait in a bounded queue, whoever submits.
+/// A bounded queue never exceeds its bound, with any mix of submitters.
 #[test]
 fn a_queue_holds_as_many_as_it_may() {
     let bounded = Dispatcher::new(2).unwrap().limited(1).queue_limit(3);
@@ -90,7 +90,7 @@ fn a_queue_holds_as_many_as_it_may() {
                     for _ in 0..250 {
                         fibers.spawn_on(&bounded, || {
                             let begun = started.fetch_add(1, Ordering::SeqCst);
-                            // Submitters count after the fact, so this is no more than there are.
+                            // Submitters increment afterwards, so this is a lower bound.
                             let queued = submitted.load(Ordering::SeqCst);
                             assert!(queued.saturating_sub(begun) <= 3 + 1);
                             total.fetch_add(1, Ordering::SeqCst);
@@ -104,8 +104,8 @@ fn a_queue_holds_as_many_as_it_may() {
     assert_eq!(total.into_inner(), 1_000);
 }
 
-/// At most so many fibers of a limited dispatcher are under way at a time, parked ones
-/// included; they start in order, and all have their turn.
+/// At most so many fibers of a limited dispatcher are under way at a time, parked ones included;
+/// they start in order, and all have their turn.
 #[test]
 fn a_limit_counts_from_start_to_end() {
     let whole = Dispatcher::new(4).unwrap();
@@ -155,7 +155,7 @@ fn a_cancelled_fiber_gives_its_turn_up() {
     assert_eq!(third.join().unwrap(), 3);
 }
 
-/// Two fibers under different limits are under way together; the pool is one.
+/// Two fibers under different limits are under way together; both run on the same pool.
 #[test]
 fn limits_are_apart() {
     let whole = Dispatcher::new(2).unwrap();
@@ -167,8 +167,7 @@ fn limits_are_apart() {
     assert_eq!(received, whole.run(prefix));
 }
 
-/// A copy of a fiber-local value that panics leaves the turns of a limited dispatcher as they
-/// were.
+/// A panic in the copy of a fiber-local value leaves the turns of a limited dispatcher unchanged.
 #[test]
 fn a_spawn_that_panics_takes_no_turn() {
     struct Fragile;
@@ -201,8 +200,8 @@ fn a_spawn_that_panics_takes_no_turn() {
     assert_eq!(most.into_inner(), 1);
 }
 
-/// A turn lasts as long as anything of its fiber runs: destructors of fiber-locals, its own and
-/// inherited ones, and of a result that nobody takes.
+/// A turn lasts until the last code of its fiber has run: destructors of fiber-locals, its own and
+/// inherited ones, and of an unclaimed result.
 #[test]
 fn a_turn_is_given_up_last() {
     static INSIDE: AtomicUsize = AtomicUsize::new(0);
