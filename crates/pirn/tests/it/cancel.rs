@@ -1,4 +1,4 @@
-//! Tokens form a tree, and cancelling one interrupts whatever is under it, and nothing else.
+//! Tokens form a tree, and cancelling one interrupts the code under it, and nothing else.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use pirn::{Interrupt, JoinHandle};
 use crate::crew::{alone, for_ever, runtime, until};
 use crate::rig::{Drops, LONG, eventually, on_every_shape, scaled};
 
-/// A scope's cancellation ends the waits of its body and its children, and what has not
-/// started does not start. Outside the scope nothing is left of it.
+/// A scope's cancellation ends the waits of its body and its children, and unstarted children do
+/// not start. Outside the scope it has no effect.
 #[test]
 fn a_cancelled_scope_interrupts_body_and_children() {
     on_every_shape(|runtime| {
@@ -47,7 +47,7 @@ fn a_cancelled_scope_interrupts_body_and_children() {
     });
 }
 
-/// K7. Cancelling goes down the tree, through scopes in scopes, and not up or sideways.
+/// K7. A cancellation propagates down the tree, through nested scopes, and not up or sideways.
 #[test]
 fn cancellation_goes_down_and_not_up() {
     on_every_shape(|runtime| {
@@ -85,8 +85,8 @@ fn cancellation_goes_down_and_not_up() {
     });
 }
 
-/// Cancelling a fiber by its handle cancels what it has spawned in scopes, while it waits for
-/// something else entirely.
+/// A cancellation of a fiber by its handle cancels the children that it has spawned in scopes,
+/// while it waits for something unrelated.
 #[test]
 fn cancelling_a_fiber_cancels_its_scopes() {
     on_every_shape(|runtime| {
@@ -118,7 +118,7 @@ fn cancelling_a_fiber_cancels_its_scopes() {
     });
 }
 
-/// Whoever was cancelled before it opened a scope has its children cancelled too.
+/// A fiber that was cancelled before it opened a scope has its children cancelled too.
 #[test]
 fn a_scope_of_a_cancelled_fiber_is_cancelled() {
     alone(|| {
@@ -136,7 +136,7 @@ fn a_scope_of_a_cancelled_fiber_is_cancelled() {
     });
 }
 
-/// K2. A thousand parked receivers of a cancelled scope end, each told so.
+/// K2. A thousand parked receivers of a cancelled scope end, each with the interrupt.
 #[test]
 fn a_thousand_parked_receivers_end() {
     for workers in [1, 2, 4, 8] {
@@ -163,7 +163,7 @@ fn a_thousand_parked_receivers_end() {
     }
 }
 
-/// K4. Spawning while somebody cancels: what was admitted and started has ended, every
+/// K4. Spawns during a cancellation: each fiber that was admitted and started has ended, and each
 /// closure was run or dropped, once.
 #[test]
 fn spawning_while_cancelling() {
@@ -211,8 +211,8 @@ fn spawning_while_cancelling() {
     });
 }
 
-/// K8. A shielded section comes to its end, whoever cancels; afterwards the interrupt is
-/// seen.
+/// K8. A shielded section runs to its end, whatever cancels it; afterwards the interrupt is
+/// reported.
 #[test]
 fn a_shield_defers_every_interrupt() {
     alone(|| {
@@ -257,7 +257,7 @@ fn a_shield_defers_every_interrupt() {
     });
 }
 
-/// What is entered inside a shield holds there: deadlines, tokens, scopes.
+/// Regions entered inside a shield apply there: deadlines, tokens, scopes.
 #[test]
 fn a_shield_is_no_shield_from_what_is_inside() {
     alone(|| {
@@ -291,7 +291,7 @@ fn a_shield_is_no_shield_from_what_is_inside() {
     });
 }
 
-/// K9. Both set: cancellation is reported. Nested: the nearest deadline, and each to its own
+/// K9. Both set: cancellation is reported. Nested: the nearest deadline, and each by its own
 /// `timeout`.
 #[test]
 fn cancellation_comes_before_a_deadline() {
@@ -354,8 +354,8 @@ fn regions_are_left_by_unwinding() {
     });
 }
 
-/// Cancel at random moments while fibers go through every primitive: each call comes back,
-/// nothing is lost that was admitted.
+/// Cancellation at random moments while fibers use every primitive: each call returns, and no
+/// admitted value is lost.
 #[test]
 fn cancelled_at_random_points() {
     let rounds = scaled(60);
@@ -407,7 +407,7 @@ fn cancelled_at_random_points() {
                     }
                     s.cancel();
                 });
-                // What was sent and not received lies in the buffer.
+                // Values that were sent and not received are in the buffer.
                 let left = rx.try_iter().count();
                 assert_eq!(
                     sent.load(Ordering::SeqCst),

@@ -1,5 +1,5 @@
-//! Deadlines of a piece of code: the nearest one holds, it is reported to every wait that
-//! can be interrupted, and it ends with the code that it was set for.
+//! Deadlines of a piece of code: the nearest one applies, every interruptible wait reports it, and
+//! it ends with its code.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::rig::LONG;
 
 const SHORT: Duration = Duration::from_millis(3);
 
-/// What no wait of a test comes near to.
+/// Longer than any wait of a test.
 fn far() -> Instant {
     now() + LONG
 }
@@ -30,7 +30,7 @@ fn past() -> Instant {
 
 type Call = (&'static str, fn() -> Result<(), Interrupt>);
 
-/// Everything that waits, cannot succeed, and can be interrupted.
+/// Every operation that waits, cannot succeed, and can be interrupted.
 const CALLS: &[Call] = &[
     ("sleep", || sleep(LONG)),
     ("sleep for ever", || sleep(Duration::MAX)),
@@ -161,8 +161,8 @@ impl Waitable for Never {
     fn unpublish(&self, _: Ticket) {}
 }
 
-/// Every interruptible call ends at a deadline that comes while it waits, and at once under
-/// one that has passed; on fibers and on threads.
+/// Every interruptible call ends at a deadline that expires while it waits, and at once under an
+/// expired one; on fibers and on threads.
 #[test]
 fn every_wait_ends_at_the_deadline() {
     for crew in CREWS {
@@ -187,8 +187,8 @@ fn said() -> String {
     "the time limit has passed".to_owned()
 }
 
-/// What can be done at once is not done under a deadline that has passed, and stays as it
-/// was; a wait for an end that has come is `Ok` all the same.
+/// An operation that need not wait is not done under an expired deadline, and changes nothing; a
+/// wait for an end that has occurred is `Ok` all the same.
 #[test]
 fn an_expired_deadline_comes_before_the_fast_path() {
     alone(|| {
@@ -218,7 +218,7 @@ fn an_expired_deadline_comes_before_the_fast_path() {
     });
 }
 
-/// What is no interruption point takes no notice.
+/// A call that is no interruption point ignores the deadline.
 #[test]
 fn other_waits_take_no_notice() {
     alone(|| {
@@ -233,7 +233,7 @@ fn other_waits_take_no_notice() {
     });
 }
 
-/// Of two deadlines the nearer one holds; the farther one inside changes nothing.
+/// Of two deadlines the nearer one applies; a farther one inside changes nothing.
 #[test]
 fn the_nearest_deadline_holds() {
     alone(|| {
@@ -254,8 +254,8 @@ fn the_nearest_deadline_holds() {
     });
 }
 
-/// A `timeout` fails by its own deadline only: what the outer one ends comes back as the
-/// inner result, and of two that are the same the outer one counts.
+/// A `timeout` fails by its own deadline only: an end by the outer one is returned as the inner
+/// result, and of two equal ones the outer one counts.
 #[test]
 fn a_timeout_tells_its_own_deadline_from_others() {
     let forever = || sleep(LONG);
@@ -281,8 +281,8 @@ fn a_timeout_tells_its_own_deadline_from_others() {
     });
 }
 
-/// A limit of the call's own is a timeout, a deadline around it an interrupt: whichever is
-/// nearer, and the one around it if both are the same.
+/// A limit of the call itself is a timeout, a deadline around it an interrupt: the nearer one ends
+/// the wait, and the one around it if both are equal.
 #[test]
 fn a_calls_own_limit_is_told_from_a_deadline() {
     for crew in CREWS {
@@ -298,12 +298,12 @@ fn a_calls_own_limit_is_told_from_a_deadline() {
             assert_eq!(with_deadline(soon, || rx.recv_deadline(soon)), interrupted);
             let soon = now() + SHORT;
             assert_eq!(timeout(LONG, || rx.recv_deadline(soon)), Ok(timed_out));
-            // However late the sleeper comes to it, its own time is up first.
+            // However late the sleeper runs, its own limit has expired first.
             assert_eq!(with_deadline(far(), || sleep(SHORT / 3)), Ok(()));
         });
         jobs.run(crew, 1);
     }
-    // Where time is virtual nobody is late, so the two may be as near as they like.
+    // With virtual time no fiber is late, so the two may be arbitrarily close.
     pirn::runtime::test(|_| {
         let soon = now() + SHORT;
         let nearer = SHORT - Duration::from_micros(1);
@@ -314,8 +314,8 @@ fn a_calls_own_limit_is_told_from_a_deadline() {
     });
 }
 
-/// A cancellation is reported before a deadline, also when both have come, and the
-/// `timeout` then has not been met.
+/// A cancellation is reported before a deadline, also when both have occurred, and the `timeout`
+/// then has not expired.
 #[test]
 fn cancelled_beats_timed_out() {
     alone(|| {
@@ -339,8 +339,7 @@ fn cancelled_beats_timed_out() {
     });
 }
 
-/// A deadline that has been met is met by every later call, until the code is left, also by
-/// a panic.
+/// An expired deadline is reported by every later call, until the code is left, also by a panic.
 #[test]
 fn an_interrupt_stays_until_the_code_is_left() {
     alone(|| {
@@ -364,7 +363,7 @@ fn an_interrupt_stays_until_the_code_is_left() {
     });
 }
 
-/// A loop that ignores that its calls are interrupted gives way all the same.
+/// A loop that ignores that its calls are interrupted yields all the same.
 #[test]
 fn a_loop_of_interrupted_calls_gives_way() {
     let forms: [fn(&JoinHandle<()>) -> bool; 8] = [
@@ -393,8 +392,8 @@ fn a_loop_of_interrupted_calls_gives_way() {
     }
 }
 
-/// Running past a deadline without a call that could report it is not being interrupted;
-/// asking `check` is, asking `reason` is not.
+/// To run past a deadline without a call that could report it is no interrupt; a call of `check`
+/// reports it, a call of `reason` does not.
 #[test]
 fn a_deadline_that_nobody_meets_does_not_count() {
     let compute = || while now() < deadline().unwrap() {};
@@ -411,9 +410,9 @@ fn a_deadline_that_nobody_meets_does_not_count() {
     }
 }
 
-/// Children of a scope are under the deadline that the scope is under, whichever worker
-/// runs them, and what it does to them counts for the `timeout` around the scope. Fibers
-/// that are spawned otherwise are not.
+/// Children of a scope are under the deadline of the scope, on any worker, and an interrupt of a
+/// child counts for the `timeout` around the scope. Fibers that are spawned otherwise are not under
+/// it.
 #[test]
 fn children_of_a_scope_are_under_its_deadline() {
     let runtime = runtime(2);
@@ -444,7 +443,7 @@ fn children_of_a_scope_are_under_its_deadline() {
     };
     threads();
     runtime.run(threads);
-    // `run` is as good as a call.
+    // `run` is equivalent to a call.
     let at = now() + SHORT;
     let seen = with_deadline(at, || runtime.run(|| (deadline(), sleep(LONG))));
     assert_eq!(seen, (Some(at), Err(Interrupt::TimedOut)));
@@ -453,7 +452,7 @@ fn children_of_a_scope_are_under_its_deadline() {
     assert_eq!(child.unwrap(), None);
 }
 
-/// The errors say what happened, to `io` too.
+/// The errors name the cause, also as `io` errors.
 #[test]
 fn errors_convert() {
     let elapsed: Elapsed = timeout(Duration::ZERO, check).unwrap_err();
