@@ -1,4 +1,4 @@
-//! What was promised in figures, on workers that sleep, compute or are full: how soon a fiber starts, goes on, ends.
+//! The promised figures, on workers that sleep, compute or are full: how soon a fiber starts, resumes, ends.
 //! Each test runs alone on the machine.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -18,19 +18,19 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// At most `limit`, or what a sanitizer makes of it.
+/// At most `limit`, or its multiple under a sanitizer.
 #[track_caller]
 pub(crate) fn within(what: &str, took: Duration, limit: Duration) {
     assert!(took < SLACK * limit, "{what}: {took:?}, not {limit:?}");
 }
 
-/// What so many in a hundred took at most.
+/// Returns the given percentile.
 pub(crate) fn percentile(all: &mut [Duration], percent: usize) -> Duration {
     all.sort_unstable();
     all[(all.len() - 1) * percent / 100]
 }
 
-/// A call into the system that takes until it is let go, a second at most.
+/// A call into the system that lasts until it is released, a second at most.
 #[derive(Default)]
 pub(crate) struct Call(Mutex<bool>, Condvar);
 
@@ -46,8 +46,8 @@ impl Call {
     }
 }
 
-/// B10. Of 32 fibers from outside the one that starts first blocks its thread for a second: the 31 others, some of
-/// which its worker has fetched, run within 20 ms.
+/// B10. Of 32 fibers from outside the one that starts first blocks its thread for a second: the 31 others,
+/// some of which its worker has fetched, run within 20 ms.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_what_a_stuck_worker_has_fetched_runs_soon() {
@@ -84,7 +84,7 @@ fn behind_a_stuck_worker(builder: Builder) {
     within("31 fibers behind a stuck one", took, ms(20));
 }
 
-/// C1. Fibers of one worker of 64 come to all of them.
+/// C1. Fibers of one of 64 workers spread to all of them.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_work_spreads_to_every_worker_soon() {
@@ -134,13 +134,13 @@ fn alone_a_cold_runtime_starts_soon() {
     within("the last of 50", percentile(&mut bursts, 50), ms(1));
 }
 
-/// E5. That a worker is stuck, with a fiber behind it, is found out within 5 ms: by then that starts elsewhere.
+/// E5. A stuck worker, with a fiber behind it, is detected within 5 ms: by then that fiber starts elsewhere.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_stuck_worker_is_found_out_soon() {
     let mut waits: Vec<Duration> = (0..40)
         .map(|_| {
-            // A new one: no spawn line is known to block.
+            // A new runtime: no spawn line has a history of blocking.
             let builder = Runtime::builder().workers(1).max_threads(8);
             let runtime = builder.build().unwrap();
             runtime.run(|| {
@@ -191,8 +191,8 @@ fn alone_a_thousand_cancelled_receivers_end_soon() {
     }
 }
 
-/// N1. A hundred thousand sleeps of random length, up to two seconds, on two workers: 99 of 100 are late by less than
-/// 2 ms. They are spawned over ten seconds, so that what is measured is the timers and not the load.
+/// N1. A hundred thousand sleeps of random length, up to two seconds, on two workers: 99 of 100 are late by
+/// less than 2 ms. They are spawned over ten seconds, so that the test measures the timers and not the load.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_hundred_thousand_sleeps_are_exact() {
@@ -245,7 +245,7 @@ fn alone_sleepers_beside_a_computing_fiber_are_exact() {
     within("a sleeper is late", percentile(&mut late, 99), ms(2));
 }
 
-/// N4. A byte to a runtime that sleeps, and back, takes less than 100 µs: the median of 500.
+/// N4. A byte to a sleeping runtime, and back, takes less than 100 µs: the median of 500.
 #[cfg(unix)]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -277,8 +277,8 @@ fn alone_an_idle_runtime_answers_at_once() {
     within("an answer", percentile(&mut waits, 50), limit);
 }
 
-/// Q5. Eight threads send to eight through one channel: the slowest of ten rounds takes less than three times as long
-/// as the quickest.
+/// Q5. Eight threads send to eight through one channel: the slowest of ten rounds takes less than three times
+/// as long as the fastest.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_contention_costs_much_the_same_each_time() {

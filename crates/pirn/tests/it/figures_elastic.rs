@@ -1,5 +1,5 @@
-//! What was promised in figures, on workers with blocked threads: how soon others take their place, and for how long.
-//! Each test runs alone on the machine.
+//! The promised figures, on workers with blocked threads: how soon other threads replace them, and for how
+//! long. Each test runs alone on the machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -23,8 +23,8 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// B11. A thousand fibers that are woken while the thread they have waited on is blocked, for a second, have all run
-/// within 50 ms; with every worker blocked as well.
+/// B11. A thousand fibers that are woken while the thread they have waited on is blocked, for a second, have
+/// all run within 50 ms; with every worker blocked as well.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_thousand_woken_behind_stuck_workers_run_soon() {
@@ -65,11 +65,11 @@ fn alone_a_thousand_woken_behind_stuck_workers_run_soon() {
     }
 }
 
-/// How often a fiber wakes up by a timer.
+/// How often a timer wakes a fiber.
 const BEAT: Duration = ms(10);
 
-/// Runs four fibers that a timer wakes, on a runtime where fibers may migrate, for a second beside what `disturb` starts.
-/// Returns how many of their beats they had, in percent.
+/// Runs four fibers that a timer wakes, on a runtime where fibers may migrate, for a second beside the load
+/// that `disturb` starts. Returns the percentage of beats that were on time.
 fn beats(
     disturb: impl FnOnce(&Runtime, &Arc<AtomicBool>) -> Vec<JoinHandle<()>>,
 ) -> u128 {
@@ -85,7 +85,7 @@ fn beats(
             runtime.spawn(move || {
                 let mut next = now();
                 while !over.load(SeqCst) {
-                    // Those that have passed are missed.
+                    // Beats that are over are missed.
                     while next <= now() {
                         next += BEAT;
                     }
@@ -119,7 +119,7 @@ fn blockers(runtime: &Runtime, over: &Arc<AtomicBool>, n: usize) -> Vec<JoinHand
     (0..n).map(one).collect()
 }
 
-/// E11. Four of five beats are kept while every worker sits in a call into the system.
+/// E11. Four of five beats are kept while every worker blocks in a call into the system.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_beats_are_kept_beside_blocked_workers() {
@@ -127,7 +127,7 @@ fn alone_beats_are_kept_beside_blocked_workers() {
     assert!(kept >= 80, "{kept} % of the beats");
 }
 
-/// E2, N3. The same while others block, and more compute than there are workers.
+/// E2, N3. The same while other fibers block, and more compute than there are workers.
 #[test]
 #[ignore = "open: row E2 of docs/features.md"]
 fn alone_beats_are_kept_beside_blocked_and_computing_workers() {
@@ -196,8 +196,8 @@ fn alone_blocking_calls_run_side_by_side() {
     }
 }
 
-/// L9. What waits behind a fiber that blocks in place starts elsewhere before the monitor, which looks each millisecond
-/// or two, could find out: the median of a hundred within one.
+/// L9. A fiber behind one that blocks in place starts elsewhere before the monitor, which checks each
+/// millisecond or two, could detect it: the median of a hundred within one.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_blocking_in_place_hands_on_at_once() {
@@ -219,7 +219,7 @@ fn alone_blocking_in_place_hands_on_at_once() {
     within("what waits behind it", percentile(&mut waits, 50), ms(1));
 }
 
-/// L9. A hundred fibers that block in place for 100 ms do so side by side.
+/// L9. A hundred fibers that block in place for 100 ms do so concurrently.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_hundred_block_in_place_side_by_side() {
