@@ -1,5 +1,5 @@
-//! How many threads a runtime has: more while its workers are stuck, fewer when it is told to,
-//! and nothing is lost on the way.
+//! How many threads a runtime has: more while its workers are stuck, fewer on request, and nothing
+//! is lost during the change.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -15,7 +15,7 @@ use pirn::runtime::{Builder, Handle};
 
 use crate::rig::{SCHEDULERS, compute_until, eventually, scaled};
 
-/// How many threads of workers there are, and how many there have been.
+/// How many threads of workers exist, and how many have been started.
 #[derive(Clone, Default)]
 struct Threads {
     started: Arc<AtomicUsize>,
@@ -23,7 +23,7 @@ struct Threads {
 }
 
 impl Threads {
-    /// Has `builder` make runtimes whose threads are counted.
+    /// Configures `builder` to count the threads of its runtimes.
     fn of(&self, builder: Builder) -> Builder {
         let (started, stopped) = (Arc::clone(&self.started), Arc::clone(&self.stopped));
         builder
@@ -51,23 +51,23 @@ fn count(handle: &Handle, reason: ScaleReason) -> u64 {
     found.expect("every reason is counted").1
 }
 
-/// Waits until `gate` is open, in the system, again and again.
+/// Waits until `gate` is open, in the system, repeatedly.
 fn block(gate: &AtomicBool) {
     while !gate.load(Ordering::SeqCst) {
         thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// One fiber that computes for long is no reason for a thread: nobody waits behind it.
+/// One fiber that computes for long is no reason for a thread: no fiber waits behind it.
 #[test]
 fn a_long_fiber_alone_starts_no_thread() {
     let threads = Threads::default();
     let runtime = threads.of(workers(2)).build().unwrap();
     runtime.run(|| {
-        // As long as makes the monitor think of it, where somebody waits.
+        // Long enough for the monitor to react, if a fiber waited.
         let start = Instant::now();
         compute_until("time", || start.elapsed() > Duration::from_millis(300));
-        // And while it is known to look.
+        // And during its checks.
         let other = pirn::spawn(|| thread::sleep(Duration::from_millis(300)));
         compute_until("a long nap", || other.is_finished());
     });
@@ -75,8 +75,8 @@ fn a_long_fiber_alone_starts_no_thread() {
     assert_eq!(count(&runtime, ScaleReason::Started), 0);
 }
 
-/// Fibers that block their threads all get one; their number grows as long as some wait,
-/// never beyond them, and falls back to that of the workers.
+/// Fibers that block their threads all get one. The number of threads grows as long as some wait,
+/// never beyond the fibers, and falls back to that of the workers.
 #[test]
 fn whoever_blocks_is_stood_in_for() {
     for scheduler in SCHEDULERS {
@@ -105,18 +105,18 @@ fn whoever_blocks_is_stood_in_for() {
         });
         eventually("the threads go", || threads.now() <= 2);
         assert_eq!(runtime.spawn(|| 6).join().unwrap(), 6);
-        // Some of them as threads for a spawn line that is known to block.
+        // Some of them as holders for a spawn line with a history of blocking.
         let started = [ScaleReason::Started, ScaleReason::Apart];
         let started: u64 = started.map(|reason| count(&runtime, reason)).iter().sum();
         assert!(started >= 62, "{started} threads were started");
-        // A thread is counted as gone after its hook has told of it.
+        // A thread counts as ended after its hook has run.
         eventually("all are counted", || {
             count(&runtime, ScaleReason::Retired) >= 62
         });
     }
 }
 
-/// Sixteen workers, a hundred fibers that block: whatever is spawned meanwhile starts while all of
+/// Sixteen workers, a hundred fibers that block: each fiber spawned meanwhile starts while all of
 /// them block.
 #[test]
 fn a_hundred_kidnapped_threads() {
@@ -143,7 +143,7 @@ fn a_hundred_kidnapped_threads() {
     assert_eq!(runtime.metrics().total.rescues, 0);
 }
 
-/// A second wave finds threads of the first, or new ones; settled fibers keep theirs.
+/// A second wave uses threads of the first, or new ones; settled fibers keep theirs.
 #[test]
 fn waves_of_blocking_calls() {
     let threads = Threads::default();
@@ -183,7 +183,7 @@ fn waves_of_blocking_calls() {
     eventually("the threads go", || threads.now() <= 2);
 }
 
-/// As many threads as allowed and not one more: what does not fit waits.
+/// As many threads as allowed and no more: excess fibers wait.
 #[test]
 fn never_more_threads_than_allowed() {
     for (builder, most) in [
@@ -215,15 +215,15 @@ fn never_more_threads_than_allowed() {
     }
 }
 
-/// Workers that compute for long have others beside them, up to twice their number.
+/// Workers that compute for long get standby workers beside them, up to twice their number.
 #[test]
 fn whoever_computes_for_long_has_company() {
-    // Where a thread gets a small part of a processor, one that computes is now and then found
-    // waiting, for a page or for a lock of a sanitizer's, and another one is called in for it.
+    // Where a thread gets a small part of a processor, a computing one sometimes waits, for a page
+    // or for a lock of a sanitizer, and another one is activated for it.
     assert!((0..5).any(|_| company_is_limited()));
 }
 
-/// False if a thread more was called in than compute.
+/// Returns false if more threads were activated than compute.
 fn company_is_limited() -> bool {
     let threads = Threads::default();
     let runtime = threads.of(workers(2)).build().unwrap();
@@ -256,8 +256,8 @@ fn company_is_limited() -> bool {
     is_limited
 }
 
-/// What a fiber that blocks in place leaves behind is started by others at once; what has
-/// started there waits.
+/// Fresh fibers behind a fiber that blocks in place are started by other workers at once; started
+/// ones wait.
 #[test]
 fn blocking_in_place_hands_on() {
     for n in [1, 2, 4, 8] {
@@ -270,7 +270,7 @@ fn blocking_in_place_hands_on() {
                 s.spawn(|| {
                     block_in_place(|| {
                         inside.fetch_add(1, Ordering::SeqCst);
-                        // Spawned in there, started elsewhere.
+                        // Spawned inside, started elsewhere.
                         let own = thread::current().id();
                         let child = pirn::spawn(|| thread::current().id());
                         let all = || inside.load(Ordering::SeqCst) == fibers;
@@ -299,7 +299,7 @@ fn blocking_in_place_ends_as_it_should() {
             let child = pirn::spawn(|| 3);
             assert_eq!(child.join().unwrap(), 3);
         });
-        // Again the last spawned runs next.
+        // Again the fiber spawned last runs next.
         let order = std::sync::Mutex::new(Vec::new());
         pirn::scope(|s| {
             for n in 0..3 {
@@ -347,7 +347,7 @@ fn resizing_in_a_storm() {
     }
 }
 
-/// Larger: the new workers do start. Smaller: who has settled fibers stays until they end.
+/// Larger: the new workers start. Smaller: a worker with settled fibers stays until they end.
 // Settled.
 #[cfg(not(pirn_free))]
 #[test]
@@ -402,7 +402,7 @@ fn resizing_starts_and_ends_threads() {
     meet(3);
 }
 
-/// With `prewarm` all threads are there before anything is spawned, otherwise one.
+/// With `prewarm` all threads exist before the first spawn, otherwise one.
 #[test]
 fn a_warm_runtime_has_its_threads() {
     let threads = Threads::default();
@@ -416,7 +416,8 @@ fn a_warm_runtime_has_its_threads() {
     assert_eq!(cold.ever(), 1);
 }
 
-/// Pinned workers may use one processor each, another one each while there are any; others all that the process may.
+/// Pinned workers may use one processor each, a different one while there are enough; other workers all
+/// processors of the process.
 #[test]
 #[cfg(target_os = "linux")]
 fn pinned_workers_stay_on_their_processor() {
@@ -455,7 +456,7 @@ fn pinned_workers_stay_on_their_processor() {
     });
 }
 
-/// What happens to size is what happens at the end as well: nobody is left behind.
+/// Changes of the size coincide with the shutdown: no fiber is left behind.
 #[test]
 fn resizing_and_ending() {
     for size in [1, 2, 8] {

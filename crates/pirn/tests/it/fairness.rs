@@ -1,4 +1,4 @@
-//! Fairness: no source of work shuts another one out, on a single worker too.
+//! Fairness: no source of work starves another one, on a single worker too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,8 +20,8 @@ fn yield_until(flag: &AtomicBool) {
     }
 }
 
-/// D-3, A3. A loop that yields until a flag is set ends on one worker, whoever sets it: a
-/// fiber that never ran, one that waits behind it, one from outside, one that a timer wakes.
+/// D-3, A3. A loop that yields until a flag is set ends on one worker, wherever the flag is set: by
+/// a fiber that never ran, one that waits behind it, one from outside, one that a timer wakes.
 #[test]
 fn a_loop_of_yields_lets_everyone_else_run() {
     for scheduler in SCHEDULERS {
@@ -150,7 +150,7 @@ fn alone_fibers_from_outside_start_soon_behind_fresh_ones() {
     start_soon(&runtime, &stop);
 }
 
-/// Fibers from outside start within 5 ms, then the load is told to stop.
+/// Fibers from outside start within 5 ms, then the load ends.
 fn start_soon(runtime: &Runtime, stop: &AtomicBool) {
     let mut waits: Vec<Duration> = (0..500)
         .map(|_| {
@@ -166,13 +166,13 @@ fn start_soon(runtime: &Runtime, stop: &AtomicBool) {
     );
 }
 
-/// D-4. Receivers of one channel share what comes, though the sender could keep one busy.
+/// D-4. Receivers of one channel share the values, though the sender could keep one busy.
 #[test]
 fn receivers_share_what_comes() {
     let rounds = scaled(100);
     let mut uneven = 0;
     for round in 0..rounds {
-        // On two workers, of which one may sleep, it is the system that shares.
+        // On two workers, of which one may sleep, the system determines the shares.
         let builder = Runtime::builder().workers(1 + round % 2);
         let runtime = builder.spread(Spread::Never).build().unwrap();
         let (tx, rx) = channel::bounded(16);
@@ -193,7 +193,7 @@ fn receivers_share_what_comes() {
         assert_eq!(counts.iter().sum::<usize>(), 400);
         uneven += usize::from(counts.contains(&0));
     }
-    // Of few rounds, as a sanitizer makes them, chance has a larger part.
+    // With few rounds, as under a sanitizer, chance has a larger part.
     let most = if rounds < 100 {
         rounds / 4
     } else {
@@ -205,8 +205,8 @@ fn receivers_share_what_comes() {
     );
 }
 
-/// D-7, B10, B8. Work that was queued for a worker that is stuck in a system call is done by
-/// the others, also what it had fetched already.
+/// D-7, B10, B8. Fibers queued for a worker that is stuck in a system call are run by other
+/// workers, including those that it had fetched already.
 #[test]
 fn a_stuck_worker_keeps_no_fresh_fiber_back() {
     for scheduler in SCHEDULERS {
@@ -234,7 +234,7 @@ fn a_stuck_worker_keeps_no_fresh_fiber_back() {
     }
 }
 
-/// B14. Fibers that never give way on all workers but one leave that one to serve the rest.
+/// B14. Fibers that never yield on all workers but one leave that one to run the rest.
 #[test]
 fn one_free_worker_serves_everybody_else() {
     for workers in [2, 4] {
@@ -264,7 +264,7 @@ fn compute_a_moment() {
     }
 }
 
-/// A fiber that finds a value at each receive, and computes a millisecond with it, gives way after
+/// A fiber that finds a value at each receive, and computes a millisecond with it, yields after
 /// tens of them, not after its whole budget; where the fibers of a worker do so, after two.
 #[test]
 fn a_fiber_that_computes_between_operations_gives_way() {
@@ -306,11 +306,11 @@ fn a_fiber_that_computes_between_operations_gives_way() {
 }
 
 /// A receiver that takes the value of a sender of its worker, and then computes, lets that sender
-/// go on first: it may have values for others.
+/// resume first: it may have values for others.
 #[test]
 fn a_sender_goes_on_before_its_value_is_worked_on() {
     const VALUES: usize = 200;
-    // By then the worker has served a round, and knows how long its fibers compute.
+    // By then the worker has completed a round, and has measured how long its fibers compute.
     const KNOWN: usize = 100;
     let runtime = runtime(1);
     let early = runtime.run(|| {
@@ -328,7 +328,7 @@ fn a_sender_goes_on_before_its_value_is_worked_on() {
         let mut early = 0;
         for sent in 0..VALUES {
             tx.send(()).unwrap();
-            // This value, which is number `sent`, has not been worked on.
+            // This value, which is number `sent`, has not been processed.
             if sent >= KNOWN && done.load(Ordering::Relaxed) <= sent {
                 early += 1;
             }
@@ -337,6 +337,6 @@ fn a_sender_goes_on_before_its_value_is_worked_on() {
         working.join().unwrap();
         early
     });
-    // It would be every second one otherwise.
+    // Otherwise it would be every second one.
     assert!(early > (VALUES - KNOWN) * 3 / 4, "{early} of {VALUES}");
 }

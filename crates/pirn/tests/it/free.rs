@@ -1,4 +1,4 @@
-//! Fibers that may migrate: they go on wherever a worker is free, and nothing of them is lost.
+//! Fibers that may migrate: they resume on any idle worker, and none of their state is lost.
 
 use std::cell::Cell;
 use std::hint;
@@ -17,8 +17,8 @@ use crate::rig::{LONG, SCHEDULERS, compute_until, eventually, scaled};
 
 fn builder(workers: usize) -> Builder {
     let builder = Runtime::builder().workers(workers);
-    // SAFETY: what these tests run keeps nothing of its thread over a wait; where they look at
-    // the thread they do so in functions that are not inlined.
+    // SAFETY: the code of these tests keeps no reference to a thread-local over a wait; it inspects
+    // the thread only in functions that are not inlined.
     unsafe { builder.free_migration() }
 }
 
@@ -51,7 +51,7 @@ fn block(gate: &AtomicBool) {
     }
 }
 
-/// B11. A fiber whose thread is blocked by another one goes on elsewhere when it is woken.
+/// B11. A fiber with a thread blocked by another fiber resumes elsewhere when it is woken.
 #[test]
 fn who_is_woken_behind_a_blocked_fiber_goes_on() {
     for scheduler in SCHEDULERS {
@@ -76,7 +76,7 @@ fn who_is_woken_behind_a_blocked_fiber_goes_on() {
     }
 }
 
-/// B11. The same with every worker blocked: a thread stands in.
+/// B11. The same with every worker blocked: a standby worker takes over.
 #[test]
 fn all_workers_blocked() {
     let runtime = free(2, Scheduler::WorkStealing);
@@ -134,7 +134,7 @@ fn timers_of_blocked_workers_fire() {
     all.for_each(|fiber| fiber.join().unwrap());
 }
 
-/// E12. A hundred fibers block their threads, and go on wherever they are when they come back.
+/// E12. A hundred fibers block their threads, and resume on any worker when the calls return.
 #[test]
 fn a_hundred_kidnapped_fibers_complete() {
     let runtime = free(4, Scheduler::WorkStealing);
@@ -154,8 +154,8 @@ fn a_hundred_kidnapped_fibers_complete() {
     assert_eq!(ended.load(Ordering::SeqCst), 100);
 }
 
-/// Runs `fiber` on a runtime with two workers, both of which are blocked while it waits in the
-/// call that it is given: so it comes back from there on a third thread.
+/// Runs `fiber` on a runtime with two workers, both of which are blocked while it waits in the call
+/// that it is given: so that call returns on a third thread.
 fn taken_elsewhere<T: Send + 'static>(
     fiber: impl FnOnce(&dyn Fn()) -> T + Send + 'static,
 ) -> T {
@@ -186,7 +186,7 @@ fn taken_elsewhere<T: Send + 'static>(
     result
 }
 
-/// A fiber does change threads, and finds all that is its own where it left it.
+/// A fiber does change threads, and finds all of its state unchanged.
 #[test]
 fn a_fiber_goes_on_on_another_thread() {
     let (before, after) = taken_elsewhere(|wait| {
@@ -209,7 +209,7 @@ fn mark() -> usize {
     MARK.with(|mark| std::ptr::from_ref(mark).addr())
 }
 
-/// What the contract is for: over a wait, a thread-local is another one.
+/// The reason for the contract: after a wait, a thread-local is a different one.
 #[test]
 fn a_thread_local_is_another_one_afterwards() {
     let (before, after) = taken_elsewhere(|wait| {
@@ -220,7 +220,7 @@ fn a_thread_local_is_another_one_afterwards() {
     assert_ne!(before, after);
 }
 
-/// While it unwinds a fiber stays on its thread, whatever it waits for in its destructors.
+/// While it unwinds a fiber stays on its thread, in every wait of its destructors.
 #[test]
 fn who_unwinds_stays() {
     struct Waits {
@@ -280,7 +280,7 @@ fn who_unwinds_stays() {
     }
 }
 
-/// Values cross between fibers that are all over the place, each once.
+/// Values pass between fibers on different workers, each once.
 #[test]
 fn a_ring_of_channels() {
     on_every_shape(|runtime| {
@@ -305,7 +305,7 @@ fn a_ring_of_channels() {
     });
 }
 
-/// Waits with limits, whose timers are on one worker's wheel and whose fiber is on another.
+/// Waits with limits, with the timers on one worker's wheel and the fiber on another.
 #[test]
 fn limits_and_wakes_race() {
     on_every_shape(|runtime| {
@@ -350,7 +350,7 @@ fn limits_and_wakes_race() {
 }
 
 /// Reports hold fibers for a moment while these are woken, time out and end: nothing is lost, and
-/// what is told is told of fibers that wait.
+/// the reported fibers do wait.
 #[test]
 fn reports_amid_a_storm() {
     for workers in [1, 2, 4] {
@@ -393,8 +393,8 @@ fn reports_amid_a_storm() {
     }
 }
 
-/// A fiber that waits while it unwinds is on its stack, though it is parked: reports leave that
-/// alone, in place and when it has left in the end.
+/// A fiber that waits while it unwinds is on its stack, though it is parked: reports leave it
+/// alone, during the wait and after its end.
 #[test]
 fn reports_of_who_unwinds() {
     struct Waits(Arc<Event>);
@@ -437,7 +437,7 @@ fn reports_of_who_unwinds() {
     }
 }
 
-/// The end of a runtime reaches everybody, also those whose worker is stuck.
+/// The end of a runtime reaches every fiber, also those of a stuck worker.
 #[test]
 fn shutdown_reaches_those_behind_a_stuck_worker() {
     for workers in [1, 2, 4] {
@@ -470,7 +470,7 @@ fn shutdown_reaches_those_behind_a_stuck_worker() {
     }
 }
 
-/// What migrates wakes, and is woken by, fibers that have settled elsewhere, and threads.
+/// Migrating fibers wake, and are woken by, fibers that have settled elsewhere, and threads.
 #[test]
 fn two_modes_talk() {
     let (mobile, settled) = (
