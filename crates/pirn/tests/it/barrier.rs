@@ -1,4 +1,4 @@
-//! What barriers promise.
+//! Promises of barriers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,7 +6,7 @@ use pirn::sync::Barrier;
 
 use crate::crew::{CREWS, Jobs, alone, until};
 
-/// Nobody leaves a round before all have come, and one of them leads; round after round.
+/// No participant leaves a round before all have arrived, and one of them leads; in each round.
 #[test]
 fn all_wait_for_all_and_one_leads() {
     const PARTIES: usize = 40;

@@ -1,4 +1,4 @@
-//! Calls that block, off the workers.
+//! Blocking calls, off the workers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use pirn::time::now;
 use crate::crew::{CREWS, Jobs, alone, runtime};
 use crate::rig::{compute_until, on_every_shape, scaled};
 
-/// The closure may borrow; its result comes back; it runs on a thread that is no worker.
+/// The closure may borrow; its result is returned; it runs on a thread that is no worker.
 #[test]
 fn a_blocking_call_borrows_and_returns() {
     for crew in CREWS {
@@ -46,7 +46,7 @@ fn siblings_run_meanwhile() {
     });
 }
 
-/// Blocking calls of many fibers run side by side.
+/// Blocking calls of many fibers run concurrently.
 #[test]
 fn many_blocking_calls_at_once() {
     const NAP: Duration = Duration::from_millis(50);
@@ -76,7 +76,7 @@ fn more_calls_than_threads_take_turns() {
     });
 }
 
-/// A panic comes back to the caller.
+/// A panic propagates to the caller.
 #[test]
 fn a_panic_comes_back() {
     for crew in CREWS {

@@ -43,7 +43,7 @@ fn nothing_runs_by_itself() {
         assert_eq!(ran.load(Ordering::SeqCst), 0);
         runtime.run_until_idle();
         assert_eq!(ran.load(Ordering::SeqCst), 600);
-        // Again and again.
+        // Repeatedly.
         runtime.run_until_idle();
         let fiber = runtime.spawn(|| 4);
         runtime.run_until_idle();
@@ -51,8 +51,8 @@ fn nothing_runs_by_itself() {
     }
 }
 
-/// Idle means that nothing is ready: what waits goes on in a later call, timers included,
-/// which nobody waits for.
+/// Idle means that nothing is ready: waiting fibers resume in a later call, also those with timers,
+/// for which the call does not wait.
 #[test]
 fn what_waits_goes_on_later() {
     let runtime = by_hand();
@@ -87,7 +87,7 @@ fn waiting_drives() {
         for n in 0..100 {
             tx.send(n).unwrap();
         }
-        // From another thread: the driving one does the work.
+        // From another thread: the driving thread runs the fibers.
         handle.run(|| thread::current().id())
     });
     let own = thread::current().id();
@@ -113,7 +113,7 @@ fn waiting_drives() {
     );
 }
 
-/// A drive that was for one thing ends with it, though more is queued.
+/// A drive for one result ends with it, though more is queued.
 #[test]
 fn a_drive_ends_when_it_is_over() {
     let runtime = by_hand();
@@ -131,7 +131,7 @@ fn a_drive_ends_when_it_is_over() {
     assert_eq!(rx.iter().sum::<i32>(), 4950);
 }
 
-/// Whoever may not drive is told why.
+/// A thread that may not drive gets an error with the reason.
 #[test]
 fn who_may_not_drive_is_told() {
     let says = |what: &str, f: &dyn Fn()| {
@@ -152,8 +152,8 @@ fn who_may_not_drive_is_told() {
     });
 }
 
-/// The end runs what is left, wherever it comes from: the driving thread, another one if nobody
-/// has driven, a fiber.
+/// The end runs the remaining fibers, wherever it is called: on the driving thread, on another one
+/// if none has driven, on a fiber.
 #[test]
 fn the_end_drives() {
     let filled = |ran: &Arc<AtomicUsize>| {
@@ -199,7 +199,7 @@ fn the_end_drives() {
     assert!(matches!(fiber.join(), Err(JoinError::NotRun)));
 }
 
-/// What is sent to the main thread's dispatcher runs there, as long as that serves.
+/// Closures sent to the main thread's dispatcher run there, for as long as it is served.
 #[test]
 fn the_main_thread_serves() {
     let part = || {
@@ -244,7 +244,7 @@ fn the_main_thread_serves() {
     }
 }
 
-/// A waker may drive a runtime: its fibers are in no poll, and wait as ever.
+/// A waker may drive a runtime: its fibers are in no poll, and wait as usual.
 #[test]
 fn a_waker_that_drives() {
     struct Drives(Runtime);

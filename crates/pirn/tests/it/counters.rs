@@ -1,4 +1,4 @@
-//! The counters: each counts what it says, and they agree with each other.
+//! The counters: each counts what its name says, and they are consistent with each other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,7 @@ fn work(runtime: &Runtime) {
     runtime.wait_idle().unwrap();
 }
 
-/// What holds at any time, whoever looks.
+/// Invariants at any time, for any reader.
 fn always(total: &Counters) {
     // A fiber that migrates has its park counted on one worker and its wake on another.
     if cfg!(not(pirn_free)) {
@@ -49,7 +49,7 @@ fn always(total: &Counters) {
 fn they_agree_when_nothing_runs() {
     on_every_shape(|runtime| {
         work(runtime);
-        // A worker counts its own way to sleep after the last fiber has ended.
+        // A worker counts that it parks after the last fiber has ended.
         eventually("everybody sleeps", || {
             let total = runtime.metrics().total;
             total.spawned == total.completed && total.unparks <= total.wakes
@@ -67,7 +67,7 @@ fn they_agree_when_nothing_runs() {
     });
 }
 
-/// P1. And at any time in between, for as many looks as there is time for.
+/// P1. And at any time in between, for as many reads as there is time for.
 #[test]
 fn they_never_contradict_each_other() {
     for workers in [1, 2, 4] {
@@ -99,8 +99,8 @@ fn they_never_contradict_each_other() {
     }
 }
 
-/// P1. One run in about 250 is timed: the average is not far from what it is, and the longest
-/// is found.
+/// P1. One run in about 250 is timed: the average is close to the true one, and the longest run is
+/// found.
 #[test]
 fn runs_are_timed_by_samples() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
@@ -122,8 +122,8 @@ fn runs_are_timed_by_samples() {
     assert!(longest >= average, "{longest:?} at most");
 }
 
-/// P9. A worker that spawns while another one sleeps looks whether its queue is worth a wake, and counts what it found
-/// each time: not, for one short fiber; so, for many.
+/// P9. A worker that spawns while another one sleeps checks whether its queue is worth a wake, and counts the
+/// result each time: not, for one short fiber; worth it, for many.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "threads take too long to fall asleep there")]
 fn pressure_is_counted() {
@@ -133,7 +133,7 @@ fn pressure_is_counted() {
         let total = runtime.metrics().total;
         (total.surplus_found, total.surplus_missed)
     };
-    // The other worker may be awake for once; then this one need not look.
+    // The other worker may be awake once; then this one need not check.
     let looked = (0..20).map(|_| {
         let runtime = builder().build().unwrap();
         runtime.run(|| pirn::spawn(|| ()).join().unwrap());
@@ -146,10 +146,10 @@ fn pressure_is_counted() {
     let mut looked = (0..20).map(|_| {
         let runtime = builder().build().unwrap();
         runtime.run(|| {
-            // Nothing else runs here until this has ended; what it spawns first wakes no worker.
+            // No other fiber runs here until this one has ended; its first spawns wake no worker.
             let all: Vec<_> = (0..200).map(|_| pirn::spawn(|| ())).collect();
             let (found, missed) = looks(&runtime);
-            // This worker looks where it spawns one, the other where it starts one that it has stolen.
+            // This worker checks where it spawns one, the other where it starts a stolen one.
             assert!(
                 found + missed <= 400,
                 "{found} and {missed} looks for 200 fibers"
@@ -165,7 +165,8 @@ fn pressure_is_counted() {
     assert_eq!(Counters::default().run_average(), None);
 }
 
-/// P9. What waits to be started, both kinds of looks, wakes, and each reason for the number of threads are in the text.
+/// P9. The text has the fibers that wait to start, both kinds of checks, wakes, and each reason for the
+/// number of threads.
 #[test]
 fn the_text_tells_of_pressure() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
@@ -210,7 +211,7 @@ fn the_text_has_all_of_them() {
 #[test]
 #[cfg(feature = "prometheus")]
 fn prometheus_can_read_them() {
-    // No standby thread, which a busy machine would call for.
+    // No standby thread, which a busy machine would activate.
     let builder = Runtime::builder().workers(2).max_threads(2);
     let runtime = builder.build().unwrap();
     work(&runtime);

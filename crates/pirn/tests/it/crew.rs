@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pirn::Runtime;
 
-/// Who does the jobs.
+/// Which kind of executor runs the jobs.
 #[derive(Debug, Copy, Clone)]
 pub(crate) enum Crew {
     Fibers,
@@ -17,7 +17,7 @@ pub(crate) const CREWS: [Crew; 3] = [Crew::Fibers, Crew::Threads, Crew::Mixed];
 
 pub(crate) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Makes jobs one after another, to be run together.
+/// Creates jobs one after another, to be run together.
 pub(crate) struct Jobs<'a>(Vec<Job<'a>>);
 
 impl<'a> Jobs<'a> {
@@ -34,7 +34,7 @@ impl<'a> Jobs<'a> {
         self.run_on(&runtime(workers), crew);
     }
 
-    /// As [`run`](Self::run), on this runtime.
+    /// Like [`run`](Self::run), on this runtime.
     #[expect(
         clippy::disallowed_methods,
         reason = "the threads that fibers mix with"
@@ -66,20 +66,20 @@ pub(crate) fn runtime(workers: usize) -> Runtime {
         .expect("a runtime starts")
 }
 
-/// Runs `body` as the first fiber of a runtime with one worker: fibers run one at a time,
-/// and each until it waits, so what has been started and counted has come to its wait.
+/// Runs `body` as the first fiber of a runtime with one worker: fibers run one at a time, and each
+/// until it waits, so a fiber that has started and is counted has reached its wait.
 pub(crate) fn alone<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     runtime(1).run(body)
 }
 
-/// Yields until `count` has come to `target`.
+/// Yields until `count` has reached `target`.
 pub(crate) fn until(count: &AtomicUsize, target: usize) {
     while count.load(Ordering::SeqCst) < target {
         pirn::yield_now();
     }
 }
 
-/// The name of the calling thread up to its worker's number.
+/// Returns the name of the calling thread up to its worker's number.
 pub(crate) fn prefix() -> String {
     let name = std::thread::current().name().unwrap_or_default().to_owned();
     let end = name
@@ -88,7 +88,7 @@ pub(crate) fn prefix() -> String {
     name[..end].to_owned()
 }
 
-/// Waits for what never comes, until interrupted.
+/// Waits for an event that never occurs, until interrupted.
 pub(crate) fn for_ever() -> pirn::Interrupt {
     pirn::spawn::park_interruptible().unwrap_err()
 }

@@ -1,4 +1,4 @@
-//! Deterministic runtimes: one seed, one trace, and time that takes none.
+//! Deterministic runtimes: one seed, one trace, and virtual time.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,10 +22,10 @@ fn seeded(seed: u64) -> Runtime {
     runtime.expect("a runtime starts")
 }
 
-/// Which fiber, what it did, and when, in microseconds.
+/// The fiber, its event, and the time in microseconds.
 type Event = (usize, &'static str, u128);
 
-/// What happened.
+/// The events.
 #[derive(Clone)]
 struct Trace {
     start: Instant,
@@ -50,7 +50,7 @@ impl Trace {
     }
 }
 
-/// A program with a bit of everything in it, and its trace.
+/// A program with a few operations of every kind, and its trace.
 fn program(runtime: &Runtime) -> Vec<Event> {
     runtime.run(|| {
         let trace = Trace::new();
@@ -94,8 +94,8 @@ fn program(runtime: &Runtime) -> Vec<Event> {
     })
 }
 
-/// P13. The same seed gives the same trace, on either scheduler, also in a runtime that has
-/// run something else before; other seeds give others.
+/// P13. The same seed gives the same trace, on either scheduler, also in a runtime that has run
+/// another program before; other seeds give others.
 #[test]
 fn one_seed_one_trace() {
     let of = |seed| program(&seeded(seed));
@@ -103,7 +103,7 @@ fn one_seed_one_trace() {
     for seed in 0..10 {
         let trace = of(seed);
         assert!(trace.len() > 12 * 8);
-        // With the machine busy otherwise, too.
+        // Also while other threads occupy the machine.
         let stop = AtomicBool::new(false);
         std::thread::scope(|threads| {
             for _ in 0..3 {
@@ -128,7 +128,7 @@ fn one_seed_one_trace() {
     assert_eq!(queued[0], queued[1]);
 }
 
-/// Every order of three fibers that are ready at once comes up.
+/// Every order of three fibers that are ready at once occurs.
 #[test]
 fn every_order_comes_up() {
     let orders = (0..100).map(|seed| {
@@ -145,7 +145,8 @@ fn every_order_comes_up() {
     assert_eq!(orders.collect::<BTreeSet<_>>().len(), 6);
 }
 
-/// N1. A hundred thousand sleeps of up to 10,000 seconds: none early, none late, in a moment.
+/// N1. A hundred thousand sleeps of up to 10,000 seconds: none early, none late, in almost no real
+/// time.
 #[test]
 fn long_sleeps_take_no_time() {
     let n = scaled(100_000);
@@ -173,7 +174,7 @@ fn long_sleeps_take_no_time() {
     assert!(began.elapsed() < LONG);
 }
 
-/// Time stands still while anything runs, and every kind of limit goes by it.
+/// Time stands still while any fiber runs, and every kind of limit uses it.
 #[test]
 fn every_limit_goes_by_virtual_time() {
     test(|_| {
@@ -202,7 +203,7 @@ fn every_limit_goes_by_virtual_time() {
         assert_eq!(with_deadline(start, check), Err(Interrupt::TimedOut));
         sleeper.join().unwrap().unwrap();
         assert_eq!(now() - start, 15 * SECOND);
-        // A limit that has passed ends its wait though others never stop running.
+        // An expired limit ends its wait though other fibers never stop running.
         let stop = Arc::new(AtomicBool::new(false));
         let stops = Arc::clone(&stop);
         drop(pirn::spawn(move || {
@@ -216,8 +217,8 @@ fn every_limit_goes_by_virtual_time() {
     });
 }
 
-/// Of two deadlines at the very same moment the outer one counts, for `timeout` and for a
-/// call's own limit.
+/// Of two deadlines at the same moment the outer one counts, for `timeout` and for a call's own
+/// limit.
 #[test]
 fn the_outer_of_two_equal_deadlines_counts() {
     test(|_| {
@@ -236,7 +237,7 @@ fn the_outer_of_two_equal_deadlines_counts() {
     });
 }
 
-/// A deadline has passed at its very moment, though no wait has reported it.
+/// A deadline expires at its exact moment, though no wait has reported it.
 #[test]
 fn a_deadline_has_passed_at_its_moment() {
     test(|_| {
@@ -248,8 +249,8 @@ fn a_deadline_has_passed_at_its_moment() {
     });
 }
 
-/// A value that comes a moment before the limit is delivered; one that comes later stays with
-/// its sender. Whatever the seed.
+/// A value that arrives a moment before the limit is delivered; one that arrives later stays with
+/// its sender. With any seed.
 #[test]
 fn data_and_limits_meet() {
     let moment = Duration::from_micros(1);
@@ -274,8 +275,7 @@ fn data_and_limits_meet() {
     }
 }
 
-/// Time does not pass while a fiber is off on a thread that may block, or waits for another
-/// runtime.
+/// Time stands still while a fiber runs on a thread that may block, or waits for another runtime.
 #[test]
 fn time_waits_for_what_is_outside() {
     let other = runtime(1);
@@ -295,7 +295,7 @@ fn time_waits_for_what_is_outside() {
     });
 }
 
-/// Other threads may send what they like, and have the real clock.
+/// Other threads may send to the runtime, and have the real clock.
 #[test]
 fn threads_join_in() {
     let runtime = seeded(5);
@@ -314,7 +314,7 @@ fn threads_join_in() {
     assert!(ahead - threads > 900 * SECOND);
 }
 
-/// A deadline goes with a scope only where it means the same.
+/// A deadline applies to a scope's children only on the same clock.
 #[test]
 fn deadlines_stay_on_their_clock() {
     let real = runtime(1);
@@ -364,7 +364,7 @@ fn unwinding_takes_its_virtual_time() {
     });
 }
 
-/// What is left over ends with the runtime, in its own time; what never would is seen at a
+/// Remaining fibers end with the runtime, in virtual time; a fiber that never ends is reported at a
 /// shutdown.
 #[test]
 fn runtimes_end_in_virtual_time() {
@@ -388,7 +388,7 @@ fn runtimes_end_in_virtual_time() {
     rx.recv().unwrap();
     let unpark = stuck.fiber().clone();
     let left = runtime.shutdown(Duration::from_millis(200)).unwrap_err();
-    // None is told where the worker gets no processor in time.
+    // None is reported if the worker gets no processor in time.
     assert!(left.fibers().len() <= 1, "{left}");
     unpark.unpark();
     assert_eq!(sleeper.join().unwrap(), Err(Interrupt::Cancelled));
@@ -401,7 +401,7 @@ fn runtimes_end_in_virtual_time() {
     });
 }
 
-/// One worker is all there is.
+/// There is only one worker.
 #[test]
 fn a_deterministic_runtime_has_one_worker() {
     let error = Runtime::builder().workers(2).deterministic(1).build();
@@ -411,7 +411,7 @@ fn a_deterministic_runtime_has_one_worker() {
     assert_eq!(one.unwrap().metrics().workers.len(), 1);
 }
 
-/// Which of two fibers runs first in a `test`, a few times.
+/// Returns which of two fibers runs first in a `test`, for several calls.
 fn choices() -> Vec<bool> {
     test(|_| {
         let choice = |_| {
@@ -450,7 +450,7 @@ fn the_environment_gives_the_seed() {
     }
 }
 
-/// A `test` that panics says which seed it had, and that seed repeats it.
+/// A `test` that panics prints its seed, and that seed repeats it.
 #[test]
 fn a_failure_names_its_seed() {
     let name = "deterministic::a_failure_names_its_seed";

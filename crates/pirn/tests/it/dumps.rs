@@ -1,4 +1,4 @@
-//! Dumps: what they say, who may ask for one and when.
+//! Dumps: their content, and where and when they may be requested.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +12,9 @@ use crate::crew::{alone, runtime};
 use crate::rig::{SCHEDULERS, eventually, on_every_shape, shaped};
 use crate::told::{named, own_id, waiting};
 
-/// P4. Of a worker that computes, the fiber that it runs is told, and that there is no more;
-/// fibers that have not started are counted.
-// Where fibers may migrate nobody needs the worker's answer.
+/// P4. For a worker that computes, the dump names the fiber that it runs, and says that details are
+/// missing; fibers that have not started are counted.
+// Where fibers may migrate the worker's answer is not needed.
 #[cfg(not(pirn_free))]
 #[test]
 fn a_worker_that_computes_is_told_from_outside() {
@@ -42,7 +42,7 @@ fn a_worker_that_computes_is_told_from_outside() {
     busy.join().unwrap();
 }
 
-/// P4. The text of a dump has the shape that it is documented to have.
+/// P4. The text of a dump has the documented shape.
 #[test]
 fn a_dump_has_its_shape() {
     alone(|| {
@@ -80,7 +80,7 @@ fn a_dump_has_its_shape() {
     });
 }
 
-/// P4. What a shutdown had to leave is told with what it waits for.
+/// P4. Fibers that a shutdown had to leave are reported with the reason of their wait.
 #[test]
 fn what_a_shutdown_leaves_is_told() {
     for (scheduler, workers) in
@@ -106,8 +106,8 @@ fn what_a_shutdown_leaves_is_told() {
     }
 }
 
-/// P4. Reports are as good from inside as from outside, from many fibers at once, and leave
-/// everybody as they were.
+/// P4. Reports are the same from inside and from outside, from many fibers at once, and change the
+/// state of no fiber.
 #[test]
 fn reports_from_everywhere_at_once() {
     on_every_shape(|runtime| {
@@ -146,8 +146,8 @@ fn reports_from_everywhere_at_once() {
     });
 }
 
-/// Objects come and go, locks are taken and freed, fibers wait and go on, while reports are
-/// made all the time: nothing is read that has gone.
+/// Objects are created and dropped, locks acquired and released, fibers wait and resume, while
+/// reports are made all the time: no freed object is read.
 #[test]
 fn reports_amid_a_storm() {
     let runtime = runtime(3);
@@ -171,7 +171,7 @@ fn reports_amid_a_storm() {
     });
 }
 
-/// Waits for things that live on the stack or the heap for one wait only.
+/// Waits for objects that live on the stack or the heap for one wait only.
 fn churn(seed: u64, rounds: usize) {
     for round in 0..rounds {
         match (seed as usize + round) % 4 {
@@ -212,8 +212,7 @@ fn churn(seed: u64, rounds: usize) {
     }
 }
 
-/// P4. Whoever asks for it by a signal gets a dump, as often as that comes, and the program
-/// goes on.
+/// P4. Each request by a signal writes a dump, and the program continues.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn a_signal_asks_for_a_dump() {

@@ -1,4 +1,4 @@
-//! What events promise.
+//! Promises of events.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn a_manual_event_lets_everybody_go_on() {
     }
 }
 
-/// Reset at once, and those who had waited go on all the same; later ones do not.
+/// Reset at once, and the earlier waiters resume all the same; later ones do not.
 #[test]
 fn a_manual_event_is_for_those_who_were_there() {
     alone(|| {
@@ -97,7 +97,7 @@ fn an_automatic_event_lets_one_go_on_and_the_longest_first() {
                 assert!(order.lock().iter().copied().eq(0..count));
             }
         });
-        // Nobody waits: kept, but only once.
+        // Without a waiter: kept, but only once.
         EVENT.set();
         EVENT.set();
         assert_eq!(EVENT.wait(), Ok(()));
@@ -108,7 +108,7 @@ fn an_automatic_event_lets_one_go_on_and_the_longest_first() {
     });
 }
 
-/// Turn and turn about: each `set` is one wait's, none is lost and none counts twice.
+/// Strictly alternating: each `set` ends one wait, none is lost and none counts twice.
 #[test]
 fn automatic_events_pass_a_turn_to_and_fro() {
     for workers in [1, 2, 4, 8] {
@@ -145,7 +145,7 @@ fn a_wait_that_ends_early_takes_nothing() {
             let fiber = s.spawn(|| {
                 waiting.fetch_add(1, Ordering::SeqCst);
                 assert_eq!(event.wait(), Err(Interrupt::Cancelled));
-                // Sticky, and seen before the event, which it leaves alone.
+                // Sticky, and reported before the event, which it leaves unchanged.
                 event.set();
                 assert_eq!(event.wait_timeout(LONG), Err(Interrupt::Cancelled));
             });

@@ -1,5 +1,5 @@
-//! Fiber-locals: a value belongs to its fiber, stays with it over every wait, and goes when
-//! the fiber goes.
+//! Fiber-locals: a value belongs to its fiber, persists over every wait, and is dropped with the
+//! fiber.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -17,7 +17,7 @@ pirn::fiber_local! {
     static HELD: RefCell<Option<Counted>> = RefCell::new(None);
 }
 
-/// F18. Each fiber, and each thread, has a value of its own, made at first use.
+/// F18. Each fiber, and each thread, has a value of its own, created at first use.
 #[test]
 fn each_has_its_own() {
     for crew in CREWS {
@@ -90,7 +90,7 @@ fn values_are_dropped_with_their_thread() {
     assert_eq!(drops.count(), 1);
 }
 
-/// Values are dropped newest first; what a destructor makes is dropped too.
+/// Values are dropped newest first; values created by a destructor are dropped too.
 #[test]
 fn destructors_run_in_order_and_may_make_more() {
     static ORDER: AtomicUsize = AtomicUsize::new(0);
@@ -117,14 +117,14 @@ fn destructors_run_in_order_and_may_make_more() {
         ORDER.load(Ordering::SeqCst)
     };
     let on_fiber = order_on(&|f| runtime(1).spawn(f).join().unwrap());
-    // The late one is dropped as soon as it is the newest, or after the rest: either way
-    // once, and the second before the first.
+    // The late one is dropped as soon as it is the newest, or after the rest: either way once, and
+    // the second before the first.
     assert!([231, 213].contains(&on_fiber), "{on_fiber}");
     let on_thread = order_on(&|f| std::thread::spawn(f).join().unwrap());
     assert!([231, 213].contains(&on_thread), "{on_thread}");
 }
 
-/// An initialiser that panics leaves nothing; the next use tries again.
+/// An initialiser that panics stores nothing; the next use tries again.
 #[test]
 fn an_initialiser_that_panics_is_tried_again() {
     static TRIES: AtomicUsize = AtomicUsize::new(0);
@@ -152,7 +152,7 @@ fn an_initialiser_may_use_others_and_wait() {
     alone(|| assert_eq!(SUM.with(|sum| *sum), 12));
 }
 
-/// M10. A fiber that is born in the memory of another sees nothing of it.
+/// M10. A fiber that reuses the memory of another sees none of its values.
 #[test]
 fn a_reused_header_carries_nothing_over() {
     on_every_shape(|runtime| {
@@ -186,8 +186,8 @@ fn a_reused_header_carries_nothing_over() {
     });
 }
 
-/// K13. What is declared so goes to the children of a scope, as a copy; nothing else does, and
-/// to nobody else.
+/// K13. An inheritable value is copied to the children of a scope; no other value is, and to no
+/// other fiber.
 #[test]
 fn children_inherit_what_is_declared_so() {
     pirn::fiber_local! {
@@ -222,7 +222,7 @@ fn children_inherit_what_is_declared_so() {
     });
 }
 
-/// A clone that panics goes through the spawn; the scope ends all the same.
+/// A panic of a clone propagates through the spawn; the scope ends all the same.
 #[test]
 fn a_clone_that_panics() {
     struct Fragile;
@@ -248,7 +248,7 @@ fn a_clone_that_panics() {
     assert_eq!(drops.count(), 1);
 }
 
-/// A child that no runtime takes leaves nothing of what it has inherited to others.
+/// A child that no runtime admits leaves none of its inherited values to other fibers.
 #[test]
 fn a_refused_child_leaves_nothing_behind() {
     pirn::fiber_local! {

@@ -1,5 +1,5 @@
-//! Code of others that reads from an `Iterator` or a `Read` and knows nothing of fibers: when
-//! our channel is behind it, deadlines and cancellations end it all the same, in time.
+//! Code of other crates that reads from an `Iterator` or a `Read` without knowledge of fibers: with
+//! our channel behind it, deadlines and cancellations end it in time.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::time::{Duration, Instant};
@@ -12,12 +12,12 @@ use pirn::time::{Elapsed, now, sleep, timeout};
 use crate::crew::runtime;
 use crate::rig::{Dice, LONG};
 
-/// What somebody else wrote: adds up what an iterator yields.
+/// Stands for other crates' code: adds up the items of an iterator.
 fn sum_of(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.sum()
 }
 
-/// What somebody else wrote: counts the lines of a text, and passes errors on.
+/// Stands for other crates' code: counts the lines of a text, and passes errors on.
 fn lines_of(text: impl Read) -> io::Result<usize> {
     let mut lines = 0;
     for line in BufReader::new(text).lines() {
@@ -58,8 +58,8 @@ impl Read for Blocks {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// N9. In virtual time: to the nanosecond, whatever had come before, and whichever of the two
-/// interfaces the wait is behind.
+/// N9. In virtual time: exact to the nanosecond, after any previous input, and behind either of the
+/// two interfaces.
 #[test]
 fn a_deadline_ends_it_exactly() {
     test(|_| {
@@ -74,7 +74,7 @@ fn a_deadline_ends_it_exactly() {
                         let _ = tx.send(number);
                         let _ = text.send(b"one line\nand ".to_vec());
                     }
-                    // Open, and silent, until nobody listens.
+                    // Open, and silent, until the receivers have been dropped.
                     sleep(LONG * 60)
                 });
                 let start = now();
@@ -92,8 +92,8 @@ fn a_deadline_ends_it_exactly() {
     });
 }
 
-/// Rule 4. What ends by itself, or fails by itself, is no `Elapsed`; an outer deadline and a
-/// cancellation come back through the code in between as its own kind of error.
+/// Rule 4. An end or failure of the code itself is no `Elapsed`; an outer deadline and a
+/// cancellation propagate through the code in between as its own kind of error.
 #[test]
 fn what_comes_back_through_it() {
     test(|_| {
@@ -103,7 +103,7 @@ fn what_comes_back_through_it() {
         assert_eq!(timeout(SECOND, || sum_of(rx.iter())), Ok(10));
         let (_text, blocks) = bounded(1);
         let start = now();
-        // The inner limit is far away, so the outer one is what the code is told of.
+        // The inner limit is far away, so the code gets the outer one.
         let spent: Result<Result<io::Result<usize>, Elapsed>, Elapsed> =
             timeout(SECOND, || {
                 timeout(LONG, || lines_of(Blocks::of(blocks.clone())))
@@ -127,8 +127,8 @@ fn what_comes_back_through_it() {
     });
 }
 
-/// A thousand of them in real time: none early, none forgotten. (How late they are is measured
-/// by the storm `stalls::limits_around_foreign_code`.)
+/// A thousand of them in real time: none early, none forgotten. (The storm
+/// `stalls::limits_around_foreign_code` measures how late they are.)
 #[test]
 fn a_thousand_end_in_time() {
     for workers in [1, 2, 4, 8] {
