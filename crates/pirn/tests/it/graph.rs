@@ -1,4 +1,4 @@
-//! Graphs of tasks: who waits for whom, what runs side by side, panics, interrupts.
+//! Graphs of tasks: order of nodes, concurrency, panics, interrupts.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -18,7 +18,7 @@ use crate::rig::{LONG, compute_until, on_every_shape};
 struct Place;
 struct Speed;
 
-/// The names of what has been called, in order.
+/// The names of the called nodes, in order.
 #[derive(Default)]
 struct Called(Mutex<Vec<&'static str>>);
 
@@ -32,7 +32,7 @@ impl Called {
     }
 }
 
-/// A node that notes that it was called.
+/// A node that logs its call.
 fn noting<'env>(
     graph: &mut Graph<'env>,
     called: &'env Called,
@@ -42,7 +42,7 @@ fn noting<'env>(
     graph.add(name, access, move || called.note(name))
 }
 
-/// Nodes borrow mutably, keep what they have between runs, and see what came before them.
+/// Nodes borrow mutably, keep state between runs, and see the effects of the nodes before them.
 #[test]
 fn systems_of_a_frame() {
     on_every_shape(|runtime| {
@@ -73,8 +73,8 @@ fn systems_of_a_frame() {
     });
 }
 
-/// Of two that conflict the one that was added first runs first, unless it was said to
-/// come after the other.
+/// Of two conflicting nodes the one added first runs first, unless it was declared to run after the
+/// other.
 #[test]
 fn the_order_of_a_line() {
     let called = Called::default();
@@ -90,7 +90,7 @@ fn the_order_of_a_line() {
     assert_eq!(line(&mut graph), [b, c, a]);
     graph.run().unwrap();
     assert_eq!(called.take(), ["b", "c", "a"]);
-    // Nobody moves for this one, which was said to come after the last.
+    // No node is reordered for this one, which was declared to run after the last.
     let d = noting(
         &mut graph,
         &called,
@@ -108,7 +108,7 @@ fn the_order_of_a_line() {
     assert_eq!(called.take(), [""; 0], "nothing runs in a circle");
 }
 
-/// A type and a text name different things, as do two texts; reading is no conflict.
+/// A type and a text name different resources, as do two texts; reads do not conflict.
 #[test]
 fn what_conflicts() {
     on_every_shape(|runtime| {
@@ -134,7 +134,7 @@ fn what_conflicts() {
     });
 }
 
-/// Layers of nodes, each node after all of the layer before it: all of a layer run at the
+/// Layers of nodes, each node after all nodes of the layer before it: a whole layer runs at the
 /// same time, on one worker too.
 #[test]
 fn layers_run_side_by_side() {
@@ -167,7 +167,7 @@ fn layers_run_side_by_side() {
     });
 }
 
-/// Nodes that may run at the same time may wait for each other, on one worker too.
+/// Nodes without an order may wait for each other, on one worker too.
 #[test]
 fn nodes_wait_for_each_other() {
     on_every_shape(|runtime| {
@@ -190,8 +190,7 @@ fn nodes_wait_for_each_other() {
     });
 }
 
-/// Between two nodes others have their turn: fibers that are ready, and those whose time
-/// has come.
+/// Between two nodes other fibers have their turn: ready ones, and those with an expired timer.
 #[test]
 fn a_chain_gives_way() {
     const NODES: usize = 1_000;
@@ -203,7 +202,7 @@ fn a_chain_gives_way() {
     let mut chain = Vec::new();
     for _ in 0..NODES {
         chain.push(graph.add("node", Access::new(), || {
-            // Longer than the sleep, all together.
+            // Together longer than the sleep.
             compute(Duration::from_micros(100));
         }));
     }
@@ -240,8 +239,8 @@ fn a_chain_gives_way() {
     assert!(awake, "a timer waits for a whole chain");
 }
 
-/// A panic is raised by `run` when what has started has ended; what comes after it does
-/// not run; the next run starts anew.
+/// `run` raises a panic when all started nodes have ended; the nodes after it do not run; the next
+/// run starts anew.
 #[test]
 fn a_panic_of_a_node() {
     on_every_shape(|runtime| {
@@ -261,7 +260,7 @@ fn a_panic_of_a_node() {
         let good = graph.add("good", Access::new().after(root), || {
             started.fetch_add(1, Ordering::SeqCst);
             if fails.load(Ordering::SeqCst) {
-                // The panic cancels it; it would wait for ever.
+                // The panic cancels it; it would wait indefinitely.
                 assert_eq!(for_ever(), Interrupt::Cancelled);
             }
             ended.store(true, Ordering::SeqCst);
@@ -287,8 +286,8 @@ fn a_panic_of_a_node() {
     });
 }
 
-/// All nodes run though the caller has been cancelled, before or meanwhile, and their
-/// waits say so.
+/// All nodes run though the caller has been cancelled, before or meanwhile, and their waits report
+/// it.
 #[test]
 fn the_cancellation_of_a_run() {
     on_every_shape(|runtime| {
@@ -300,7 +299,7 @@ fn the_cancellation_of_a_run() {
         let nodes: Vec<_> = (0..3)
             .map(|_| {
                 graph.add("waits", Access::new().after(first), || {
-                    // That is no interruption point: all three run, side by side.
+                    // That is no interruption point: all three run concurrently.
                     together.wait();
                     assert_eq!(for_ever(), Interrupt::Cancelled);
                     told.fetch_add(1, Ordering::SeqCst);
@@ -314,7 +313,7 @@ fn the_cancellation_of_a_run() {
         nodes.iter().for_each(|node| graph.order(*node, last));
         runtime.run(|| {
             for _ in 0..2 {
-                // The second time the token has been cancelled before.
+                // The second time the token is already cancelled.
                 meanwhile.enter(|| graph.run().unwrap());
             }
         });
@@ -323,7 +322,7 @@ fn the_cancellation_of_a_run() {
     });
 }
 
-/// A deadline of the caller's holds in the nodes.
+/// A deadline of the caller applies in the nodes.
 #[test]
 fn the_deadline_of_a_run() {
     let runtime = runtime(2);
@@ -338,8 +337,7 @@ fn the_deadline_of_a_run() {
     assert_eq!(said, Some(Interrupt::TimedOut));
 }
 
-/// Graphs run from plain threads, on the runtime that these have entered, and inside of
-/// nodes.
+/// Graphs run from plain threads, on the runtime that these have entered, and inside nodes.
 #[test]
 fn runs_from_anywhere() {
     let sum = AtomicUsize::new(0);
@@ -369,11 +367,11 @@ fn runs_from_anywhere() {
     graph.run().unwrap();
     drop(graph);
     assert!(ran);
-    // Nothing to do.
+    // An empty graph.
     Graph::new().run().unwrap();
 }
 
-/// A deterministic runtime runs graphs as it runs everything: one seed, one order.
+/// A deterministic runtime orders the nodes by its seed: one seed, one order.
 #[test]
 fn graphs_by_a_seed() {
     let order = |seed: u64| {
@@ -419,8 +417,8 @@ fn graphs_by_hand() {
     assert_eq!(ran.into_inner(), 3);
 }
 
-/// A runtime that is shut down meanwhile takes no fibers any more; what is left of a run
-/// is run all the same.
+/// A runtime that is shut down meanwhile admits no more fibers; the rest of a run is run all the
+/// same.
 #[test]
 fn a_shutdown_amid_a_run() {
     for workers in [1, 2, 4] {
@@ -454,7 +452,7 @@ fn a_shutdown_amid_a_run() {
     }
 }
 
-/// Nor is a node left out that was queued when the shutdown began.
+/// Nor is a node skipped that was queued when the shutdown began.
 #[test]
 fn a_shutdown_leaves_no_node_out() {
     for workers in [1, 2, 4] {
@@ -468,7 +466,7 @@ fn a_shutdown_leaves_no_node_out() {
                 for _ in 0..20 {
                     graph.add("node", Access::new(), || {
                         begun.store(true, Ordering::SeqCst);
-                        // Meanwhile the worker takes no notice of anything.
+                        // Meanwhile the worker is blocked.
                         compute_until("the shutdown", || all.is_cancelled());
                         ran.fetch_add(1, Ordering::SeqCst);
                     });
@@ -482,7 +480,7 @@ fn a_shutdown_leaves_no_node_out() {
     }
 }
 
-/// A circle of one, and the words for circles.
+/// A circle of one, and the message for circles.
 #[test]
 fn circles_in_words() {
     let mut graph = Graph::new();
@@ -503,11 +501,11 @@ fn circles_in_words() {
         cycle.to_string(),
         format!("{head} `a` before `b` before `a`")
     );
-    // It is found again.
+    // It is detected again.
     assert_eq!(graph.run().unwrap_err(), cycle);
 }
 
-/// A node of a larger graph is refused.
+/// A node of a larger graph is rejected.
 #[test]
 fn nodes_of_another_graph() {
     let mut other = Graph::new();

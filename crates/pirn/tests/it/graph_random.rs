@@ -1,6 +1,5 @@
-//! Random graphs, beside a few lines that say who has to wait for whom: nothing runs too
-//! early, nothing that conflicts runs at the same time, and what comes of it is what
-//! comes of one node after another.
+//! Random graphs, compared with a short definition of the required order. No node runs too early,
+//! conflicting nodes never overlap, and the result equals that of one node after another.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -10,18 +9,18 @@ use pirn::par::graph::{Access, Graph, NodeId};
 
 use crate::rig::{Dice, SCHEDULERS, on_every_shape, scaled};
 
-/// What a node does to one resource.
+/// The access of a node to one resource.
 #[derive(Clone, Copy, PartialEq)]
 enum Use {
     Read,
     Write,
 }
 
-/// A graph as it is said.
+/// The description of a graph.
 struct Said {
     /// Resources by number.
     uses: Vec<Vec<(usize, Use)>>,
-    /// Each is a node and one that was said to come after it.
+    /// Pairs: a node, and one that was declared to run after it.
     orders: Vec<(usize, usize)>,
 }
 
@@ -49,7 +48,7 @@ impl Said {
         }
     }
 
-    /// The nodes in line, by the definition.
+    /// Returns the nodes in serial order, by the definition.
     fn line(&self) -> Vec<usize> {
         let n = self.uses.len();
         let mut line: Vec<usize> = Vec::new();
@@ -71,7 +70,7 @@ impl Said {
         })
     }
 
-    /// For each node, those that have to have ended before it starts.
+    /// Returns for each node the nodes that must end before it starts.
     fn waits(&self) -> Vec<Vec<usize>> {
         let line = self.line();
         let mut waits = vec![Vec::new(); line.len()];
@@ -109,7 +108,7 @@ fn shuffled(dice: &mut Dice, n: usize) -> Vec<usize> {
     all
 }
 
-/// What the nodes of a run do, and look at. All relaxed: only the graph orders it.
+/// State that the nodes of a run write and read. All relaxed: only the graph orders it.
 struct World {
     values: [AtomicU64; RESOURCES],
     readers: [AtomicUsize; RESOURCES],
@@ -128,7 +127,7 @@ impl World {
         }
     }
 
-    /// Node `node` does what it does to values.
+    /// Applies the accesses of node `node` to the values.
     fn act(&self, said: &Said, node: usize) {
         let mut sum = node as u64;
         for (resource, _) in &said.uses[node] {
@@ -142,7 +141,7 @@ impl World {
         }
     }
 
-    /// As a node, which looks at the others meanwhile.
+    /// Runs as a node, which checks the others meanwhile.
     fn run(&self, said: &Said, waits: &[usize], node: usize, pauses: bool) {
         for before in waits {
             let stage = self.stages[*before].load(Ordering::Relaxed);
@@ -150,7 +149,7 @@ impl World {
         }
         let stage = self.stages[node].swap(1, Ordering::Relaxed);
         assert_eq!(stage, 0, "node {node} runs again");
-        // Nobody is a rival of its own.
+        // No node is a rival of itself.
         let mut uses: Vec<(usize, Use)> = Vec::new();
         for &(resource, usage) in &said.uses[node] {
             match uses.iter_mut().find(|(other, _)| *other == resource) {
@@ -200,7 +199,7 @@ impl World {
     }
 }
 
-/// One random graph, run three times, beside its line.
+/// One random graph, run three times, compared with its serial order.
 fn play(runtime: &Runtime, seed: u64) {
     let mut dice = Dice(seed);
     let said = Said::random(&mut dice);
@@ -210,7 +209,7 @@ fn play(runtime: &Runtime, seed: u64) {
     let mut graph = Graph::new();
     let mut ids: Vec<NodeId> = Vec::new();
     for node in 0..n {
-        // What can be said at once is said at once now and then.
+        // Declarations that can be made in one call sometimes are.
         let mut access = said.access(node);
         for (a, _) in said.orders.iter().filter(|(a, b)| *b == node && *a < node) {
             access = access.after(ids[*a]);
@@ -237,7 +236,7 @@ fn play(runtime: &Runtime, seed: u64) {
     }
 }
 
-/// A thousand random graphs, beside what is defined.
+/// A thousand random graphs, compared with the definition.
 #[test]
 fn random_graphs() {
     let rounds = scaled(1_000) as u64 / 8;
@@ -261,8 +260,8 @@ fn random_graphs_where_fibers_migrate() {
     }
 }
 
-/// Random graphs in which some nodes panic: one of these panics is raised, nothing that
-/// comes after one has run, and without them all runs again.
+/// Random graphs in which some nodes panic: one of these panics is raised, no node after a panicked
+/// one has run, and without the panics all run again.
 #[test]
 fn random_panics() {
     let rounds = scaled(200) as u64 / 8;
@@ -326,7 +325,7 @@ fn random_circles() {
         let nodes = shuffled(&mut dice, n);
         let (circle, others) = nodes.split_at(length);
         let mut ranks = vec![0; n];
-        // All in the circle have one rank, so that nothing else closes one.
+        // All in the circle have one rank, so that no other edge closes a circle.
         circle.iter().for_each(|node| ranks[*node] = n);
         others
             .iter()
