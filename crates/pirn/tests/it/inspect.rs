@@ -1,4 +1,5 @@
-//! What a runtime answers on its socket: as much as a report has, to its own user, until it ends.
+//! Answers of a runtime on its socket: with the content of a report, to its own user, until the
+//! runtime ends.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,21 +26,21 @@ use crate::unmeasured::unmeasured;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Everything that is sent in answer to `request`.
+/// Returns everything that is sent in answer to `request`.
 fn raw(path: &Path, request: &[u8]) -> io::Result<String> {
     let mut socket = UnixStream::connect(path)?;
     socket.set_read_timeout(Some(LONG))?;
-    // Who is refused unheard may not even be able to ask.
+    // A rejected client may not even be able to send.
     let _ = socket.write_all(request);
     let mut text = String::new();
     match socket.read_to_string(&mut text) {
-        // How a connection ends of which not all was read.
+        // The end of a connection with unread data.
         Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(text),
         read => read.map(|_| text),
     }
 }
 
-/// The lines of the answer to `request`, which is complete.
+/// Returns the lines of the answer to `request`, which is complete.
 #[track_caller]
 pub(crate) fn ask(path: &Path, request: &str) -> Vec<Value> {
     let text = raw(path, format!("{request}\n").as_bytes()).expect("an answer");
@@ -53,7 +54,7 @@ pub(crate) fn ask(path: &Path, request: &str) -> Vec<Value> {
     lines
 }
 
-/// As [`ask`], once every worker has answered in time, and to the end.
+/// Like [`ask`], once every worker has answered in time, and to the end.
 #[track_caller]
 pub(crate) fn ask_all(path: &Path, request: &str) -> Vec<Value> {
     let mut lines = Vec::new();
@@ -69,7 +70,7 @@ pub(crate) fn ask_all(path: &Path, request: &str) -> Vec<Value> {
     lines
 }
 
-/// The lines of one kind.
+/// Returns the lines of one kind.
 pub(crate) fn of_kind(lines: &[Value], kind: &str) -> Vec<Value> {
     let lines = lines.iter().filter(|line| line["kind"] == kind);
     lines.cloned().collect()
@@ -81,7 +82,7 @@ fn text(value: &Value) -> Option<String> {
 
 type Doing = (String, Option<String>);
 
-/// How many fibers do what, by the library's own report.
+/// Returns how many fibers are in which state, by the library's own report.
 fn reported(runtime: &Runtime) -> BTreeMap<Doing, u64> {
     let mut counts = BTreeMap::new();
     for fiber in runtime.fibers() {
@@ -115,11 +116,11 @@ fn counted(lines: &[Value]) -> [BTreeMap<Doing, u64>; 2] {
     [tallied, listed]
 }
 
-/// A runtime whose fibers are interrupted at its end, also when a test has failed.
+/// A runtime that interrupts its fibers at its end, also when a test has failed.
 pub(crate) struct Ends(pub(crate) Option<Runtime>);
 
 impl Ends {
-    /// The end, in time.
+    /// Shuts down, within a limit.
     pub(crate) fn now(mut self) {
         let runtime = self.0.take().expect("ends once");
         runtime.shutdown(LONG).expect("all are interrupted");
@@ -140,7 +141,7 @@ impl Drop for Ends {
     }
 }
 
-/// Has `n` fibers wait, for six different reasons.
+/// Starts `n` fibers that wait, for six different reasons.
 fn crowd(runtime: &Runtime, n: usize) {
     let (tx, rx) = channel::bounded::<u8>(0);
     let mutex = Arc::new(Mutex::new(()));
@@ -180,8 +181,8 @@ fn crowd(runtime: &Runtime, n: usize) {
     });
 }
 
-/// P15. A thousand parked fibers: who looks from outside counts as many of each kind as a
-/// report does, and finds the same of each.
+/// P15. A thousand parked fibers: a client counts as many of each kind as a report, with the same
+/// description of each.
 #[test]
 fn a_snapshot_has_what_a_report_has() {
     // A description takes milliseconds under ThreadSanitizer.
@@ -245,7 +246,7 @@ fn a_snapshot_has_what_a_report_has() {
             assert_eq!(text(&line["spawned_at"]), place(Some(fiber.spawned_at)));
             assert_eq!(text(&line["waits_at"]), place(fiber.waits_at));
             let object = fiber.waits_for.as_ref().map(ToString::to_string);
-            // Two workers that look at the same thing at once may be in each other's way.
+            // Two workers that describe one object at once may contend.
             let busy = |it: &Option<String>| {
                 it.as_ref()
                     .is_some_and(|it| it.starts_with("something busy"))
@@ -276,8 +277,8 @@ fn waits_deep_down(depth: u32) {
     let _ = spawn::park_interruptible();
 }
 
-/// P15. One fiber is told with its frames, where a report has them; one that is not there is an
-/// error that says so.
+/// P15. One fiber is described with its frames, where a report has them; an unknown one is an error
+/// that says so.
 #[test]
 fn one_fiber_is_told() {
     let directory = Directory::new();
@@ -330,8 +331,8 @@ fn one_fiber_is_told() {
     fiber.join().unwrap();
 }
 
-/// P15. A fiber that computes is told as the one that its worker runs, and the others wait for
-/// no longer than a report does.
+/// P15. A computing fiber is listed as the one that its worker runs, and the other fibers wait no
+/// longer than for a report.
 #[test]
 fn a_busy_worker_is_told_from_outside() {
     let directory = Directory::new();
@@ -353,7 +354,7 @@ fn a_busy_worker_is_told_from_outside() {
         let fibers = of_kind(&lines, "fiber");
         let running = text(&workers[0]["running"]) == Some(id.clone());
         let told = fibers.iter().any(|it| text(&it["id"]) == Some(id.clone()));
-        // Where fibers may migrate, nobody needs the worker's answer.
+        // Where fibers may migrate, the worker's answer is not needed.
         let answered = workers[0]["answered"] == cfg!(pirn_free);
         let silent = answered && workers[0]["state"] == "awake";
         running && told && silent && fibers[0]["state"] == "running"
@@ -362,15 +363,15 @@ fn a_busy_worker_is_told_from_outside() {
     fiber.join().unwrap();
 }
 
-/// P15. The answer comes at once though the worker is stuck, from what others can see of it, and
-/// says how old that is.
+/// P15. The answer is immediate though the worker is stuck. It contains the state visible to other
+/// threads, with its age.
 #[cfg(not(pirn_free))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_stuck_worker_is_told_at_once() {
     let directory = Directory::new();
     let path = directory.at("socket");
-    // Looked for, and not reported.
+    // Detected, and not reported.
     let builder = Runtime::builder().workers(1).slow_fiber(Some(LONG));
     let runtime = builder.inspect(&path).build().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
@@ -428,8 +429,8 @@ fn alone_a_stuck_worker_is_told_at_once() {
     }
 }
 
-/// P15. The socket is its owner's: by its mode whatever the process's mask, and by who connects,
-/// should the mode be changed.
+/// P15. The socket is its owner's: by its mode under any mask of the process, and by the identity
+/// of the client, if the mode is changed.
 #[test]
 fn another_user_is_refused() {
     const ASKED: &str = "PIRN_TEST_SOCKET";
@@ -475,12 +476,12 @@ fn another_user_is_refused() {
         ended.stderr
     );
     assert!(!ended.stderr.contains("runtime"), "{}", ended.stderr);
-    // Its own user is still welcome.
+    // Its own user is still served.
     assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime");
     drop(runtime);
 }
 
-/// What `build` says of the socket's path.
+/// Returns the error of `build` for the socket's path.
 #[track_caller]
 fn refused(path: &Path) -> io::Error {
     let built = Runtime::builder().workers(1).inspect(path).build();
@@ -491,13 +492,13 @@ fn refused(path: &Path) -> io::Error {
     error
 }
 
-/// P15. A path that cannot be used is an error of `build` that names it; the socket of a dead process
-/// is replaced, that of a living one is not.
+/// P15. An unusable path is an error of `build` that names it; the socket of a dead process is replaced, that
+/// of a living one is not.
 #[test]
 fn what_is_at_the_path() {
     let directory = Directory::new();
     let path = directory.at("socket");
-    // A socket that nobody listens on any more.
+    // A socket without a listener.
     drop(UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let first = Runtime::builder()
@@ -509,7 +510,7 @@ fn what_is_at_the_path() {
 
     assert_eq!(refused(&path).kind(), ErrorKind::AddrInUse);
     assert_eq!(ask(&path, "snapshot")[0]["kind"], "runtime", "it goes on");
-    // By another way to the same place, too.
+    // By another path to the same place, too.
     symlink(&path, directory.at("link")).unwrap();
     assert_eq!(
         refused(&directory.at("link")).kind(),
@@ -552,15 +553,15 @@ fn what_is_at_the_path() {
         .inspect(&path)
         .build()
         .unwrap();
-    // Somebody else's by now: it stays.
+    // By now it belongs to another process: it stays.
     fs::remove_file(&path).unwrap();
     fs::write(&path, "precious").unwrap();
     drop(second);
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
 }
 
-/// P15. Of runtimes that start at the same time at the same place, beside a dead socket, one gets it
-/// and can be asked.
+/// P15. Of runtimes that start at the same time at the same path, beside a dead socket, one gets it and
+/// answers.
 #[test]
 fn one_of_many_gets_the_place() {
     let directory = Directory::new();
@@ -583,8 +584,8 @@ fn one_of_many_gets_the_place() {
     }
 }
 
-/// P15. Requests that make no sense are refused, and whoever says nothing, or takes nothing, holds
-/// neither the others up for long nor the runtime.
+/// P15. Malformed requests are rejected, and a client that sends or reads nothing delays neither
+/// the others for long nor the runtime.
 #[test]
 fn clients_that_misbehave() {
     let directory = Directory::new();
@@ -604,32 +605,33 @@ fn clients_that_misbehave() {
         b"fiber 99999999999999999999\n",
     ];
     for bytes in garbage {
-        // What was written too late for anybody to read it may be an error there.
+        // A write after the rejection may be an error there.
         if let Ok(answer) = raw(&path, bytes) {
             let line: Value = serde_json::from_str(&answer).expect("one line");
             assert_eq!(line["kind"], "error", "{answer}");
             assert_eq!(line["why"], "request", "{answer}");
         }
     }
-    // Says nothing; says half of something; hangs up.
+    // Sends nothing; sends half of a request; disconnects.
     let silent = UnixStream::connect(&path).unwrap();
     let mut half = UnixStream::connect(&path).unwrap();
     half.write_all(b"snap").unwrap();
     drop(UnixStream::connect(&path).unwrap());
-    // Asks, and is gone when the answer comes: far more than the socket's buffer has room for.
+    // Sends a request, and has disconnected when the answer is sent: far more than the socket's
+    // buffer holds.
     let mut gone = UnixStream::connect(&path).unwrap();
     gone.write_all(b"snapshot\n").unwrap();
     drop(gone);
     assert_eq!(of_kind(&ask_all(&path, "snapshot"), "fiber").len(), 2_000);
     drop((silent, half));
-    // Has nothing more to say, and reads.
+    // Shuts down its sending side, and reads.
     let mut shut = UnixStream::connect(&path).unwrap();
     shut.write_all(b"snapshot 1").unwrap();
     shut.shutdown(Shutdown::Write).unwrap();
     let mut answer = String::new();
     shut.read_to_string(&mut answer).unwrap();
     assert!(answer.contains("line feed"), "{answer}");
-    // Asks and does not read: the runtime's end does not wait for it.
+    // Sends a request and does not read: the runtime's end does not wait for it.
     let mut stuck = UnixStream::connect(&path).unwrap();
     stuck.write_all(b"snapshot\n").unwrap();
     let mut one = [0];
@@ -638,13 +640,13 @@ fn clients_that_misbehave() {
     runtime.now();
     assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
     assert!(directory.names().is_empty());
-    // And it sees that there is no more.
+    // And it sees the end of the connection.
     let mut rest = Vec::new();
     let _ = stuck.read_to_end(&mut rest);
     assert!(!rest.ends_with(b"{\"kind\":\"end\"}\n"), "it was cut off");
 }
 
-/// P15. Whatever way a runtime ends, its socket is gone, and whoever has connected sees the end.
+/// P15. However a runtime ends, its socket is removed, and connected clients see the end.
 #[test]
 fn it_ends_with_its_runtime() {
     let directory = Directory::new();
@@ -691,7 +693,7 @@ fn it_ends_with_its_runtime() {
     ended(client);
 }
 
-/// The process that comes and goes: aborts the first time, exits the second.
+/// The process under test: aborts the first time, exits the second.
 fn come_and_go() {
     let path = std::env::var_os("PIRN_INSPECT").expect("set");
     let path = Path::new(&path);
@@ -704,11 +706,11 @@ fn come_and_go() {
         fs::write(aside, "").unwrap();
         std::process::abort();
     }
-    // The second runtime that the environment makes listen has a number.
+    // The second listening runtime of the environment has a number.
     let second = Builder::new().name("second").workers(1).build().unwrap();
     let numbered = path.with_file_name("socket.2");
     assert_eq!(ask(&numbered, "snapshot")[0]["name"], "second");
-    // What the program says comes first.
+    // The setting of the program takes precedence.
     let other = path.with_file_name("other");
     let third = Builder::new().workers(1).inspect(&other).build().unwrap();
     assert!(other.exists() && !path.with_file_name("socket.3").exists());
@@ -717,8 +719,8 @@ fn come_and_go() {
     std::process::exit(0);
 }
 
-/// P15. A process that exits removes its socket, though its default runtime does not end; one
-/// that is killed leaves it, and the next one takes its place.
+/// P15. A process that exits removes its socket, though its default runtime does not end; a killed
+/// one leaves it, and the next one takes its place.
 #[test]
 fn processes_come_and_go() {
     let name = "inspect::processes_come_and_go";
@@ -740,7 +742,7 @@ fn processes_come_and_go() {
     }
 }
 
-/// P15. Many ask at once while fibers come and go: each gets a whole answer.
+/// P15. Many clients at once while fibers start and end: each gets a whole answer.
 #[test]
 fn many_ask_amid_a_storm() {
     let directory = Directory::new();

@@ -1,5 +1,5 @@
-//! Snapshots of many fibers: nothing waits for them for long, no fiber is missed or listed twice,
-//! and omissions are marked. Clients that do not ask delay none that do.
+//! Snapshots of many fibers: the delay of other fibers is bounded, no fiber is missed or listed
+//! twice, and omissions are marked. Idle clients do not delay active ones.
 
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::inspect::{Ends, ask, ask_all, of_kind};
 use crate::rig::{Directory, LONG, eventually, scaled};
 
-/// Has `n` fibers wait until the sender is dropped.
+/// Starts `n` fibers that wait until the sender is dropped.
 fn waiters(runtime: &Runtime, n: usize) -> channel::Sender<u8> {
     // The frames of sanitizers are larger.
     let sanitized = cfg!(any(pirn_asan, pirn_tsan));
@@ -42,7 +42,7 @@ fn number(line: &Value, field: &str) -> u64 {
     line[field].as_u64().unwrap_or(0)
 }
 
-/// P15. A snapshot of all of many fibers delays the others on their worker by a fraction of what it takes.
+/// P15. A snapshot of all of many fibers delays the others on their worker by a fraction of its own time.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_snapshot_delays_nobody_for_long() {
@@ -76,7 +76,7 @@ fn alone_a_snapshot_delays_nobody_for_long() {
     let latest = sleeper.join().unwrap();
     assert_eq!(of_kind(&lines, "fiber").len(), fibers + 1);
     assert_eq!(lines.last().unwrap()["complete"], true);
-    // In the time that the machine gave it, it went on. Without pieces it does not once.
+    // It ran during the processor time that it had. Without pieces it does not run once.
     let expected = took.as_nanos() / (4 * TICK).as_nanos();
     println!("{took:?} for a snapshot; {ticked} ticks, the latest {latest:?}");
     assert!(
@@ -100,8 +100,8 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// P4, P15. Reports on many fibers are complete, and take their worker for less than a millisecond of processor
-/// time at once. (Under sanitizers a description takes longer than that.)
+/// P4, P15. Reports on many fibers are complete, and occupy their worker for less than a millisecond of
+/// processor time at once. (Under sanitizers a description takes longer than that.)
 #[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -163,13 +163,13 @@ fn alone_reports_of_many_fibers_take_a_worker_for_moments() {
     drop(tx);
 }
 
-/// A list of many fibers has backtraces of some, as one of few has.
+/// A list of many fibers has backtraces of some, as a list of few has.
 #[cfg(all(target_arch = "x86_64", not(any(pirn_asan, pirn_tsan))))]
 #[test]
 fn some_of_many_fibers_have_backtraces() {
     for fibers in [100, 1_000] {
         let runtime = Runtime::builder().workers(1).build().unwrap();
-        // Smaller stacks have no room for an unwinder.
+        // Smaller stacks do not suffice for an unwinder.
         let tx = waiters_on(&runtime, fibers, 64 << 10);
         let list = runtime.fibers();
         assert_eq!(list.len(), fibers);
@@ -179,7 +179,7 @@ fn some_of_many_fibers_have_backtraces() {
     }
 }
 
-/// Threads that ask for all fibers while the socket is asked, too, get each of them once.
+/// Threads that request all fibers while the socket serves requests, too, get each of them once.
 #[test]
 fn reports_at_the_same_time_are_complete() {
     const FIBERS: usize = scaled(2_000);
@@ -213,14 +213,14 @@ fn reports_at_the_same_time_are_complete() {
     drop(tx);
 }
 
-/// Fibers that stay alive are listed once each, while others begin and end.
+/// Fibers that stay alive are listed once each, while others start and end.
 fn amid_a_storm(builder: Builder, path: &Path) {
     const LASTING: usize = 1_000;
     let runtime = Ends(Some(builder.inspect(path).build().unwrap()));
     let tx = waiters(&runtime, LASTING);
     let id = |line: &Value| line["id"].as_str().expect("a number").to_owned();
     let mut ids = BTreeSet::new();
-    // A worker that gets no processor for 50 ms is left out of a list.
+    // A worker that gets no processor for 50 ms is omitted from a list.
     eventually("all are listed", || {
         let fibers = runtime.fibers();
         ids.extend(fibers.iter().map(|fiber| fiber.id.to_string()));
@@ -263,7 +263,7 @@ fn each_fiber_is_told_once() {
     for workers in [1, 2, 4] {
         amid_a_storm(Runtime::builder().workers(workers), &path);
         let free = Runtime::builder().workers(workers);
-        // SAFETY: nothing here keeps anything of its thread over a wait.
+        // SAFETY: no code here keeps a reference to a thread-local over a wait.
         amid_a_storm(unsafe { free.free_migration() }, &path);
     }
 }
@@ -276,7 +276,7 @@ fn fibers_of_a_worker_without_a_thread_are_listed() {
     let directory = Directory::new();
     let path = directory.at("socket");
     let builder = Runtime::builder().workers(2).max_threads(2).inspect(&path);
-    // SAFETY: nothing here keeps anything of its thread over a wait.
+    // SAFETY: no code here keeps a reference to a thread-local over a wait.
     let runtime = Ends(Some(unsafe { builder.free_migration() }.build().unwrap()));
     let tx = waiters(&runtime, FIBERS);
     // One on each worker: they run at the same time.
@@ -309,7 +309,7 @@ fn fibers_of_a_worker_without_a_thread_are_listed() {
     pair.into_iter().for_each(|fiber| fiber.join().unwrap());
 }
 
-/// P15. What a snapshot leaves out is counted and said, with the reason.
+/// P15. Omissions of a snapshot are counted and marked, with the reason.
 #[test]
 fn what_is_left_out_is_marked() {
     let directory = Directory::new();
