@@ -14,7 +14,7 @@ use pirn::time::{sleep, timeout};
 use crate::crew::{alone, runtime};
 use crate::rig::{Drops, LONG, eventually, on_every_shape, scaled};
 
-/// O2. A group gives results in the order of the ends, counts, and can be used again.
+/// O2. A group yields results in the order of the ends, counts its fibers, and can be reused.
 #[test]
 fn a_group_yields_results_and_goes_on() {
     on_every_shape(|runtime| {
@@ -72,7 +72,7 @@ fn a_group_yields_in_the_order_of_the_ends() {
     });
 }
 
-/// A group with a limit has that many alive and not one more; who spawns waits, and can be
+/// A group with a limit never has more fibers alive; a spawn beyond it waits, and can be
 /// interrupted.
 #[test]
 fn a_group_keeps_its_limit() {
@@ -104,8 +104,7 @@ fn a_group_keeps_its_limit() {
     }
 }
 
-/// Dropping a group cancels it and waits for nobody; what it captured and what it yielded is
-/// dropped, once.
+/// Dropping a group cancels it without waiting; its captures and results are dropped, once.
 #[test]
 fn a_dropped_group_leaves_nothing() {
     on_every_shape(|runtime| {
@@ -135,8 +134,8 @@ fn a_dropped_group_leaves_nothing() {
     });
 }
 
-/// Results that nobody has taken may wait, spawn and be interrupted where they are dropped,
-/// which may be on the last fiber of their group.
+/// Destructors of unclaimed results may wait, spawn and be interrupted, also on the last fiber of
+/// their group.
 #[test]
 fn results_that_wait_where_they_are_dropped() {
     struct Waits(Arc<AtomicUsize>);
@@ -177,7 +176,7 @@ fn results_that_wait_where_they_are_dropped() {
     }
 }
 
-/// A cancelled group takes nothing any more, and says so.
+/// A cancelled group admits no fiber, and reports that.
 #[test]
 fn a_cancelled_group_refuses() {
     alone(|| {
@@ -191,7 +190,7 @@ fn a_cancelled_group_refuses() {
     });
 }
 
-/// A group whose fibers yield nothing keeps nothing: memory stays flat though nobody joins.
+/// A group of fibers without results keeps nothing: memory stays flat without a join.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_group_of_units_keeps_nothing() {

@@ -1,4 +1,4 @@
-//! Virtual time is held while what takes real time is waited for, and no longer than that.
+//! Virtual time is held during waits for real events, and no longer than that.
 
 use std::io::{Read, Write};
 use std::net;
@@ -18,7 +18,7 @@ use crate::rig::LONG;
 const HOUR: Duration = Duration::from_secs(3_600);
 const SOON: Duration = Duration::from_millis(30);
 
-/// As [`pirn::runtime::test`], for threads that a busy machine may delay by more than a second.
+/// Like [`pirn::runtime::test`], for threads that a busy machine may delay by more than a second.
 fn test(f: impl FnOnce(&Handle) + Send) {
     Runtime::builder().outside_limit(LONG).test(f);
 }
@@ -38,8 +38,8 @@ fn slow_server(connections: usize) -> (net::SocketAddr, thread::JoinHandle<()>) 
     (address, server)
 }
 
-/// What a thread sends through a socket a moment later comes within an hour, and takes no virtual time:
-/// to a fiber that reads, and to a future.
+/// Data that a thread sends through a socket a moment later arrives within an hour, and takes no virtual
+/// time: for a reading fiber, and for a future.
 #[test]
 fn answers_of_threads_come_in_time() {
     test(|_| {
@@ -63,7 +63,7 @@ fn answers_of_threads_come_in_time() {
     });
 }
 
-/// A fiber that sleeps is no reason to let time pass.
+/// A sleeping fiber does not let time pass.
 #[test]
 fn sleepers_do_not_overtake_an_answer() {
     test(|_| {
@@ -77,7 +77,7 @@ fn sleepers_do_not_overtake_an_answer() {
     });
 }
 
-/// Pipes and the ends of children are waited for as sockets are.
+/// Waits for pipes and for the ends of children hold time as those for sockets do.
 #[test]
 fn children_come_in_time() {
     test(|_| {
@@ -98,7 +98,7 @@ fn children_come_in_time() {
     });
 }
 
-/// A listener that a thread waits for too: its events come another way.
+/// A listener that a thread waits for too: its events take another path.
 #[test]
 fn a_shared_listener_is_waited_for() {
     let listener = Arc::new(TcpListener::bind("127.0.0.1:0").unwrap());
@@ -139,7 +139,7 @@ fn silence_ends_after_the_limit() {
     });
 }
 
-/// Each wait in vain makes the next one shorter; something that comes makes it whole again.
+/// Each wait without an event makes the next one shorter; an event restores the full limit.
 #[test]
 fn waits_in_vain_become_short() {
     let limit = Duration::from_millis(500);
@@ -151,7 +151,7 @@ fn waits_in_vain_become_short() {
         for _ in 0..200 {
             sleep(HOUR).unwrap();
         }
-        // Half a millisecond would not do for this one, which restores the limit.
+        // Half a millisecond would not suffice for this one, which restores the limit.
         let mut stream = TcpStream::connect(address).unwrap();
         assert_eq!(stream.read(&mut [0; 1]).unwrap(), 1);
         let before = Instant::now();
@@ -164,7 +164,7 @@ fn waits_in_vain_become_short() {
     assert!(real.elapsed() < LONG / 2, "{:?}", real.elapsed());
 }
 
-/// With no limit at all, time jumps as if there were no sockets.
+/// With no limit at all, time jumps as without sockets.
 #[test]
 fn a_test_may_say_that_nothing_comes() {
     let real = Instant::now();

@@ -1,11 +1,11 @@
-//! Threads that stop for a moment between any two instructions.
+//! Stops threads for a moment between any two instructions.
 //!
-//! A thread of its own sends one of them a signal at a random moment; the handler sleeps for a random time. So the
-//! others go on while one stands in the middle of a protocol, or comes back from a system call with `EINTR`. Models
-//! do the same at each access to memory, but with stand-ins for what the system does.
+//! A thread of its own sends one of them a signal at a random moment; the handler sleeps for a random time.
+//! So the others run while one is stopped in the middle of a protocol, or returns from a system call with
+//! `EINTR`. The models do the same at each access to memory, but with stand-ins for the system.
 //!
-//! A signal also ends a sleep that should have been ended by a wake. So there is at most one for each call of
-//! [`Held::allow`]: what comes after the hold is not helped.
+//! A signal also ends a sleep that a wake should have ended. So there is at most one for each call of
+//! [`Held::allow`]: it does not help whatever follows the hold.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

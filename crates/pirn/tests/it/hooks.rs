@@ -1,4 +1,4 @@
-//! Thread hooks: where they run, and what they cannot break.
+//! Thread hooks: where they run, and the effect of their panics.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -20,8 +20,8 @@ impl Drop for Explosive {
     }
 }
 
-/// Runs a fiber on `runtime` and drops that. A runtime whose workers are gone would be
-/// waited for in vain, so it is left alone then.
+/// Runs a fiber on `runtime` and drops the runtime. If its workers have ended the drop would wait
+/// forever, so the runtime is leaked then.
 fn check_and_drop(runtime: Runtime, workers: usize, scheduler: Scheduler) {
     for _ in 0..20 {
         let joined = runtime.spawn(|| 5).join_timeout(LONG);
@@ -33,7 +33,7 @@ fn check_and_drop(runtime: Runtime, workers: usize, scheduler: Scheduler) {
     drop(runtime);
 }
 
-/// A start hook that panics takes no worker away, whatever its payload does.
+/// A start hook that panics ends no worker, with any payload.
 #[test]
 fn a_start_hook_that_panics() {
     for scheduler in SCHEDULERS {
@@ -58,7 +58,7 @@ std::thread_local! {
     static CALLS: Cell<[u32; 2]> = const { Cell::new([0; 2]) };
 }
 
-/// The thread of a hook's call, and its counts by then.
+/// The thread of a hook's call, and its counts at that time.
 type Call = (String, [u32; 2]);
 
 /// Counts fibers that run before the start hook of their thread or after its stop hook.
@@ -72,7 +72,7 @@ impl Strays {
     }
 }
 
-/// Looks at the end of its fiber, which is one of the last of its runtime.
+/// Observes the end of its fiber, which is one of the last of its runtime.
 struct Last {
     strays: Strays,
     ended: Arc<AtomicUsize>,
@@ -138,7 +138,7 @@ fn each_worker_calls_both_hooks() {
             #[cfg(not(pirn_free))]
             {
                 let arrived = arrived.lock().unwrap().clone();
-                // A list lacks a worker that has no processor for 50 ms.
+                // A list omits a worker that has no processor for 50 ms.
                 let mut fibers = Vec::new();
                 eventually("all are listed", || {
                     fibers = runtime.fibers();
@@ -168,8 +168,8 @@ fn each_worker_calls_both_hooks() {
     }
 }
 
-/// A stop hook that panics does not keep the runtime from ending, and what the thread still
-/// destroys after it finds a plain thread and not the worker that has gone.
+/// A stop hook that panics does not keep the runtime from ending, and later destructors of the
+/// thread find a plain thread and not the ended worker.
 #[test]
 fn a_stop_hook_that_panics() {
     struct Late(Arc<AtomicUsize>);
@@ -199,9 +199,8 @@ fn a_stop_hook_that_panics() {
     }
 }
 
-/// A start hook that would wait for its own runtime, of which its thread is a part, is told
-/// so by a panic, instead of being waited for by the very fibers that it waits for. Spawning
-/// is fine, and so is everything on another runtime.
+/// A start hook that would wait for its own runtime panics, since the fibers that it waits for
+/// would wait for its thread. It may spawn, and use any other runtime.
 #[test]
 fn a_start_hook_cannot_wait_for_its_runtime() {
     type Wait = fn(&Handle);
@@ -235,7 +234,7 @@ fn a_start_hook_cannot_wait_for_its_runtime() {
     }
 }
 
-/// A start hook may take the last reference of its runtime and drop it: that ends by itself,
+/// A start hook may drop the last reference of its runtime: the runtime then shuts down by itself,
 /// as when one of its fibers does so.
 #[test]
 fn a_start_hook_that_drops_its_runtime() {

@@ -1,4 +1,4 @@
-//! Intervals tick at equal distances; what becomes of ticks that nobody took is as said.
+//! Intervals tick at equal distances; missed ticks are treated as configured.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::crew::{CREWS, Jobs};
 
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// When each of `n` ticks was due and when it was taken, in milliseconds, after a first tick
-/// and a pause of `pause`.
+/// Returns when each of `n` ticks was due and when it was taken, in milliseconds, after a first
+/// tick and a pause of `pause`.
 fn ticks(missed: MissedTick, pause: u64, n: usize) -> Vec<(u128, u128)> {
     test(|_| {
         let start = now();
@@ -58,7 +58,7 @@ fn missed_ticks_are_left_out() {
     assert_eq!(ticks(MissedTick::Skip, 16, 2), [(10, 16), (20, 20)]);
 }
 
-/// An interrupted tick is still to come.
+/// An interrupted tick remains due.
 #[test]
 fn an_interrupted_tick_is_not_lost() {
     test(|_| {
@@ -131,7 +131,7 @@ fn a_tick_is_a_case() {
     );
 }
 
-/// A tick that is received late puts the next one a period after that.
+/// A tick that is received late moves the next one to a period later.
 #[test]
 fn a_channel_of_ticks_does_not_flood_a_slow_receiver() {
     test(|_| {

@@ -1,5 +1,5 @@
-//! Joining: the result is there when the join returns, for however many that wait, and
-//! waiting costs nothing.
+//! Joining: the result is available when the join returns, for any number of joiners, and waiting
+//! costs nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -94,8 +94,8 @@ fn waiters_of_every_kind_at_once() {
     assert!(awaited.is_finished());
 }
 
-/// H-3. When a join returns, everything that the fiber wrote is visible, its fiber-locals
-/// are gone, and nothing of it is left running.
+/// H-3. When a join returns, everything that the fiber wrote is visible, its fiber-locals are
+/// dropped, and none of its code is running.
 #[test]
 fn a_join_returns_after_everything() {
     pirn::fiber_local! {
@@ -118,7 +118,7 @@ fn a_join_returns_after_everything() {
     });
 }
 
-/// H-4. Waiting for a fiber that takes its time costs no processor time.
+/// H-4. A wait for a slow fiber uses no processor time.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_joining_costs_no_processor_time() {
@@ -139,7 +139,7 @@ fn alone_joining_costs_no_processor_time() {
     );
 }
 
-/// H-5. `detach` and dropping let the fiber go on; `is_finished` tells the end.
+/// H-5. After `detach` or a drop the fiber keeps running; `is_finished` reports the end.
 #[test]
 fn a_dropped_handle_detaches() {
     alone(|| {
@@ -187,8 +187,7 @@ fn a_cancelled_fiber_is_interrupted() {
     });
 }
 
-/// H-5. An interrupted join leaves the other fiber alone; an interrupted wait keeps the
-/// handle.
+/// H-5. An interrupted join does not affect the other fiber; an interrupted wait keeps the handle.
 #[test]
 fn an_interrupted_join_lets_the_fiber_go_on() {
     alone(|| {
@@ -215,7 +214,7 @@ fn an_interrupted_join_lets_the_fiber_go_on() {
     });
 }
 
-/// `wait` on a finished fiber is fine, even under an interrupt.
+/// `wait` on a finished fiber returns `Ok`, even under an interrupt.
 #[test]
 fn waiting_for_a_finished_fiber_is_no_interruption_point() {
     alone(|| {
@@ -231,7 +230,7 @@ fn waiting_for_a_finished_fiber_is_no_interruption_point() {
     });
 }
 
-/// `join_timeout` gives the handle back, and can be tried again.
+/// `join_timeout` returns the handle, and can be called again.
 #[test]
 fn a_join_with_a_limit_gives_the_handle_back() {
     for crew in [Crew::Fibers, Crew::Threads] {
@@ -250,7 +249,7 @@ fn a_join_with_a_limit_gives_the_handle_back() {
     }
 }
 
-/// Joins that time out and ends that come meet at every moment, and nothing is lost.
+/// Join timeouts and ends of fibers coincide at every moment, and nothing is lost.
 #[test]
 fn limits_and_ends_cross() {
     on_every_shape(|runtime| {
@@ -269,7 +268,7 @@ fn limits_and_ends_cross() {
     });
 }
 
-/// H-6. Joining the child that was spawned last runs it next, whatever else is queued.
+/// H-6. Joining the child that was spawned last runs it next, before all queued fibers.
 #[test]
 fn joining_the_newest_child_runs_it_next() {
     alone(|| {
@@ -292,8 +291,8 @@ fn joining_the_newest_child_runs_it_next() {
     });
 }
 
-/// H-7. Each of a chain of fibers joins the next; the end comes back up without a detour
-/// through the queues.
+/// H-7. Each of a chain of fibers joins the next; the end propagates back without a detour through
+/// the queues.
 #[test]
 fn a_chain_of_joins_hands_over() {
     fn chain(depth: u32) -> u32 {
@@ -348,7 +347,8 @@ fn waiting_for_a_group() {
     });
 }
 
-/// Handles travel: joined by a thread, by a fiber of another runtime, by one's own child.
+/// Handles can be moved: joined by a thread, by a fiber of another runtime, by the fiber's own
+/// child.
 #[test]
 fn a_handle_may_be_joined_anywhere() {
     let (home, other) = (runtime(1), runtime(1));
