@@ -1,4 +1,4 @@
-//! What waiting on a key promises.
+//! Promises of waiting on a key.
 
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,14 +10,14 @@ use pirn::wait::{park_on, unpark_all, unpark_one};
 
 use crate::crew::{CREWS, Jobs, alone, until};
 
-/// A mutex of one word: 0 free, 1 held, 2 held and somebody may wait.
+/// A mutex of one word: 0 free, 1 held, 2 held and there may be waiters.
 struct WordLock {
     word: AtomicU32,
     value: UnsafeCell<u64>,
 }
 
 #[expect(unsafe_code, reason = "the value is reached under the lock only")]
-// SAFETY: `with` is the only way to the value, and one caller at a time is inside.
+// SAFETY: `with` is the only access to the value, and one caller at a time is inside.
 unsafe impl Sync for WordLock {}
 
 impl WordLock {
@@ -39,7 +39,7 @@ impl WordLock {
             park_on(self.key(), || self.word.load(Ordering::Relaxed) == 2).unwrap();
         }
         #[expect(unsafe_code, reason = "the value is reached under the lock only")]
-        // SAFETY: the word says that nobody else is inside.
+        // SAFETY: the word says that no other caller is inside.
         f(unsafe { &mut *self.value.get() });
         if self.word.swap(0, Ordering::Release) == 2 {
             unpark_one(self.key());
@@ -87,8 +87,8 @@ fn who_has_nothing_to_wait_for_does_not_wait() {
     assert_eq!(unpark_all(1), 0);
 }
 
-/// A wake is for who waits, and is not kept: neither for later, nor for whoever uses the same
-/// key again.
+/// A wake is for present waiters, and is not kept: neither for later ones, nor for another user of
+/// the same key.
 #[test]
 fn unparking_nobody_leaves_nothing_behind() {
     alone(|| {
@@ -170,7 +170,7 @@ fn all_that_wait_are_woken_once_and_later_ones_are_not() {
     });
 }
 
-/// More keys than the table has places: those who stand side by side are told apart.
+/// More keys than the table has buckets: neighbors in one bucket are distinguished.
 #[test]
 fn every_key_has_its_own_waiters() {
     const KEYS: usize = 1_000;
@@ -228,7 +228,7 @@ fn an_interrupted_wait_is_over() {
             let fiber = s.spawn(|| {
                 waiting.fetch_add(1, Ordering::SeqCst);
                 assert_eq!(park_on(key, || true), Err(Interrupt::Cancelled));
-                // At once, without a look.
+                // At once, without a check.
                 let again = park_on(key, || unreachable!("interrupted"));
                 assert_eq!(again, Err(Interrupt::Cancelled));
             });

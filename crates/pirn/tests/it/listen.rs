@@ -14,8 +14,8 @@ use crate::futures_rig::{Wakes, poll_once};
 use crate::rig::{apart, eventually, on_every_shape};
 use crate::signals::{assert_passed, send};
 
-/// N7. A fiber that serves and listens is told of SIGTERM in the middle of it all; so are all
-/// the others that listen, on fibers and threads.
+/// N7. A fiber that serves and listens receives SIGTERM amid its work; so do all the other
+/// listeners, on fibers and threads.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn everybody_who_listens_is_told() {
@@ -50,15 +50,15 @@ fn everybody_who_listens_is_told() {
     }));
 }
 
-/// A signal that comes again before it has been received is the same one; what is different
-/// comes in order, and what has been received comes again.
+/// Equal signals merge until one is received; different ones arrive in order, and a received one
+/// can arrive again.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn nothing_piles_up() {
     assert_passed(apart("listen::nothing_piles_up", &[], || {
         let all = [Signal::USR1, Signal::USR2, Signal::HUP];
         let slow = listen(&all).unwrap();
-        // Told after `slow`.
+        // Delivered after `slow`.
         let quick = listen(&all).unwrap();
         let come = |signal, name| {
             send(name);
@@ -82,7 +82,7 @@ fn nothing_piles_up() {
     }));
 }
 
-/// What a future gives back when it is dropped takes the place of no signal that comes.
+/// A signal returned by a dropped future takes the place of no other signal.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn what_is_given_back_hides_nothing() {
@@ -90,7 +90,7 @@ fn what_is_given_back_hides_nothing() {
     assert_passed(apart(name, &[], || {
         let all = [Signal::USR1, Signal::USR2];
         let slow = listen(&all).unwrap();
-        // Told after `slow`.
+        // Delivered after `slow`.
         let quick = listen(&all).unwrap();
         let come = |signal, name| {
             send(name);
@@ -120,8 +120,8 @@ fn what_is_given_back_hides_nothing() {
     }));
 }
 
-/// When nobody listens any more, the signal ends the process as it always did; before that it
-/// does not.
+/// When the last listener is dropped, the signal ends the process as before; until then it does
+/// not.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn who_has_gone_leaves_the_default() {
@@ -146,7 +146,7 @@ fn who_has_gone_leaves_the_default() {
     }
 }
 
-/// Who begins to listen sees to it that those who have gone are forgotten.
+/// A new listener removes the dropped ones.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn listening_again_forgets_who_has_gone() {
@@ -163,8 +163,8 @@ fn listening_again_forgets_who_has_gone() {
     }
 }
 
-/// What cannot be listened to is named, and nothing has changed; to receive is an interruption
-/// point.
+/// A signal that cannot be received is an error that names it, without side effects; receiving is
+/// an interruption point.
 #[test]
 fn a_signal_that_cannot_be_listened_to_is_named() {
     let refused = |signals: &[Signal]| listen(signals).unwrap_err();

@@ -1,4 +1,4 @@
-//! A fiber for which there is no stack gets one beyond the bound, if a fiber waits for its end.
+//! A fiber for which no stack is available gets one beyond the bound, if a fiber waits for its end.
 
 use std::cell::Cell;
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
@@ -105,7 +105,7 @@ fn everything_on_one_thread_and_one_stack() {
     assert_eq!(metrics.started - metrics.loans, 1);
 }
 
-/// Without want of stacks there are no loans.
+/// Without a shortage of stacks there are no loans.
 #[test]
 fn no_loans_while_stacks_suffice() {
     on_every_scarce_shape(1_000, |runtime| {
@@ -116,7 +116,7 @@ fn no_loans_while_stacks_suffice() {
     });
 }
 
-/// Children are joined by the scope's owner, two by two.
+/// The scope's owner joins the children in pairs.
 #[test]
 fn joins_of_children_that_find_no_stack() {
     on_every_scarce_shape(3, |runtime| {
@@ -125,7 +125,7 @@ fn joins_of_children_that_find_no_stack() {
     });
 }
 
-/// Fibers that belong to no scope are joined.
+/// Fibers outside any scope are joined.
 #[test]
 fn joins_of_fibers_that_find_no_stack() {
     fn chain(depth: usize) -> usize {
@@ -139,7 +139,7 @@ fn joins_of_fibers_that_find_no_stack() {
     });
 }
 
-/// One fan of many, on one stack.
+/// Many children of one parent, on one stack.
 #[test]
 fn a_fan_on_one_stack() {
     on_every_scarce_shape(1, |runtime| {
@@ -182,7 +182,7 @@ fn graphs_on_one_stack() {
     });
 }
 
-/// A group is waited for, taken from one by one, and waited for room in.
+/// Waits for a whole group, for one result at a time, and for room in the group.
 #[test]
 fn groups_on_one_stack() {
     on_every_scarce_shape(1, |runtime| {
@@ -210,8 +210,8 @@ fn groups_on_one_stack() {
     });
 }
 
-/// A borrower is a fiber like any other: it parks, for events of fibers on the same thread and
-/// on others; it has locals, a name and a panic of its own.
+/// A borrower behaves like any fiber: it parks, for events of fibers on the same thread and on
+/// others; it has locals, a name and its own panics.
 #[test]
 fn a_borrower_is_a_fiber() {
     on_every_scarce_shape(2, |runtime| {
@@ -255,7 +255,7 @@ fn a_borrower_is_a_fiber() {
     });
 }
 
-/// A wait that may end without the fiber borrows nothing; the scope's end, which may not, does.
+/// A wait that may end without the fiber lends nothing; the end of a scope, which cannot, does.
 #[test]
 fn a_wait_with_a_limit_borrows_nothing() {
     on_every_scarce_shape(1, |runtime| {
@@ -278,7 +278,7 @@ fn a_wait_with_a_limit_borrows_nothing() {
     });
 }
 
-/// The end of a scope is not interrupted, so it borrows, though there is a limit or a cancellation around it.
+/// The end of a scope is not interrupted, so it lends, under a limit or a cancellation too.
 #[test]
 fn a_scope_in_a_limit_borrows() {
     on_every_scarce_shape(1, |runtime| {
@@ -294,7 +294,7 @@ fn a_scope_in_a_limit_borrows() {
     });
 }
 
-/// A wait that is interrupted before it begins borrows nothing.
+/// A wait that is interrupted before it begins lends nothing.
 #[test]
 fn an_interrupted_wait_borrows_nothing() {
     on_every_scarce_shape(1, |runtime| {
@@ -318,7 +318,7 @@ fn an_interrupted_wait_borrows_nothing() {
     });
 }
 
-/// A waiter for several fibers has one of them borrow at a time.
+/// A waiter for several fibers lends to one at a time.
 #[test]
 fn borrowers_of_one_waiter_come_one_by_one() {
     on_every_scarce_shape(1, |runtime| {
@@ -359,7 +359,7 @@ fn a_waiter_is_cancelled_at_once() {
     });
 }
 
-/// A scope that is cancelled tells those of its fibers that borrow.
+/// A cancelled scope interrupts those of its fibers that borrow.
 #[test]
 fn a_borrower_is_cancelled_with_its_scope() {
     on_every_scarce_shape(1, |runtime| {
@@ -375,7 +375,7 @@ fn a_borrower_is_cancelled_with_its_scope() {
             pirn::scope(|s| _ = s.spawn(borrow));
             cancelled
         });
-        // Who is cancelled before it runs does not run.
+        // A fiber that is cancelled before it runs does not run.
         eventually("the borrower runs", || runs.load(Ordering::SeqCst));
         assert_eq!(runtime.metrics().total.loans, 1);
         waiter.cancel();
@@ -384,7 +384,7 @@ fn a_borrower_is_cancelled_with_its_scope() {
     });
 }
 
-/// Every waiter for a group is asked to borrow, since the first one may not.
+/// Every waiter for a group is asked to lend, since the first one may not.
 #[test]
 fn the_second_waiter_borrows_if_the_first_may_not() {
     let runtime = scarce(1, Scheduler::WorkStealing, 3);
@@ -412,8 +412,8 @@ fn the_second_waiter_borrows_if_the_first_may_not() {
     assert_eq!(second.join().unwrap(), Ok(()));
 }
 
-/// A waiter for the next one of a group to end borrows nothing while a fiber of the group runs: that one
-/// may end first. The same for a waiter for room in the group.
+/// A waiter for the next one of a group to end lends nothing while a fiber of the group runs: that one may
+/// end first. The same for a waiter for room in the group.
 #[test]
 fn a_waiter_for_the_next_end_borrows_if_none_runs() {
     for waits_for_room in [false, true] {
@@ -450,8 +450,8 @@ fn a_waiter_for_the_next_end_borrows_if_none_runs() {
     }
 }
 
-/// A waiter that has been asked in vain is asked again. The first fiber without a stack belongs to another
-/// runtime, so only the second one can borrow.
+/// A waiter that could not lend is asked again. The first fiber without a stack belongs to another runtime,
+/// so only the second one can borrow.
 #[test]
 fn a_waiter_that_was_asked_in_vain_is_asked_again() {
     let (own, other) = (
@@ -519,8 +519,8 @@ fn deep<T>(bytes: usize, last: impl FnOnce() -> T) -> T {
     from(ptr::from_ref(&black_box(0_u8)).addr(), bytes, last)
 }
 
-/// A fiber that finds no stack gets as much of one as every fiber is promised, however deep the
-/// frames are in which it is waited for.
+/// A fiber without a stack gets one of the promised size, however deep the frames of its waiter
+/// are.
 #[test]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 fn a_borrower_has_the_stack_that_it_was_promised() {
@@ -548,11 +548,11 @@ fn a_borrower_has_the_stack_that_it_was_promised() {
     }
 }
 
-/// Stacks beyond the bound go back when their fibers have ended: loans do not add up, though
-/// other fibers wait for a stack all the time, which would keep one.
+/// Stacks beyond the bound are released when their fibers have ended: loans do not accumulate,
+/// though other fibers wait for a stack all the time, which would keep one.
 #[test]
 fn loans_do_not_add_up() {
-    // With a hundred stacks a worker keeps one at hand.
+    // With a hundred stacks a worker caches one.
     for stacks in [1, 2, 100] {
         let runtime = scarce(2, Scheduler::WorkStealing, stacks);
         let (tx, rx) = channel::bounded::<()>(0);
@@ -576,16 +576,16 @@ fn loans_do_not_add_up() {
         let metrics = runtime.metrics();
         assert_eq!(metrics.total.loans, 100);
         let alive = metrics.total.started - metrics.total.completed;
-        // The waiter's stack goes to one that waits for it; the waiter, and its last child, may
-        // not have been counted off.
+        // The waiter's stack goes to a fiber that waits for one; the waiter, and its last child,
+        // may not have been counted off.
         assert!(alive <= stacks as u64 + 2, "{alive} on {stacks} stacks");
         drop(tx);
         runtime.wait_idle().unwrap();
     }
 }
 
-/// A waiter that is interrupted lives on beside the fiber that it waited for. That one has a stack beyond the bound, which
-/// no fiber inherits that comes after it on its worker.
+/// An interrupted waiter continues beside the fiber that it waited for. That one has a stack beyond the
+/// bound, which no later fiber of its worker inherits.
 #[test]
 fn a_stack_beyond_the_bound_is_not_inherited() {
     // The line of a fiber that holds has no history.
@@ -605,7 +605,7 @@ fn a_stack_beyond_the_bound_is_not_inherited() {
     let waiter = runtime.spawn(move || {
         let child = pirn::spawn(move || {
             gate.recv().unwrap();
-            // What comes next is then switched to without a detour.
+            // The next fiber is then switched to without a detour.
             (0..3).for_each(|_| pirn::yield_now());
             pirn::spawn(more).detach();
         });
@@ -629,7 +629,7 @@ fn a_stack_beyond_the_bound_is_not_inherited() {
     runtime.wait_idle().unwrap();
 }
 
-/// A fiber that unwinds borrows for what it waits for, too.
+/// A fiber that unwinds lends to the fiber that it waits for, too.
 #[test]
 fn a_wait_amid_a_panic_borrows() {
     struct Joins(&'static AtomicUsize);
@@ -652,8 +652,8 @@ fn a_wait_amid_a_panic_borrows() {
     });
 }
 
-/// Trees of fibers that yield, sleep, talk, panic and are cancelled, on few stacks: all end, and
-/// every one of them ran once or was cancelled.
+/// Trees of fibers that yield, sleep, communicate, panic and are cancelled, on few stacks: all end,
+/// and each of them ran once or was cancelled.
 #[test]
 fn a_storm_of_loans() {
     static RAN: AtomicUsize = AtomicUsize::new(0);

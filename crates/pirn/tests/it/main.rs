@@ -1,4 +1,4 @@
-//! What the library promises, tested through its public face. One module a promise.
+//! The promises of the library, tested through its public interface. One module for each promise.
 #![cfg(not(any(loom, shuttle)))]
 #![allow(
     clippy::disallowed_methods,
@@ -6,23 +6,23 @@
     reason = "fibers are tested beside plain threads and against the real clock"
 )]
 
-/// Traffic on channels that ends in the middle, for storms short and long.
+/// Channels that close in the middle of traffic, for storms short and long.
 mod channel_games;
-/// The same jobs as fibers, as threads, as both: what the other modules run on.
+/// The same jobs as fibers, as threads, as both: used by the other modules.
 mod crew;
 /// Trees of joins drawn by a seed, halves that wait for each other, runtimes that end meanwhile.
 mod par_games;
-/// Numbers to be sorted.
+/// Numbers to sort.
 mod par_patterns;
-/// Runtimes of every shape, parts of tests in processes of their own, what the system says.
+/// Runtimes of every shape, parts of tests in processes of their own, the system's statistics.
 mod rig;
 /// Games in which some of the players are cancelled at random.
 mod strike;
-/// Fibers with names, and what reports say of them.
+/// Fibers with names, and their lines in reports.
 mod told;
-/// What a trace must be so that viewers show all of it.
+/// The rules of the trace format, so that viewers show all of a trace.
 mod trace_format;
-/// Connections over the loopback, and what goes through them.
+/// Connections over the loopback, and the data on them.
 #[cfg(unix)]
 mod wires;
 
@@ -32,7 +32,7 @@ mod futures;
 /// Where polls run.
 mod futures_aside;
 
-/// Channels and fibers awaited by whatever polls.
+/// Channels and fibers awaited by any poller.
 mod futures_async;
 
 /// Receivers of other kinds of channels, awaited.
@@ -48,138 +48,138 @@ mod futures_rig;
 /// Channels as streams.
 mod futures_streams;
 
-/// Moments as futures.
+/// Sleeps and deadlines as futures.
 mod futures_sleep;
 
 /// Streams that are polled.
 #[cfg(unix)]
 mod futures_sockets;
 
-/// tokio's futures on fibers, and the other way round.
+/// tokio's futures on fibers, and fibers in tokio's tasks.
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 mod futures_tokio;
 
 /// Barriers: all wait for all, and one leads.
 mod barrier;
-/// Calls that block, off the workers.
+/// Blocking calls, off the workers.
 mod blocking;
-/// Runtimes without workers: the thread that drives them is the one that runs their fibers.
+/// Runtimes without workers: the thread that drives them runs their fibers.
 mod by_hand;
-/// Tokens form a tree; cancelling one interrupts what is under it.
+/// Tokens form a tree; cancelling one interrupts the code under it.
 mod cancel;
-/// Values arrive once, in order, or come back; what close and disconnect mean.
+/// Values arrive once, in order, or are returned; the meaning of close and disconnect.
 mod channel;
-/// What goes in comes out, counted, whoever is at either end.
+/// Each value that is sent is received, counted, at all kinds of ends.
 mod channel_counts;
-/// How channels end, who sees what of it, and where values go.
+/// How channels end, what each side sees, and where values go.
 mod channel_ends;
-/// Each kind of channel is what its name says.
+/// Each kind of channel behaves as its name says.
 mod channel_kinds;
-/// Channels and selects beside the simplest thing that does the same.
+/// Channels and selects compared with the simplest equivalent.
 mod channel_oracle;
-/// Channels under load: nothing lost, nothing twice, whatever the capacity and the crew.
+/// Channels under load: no value lost or doubled, with any capacity and any kinds of parties.
 mod channel_storm;
-/// What is counted, and what the numbers must agree on.
+/// The counters, and the equations between them.
 mod counters;
 /// A deadline ends the waits of the code that it was set for, and no others.
 mod deadline;
-/// One seed, one trace; time that passes is virtual and takes none.
+/// One seed, one trace; virtual time passes without real time.
 mod deterministic;
-/// Closures go where they are sent, within the bounds, and nothing is lost on the way.
+/// Closures run where they are sent, within the bounds, and none is lost.
 mod dispatcher;
-/// So many at a time and no more, each for as long as it counts.
+/// Limits on concurrent fibers, and how long each is counted.
 mod dispatcher_bounds;
-/// What a dump says, and who may ask for one.
+/// The content of a dump, and where it may be requested.
 mod dumps;
-/// More threads while workers are stuck, and no more than that; fewer when asked for.
+/// More threads while workers are stuck, up to the bound; fewer on request.
 mod elastic;
-/// Events: for all who wait, or for one.
+/// Events: for all waiters, or for one.
 mod event;
-/// No source of work shuts another one out.
+/// No source of work starves another one.
 mod fairness;
-/// A value belongs to its fiber and goes with it.
+/// A value belongs to its fiber and is dropped with it.
 mod fiber_local;
-/// How soon, in figures.
+/// Delays, in figures.
 mod figures;
-/// The same where threads block.
+/// The same with blocked threads.
 mod figures_elastic;
-/// Files and directories: as `std` has them, off the workers.
+/// Files and directories: as in `std`, off the workers.
 #[cfg(unix)]
 mod files;
-/// Files that are not in memory, read by the system itself or by a thread.
+/// Uncached files, read by the system itself or by a thread.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "has the system forget files and refuse calls")]
 mod files_queued;
-/// Code that knows nothing of fibers waits behind a channel, and is ended in time.
+/// Code without knowledge of fibers waits behind a channel, and is ended in time.
 mod foreign_code;
 #[expect(unsafe_code, reason = "lets fibers migrate")]
 mod free;
-/// Graphs of tasks that say what they read and write.
+/// Graphs of tasks that declare their reads and writes.
 mod graph;
-/// Random graphs beside the definition of what they do.
+/// Random graphs compared with their definition.
 mod graph_random;
 /// Fibers that belong to a value.
 mod groups;
-/// Virtual time is held for what takes real time.
+/// Virtual time is held during waits for real events.
 #[cfg(unix)]
 mod held_time;
-/// What runs on a worker's thread before its first fiber and after its last.
+/// Code on a worker's thread before its first fiber and after its last.
 mod hooks;
-/// What a runtime answers on its socket, whom, and until when.
+/// Answers of a runtime on its socket, the allowed clients, and the end.
 #[cfg(unix)]
 mod inspect;
-/// Snapshots of many fibers: in pieces, each fiber once, and marked if something is left out.
+/// Snapshots of many fibers: in pieces, each fiber once, and with omissions marked.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "promises that fibers may migrate")]
 mod inspect_walk;
-/// Ticks at equal distances, and what becomes of those that nobody took.
+/// Ticks at equal distances, and the policy for missed ones.
 mod interval;
-/// The result is there when a join returns, for however many that wait.
+/// The result is available when a join returns, for any number of joiners.
 mod join;
-/// Waiting on a number, which anybody may build on.
+/// Waiting on a number, as a base for primitives of the user.
 mod keyed;
 /// Signals are received from a channel.
 mod listen;
-/// A fiber that finds no stack runs on that of one that waits for its end.
+/// A fiber without a stack runs on that of a fiber that waits for its end.
 mod loans;
-/// What is done once, whoever comes first and however it goes.
+/// Initialization that happens once, in any order of callers and with any outcome.
 mod once;
-/// Reader-writer locks and semaphores against the simplest thing that does the same.
+/// Reader-writer locks and semaphores compared with the simplest equivalent.
 mod oracles;
 /// Joins, loops and sorts on a runtime that ends.
 mod par_ends;
-/// Two halves, in parallel if somebody has nothing to do.
+/// Two halves, in parallel if a worker is idle.
 mod par_join;
-/// Fibers of parallel work are told by the line that asked for it.
+/// Fibers of parallel work are reported with the line that requested it.
 mod par_lines;
-/// A panic in parallel work comes out where it was asked for; nothing is lost or dropped twice.
+/// A panic in parallel work propagates to the caller; nothing is lost or dropped twice.
 mod par_panics;
-/// What holds for the code of a join, and for whom.
+/// The regions of the code of a join, and to which half they apply.
 mod par_regions;
-/// Parallel work comes to what a loop comes to.
+/// Parallel work has the result of the equivalent loop.
 mod par_results;
 /// Lengths of parallel work, and work that takes a while or panics.
 mod par_rig;
-/// Sorted is sorted, and equal items stay in order.
+/// The result is sorted, and equal items stay in order.
 mod par_sorts;
 /// Trees of joins in which halves panic, wait, are shielded and cancelled.
 mod par_storm;
-/// Parallel work among fibers: it may wait, be interrupted, nest, come from threads.
+/// Parallel work among fibers: it may wait, be interrupted, nest, and be called on threads.
 mod par_waits;
-/// Which worker starts a fiber: stealing, staying together.
+/// Which worker starts a fiber: stealing, locality.
 mod placement;
-/// Things that are lent and come back.
+/// Objects that are lent and returned.
 mod pool;
-/// Child processes: their ends, their pipes, and who waits for them.
+/// Child processes: their ends, their pipes, and waits for them.
 #[cfg(unix)]
 mod process;
-/// Reports on fibers: who they are, where they wait, what for.
+/// Reports on fibers: their names, where they wait, and what for.
 mod reports;
 /// Runtimes side by side, of every shape, and how they end.
 mod runtimes;
-/// Reader-writer locks: who is inside together, who goes on next, who gives up.
+/// Reader-writer locks: concurrent holders, the next holder, waiters that give up.
 mod rwlock;
-/// No thread to be had: the others do the work.
+/// No thread can be created: the others do the work.
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 mod scarcity;
 /// Children may borrow; a scope ends when all of them have.
@@ -187,57 +187,57 @@ mod scope;
 /// Planted bugs that a sanitizer must report.
 #[cfg(any(pirn_asan, pirn_tsan))]
 mod seeded;
-/// One of several things, and nothing of the others.
+/// One of several operations, and no effect of the others.
 mod select;
-/// Which case wins, what becomes of the others, what may be in a select.
+/// Which case wins, the effect on the others, and allowed contents of a select.
 mod select_rules;
-/// Semaphores: never more than there are, in order, whatever the size of a request.
+/// Semaphores: never more permits than exist, in order, with requests of any size.
 mod semaphore;
-/// In time, with everything ended that can be, and the rest named.
+/// In time, with every fiber ended that can be, and the rest named.
 mod shutdown;
-/// A signal cancels, for as long as that is wanted.
+/// A signal cancels, as long as its guard lives.
 mod signals;
-/// A fiber that holds others up is named, once.
+/// A fiber that delays others is named, once.
 mod slow_fiber;
-/// No descriptor to be had: who accepts waits, and goes on as soon as there is one.
+/// No descriptor is available: `accept` waits, and resumes as soon as there is one.
 #[cfg(unix)]
 mod socket_starved;
-/// Many sockets at once: deadlines, numbers that are used again, workers that are stuck.
+/// Many sockets at once: deadlines, reused descriptors, stuck workers.
 #[cfg(unix)]
 mod socket_storms;
 /// Each source of work is served within a bound.
 mod sources;
-/// Where fibers settle, by what those of their spawn line have done.
+/// Where fibers settle, by the history of their spawn line.
 mod spread;
 mod spread_ordered;
 mod spread_stuck;
 /// Fibers that keep their worker while others wait are reported, with the reason and the remedy.
 #[cfg(all(target_os = "linux", not(pirn_free)))]
 mod stalls;
-/// What fibers and workers do, by name, and in which order.
+/// States of fibers and workers, by name, and their order.
 mod states;
 /// Standard input and output, and copying.
 #[cfg(unix)]
 mod stdio;
 /// Channels and selects whose users are cancelled at random.
 mod storm_channels;
-/// Joins, sleeps, scopes, groups, calls elsewhere: the same.
+/// The same for joins, sleeps, scopes, groups, calls elsewhere.
 mod storm_ends;
-/// Locks, permits and meeting points: the same.
+/// The same for locks, permits and meeting points.
 mod storm_locks;
-/// Runtimes, dispatchers and scopes that end amid everything.
+/// Runtimes, dispatchers and scopes that end amid activity.
 mod storm_shapes;
 /// Scopes that fail, are supervised, are raced; groups that are values.
 mod structure;
-/// Mutex, condition variable and wait group: who goes on, when, and in which order.
+/// Mutex, condition variable and wait group: which waiter proceeds, when, and in which order.
 mod sync;
-/// The same under load: nobody inside twice, nobody forgotten.
+/// The same under load: never two holders, no waiter forgotten.
 mod sync_storm;
 /// No wait ends early, and none much too late.
 mod timers;
-/// Tokens form a tree; who is under one is told of its end.
+/// Tokens form a tree; the code under one is notified of its cancellation.
 mod tokens;
-/// The trace of a run: all of it, once, connected.
+/// The trace of a run: complete, without duplicates, connected.
 mod trace;
 /// Tests that cannot end fail with their seed.
 #[cfg(all(target_os = "linux", not(any(pirn_asan, pirn_tsan))))]
@@ -246,11 +246,11 @@ mod trials;
 mod turns_storm;
 /// Tests that cannot measure on this machine.
 mod unmeasured;
-/// A panic that nobody sees is told.
+/// An unobserved panic is reported.
 mod unseen_panics;
-/// The ways to hand work to a task system.
+/// The ways to submit work to a task system.
 mod use_cases;
-/// Waiting for things of one's own, and what tickets may do.
+/// Waiting with primitives of the user, and rules for tickets.
 mod waitable;
-/// Work that comes is taken, whenever it comes; nobody is woken in vain.
+/// Work is taken whenever it arrives; no worker is woken in vain.
 mod wakes;

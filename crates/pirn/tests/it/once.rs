@@ -1,4 +1,4 @@
-//! What `Once`, `OnceLock` and `LazyLock` promise.
+//! Promises of `Once`, `OnceLock` and `LazyLock`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use pirn::sync::{LazyLock, Once, OnceLock};
 
 use crate::crew::{CREWS, Jobs, alone, until};
 
-/// Not atomic: what was done is seen by everybody who comes back.
+/// Not atomic: every caller that returns sees the writes.
 #[test]
 fn it_is_done_once_whoever_calls() {
     for workers in [1, 2, 4, 8] {
@@ -38,7 +38,7 @@ fn it_is_done_once_whoever_calls() {
     }
 }
 
-/// Each that waits gets its attempt, one at a time; who only watches waits for the good one.
+/// Each waiter gets its attempt, one at a time; an observer waits for the successful one.
 #[test]
 fn a_panic_leaves_it_to_the_next() {
     for workers in [1, 2] {

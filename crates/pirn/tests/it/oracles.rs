@@ -1,5 +1,5 @@
-//! Random programs on reader-writer locks and semaphores, each beside a few lines that say
-//! what should come of it. One worker runs everything, so after each step all is at rest.
+//! Random programs on reader-writer locks and semaphores, each compared with a short model. One
+//! worker runs everything, so after each step all fibers are at rest.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,14 +10,14 @@ use pirn::{Interrupt, channel};
 use crate::crew::alone;
 use crate::rig::{Dice, scaled};
 
-/// Lets everything run that can.
+/// Lets all ready fibers run.
 fn rest() {
     for _ in 0..8 {
         pirn::yield_now();
     }
 }
 
-/// A semaphore, said with a counter and a queue.
+/// A semaphore, as a counter and a queue.
 #[derive(Default)]
 struct Count {
     free: usize,
@@ -142,7 +142,7 @@ fn a_semaphore_agrees_with_a_count() {
     alone(|| (1..=scaled(150) as u64).for_each(|seed| semaphore_program(seed, 200)));
 }
 
-/// A reader-writer lock, said with a set and a queue.
+/// A reader-writer lock, as a set and a queue.
 #[derive(Default)]
 struct Room {
     readers: BTreeSet<usize>,
@@ -182,7 +182,7 @@ impl Room {
     }
 }
 
-/// What the one that has the lock is told to do.
+/// The command to the holder of the lock.
 enum Order {
     Downgrade,
     Leave,
@@ -191,7 +191,7 @@ enum Order {
 fn rwlock_program(seed: u64, steps: usize) {
     let mut dice = Dice(seed);
     let lock = RwLock::new(());
-    // Who is inside, and whether to write.
+    // The holders, and whether each writes.
     let inside: Mutex<BTreeMap<usize, bool>> = Mutex::new(BTreeMap::new());
     let mut room = Room::default();
     pirn::scope(|s| {
@@ -267,7 +267,7 @@ fn rwlock_program(seed: u64, steps: usize) {
                 .collect();
             assert_eq!(*inside.lock(), should, "seed {seed} step {step}");
         }
-        // Without orders, everybody leaves in turn.
+        // Without commands, every holder leaves in turn.
         fibers.clear();
     });
     assert!(lock.try_write().is_some());
