@@ -1,5 +1,5 @@
-//! Joins, loops and sorts on a runtime that ends: whoever has begun goes on to his end, both halves of him, and may
-//! wait for the other half as ever.
+//! Joins, loops and sorts on a runtime that ends: started work runs to its end, with both halves, and may
+//! wait for the other half as usual.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +38,7 @@ fn wait_for_second_halves(depth: usize) -> usize {
     inner + got
 }
 
-/// A fiber that says that it has begun, waits for `go` and joins.
+/// A fiber that reports its start, waits for `go` and joins.
 fn begin(
     runtime: &Runtime,
     go: impl Fn() -> bool + Send + 'static,
@@ -56,7 +56,7 @@ fn begin(
     fiber
 }
 
-/// Second halves become fibers of a runtime that takes no fibers any more.
+/// Second halves become fibers of a runtime that admits no more fibers.
 #[test]
 fn halves_wait_for_each_other_in_a_runtime_that_is_cancelled() {
     for scheduler in SCHEDULERS {
@@ -78,7 +78,7 @@ fn halves_wait_for_each_other_in_a_runtime_that_is_cancelled() {
     }
 }
 
-/// The same when the runtime has given up on its fibers, and other workers have gone.
+/// The same after the runtime has given up on its fibers, and other workers have ended.
 #[test]
 fn halves_wait_for_each_other_in_a_runtime_that_has_stopped() {
     for scheduler in SCHEDULERS {
@@ -101,7 +101,7 @@ fn halves_wait_for_each_other_in_a_runtime_that_has_stopped() {
     }
 }
 
-/// The same without a stack to spare.
+/// The same without an available stack.
 #[test]
 fn halves_without_a_stack_in_a_runtime_that_is_cancelled() {
     for workers in [1, 2] {

@@ -15,7 +15,7 @@ use pirn::{Interrupt, Runtime, yield_now};
 
 use crate::rig::{Dice, Drops, LONG, SLACK, eventually, resident, shaped};
 
-/// What comes of a node: the leaves below it, or the number of the leaf whose panic comes out.
+/// The result of a node: the leaves below it, or the number of the leaf with the propagated panic.
 type Sum = Result<usize, usize>;
 
 /// A tree of joins. Its nodes are numbered from the root, 1, on; those below node n are 2n and 2n + 1.
@@ -31,7 +31,7 @@ pub(crate) struct Tree {
     ended: AtomicUsize,
 }
 
-/// What a leaf does.
+/// The action of a leaf.
 #[derive(Copy, Clone, PartialEq)]
 enum Leaf {
     Computes,
@@ -42,7 +42,7 @@ enum Leaf {
     Fails,
 }
 
-/// What holds around the join of a node, or how its halves go together.
+/// The region around the join of a node, or how its halves interact.
 #[derive(Copy, Clone, PartialEq)]
 enum Fork {
     Plain,
@@ -52,7 +52,7 @@ enum Fork {
     Shielded,
     /// The first half waits for the second one.
     Talks,
-    /// What panics inside comes to nothing.
+    /// Panics inside are caught.
     Catches,
 }
 
@@ -88,7 +88,7 @@ impl Tree {
         match self.draw(node, 16) {
             0 => Fork::UnderADeadline,
             1 => Fork::UnderAToken,
-            // Whoever waits for the end there would not hear of it.
+            // A waiter for the end would not be notified there.
             2 if !self.dooms => Fork::Shielded,
             3..=5 => Fork::Talks,
             6 => Fork::Catches,
@@ -101,7 +101,7 @@ impl Tree {
         node >= 1 << self.depth
     }
 
-    /// Goes through the tree, once.
+    /// Walks the tree, once.
     pub(crate) fn run(&self) -> Sum {
         let sum = catch_unwind(AssertUnwindSafe(|| self.node(1)));
         sum.map_err(|panic| *panic.downcast::<usize>().expect("a leaf's number"))
@@ -168,8 +168,8 @@ impl Tree {
         1
     }
 
-    /// What must come of a node: as if the halves were called one after the other, and neither kept the other from
-    /// it.
+    /// The required result of a node: as if the halves were called one after the other, and neither prevented
+    /// the other.
     fn expected(&self, node: usize) -> Sum {
         if self.is_leaf(node) {
             return match self.leaf(node) {
@@ -185,7 +185,7 @@ impl Tree {
         }
     }
 
-    /// Looks at what has come of the tree.
+    /// Checks the result of the tree.
     pub(crate) fn check(&self, sum: Sum) {
         assert_eq!(sum, self.expected(1), "seed {}", self.seed);
         let leaves = 1_usize << self.depth;
@@ -198,7 +198,7 @@ impl Tree {
     }
 }
 
-/// Some go through trees while somebody cancels them: all leaves are come by, and what comes out does not change.
+/// Fibers walk trees during cancellations: all leaves are visited, and the result does not change.
 pub(crate) fn cancel_amid(runtime: &Runtime, seed: usize, depth: u32) {
     let trees: Vec<Tree> = (0..3)
         .map(|n| Tree::new(seed * 3 + n, depth, true))
@@ -219,7 +219,7 @@ pub(crate) fn cancel_amid(runtime: &Runtime, seed: usize, depth: u32) {
     });
 }
 
-/// First halves that wait for second ones by whatever there is to wait for, of several fibers at a time.
+/// First halves wait for second ones by every kind of wait, on several fibers at a time.
 pub(crate) fn wait_for_each_other(runtime: &Runtime, rounds: usize) {
     const FIBERS: usize = 6;
     let lock = Mutex::new(0);
@@ -260,7 +260,7 @@ pub(crate) fn wait_for_each_other(runtime: &Runtime, rounds: usize) {
     assert_eq!(lock.into_inner(), 2 * rounds * FIBERS);
 }
 
-/// So many joins, and a tenth as many halves that become fibers: memory stays where it is.
+/// So many joins, and a tenth as many halves that become fibers: memory use stays constant.
 pub(crate) fn join_in_flat_memory(runtime: &Runtime, joins: usize) {
     fn tree(depth: u32) -> usize {
         match depth {
@@ -289,8 +289,8 @@ pub(crate) fn join_in_flat_memory(runtime: &Runtime, joins: usize) {
     assert!(grown < SLACK as usize * (8 << 20), "grew by {grown} bytes");
 }
 
-/// A runtime is shut down while its fibers join, loop and sort, and wait for each other where no cancellation is heard:
-/// all of it is done to its end, and nothing is lost.
+/// A runtime is shut down while its fibers join, loop and sort, and wait for each other in uninterruptible
+/// ways: all work is completed, and nothing is lost.
 pub(crate) fn end_amid(workers: usize, scheduler: Scheduler, seed: usize) {
     const FIBERS: usize = 5;
     let runtime = shaped(workers, scheduler);
@@ -308,7 +308,7 @@ pub(crate) fn end_amid(workers: usize, scheduler: Scheduler, seed: usize) {
                     results += work(step, &made);
                     step += 1;
                 }
-                // Now it has been told, and goes on.
+                // Now the shutdown has been reported, and it continues.
                 results
                     + (step..step + 5)
                         .map(|step| work(step, &made))
@@ -326,7 +326,7 @@ pub(crate) fn end_amid(workers: usize, scheduler: Scheduler, seed: usize) {
     assert_eq!(handle.metrics().total.rescues, 0);
 }
 
-/// One piece of work; returns how many things it has made, and dropped.
+/// One piece of work; returns how many objects it has created, and dropped.
 fn work(step: usize, made: &Drops) -> usize {
     match step % 5 {
         0 => {

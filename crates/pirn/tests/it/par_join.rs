@@ -1,4 +1,4 @@
-//! `par::join`: two halves, which run in parallel if somebody has nothing to do.
+//! `par::join`: two halves, which run in parallel if a worker is idle.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -32,7 +32,7 @@ fn fib_in(s: &mut Scope<'_>, n: u32) -> u64 {
     a + b
 }
 
-/// A single-worker runtime, on which only who waits lets the other half go on.
+/// A single-worker runtime, on which only a wait lets the other half run.
 fn lone() -> Runtime {
     Runtime::builder().workers(1).build().unwrap()
 }
@@ -50,7 +50,7 @@ fn results_are_those_of_calls() {
     assert_eq!(par::scope(|s| fib_in(s, 10)), 55);
 }
 
-/// Halves borrow, and give back what they are told to.
+/// Halves borrow, and return their results.
 #[test]
 fn halves_borrow() {
     fn double(numbers: &mut [u32]) -> usize {
@@ -79,8 +79,8 @@ fn halves_borrow() {
     });
 }
 
-/// A first half that waits lets the second one go on, on one worker as on any; and the other way
-/// round if the second one runs first.
+/// A first half that waits lets the second one run, on any number of workers; and vice versa if the
+/// second one runs first.
 #[test]
 fn halves_talk() {
     on_every_shape(|runtime| {
@@ -120,7 +120,7 @@ fn all_that_is_noted_goes_on_when_one_waits() {
     });
 }
 
-/// Somebody who has nothing to do asks, and is given a half, whatever computes meanwhile.
+/// An idle worker requests and is given a half, whatever computes meanwhile.
 #[test]
 fn idle_workers_get_halves() {
     on_every_shape(|runtime| {
@@ -141,7 +141,7 @@ fn idle_workers_get_halves() {
     });
 }
 
-/// Whoever wants the thread of a fiber that joins without end gets it.
+/// Other fibers get the thread of a fiber that joins without end.
 #[test]
 fn others_get_their_turn() {
     on_every_shape(|runtime| {
@@ -154,7 +154,7 @@ fn others_get_their_turn() {
                     }
                 });
             }
-            // Made, and woken by the clock and by others, while all of those run.
+            // Created, and woken by the clock and by others, while all of those run.
             s.spawn(|| {
                 pirn::sleep(Duration::from_millis(5)).unwrap();
                 let (tx, rx) = channel::bounded(1);
@@ -167,8 +167,8 @@ fn others_get_their_turn() {
     });
 }
 
-/// A worker that has nothing to do has said so before the next join begins, also if short ones came before: a first half
-/// that makes no joins of its own does not keep the second one from it.
+/// An idle worker has requested work before the next join begins, also if short ones ran before: a first half
+/// without joins of its own does not delay the second one.
 #[test]
 fn halves_without_joins_are_offered() {
     const JOINS: usize = 25;
@@ -186,7 +186,7 @@ fn halves_without_joins_are_offered() {
         spawned() > before
     };
     let offered = || runtime.run(|| (0..JOINS).filter(|_| is_offered()).count());
-    // Of those that ask too late not one is in time. Who loses its processor is late as well.
+    // If all requests are late, none is in time. A preempted worker is late as well.
     assert!((0..20).any(|_| offered() > JOINS / 2));
 }
 
@@ -228,7 +228,7 @@ fn panics_are_raised_when_both_have_ended() {
     });
 }
 
-/// Results lie where they are made; the second half's go through a header, whatever their size.
+/// Results are stored in place; the second half's pass through a header, with any size.
 #[test]
 fn large_results_come_back() {
     on_every_shape(|runtime| {
@@ -245,8 +245,8 @@ fn large_results_come_back() {
     });
 }
 
-/// rayon's deadlock: a lock is held across a join, and wanted by work that the waiting thread would
-/// begin on top of it.
+/// rayon's deadlock: a lock is held across a join, and acquired by work that the waiting thread
+/// would begin on top of it.
 #[test]
 fn a_lock_may_be_held_across_a_join() {
     on_every_shape(|runtime| {
@@ -272,9 +272,9 @@ fn a_lock_may_be_held_across_a_join() {
     });
 }
 
-/// A lock of `std` that is held across a join blocks whoever wants it, thread and all, and who holds it may be at home
-/// on that thread: nobody goes on, and who blocks is named.
-// Settled: who migrates may go on elsewhere.
+/// A lock of `std` that is held across a join blocks the waiter's whole thread, which may be the thread of
+/// the holder: no fiber proceeds, and the blocked one is named.
+// Settled: a fiber that may migrate may resume elsewhere.
 #[cfg(not(pirn_free))]
 #[test]
 fn a_lock_of_std_across_a_join_keeps_its_worker() {
@@ -309,7 +309,7 @@ fn a_lock_of_std_across_a_join_keeps_its_worker() {
                 let _ = join(first, second);
             });
         });
-        // With a lock of ours the fiber would end, and this would wait for ever.
+        // With a lock of ours the fiber would end, and this would wait indefinitely.
         eventually("it is named", || runtime.metrics().slow_fibers == 1);
         assert!(!holder.is_finished());
         std::process::exit(NAMED);
@@ -323,7 +323,7 @@ fn a_lock_of_std_across_a_join_keeps_its_worker() {
     );
 }
 
-/// Both halves hear of a cancellation, whoever runs them and however the fiber is cancelled.
+/// A cancellation is reported in both halves, on any worker and with every kind of cancellation.
 #[test]
 fn a_cancellation_reaches_both_halves() {
     on_every_shape(|runtime| {
@@ -349,7 +349,7 @@ fn a_cancellation_reaches_both_halves() {
     });
 }
 
-/// A deadline around the join holds for both halves, one inside the first half for that only.
+/// A deadline around the join applies to both halves, one inside the first half to that only.
 #[test]
 fn deadlines_hold_where_they_are_set() {
     on_every_shape(|runtime| {
@@ -367,7 +367,7 @@ fn deadlines_hold_where_they_are_set() {
                 join(|| rx.recv(), || rx.recv())
             });
             assert!(both.is_err());
-            // It was reported, and nothing is left of it.
+            // It was reported, and no state of it is left.
             assert_eq!(through.recv(), Ok(()));
         });
     });
@@ -393,7 +393,7 @@ fn fiber_locals_are_inherited() {
     });
 }
 
-/// In the middle of a poll nobody may wait: one half runs after the other, and no fiber is made of any.
+/// Inside a poll no wait is allowed: one half runs after the other, and neither becomes a fiber.
 #[test]
 fn in_a_poll_halves_run_in_turn() {
     on_every_shape(|runtime| {
@@ -449,7 +449,7 @@ fn joins_leave_nothing_behind() {
     assert!(grown < 8 << 20, "{grown} bytes more");
 }
 
-/// On one worker, without anybody who asks, not one half becomes a fiber.
+/// On one worker, without any request, no half becomes a fiber.
 #[test]
 fn nobody_is_made_for_nobody() {
     let runtime = lone();

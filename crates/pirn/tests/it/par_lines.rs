@@ -1,4 +1,4 @@
-//! What is told of work in parallel names the line that asked for it.
+//! Reports on work in parallel name the line that requested it.
 
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -9,14 +9,14 @@ use pirn::runtime::Handle;
 use pirn::sync::Barrier;
 use pirn::{Interrupt, Runtime};
 
-/// Where the fibers of the current runtime were spawned.
+/// Returns where the fibers of the current runtime were spawned.
 fn told() -> BTreeSet<&'static Location<'static>> {
     let fibers = Handle::current().fibers();
     fibers.into_iter().map(|fiber| fiber.spawned_at).collect()
 }
 
-/// O9. Halves that wait for each other are two fibers; both, and the one that a plain thread has do
-/// the work, are told by the line of the call, not by one of the library's.
+/// O9. Halves that wait for each other are two fibers. Both, and the fiber that does the work for a
+/// plain thread, are reported with the line of the call, not with one of the library.
 #[test]
 fn work_is_told_by_its_callers_line() {
     let runtime = Runtime::builder().workers(1).build().unwrap();

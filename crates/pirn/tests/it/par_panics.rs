@@ -1,5 +1,4 @@
-//! A panic in any closure comes out where the work was asked for, and nothing is lost or
-//! dropped twice.
+//! A panic in any closure propagates to the caller, and nothing is lost or dropped twice.
 
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +20,7 @@ fn moments(n: usize) -> [usize; 4] {
     [0, 1.min(n - 1), n / 2, n - 1]
 }
 
-/// Whatever the operation, and whenever it goes wrong.
+/// With every operation, and a panic at any call.
 #[test]
 fn results_are_dropped_once() {
     on_every_shape(|runtime| {
@@ -42,7 +41,7 @@ fn drop_all(n: usize, at: usize) {
     };
     boom(|| par::map(0..n, make));
     assert_eq!(made.count(), made.made());
-    // Others may have gone on until they were told.
+    // Others may have continued until they were notified.
     assert!((at..n).contains(&made.made()), "{} of {n}", made.made());
 
     let made = Drops::default();
@@ -55,7 +54,7 @@ fn drop_all(n: usize, at: usize) {
     assert_eq!(made.count(), made.made());
     assert!((at..n).contains(&made.made()), "{} of {n}", made.made());
 
-    // By value: items that were handed over, and those that were not.
+    // By value: items that were passed on, and those that were not.
     let made = Drops::default();
     let items: Vec<Counted> = (0..n).map(|_| made.one()).collect();
     let bomb = Bomb::after(at);
@@ -103,7 +102,7 @@ fn drop_all(n: usize, at: usize) {
     });
 }
 
-/// Errors end the same way as panics: what was made is dropped.
+/// Errors end the same way as panics: created items are dropped.
 #[test]
 fn failures_drop_what_was_made() {
     on_every_shape(|runtime| {
@@ -128,7 +127,7 @@ fn failures_drop_what_was_made() {
     });
 }
 
-/// What is left of a vector when somebody has found what they looked for.
+/// The rest of a vector after a successful search.
 #[test]
 fn what_is_not_looked_at_is_dropped() {
     on_every_shape(|runtime| {
@@ -166,7 +165,7 @@ fn a_sort_that_panics_loses_nothing() {
                         false => par::sort_unstable_by(&mut items, compare),
                     }))
                 });
-                // Nobody sorts by fewer than one comparison for each item but one.
+                // No sort uses fewer than one comparison for each item but one.
                 assert!(result.is_err() || calls + 1 >= n, "{calls} of {n}");
                 assert_eq!(made.count(), 0);
                 let mut left: Vec<u64> = items.iter().map(|item| item.0).collect();
@@ -179,7 +178,7 @@ fn a_sort_that_panics_loses_nothing() {
     });
 }
 
-/// An order that is none: any result or a panic, but every item once.
+/// An inconsistent order: any result or a panic, but every item once.
 #[test]
 fn a_sort_by_chance_loses_nothing() {
     on_every_shape(|runtime| {

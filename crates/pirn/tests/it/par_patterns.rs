@@ -1,4 +1,4 @@
-//! Numbers to be sorted, and all sorts of them beside `std`'s, for tests short and long.
+//! Numbers to sort, and all sorts compared with `std`'s, for tests short and long.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use pirn::par;
 
 use crate::rig::Dice;
 
-/// Runs of numbers as people have them.
+/// Runs of numbers with realistic patterns.
 pub(crate) fn patterns(n: usize) -> Vec<Vec<u64>> {
     let mut numbers = Dice(n as u64);
     let rising: Vec<u64> = (0..n as u64).collect();
@@ -54,7 +54,7 @@ pub(crate) fn compare(numbers: &[u64]) {
     falling.reverse();
     assert_eq!(falling, expected);
 
-    // Which of equal ones comes first shows.
+    // The order of equal ones is visible.
     let mut pairs: Vec<(u64, usize)> = numbers.iter().map(|x| x % 50).zip(0..).collect();
     let mut expected = pairs.clone();
     expected.sort_by_key(|pair| pair.0);

@@ -1,5 +1,5 @@
-//! What holds for the code of a join: for both halves what is around it, whoever runs them and however the
-//! compiler lays out their frames; what one of them enters for that one only.
+//! Regions of the code of a join: surrounding ones apply to both halves, on any worker and with any layout of
+//! their frames; one entered by a half applies to that half only.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -106,13 +106,14 @@ fn what_a_half_enters_holds_for_that_half() {
                 });
                 assert!(!scoped.1);
                 assert!(!join(|| cancel::with_deadline(far, yield_now), is_limited).1);
-                // Nested: the inner join lies in what the outer one's first half has entered.
+                // Nested: the inner join is inside a region that the outer one's first half has
+                // entered.
                 let (inner, outer) = join(
                     || token.enter(|| join(yield_now, is_cancelled).1),
                     is_cancelled,
                 );
                 assert!(inner && !outer);
-                // And after what was entered has been left.
+                // And after that region has been left.
                 let shielded = || cancel::shield(|| join(yield_now, is_limited).1);
                 let (inner, outer) = cancel::with_deadline(far, || {
                     join(shielded, || {
@@ -147,8 +148,8 @@ fn a_cancelled_caller_gets_both_halves() {
     });
 }
 
-/// What a waker has made on a fiber that has ended goes with it, and joins where it is dropped: whoever is the next in the same
-/// place is not cancelled with that fiber.
+/// A token that a waker has created on an ended fiber is dropped with it, and joins where it is dropped: the
+/// next fiber in the same memory is not cancelled with the ended one.
 #[test]
 fn what_joins_after_a_fibers_end_cancels_no_other() {
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
@@ -178,7 +179,7 @@ fn what_joins_after_a_fibers_end_cancels_no_other() {
             while DROPPED.load(Ordering::SeqCst) <= round {
                 yield_now();
             }
-            // By now it has told everybody of its end.
+            // By now it has notified all joiners.
             fiber.cancel();
             drop(fiber);
             // Many at once, so that one of them gets its header.
@@ -191,8 +192,8 @@ fn what_joins_after_a_fibers_end_cancels_no_other() {
     }
 }
 
-/// A clone of an inherited value waits while a half becomes a fiber, and the caller has said where it is to be
-/// woken: not on its behalf.
+/// A clone of an inherited value waits while a half becomes a fiber, after the caller has registered for a
+/// wake: the clone's wait must not use that registration.
 #[test]
 fn clones_wait_for_themselves() {
     struct Waits(&'static Mutex<u32>);
@@ -249,8 +250,8 @@ fn clones_wait_for_themselves() {
     }
 }
 
-/// A `RefCell` that is mutably borrowed has no copy. So it makes no difference whether a half inside the borrow becomes a
-/// fiber: it runs, and panics if it uses the value.
+/// A `RefCell` that is mutably borrowed has no copy. So it makes no difference whether a half inside the
+/// borrow becomes a fiber: it runs, and panics if it uses the value.
 #[test]
 fn halves_inside_a_borrow_run_alike() {
     pirn::fiber_local! {
@@ -289,7 +290,7 @@ fn halves_inside_a_borrow_run_alike() {
     });
 }
 
-/// A half that became a fiber says why it has no copy of what it uses.
+/// A half that became a fiber panics with the reason for the missing copy.
 #[test]
 fn a_half_without_a_copy_says_why() {
     struct Fragile;
@@ -327,7 +328,7 @@ fn a_half_without_a_copy_says_why() {
     });
 }
 
-/// Without a stack for it a half is done at its join, however deep that is.
+/// Without a stack for it a half runs at its join, at any depth.
 #[test]
 fn halves_without_a_stack() {
     struct Joins;
@@ -367,8 +368,8 @@ fn halves_without_a_stack() {
     }
 }
 
-/// Whoever keeps a token that a fiber has entered and left hears no more of that fiber, whether it has promoted
-/// jobs or not.
+/// A kept token that a fiber has entered and left no longer reports on that fiber, with or without promoted
+/// jobs.
 #[test]
 fn a_token_that_was_left_is_the_fibers_no_more() {
     for promotes in [false, true] {

@@ -1,4 +1,4 @@
-//! What is done in parallel comes to what is done serially.
+//! Parallel operations have the results of the serial ones.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use crate::crew::runtime;
 use crate::par_rig::{compute, lengths};
 use crate::rig::{Dice, on_every_shape};
 
-/// O9. Every operation on runs of every length, on every shape of runtime, beside a loop.
+/// O9. Every operation on runs of every length, on every shape of runtime, compared with a loop.
 #[test]
 fn every_operation_does_what_a_loop_does() {
     on_every_shape(|runtime| {
@@ -85,7 +85,7 @@ fn compare(numbers: &[u64]) {
     assert_eq!(tried.as_deref(), Ok(&doubled[..]));
 }
 
-/// What has an end has it wherever it is cut.
+/// The end of an input is found wherever the input is divided.
 #[test]
 fn every_run_is_cut_anywhere() {
     fn check<S: Split>(make: impl Fn() -> S, expected: &[S::Item])
@@ -148,7 +148,7 @@ fn every_run_is_cut_anywhere() {
     assert_eq!(left, [0, 0, 7, 8, 1]);
 }
 
-/// Rows of a table, changed beside a vector that goes with them.
+/// Rows of a table, changed together with a parallel vector.
 #[test]
 fn chunks_and_pairs_go_side_by_side() {
     on_every_shape(|runtime| {
@@ -174,7 +174,7 @@ fn chunks_of_nothing_are_refused() {
     let _ = par::chunks(&[1, 2, 3], 0);
 }
 
-/// The shape of a sum is the number of its items, not who adds.
+/// The shape of a sum depends on the number of its items, not on the workers.
 #[test]
 fn sums_of_floats_are_the_same_on_any_number_of_workers() {
     let mut numbers = Dice(7);
@@ -212,7 +212,7 @@ fn sums_of_floats_are_the_same_on_any_number_of_workers() {
     assert!((serial - f64::from_bits(expected[1])).abs() < serial * 1e-9);
 }
 
-/// Items that take long are shared one by one, also those of one block.
+/// Slow items are shared one by one, also those of one block.
 #[test]
 fn what_takes_long_is_shared_at_once() {
     let runtime = runtime(2);
@@ -232,11 +232,11 @@ fn what_takes_long_is_shared_at_once() {
     assert!(fibers.into_inner().unwrap().len() >= 2);
 }
 
-/// A part has no fewer items than the grain, however long they take.
+/// A part has no fewer items than the grain, however slow they are.
 #[test]
 fn a_grain_is_not_cut() {
     let runs = Mutex::new(Vec::new());
-    /// Notes how many items were gone through in one go.
+    /// Records how many items were processed at once.
     struct Noted<'a>(std::ops::Range<usize>, &'a Mutex<Vec<usize>>);
     impl Split for Noted<'_> {
         type Item = usize;
@@ -266,8 +266,8 @@ fn a_grain_is_not_cut() {
     assert!(runs.iter().all(|n| *n >= 40), "{runs:?}");
 }
 
-/// A run of somebody's own that says it has more items than it has gets a panic; one that says it has fewer, as many
-/// results as it says.
+/// A user's run that claims more items than it has panics; one that claims fewer yields as many results as
+/// claimed.
 #[test]
 fn a_run_that_lies_does_no_harm() {
     struct Lying(usize, usize);

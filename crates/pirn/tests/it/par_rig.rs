@@ -1,11 +1,11 @@
-//! What the tests of `pirn::par` share: lengths, work that takes a while, and work that panics.
+//! Utilities for tests of `pirn::par`: lengths, work that takes a while, and work that panics.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::rig::{Dice, scaled};
 
-/// Lengths at which something may go wrong, and some others.
+/// Critical lengths, and some others.
 pub(crate) fn lengths() -> Vec<usize> {
     let mut dice = Dice(1);
     let mut lengths = vec![0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 4095, 4096, 4097];
@@ -15,7 +15,7 @@ pub(crate) fn lengths() -> Vec<usize> {
     lengths
 }
 
-/// Computes for so long.
+/// Computes for a duration.
 pub(crate) fn compute(time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time {
@@ -23,7 +23,7 @@ pub(crate) fn compute(time: Duration) {
     }
 }
 
-/// Panics at the call whose number is drawn.
+/// Panics at the call with the drawn number.
 pub(crate) struct Bomb {
     calls: AtomicUsize,
     last: usize,

@@ -1,4 +1,4 @@
-//! Sorted is what `std` sorts, whatever was there before, and equal items stay in order.
+//! The results equal those of `std`'s sorts, for any input, and equal items stay in order.
 
 use pirn::par;
 
@@ -6,14 +6,14 @@ use crate::par_patterns::{compare, patterns};
 use crate::par_rig::lengths;
 use crate::rig::{Dice, on_every_shape, scaled};
 
-/// The longest runs: unoptimized code takes its time.
+/// The longest runs: unoptimized code is slow.
 const LONGEST: usize = if cfg!(debug_assertions) {
     3_000
 } else {
     10_000
 };
 
-/// O9. All functions, all patterns, beside `std`.
+/// O9. All functions, all patterns, compared with `std`.
 #[test]
 fn everything_is_sorted() {
     on_every_shape(|runtime| {

@@ -4,7 +4,7 @@ use crate::par_games::{Tree, cancel_amid, join_in_flat_memory, wait_for_each_oth
 use crate::rig::{on_every_shape, scaled, shaped};
 use crate::strike::again_and_again;
 
-/// O9. What comes out is what calls would come to, whatever waits or panics where.
+/// O9. The result equals that of plain calls, wherever a half waits or panics.
 #[test]
 fn trees_of_all_kinds() {
     on_every_shape(|runtime| {
@@ -15,13 +15,13 @@ fn trees_of_all_kinds() {
     });
 }
 
-/// O9. And whoever is cancelled meanwhile, while workers come and go.
+/// O9. The same with cancellations meanwhile, while workers start and stop.
 #[test]
 fn cancellations_amid_trees() {
     again_and_again(25, |runtime, seed| cancel_amid(runtime, seed, 6));
 }
 
-/// O9. Halves park in the middle, on one worker as on many, and nobody is forgotten.
+/// O9. Halves park in the middle, on one worker as on many, and none is forgotten.
 #[test]
 fn halves_wait_for_each_other() {
     on_every_shape(|runtime| wait_for_each_other(runtime, scaled(500)));

@@ -1,5 +1,5 @@
-//! Parallel work among fibers: items may wait, be interrupted, and be parallel themselves;
-//! plain threads may ask for it, and time may be virtual.
+//! Parallel work among fibers: items may wait, be interrupted, and be parallel themselves; plain
+//! threads may call it, and time may be virtual.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn items_wait_for_each_other() {
     });
 }
 
-/// Sleepers sleep together.
+/// Sleeping items sleep concurrently.
 #[test]
 fn items_sleep_together() {
     let runtime = Runtime::builder().deterministic(5).build().unwrap();
@@ -56,7 +56,7 @@ fn items_sleep_together() {
     assert!(took < Duration::from_secs(2), "{took:?}");
 }
 
-/// The same seed, the same results, and nothing that takes time but sleep.
+/// The same seed, the same results, and only sleeps take time.
 #[test]
 fn virtual_time_and_parallel_work_go_together() {
     for seed in 0..5 {
@@ -76,7 +76,7 @@ fn virtual_time_and_parallel_work_go_together() {
     }
 }
 
-/// A lock of the runtime's held over parallel work that wants it in turn.
+/// A lock of the runtime is held over parallel work that acquires it in turn.
 #[test]
 fn items_take_turns() {
     on_every_shape(|runtime| {
@@ -116,7 +116,7 @@ fn work_nests() {
     });
 }
 
-/// From threads that run no fibers, of the default runtime and beside each other.
+/// From threads that run no fibers, of the default runtime and concurrently.
 #[test]
 fn plain_threads_ask_too() {
     std::thread::scope(|s| {
@@ -139,14 +139,14 @@ fn plain_threads_ask_too() {
     });
 }
 
-/// Lets others go on until `condition` holds.
+/// Yields until `condition` holds.
 fn wait_for(condition: impl Fn() -> bool) {
     while !condition() {
         pirn::yield_now();
     }
 }
 
-/// Of a million items, few are looked at after an error.
+/// Of a million items, few are visited after an error.
 #[test]
 fn an_error_ends_the_work() {
     on_every_shape(|runtime| {
@@ -160,7 +160,7 @@ fn an_error_ends_the_work() {
                     found.store(true, Ordering::SeqCst);
                     return Err(std::io::Error::other("enough"));
                 }
-                // However long the other one's worker is held up.
+                // However long the other one's worker is delayed.
                 wait_for(|| at < 1_000 || found.load(Ordering::SeqCst));
                 Ok(())
             })
@@ -183,7 +183,7 @@ fn the_first_error_found_is_told() {
     assert_eq!(result.unwrap_err().to_string(), "500");
 }
 
-/// A cancellation in the middle of a million items leaves most of them alone.
+/// A cancellation in the middle of a million items leaves most of them unvisited.
 #[test]
 fn an_interrupt_ends_the_work() {
     on_every_shape(|runtime| {
@@ -197,7 +197,7 @@ fn an_interrupt_ends_the_work() {
                     if before == 1_000 {
                         token.cancel();
                     }
-                    // However long the canceller's worker is held up.
+                    // However long the canceller's worker is delayed.
                     wait_for(|| before < 1_000 || token.is_cancelled());
                     Ok::<_, Interrupt>(())
                 })
@@ -212,7 +212,7 @@ fn an_interrupt_ends_the_work() {
     });
 }
 
-/// A deadline ends work that computes, soon.
+/// A deadline soon ends work that computes.
 #[test]
 fn a_deadline_ends_the_work() {
     on_every_shape(|runtime| {
@@ -228,7 +228,7 @@ fn a_deadline_ends_the_work() {
     });
 }
 
-/// A thread's own deadlines and tokens hold for what fibers do for it.
+/// A thread's own deadlines and tokens apply to the fibers that work for it.
 #[test]
 fn threads_are_interrupted_too() {
     let endless = || par::try_for_each(0..u64::MAX, |_| Ok::<_, Interrupt>(()));
@@ -247,7 +247,7 @@ fn threads_are_interrupted_too() {
     assert_eq!(result.unwrap().unwrap_err().to_string(), "own");
 }
 
-/// Work that cannot be interrupted is done to its end.
+/// Uninterruptible work is completed.
 #[test]
 fn what_cannot_fail_is_done_all_the_same() {
     on_every_shape(|runtime| {
@@ -258,7 +258,7 @@ fn what_cannot_fail_is_done_all_the_same() {
     });
 }
 
-/// Items whose results go elsewhere by a channel, in grains.
+/// Items with results that go elsewhere by a channel, in grains.
 #[test]
 fn items_send_what_they_make() {
     on_every_shape(|runtime| {
