@@ -1,5 +1,5 @@
-//! Placement: long-lived fibers spread over the workers, short ones stay where it is warm,
-//! and whatever has not started may be stolen, once.
+//! Placement: long-lived fibers spread over the workers, short ones stay local, and a fresh fiber
+//! may be stolen, once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -14,9 +14,9 @@ use crate::rig::{
     SCHEDULERS, SLACK, compute_until, eventually, scaled, shaped, slow_wake,
 };
 
-/// D6 of the design. Long-lived fibers that one fiber starts, one after another, spread over
-/// all workers: each has a fair part, though the one that spawns may keep the most.
-// Where fibers may migrate, where they have started says nothing.
+/// D6 of the design. Long-lived fibers that one fiber starts, one after another, spread over all
+/// workers: each has a fair part, though the spawning one may keep the most.
+// Where fibers may migrate, the place of the start says nothing.
 #[cfg(not(pirn_free))]
 #[test]
 fn long_lived_fibers_spread() {
@@ -43,8 +43,7 @@ fn long_lived_fibers_spread() {
                 .map(|w| w.counters.started)
                 .collect::<Vec<_>>()
         };
-        // On a machine that is busy with something else the others come too late to their
-        // part: then once more.
+        // On a busy machine the other workers may start too late: then once more.
         let fair = (FIBERS / workers / 12) as u64;
         let spreads: Vec<_> = (0..8)
             .map(|_| spread())
@@ -107,7 +106,7 @@ fn work_spreads_to_every_worker() {
     });
 }
 
-/// B3, B1. What one fiber spawns is stolen by the others, every id exactly once.
+/// B3, B1. Fibers of one spawner are stolen by the others, every id exactly once.
 #[test]
 fn stolen_fibers_run_exactly_once() {
     for workers in [2, 4, 8] {
@@ -170,8 +169,8 @@ fn steals_are_few() {
     );
 }
 
-/// B6. The child of a parent that computes on is started by another worker, also when it is
-/// the only one.
+/// B6. The child of a parent that keeps computing is started by another worker, also when it is the
+/// only one.
 #[test]
 fn the_child_of_a_computing_parent_starts() {
     for scheduler in SCHEDULERS {
@@ -190,8 +189,8 @@ fn the_child_of_a_computing_parent_starts() {
     }
 }
 
-/// B6. How soon: a millisecond is the aim. The bound is generous, and grows with what the
-/// wake of a plain thread takes at the same time.
+/// B6. How soon: a millisecond is the aim. The bound is generous, and grows with the time that the
+/// wake of a plain thread takes in the same period.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_the_child_of_a_computing_parent_starts_soon() {
@@ -227,9 +226,8 @@ fn alone_the_child_of_a_computing_parent_starts_soon() {
     );
 }
 
-/// C14. Two fibers that talk to each other stay on one worker while the other idles, in
-/// every run. Nine of ten of their wakes do not cross over, and half of them run at once,
-/// out of the `next` slot.
+/// C14. Two communicating fibers stay on one worker while the other idles, in every run. Nine of
+/// ten of their wakes stay local, and half of them run at once, out of the `next` slot.
 #[test]
 fn two_that_talk_stay_together() {
     let rounds = scaled(20_000) as u64;
@@ -241,7 +239,7 @@ fn two_that_talk_stay_together() {
             "wakes cross over in run {run}: {talk:?}"
         );
         assert!(wakes * 10 >= 9 * 2 * rounds, "run {run}: {talk:?}");
-        // Where fibers may migrate, they may have gone together.
+        // Where fibers may migrate, both may have moved.
         #[cfg(not(pirn_free))]
         {
             assert!(talk.together, "two workers in run {run}: {talk:?}");
@@ -253,7 +251,7 @@ fn two_that_talk_stay_together() {
     }
 }
 
-/// What came of two fibers that have talked.
+/// The result of two communicating fibers.
 #[derive(Debug)]
 struct Talk {
     /// They have ended on one thread.
@@ -262,8 +260,8 @@ struct Talk {
     total: Counters,
 }
 
-/// Returns a talk during which no fiber was stolen. On a busy machine a worker may lose
-/// its processor with a fresh fiber in its slot, and the other worker takes that fiber.
+/// Returns an exchange during which no fiber was stolen. On a busy machine a worker may lose its
+/// processor with a fresh fiber in its slot, and the other worker takes that fiber.
 fn undisturbed_talk(rounds: u64) -> Talk {
     let mut talks = (0..8).map(|_| talk(rounds));
     let talk = talks.find(|talk| talk.total.stolen == 0);
@@ -271,7 +269,7 @@ fn undisturbed_talk(rounds: u64) -> Talk {
 }
 
 fn talk(rounds: u64) -> Talk {
-    // No third thread, which a busy machine would call for.
+    // No third thread, which a busy machine would activate.
     let runtime = Runtime::builder().workers(2).max_threads(2);
     let runtime = runtime.build().unwrap();
     let together = runtime.run(|| {
@@ -301,7 +299,8 @@ fn talk(rounds: u64) -> Talk {
     }
 }
 
-/// B9. What comes from outside is fetched in fair shares: no worker does more than twice its part, or less than half.
+/// B9. Fibers from outside are fetched in fair shares: no worker does more than twice its part, or less than
+/// half.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fetches_are_fair_shares() {

@@ -1,4 +1,4 @@
-//! What an object pool promises.
+//! Promises of an object pool.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

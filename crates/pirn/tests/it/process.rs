@@ -1,4 +1,4 @@
-//! Child processes: their ends, their pipes, and who waits for them.
+//! Child processes: their ends, their pipes, and waits for them.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
@@ -21,14 +21,14 @@ fn shell(script: &str) -> Command {
     shell
 }
 
-/// Runs until it is told to end.
+/// Runs until it is terminated.
 fn endless() -> Child {
     let mut cat = Command::new("cat");
     cat.stdin(Stdio::piped()).stdout(Stdio::null());
     cat.spawn().unwrap()
 }
 
-/// N7. Codes and signals, as `std` tells them, to fibers and threads.
+/// N7. Codes and signals, as `std` reports them, to fibers and threads.
 #[test]
 fn children_end_with_codes_and_signals() {
     for crew in CREWS {
@@ -48,7 +48,7 @@ fn children_end_with_codes_and_signals() {
     }
 }
 
-/// What is to be started, where and with what: as `std` does it.
+/// Program, arguments, directory and environment of a child: as in `std`.
 #[test]
 fn a_command_is_what_it_is_told() {
     let directory = Directory::new();
@@ -71,7 +71,7 @@ fn a_command_is_what_it_is_told() {
         bare.arg0("bare")
             .args(["-c", "echo $0 $HOME; read line"])
             .env_clear();
-        // There is nothing to be read, though this process has an input.
+        // Its input is empty, though this process has an input.
         let output = Command::from(bare).output().unwrap();
         assert_eq!(
             (output.stdout, output.status.code()),
@@ -90,7 +90,7 @@ fn a_command_is_what_it_is_told() {
     });
 }
 
-/// What cannot be started is an error of `std`'s.
+/// A failure to start is an error of `std`'s.
 #[test]
 fn a_program_that_is_not_there() {
     for crew in CREWS {
@@ -107,8 +107,8 @@ fn a_program_that_is_not_there() {
     }
 }
 
-/// A conversation through pipes: far more than fits into them goes both ways, and more than one
-/// fiber may use one end.
+/// An exchange through pipes: far more than their capacity in both directions, with several fibers
+/// at one end.
 #[test]
 fn a_child_talks_through_pipes() {
     on_every_shape(|runtime| {
@@ -136,8 +136,7 @@ fn a_child_talks_through_pipes() {
     });
 }
 
-/// All that a child writes arrives, however much on whichever of the two; none waits for a full
-/// pipe.
+/// All output of a child arrives, with any amount on either pipe; the child waits for no full pipe.
 #[test]
 fn full_pipes_stop_nobody() {
     for crew in CREWS {
@@ -162,7 +161,7 @@ fn full_pipes_stop_nobody() {
     }
 }
 
-/// One child's output is another one's input: it blocks there as programs expect it to.
+/// One child's output is another one's input: it blocks there as programs expect.
 #[test]
 fn children_are_joined_by_a_pipe() {
     pirn::run(|| {
@@ -183,8 +182,8 @@ fn children_are_joined_by_a_pipe() {
     });
 }
 
-/// A hundred children at once, each with a fiber that waits and pipes in both directions: nobody
-/// waits for a thread that another one has.
+/// A hundred children at once, each with a fiber that waits and pipes in both directions: none
+/// waits for a thread that another one occupies.
 #[test]
 fn a_hundred_children_at_once() {
     let runtime = runtime(2);
@@ -217,8 +216,8 @@ fn a_hundred_children_at_once() {
     });
 }
 
-/// A wait for a child ends with its limit; the child goes on, can be waited for again, and be
-/// killed. So it is with a pipe.
+/// A wait for a child ends at its limit; the child continues, can be waited for again, and be
+/// killed. The same for a pipe.
 #[test]
 fn waits_for_a_child_are_limited() {
     const SHORT: Duration = Duration::from_millis(5);
@@ -249,7 +248,8 @@ fn waits_for_a_child_are_limited() {
     }
 }
 
-/// Who is interrupted while it runs a command has killed it: nobody else could.
+/// A fiber that is interrupted while it runs a command kills the child: no other handle of it
+/// exists.
 #[test]
 fn an_interrupted_command_is_killed() {
     let runtime = runtime(2);
@@ -272,13 +272,13 @@ fn an_interrupted_command_is_killed() {
         assert_eq!(Interrupt::of(&error), Some(Interrupt::Cancelled));
         let stat = format!("/proc/{}/stat", number.trim());
         eventually("it has ended", || {
-            // What the system keeps of it (Z) is given back when the next one is started.
+            // The zombie is reaped when the next child is started.
             std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z"))
         });
     }
 }
 
-/// A full pipe does not hold a cancelled writer, nor one whose child has ended.
+/// A full pipe does not block a cancelled writer, nor one with an ended child.
 #[test]
 fn writes_to_a_child_end() {
     let runtime = runtime(1);
@@ -307,7 +307,7 @@ fn writes_to_a_child_end() {
     child.wait().unwrap();
 }
 
-/// An interrupt that is there already is told before anything is done.
+/// A pending interrupt is reported before any operation.
 #[test]
 fn an_interrupted_call_starts_nothing() {
     let directory = Directory::new();
@@ -330,12 +330,12 @@ fn an_interrupted_call_starts_nothing() {
         interrupted(cat.wait().map(drop));
     });
     assert!(!path.exists());
-    // Its input has been left open.
+    // Its input is still open.
     assert!(cat.stdin.is_some());
     assert!(cat.wait().unwrap().success());
 }
 
-/// Reports tell of who waits for a child.
+/// Reports name the wait for a child.
 #[test]
 fn a_report_tells_of_who_waits() {
     let runtime = runtime(1);
@@ -357,7 +357,7 @@ fn a_report_tells_of_who_waits() {
     assert_eq!(fiber.join().unwrap().unwrap().signal(), Some(15));
 }
 
-/// A child that is dropped goes on, and what the system keeps of its end is not kept for ever.
+/// A dropped child continues, and its zombie is reaped eventually.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_dropped_child_goes_on_and_leaves_nothing() {

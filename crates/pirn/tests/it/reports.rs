@@ -1,4 +1,4 @@
-//! What reports say of fibers: who they are, where they wait, what for.
+//! Reports on fibers: their names, where they wait, and what for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::wires::{connection, listener};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// P4, P7. A report names a fiber, where it was spawned, where and why it waits, and how much
-/// stack it has.
+/// P4, P7. A report names a fiber, its spawn line, where and why it waits, and the size of its
+/// stack.
 #[test]
 fn a_parked_fiber_is_told() {
     on_every_shape(|runtime| {
@@ -41,7 +41,7 @@ fn a_parked_fiber_is_told() {
     });
 }
 
-/// P7. Where a fiber waits is the line of the user's call, whatever it waits for.
+/// P7. A fiber's wait is reported at the line of the user's call, with every kind of wait.
 #[test]
 fn waits_are_told_by_their_lines() {
     let runtime = runtime(2);
@@ -92,7 +92,7 @@ fn waits_are_told_by_their_lines() {
     });
 }
 
-/// What a fiber that does `wait` is told to wait for.
+/// Returns the reported wait of a fiber that does `wait`.
 #[track_caller]
 fn object(wait: impl FnOnce() + Send + 'static) -> Object {
     let runtime = runtime(1);
@@ -103,7 +103,7 @@ fn object(wait: impl FnOnce() + Send + 'static) -> Object {
     object
 }
 
-/// P4. Channels say how full they are and who waits; locks who has them; and so on.
+/// P4. Channels report their fill and their waiters; locks their holders; and so on.
 #[test]
 fn objects_are_told_as_they_are() {
     let (tx, rx) = channel::bounded(3);
@@ -146,7 +146,7 @@ fn objects_are_told_as_they_are() {
     drop(guard);
 }
 
-/// P4. The holder of a lock is told by its identity: a fiber, or a thread that has waited.
+/// P4. The holder of a lock is reported by its identity: a fiber, or a thread that has waited.
 #[test]
 fn holders_are_told() {
     let held = |holder| ObjectKind::Mutex {
@@ -173,7 +173,7 @@ fn holders_are_told() {
     });
 }
 
-/// P4. Permits, members, fibers: what there is too few or too many of is told.
+/// P4. The missing or excess number of permits, members and fibers is reported.
 #[test]
 fn counts_are_told() {
     let own = own_id();
@@ -232,7 +232,7 @@ fn counts_are_told() {
     );
 }
 
-/// P4. A select tells all of its channels; a scope, how many of its fibers are left.
+/// P4. A select reports all of its channels; a scope, its number of remaining fibers.
 #[test]
 fn compound_waits_tell_their_parts() {
     let (_tx1, rx1) = channel::bounded::<u8>(1);
@@ -272,7 +272,7 @@ fn compound_waits_tell_their_parts() {
     owner.join().unwrap();
 }
 
-/// P4. Condition variables, barriers and what is done once are told too.
+/// P4. Condition variables, barriers and one-time initialization are reported too.
 #[test]
 fn the_rest_is_told_too() {
     let runtime = runtime(1);
@@ -314,7 +314,7 @@ fn the_rest_is_told_too() {
     });
 }
 
-/// P4. Where a call waits that takes a closure, the line is the caller's, not one inside.
+/// P4. The wait of a call that takes a closure is reported at the caller's line, not at one inside.
 #[test]
 fn calls_that_wait_inside_are_told_by_their_callers_line() {
     let runtime = runtime(2);
@@ -365,7 +365,7 @@ fn calls_that_wait_inside_are_told_by_their_callers_line() {
     }
 }
 
-/// P4. The same for sockets: connections that come in, those that are made, what is copied.
+/// P4. The same for sockets: incoming connections, outgoing ones, copies.
 #[cfg(unix)]
 #[test]
 fn waits_for_sockets_are_told_by_their_callers_line() {

@@ -1,5 +1,5 @@
-//! What the tests stand on: runtimes of every shape, parts that run in a process of their
-//! own, dice, things that count how often they are dropped, and what the system says of us.
+//! Utilities for tests: runtimes of every shape, parts that run in a process of their own, random
+//! numbers, objects that count their drops, and the system's statistics of this process.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use pirn::Runtime;
 use pirn::runtime::Scheduler;
 
-/// No wait that a test is sure of takes this long, however busy the machine is.
+/// Longer than any wait that must succeed, on however busy a machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 pub(crate) const SCHEDULERS: [Scheduler; 2] =
@@ -23,8 +23,8 @@ pub(crate) fn shaped(workers: usize, scheduler: Scheduler) -> Runtime {
     builder.build().expect("a runtime starts")
 }
 
-/// Runs `test` on runtimes with 1, 2, 4 and 8 workers and either scheduler. No safety net
-/// may have had to act.
+/// Runs `test` on runtimes with 1, 2, 4 and 8 workers and either scheduler. No safety net may have
+/// intervened.
 pub(crate) fn on_every_shape(test: impl Fn(&Runtime)) {
     for scheduler in SCHEDULERS {
         for workers in [1, 2, 4, 8] {
@@ -36,7 +36,7 @@ pub(crate) fn on_every_shape(test: impl Fn(&Runtime)) {
     }
 }
 
-/// `n`, or as much of it as a sanitizer gets through in the same time.
+/// `n`, or the part of it that a sanitizer completes in the same time.
 pub(crate) const fn scaled(n: usize) -> usize {
     let part = if cfg!(pirn_tsan) {
         n / 20
@@ -57,7 +57,7 @@ pub(crate) const SLACK: u32 = if cfg!(pirn_tsan) {
     1
 };
 
-/// Looks until `condition` holds.
+/// Polls until `condition` holds.
 ///
 /// # Panics
 /// If that takes too long; the message is `what`.
@@ -79,15 +79,14 @@ pub(crate) fn compute_until(what: &str, condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
         assert!(start.elapsed() < LONG, "not within {LONG:?}: {what}");
-        // A thread that asks all the time does not compute under ThreadSanitizer: those that look at one word
-        // wait for each other there.
+        // A spinning thread does not compute under ThreadSanitizer: threads that poll one word wait for each
+        // other there.
         (0..200).for_each(|_| std::hint::spin_loop());
     }
 }
 
-/// How long a plain thread takes to come awake while the one that woke it computes on: what
-/// nine of ten wakes take at most. The yardstick of tests that measure time, on machines
-/// that are busy with something else.
+/// Measures how long a plain thread takes to wake while its waker keeps computing: the 90th
+/// percentile. The yardstick of tests that measure time, on busy machines.
 pub(crate) fn slow_wake() -> Duration {
     let woken = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&woken);
@@ -111,12 +110,12 @@ pub(crate) fn slow_wake() -> Duration {
     waits[90]
 }
 
-/// Numbers that look like chance, the same for the same seed.
+/// Pseudo-random numbers, the same for the same seed.
 #[derive(Clone)]
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    /// Any number.
+    /// Returns any number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -124,12 +123,12 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
-    /// One of `all`, if there are any.
+    /// Returns one of `all`, if there are any.
     pub(crate) fn one_of<T: Copy>(
         &mut self,
         all: impl IntoIterator<Item = T>,
@@ -138,13 +137,13 @@ impl Dice {
         (!all.is_empty()).then(|| all[self.below(all.len())])
     }
 
-    /// So many numbers of 24 bits.
+    /// Returns so many numbers of 24 bits.
     pub(crate) fn many(&mut self, n: usize) -> Vec<u64> {
         (0..n).map(|_| self.next() >> 40).collect()
     }
 }
 
-/// Makes things that count how often they were dropped.
+/// Creates objects that count their drops.
 #[derive(Clone, Default)]
 pub(crate) struct Drops {
     made: Arc<AtomicUsize>,
@@ -160,12 +159,12 @@ impl Drops {
         Counted(Arc::clone(&self.dropped))
     }
 
-    /// How many have been dropped.
+    /// Returns how many have been dropped.
     pub(crate) fn count(&self) -> usize {
         self.dropped.load(Ordering::SeqCst)
     }
 
-    /// How many have been made.
+    /// Returns how many have been created.
     pub(crate) fn made(&self) -> usize {
         self.made.load(Ordering::SeqCst)
     }
@@ -177,7 +176,7 @@ impl Drop for Counted {
     }
 }
 
-/// How a part of a test ended that had a process of its own.
+/// The end of a part of a test that had a process of its own.
 pub(crate) struct Ended {
     pub(crate) status: std::process::ExitStatus,
     pub(crate) stderr: String,
@@ -187,8 +186,8 @@ const PART: &str = "PIRN_TEST_PART";
 
 /// Runs `part` in a process of its own and returns how that ended; `None` is returned there.
 ///
-/// `name` is the calling test's: the other process is this binary again, running that test
-/// alone, and this call is where it turns off.
+/// `name` is the name of the calling test: the other process is this binary again. It runs that
+/// test alone, up to this call.
 pub(crate) fn apart(
     name: &str,
     environment: &[(&str, &str)],
@@ -201,7 +200,7 @@ pub(crate) fn apart(
     Some(watched(&mut again(name, environment)))
 }
 
-/// As [`apart`], in a process that belongs to nobody; only root can do so.
+/// Like [`apart`], in a process of an unprivileged user; only root can do so.
 #[cfg(unix)]
 pub(crate) fn apart_as_nobody(
     name: &str,
@@ -218,16 +217,16 @@ pub(crate) fn apart_as_nobody(
     ))
 }
 
-/// This binary again, to run the test of that name alone.
+/// Returns a command for this binary, to run only the test of that name.
 fn again(name: &str, environment: &[(&str, &str)]) -> Command {
-    // By this name whoever runs it need not be able to enter the directories above it.
+    // With this path, other users need no access to the directories above the binary.
     let myself = match cfg!(target_os = "linux") {
         true => "/proc/self/exe".into(),
         false => std::env::current_exe().expect("this binary"),
     };
     let mut command = Command::new(myself);
     command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
-    // A test that must be alone is left out where it is not named.
+    // A test that must run alone is skipped unless it is named.
     command.arg("--include-ignored");
     for variable in [
         "PIRN_WORKERS",
@@ -250,7 +249,7 @@ fn again(name: &str, environment: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Runs `command` to its end, which must come in time.
+/// Runs `command` to its end, within a limit.
 pub(crate) fn watched(command: &mut Command) -> Ended {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null());
     let mut child = quiet
@@ -273,7 +272,7 @@ pub(crate) fn watched(command: &mut Command) -> Ended {
     Ended { status, stderr }
 }
 
-/// A directory of a test's own that everybody may enter, removed with what is in it.
+/// A directory of a test's own that every user may enter, removed with its content.
 pub(crate) struct Directory(PathBuf);
 
 impl Directory {
@@ -286,12 +285,12 @@ impl Directory {
         Directory(path)
     }
 
-    /// The path of `name` in it.
+    /// Returns the path of `name` in it.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// What is in it.
+    /// Returns its content.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).expect("is there").flatten();
         let mut names: Vec<_> = entries
@@ -308,24 +307,24 @@ impl Drop for Directory {
     }
 }
 
-/// Bytes of memory that the process has in use.
+/// Returns the bytes of memory that the process has in use.
 pub(crate) fn resident() -> usize {
     status("VmRSS:") << 10
 }
 
-/// Bytes of address space that the process has taken.
+/// Returns the bytes of address space that the process has taken.
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 pub(crate) fn reserved() -> usize {
     status("VmSize:") << 10
 }
 
-/// Bytes of memory of its own that the process may write to.
+/// Returns the bytes of private writable memory of the process.
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
 pub(crate) fn data() -> usize {
     status("VmData:") << 10
 }
 
-/// Memory mappings that the process has.
+/// Returns the number of memory mappings of the process.
 pub(crate) fn mappings() -> usize {
     fs::read_to_string("/proc/self/maps")
         .expect("is there")
@@ -333,8 +332,8 @@ pub(crate) fn mappings() -> usize {
         .count()
 }
 
-/// Sockets that the process has open. Other descriptors say little: each worker has two of its
-/// own, and workers are added where a machine is busy.
+/// Returns the number of open sockets of the process. Other descriptors say little: each worker has
+/// two of its own, and workers are added where a machine is busy.
 #[cfg(unix)]
 pub(crate) fn sockets() -> usize {
     let descriptors = fs::read_dir("/proc/self/fd").expect("is there");
@@ -347,7 +346,7 @@ pub(crate) fn sockets() -> usize {
         .count()
 }
 
-/// Processor time that the process has used.
+/// Returns the processor time that the process has used.
 pub(crate) fn processor_time() -> Duration {
     let mut total = 0;
     for task in fs::read_dir("/proc/self/task").expect("is there").flatten() {
@@ -362,7 +361,7 @@ pub(crate) fn processor_time() -> Duration {
     Duration::from_nanos(total)
 }
 
-/// A number in `/proc/self/status`.
+/// Returns a number in `/proc/self/status`.
 fn status(field: &str) -> usize {
     let text = fs::read_to_string("/proc/self/status").expect("is there");
     let line = text.lines().find_map(|line| line.strip_prefix(field));

@@ -1,4 +1,4 @@
-//! Runtimes: as many as one likes, of any shape, side by side; each ends when it is told to.
+//! Runtimes: any number, of any shape, side by side; each ends when it is shut down.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use crate::rig::{
     Drops, LONG, SCHEDULERS, apart, mappings, on_every_shape, scaled, shaped,
 };
 
-/// A5. Two runtimes exchange 100,000 messages; when one has ended the other goes on.
+/// A5. Two runtimes exchange 100,000 messages; when one has ended the other keeps running.
 #[test]
 fn two_runtimes_exchange_messages() {
     let n = scaled(100_000);
@@ -37,8 +37,8 @@ fn two_runtimes_exchange_messages() {
     }
 }
 
-/// A5. Work may be handed to and fro: a fiber of one runtime runs closures on the other,
-/// which park it and not its worker.
+/// A5. Work may be passed in both directions: a fiber of one runtime runs closures on the other,
+/// which parks the fiber and not its worker.
 #[test]
 fn a_fiber_runs_closures_on_another_runtime() {
     let (first, second) = (runtime(1), runtime(1));
@@ -67,13 +67,13 @@ fn a_fiber_runs_closures_on_another_runtime() {
     });
 }
 
-/// Every number of workers works, also many more than there are cores, and all of them run
-/// fibers when there is that much to do.
+/// Every number of workers works, also many more than there are cores, and all of them run fibers
+/// if there are enough.
 #[test]
 fn any_number_of_workers() {
     for workers in [1, 2, 4, 8, 96] {
         for scheduler in SCHEDULERS {
-            // Else these fibers' line would soon be known for holding its threads.
+            // Otherwise these fibers' line would soon have a history of holding its threads.
             let builder = Runtime::builder().workers(workers).scheduler(scheduler);
             let runtime = builder.spread(Spread::Never).build().unwrap();
             assert_eq!(runtime.metrics().workers.len(), workers);
@@ -101,7 +101,7 @@ fn any_number_of_workers() {
     }
 }
 
-/// C6. Hundreds of workers on few cores: nothing is lost, nobody stalls.
+/// C6. Hundreds of workers on few cores: nothing is lost, no fiber stalls.
 #[test]
 fn many_more_workers_than_cores() {
     for workers in [96, 256] {
@@ -136,7 +136,7 @@ fn many_more_workers_than_cores() {
     }
 }
 
-/// A5. The default runtime is made on first use; `install` comes too late then.
+/// A5. The default runtime is created on first use; after that `install` fails.
 #[test]
 fn the_default_runtime_is_made_on_first_use() {
     let ended = apart(
@@ -183,7 +183,7 @@ fn an_installed_runtime_is_the_default() {
     }
 }
 
-/// The current runtime is the fiber's; else the one entered last; else the default.
+/// The current runtime is the fiber's; otherwise the one entered last; otherwise the default.
 #[test]
 fn the_current_runtime() {
     let outer = Runtime::builder().name("outer").workers(1).build().unwrap();
@@ -201,7 +201,7 @@ fn the_current_runtime() {
         assert!(unwound.is_err());
         assert_eq!(name(), "outer", "a panic leaves what was entered");
     });
-    // A fiber's own runtime goes before any that its thread, or it, has entered.
+    // A fiber's own runtime takes precedence over any that its thread, or it, has entered.
     assert_eq!(outer.run(|| inner.enter(name)), "outer");
     assert!(Handle::try_current().is_none());
 }
@@ -214,7 +214,7 @@ fn hooks_run_on_every_worker() {
     let (on_start, on_stop) = (Arc::clone(&started), Arc::clone(&stopped));
     let runtime = Runtime::builder()
         .workers(3)
-        // No stand-ins, however slow the machine is.
+        // No standby workers, however slow the machine is.
         .max_threads(3)
         .on_thread_start(move || _ = on_start.fetch_add(1, Ordering::SeqCst))
         .on_thread_stop(move || _ = on_stop.fetch_add(1, Ordering::SeqCst))
@@ -230,7 +230,7 @@ fn hooks_run_on_every_worker() {
     assert_eq!(stopped.load(Ordering::SeqCst), started);
 }
 
-/// Dropping a runtime waits for all its fibers, those included that they spawn meanwhile.
+/// Dropping a runtime waits for all its fibers, including those that they spawn meanwhile.
 #[test]
 fn dropping_a_runtime_waits_for_its_fibers() {
     for scheduler in SCHEDULERS {
@@ -259,7 +259,7 @@ fn dropping_a_runtime_waits_for_its_fibers() {
     }
 }
 
-/// A runtime that is dropped waits for the fibers that wait for it to be idle, too.
+/// A dropped runtime waits for the fibers that wait for it to be idle, too.
 #[test]
 fn dropping_a_runtime_waits_for_who_waits_for_idleness() {
     for _ in 0..5 {
@@ -267,12 +267,12 @@ fn dropping_a_runtime_waits_for_who_waits_for_idleness() {
         let ended = Arc::new(AtomicBool::new(false));
         let (flag, handle) = (Arc::clone(&ended), runtime.handle());
         let (tx, rx) = channel::bounded(1);
-        // It keeps the other from coming back before the drop waits, too.
+        // It keeps the other from returning before the drop waits, too.
         runtime.spawn(|| pirn::sleep(Duration::from_millis(5)));
         runtime.spawn(move || {
             tx.send(()).unwrap();
             handle.wait_idle().unwrap();
-            // Longer than a runtime takes to end that has fibers left.
+            // Longer than the end of a runtime with remaining fibers takes.
             pirn::spawn::park_timeout(Duration::from_millis(100));
             flag.store(true, Ordering::SeqCst);
         });
@@ -302,8 +302,8 @@ fn those_who_wait_for_idleness_do_not_wait_for_each_other() {
     });
 }
 
-/// A9. Spawns from threads race with the end of the runtime: each is refused or runs to its
-/// end, and the end comes.
+/// A9. Spawns from threads race with the end of the runtime: each is rejected or runs to its end,
+/// and the runtime ends.
 #[test]
 fn spawns_race_with_the_end() {
     for round in 0..scaled(300) {
@@ -334,7 +334,7 @@ fn spawns_race_with_the_end() {
     }
 }
 
-/// Spawns that are refused do not keep a runtime from seeing that it is empty.
+/// Rejected spawns do not keep a runtime from detecting that it is empty.
 #[test]
 fn refusals_do_not_hold_up_the_end() {
     for _ in 0..scaled(100) {
@@ -355,7 +355,7 @@ fn refusals_do_not_hold_up_the_end() {
     }
 }
 
-/// The memory of a runtime goes with it.
+/// The memory of a runtime is released with it.
 #[test]
 fn runtimes_leave_no_mappings_behind() {
     let one = || {
@@ -373,7 +373,7 @@ fn runtimes_leave_no_mappings_behind() {
     );
 }
 
-/// `runtime::test` gives a test a runtime of its own and waits for what it leaves behind.
+/// `runtime::test` gives a test a runtime of its own and waits for its remaining fibers.
 #[test]
 fn a_runtime_for_a_test() {
     let ended = Arc::new(AtomicBool::new(false));
@@ -393,7 +393,7 @@ fn a_runtime_for_a_test() {
     assert!(raised.is_err());
 }
 
-/// Metrics count what happened, by worker and in all, and print one line each.
+/// Metrics count events, by worker and in total, and print one line each.
 #[test]
 fn metrics_count() {
     let runtime = Runtime::builder()
@@ -427,7 +427,7 @@ fn metrics_count() {
     }
 }
 
-/// What cannot be is said, not guessed at.
+/// An invalid value is an error, not adjusted.
 #[test]
 fn unusable_values_are_refused_by_name() {
     let refused = |builder: Builder, name: &str| {
@@ -443,7 +443,7 @@ fn unusable_values_are_refused_by_name() {
     refused(Runtime::builder().stack_size(usize::MAX), "stack_size");
 }
 
-/// A runtime that is dropped by one of its own fibers cancels the others and goes.
+/// A runtime that is dropped by one of its own fibers cancels the others and ends.
 #[test]
 fn a_runtime_dropped_by_its_own_fiber() {
     let runtime = runtime(2);
@@ -456,7 +456,7 @@ fn a_runtime_dropped_by_its_own_fiber() {
         tx.try_send(()).unwrap();
     });
     rx.recv().unwrap();
-    // Interrupted, or, if no worker had come to it, never run.
+    // Interrupted, or, if no worker had started it, never run.
     assert!(!parked.join().is_ok_and(|end| end.is_ok()));
     let late = handle.spawn(|| ());
     assert!(late.join().is_err());

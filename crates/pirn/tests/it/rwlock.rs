@@ -1,4 +1,4 @@
-//! What reader-writer locks promise.
+//! Promises of reader-writer locks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -105,7 +105,7 @@ fn tries_do_not_wait() {
     assert!(lock.try_read().is_some());
 }
 
-/// Readers that stand next to each other are let in together, the others one by one.
+/// Adjacent readers in the queue are admitted together, the others one by one.
 #[test]
 fn turns_are_given_in_order_of_arrival() {
     alone(|| {
@@ -165,7 +165,7 @@ fn no_later_reader_overtakes_a_waiting_writer() {
     });
 }
 
-/// Whoever sees that a writer waits, and then asks, reads what the writer wrote.
+/// A reader that requests the lock after it has seen a waiting writer reads that writer's value.
 #[test]
 fn a_waiting_writer_comes_before_every_later_reader() {
     for workers in [1, 2, 4, 8] {
@@ -201,7 +201,7 @@ fn a_waiting_writer_comes_before_every_later_reader() {
     }
 }
 
-/// There is always a reader inside, until a writer comes.
+/// There is always a reader inside, until a writer arrives.
 #[test]
 fn readers_that_relieve_each_other_do_not_starve_a_writer() {
     for workers in [1, 2, 4, 8] {
@@ -238,7 +238,8 @@ fn readers_that_relieve_each_other_do_not_starve_a_writer() {
     }
 }
 
-/// Somebody reads; a writer waits for a while; a reader behind it need not wait any longer.
+/// One reader holds the lock; a writer waits for a while; after that a reader behind it need not
+/// wait.
 #[test]
 fn a_writer_out_of_time_lets_those_behind_it_go_on() {
     for workers in [1, 2] {
@@ -261,7 +262,7 @@ fn a_writer_out_of_time_lets_those_behind_it_go_on() {
             for _ in 0..2 {
                 jobs.add(|| {
                     until(&held, 1);
-                    // Until the writer stands in line, or has given up already.
+                    // Until the writer is queued, or has given up already.
                     while passed.load(Ordering::SeqCst) == 0 && lock.try_read().is_some()
                     {
                         pirn::yield_now();
@@ -353,7 +354,7 @@ fn a_cancelled_fiber_still_locks_but_not_interruptibly() {
                 assert_eq!(interrupt, Err(Interrupt::Cancelled));
                 drop(lock.read());
                 drop(lock.write());
-                // Sticky, and seen before the lock that is free by now.
+                // Sticky, and reported before the lock that is free by now.
                 assert!(lock.read_interruptible().is_err());
                 assert!(lock.write_interruptible().is_err());
                 assert!(lock.read_timeout(LONG).is_some());
@@ -368,7 +369,7 @@ fn a_cancelled_fiber_still_locks_but_not_interruptibly() {
     });
 }
 
-/// Those who stand in front of the next writer join the former writer; it does not get in.
+/// Readers in front of the next writer join the former writer; the next writer is not admitted.
 #[test]
 fn a_downgraded_guard_admits_readers_and_no_writer() {
     alone(|| {
