@@ -1,5 +1,5 @@
-//! Players of channels and selects who are cancelled at random: whatever was sent has been
-//! received or lies in the channel, and is dropped once.
+//! Players of channels and selects that are cancelled at random: each sent value has been received
+//! or is in the channel, and is dropped once.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use pirn::select::Select;
 use crate::rig::{Counted, Dice, Drops};
 use crate::strike::{Count, Game, again_and_again};
 
-/// A channel of any capacity; `None` is without bound.
+/// A channel of any capacity; `None` is unbounded.
 fn open<T>(capacity: Option<usize>) -> (Sender<T>, Receiver<T>) {
     capacity.map_or_else(channel::unbounded, channel::bounded)
 }
 
 const CAPACITIES: [Option<usize>; 5] = [Some(0), Some(1), Some(2), Some(7), None];
 
-/// Sends in every way there is until interrupted.
+/// Sends in every way until interrupted.
 fn send_on(tx: &Sender<Counted>, made: &Count, sent: &Count, drops: &Drops, seed: usize) {
     let mut dice = Dice(seed as u64);
     loop {
@@ -49,7 +49,7 @@ fn send_on(tx: &Sender<Counted>, made: &Count, sent: &Count, drops: &Drops, seed
     }
 }
 
-/// Receives in every way there is until interrupted.
+/// Receives in every way until interrupted.
 fn receive_on(rx: &Receiver<Counted>, received: &Count, seed: usize) {
     let mut dice = Dice(seed as u64);
     let mut many = Vec::new();
@@ -107,7 +107,7 @@ fn sends_and_receives() {
                 });
             }
             {
-                // Until the last sender, struck or not, has gone.
+                // Until the last sender, cancelled or not, has ended.
                 let (rx, received) = (rx.clone(), &received);
                 game.other(move || rx.iter().for_each(|_| _ = received.one()));
             }
@@ -191,7 +191,7 @@ fn selects() {
     }
 }
 
-/// One value each, by whoever is there to send or receive it.
+/// One value each, with any sender and any receiver.
 #[test]
 fn one_shots() {
     again_and_again(150, |runtime, seed| {
@@ -228,8 +228,8 @@ fn one_shots() {
     });
 }
 
-/// Everybody who listens hears everything from then on, in order, until struck; the room that
-/// somebody who was struck had not read is free again.
+/// Each receiver gets everything from its start on, in order, until it is cancelled; places that a
+/// cancelled one had not read become free again.
 #[test]
 fn broadcasts_and_watches() {
     again_and_again(100, |runtime, seed| {
@@ -250,7 +250,7 @@ fn broadcasts_and_watches() {
                 let mut seen = 0;
                 while sees.changed().is_ok() {
                     let now = *sees.borrow_and_update();
-                    // A change that came just before the look may be told of once more.
+                    // A change just before the check may be reported once more.
                     assert!(now >= seen, "{now} after {seen}");
                     seen = now;
                 }
@@ -282,7 +282,7 @@ fn broadcasts_and_watches() {
     });
 }
 
-/// Results in the order of submission, though submitters and receivers are struck.
+/// Results in the order of submission, though submitters and receivers are cancelled.
 #[test]
 fn ordered_results() {
     again_and_again(100, |runtime, seed| {

@@ -1,5 +1,5 @@
-//! Players who wait for ends, for times and for calls elsewhere, and are cancelled at random:
-//! whatever has been begun comes to its end, once.
+//! Players that wait for ends, for times and for calls elsewhere, and are cancelled at random: each
+//! started operation ends, once.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use pirn::{Interrupt, time};
 use crate::rig::{Dice, Drops};
 use crate::strike::{Count, Game, again_and_again};
 
-/// Joins of detached fibers: interrupted joins leave them to themselves, cancelled fibers end,
-/// and every capture and result is dropped once.
+/// Joins of detached fibers: interrupted joins do not affect them, cancelled fibers end, and every
+/// capture and result is dropped once.
 #[test]
 fn joins() {
     again_and_again(100, |runtime, seed| {
@@ -86,7 +86,7 @@ fn times_and_parks() {
                     }
                     2 => park_interruptible().expect_err("nobody unparks it"),
                     3 => loop {
-                        // Its own deadline ends its waits, until it is struck.
+                        // Its own deadline ends its waits, until it is cancelled.
                         let limit = Duration::from_micros(dice.below(100) as u64);
                         let slept = time::timeout(limit, || pirn::sleep(limit * 2));
                         if let Ok(Err(interrupt)) = slept {
@@ -178,7 +178,7 @@ fn scopes() {
     });
 }
 
-/// Several take the results of one group, and some are struck: each result once.
+/// Several take the results of one group, and some are cancelled: each result once.
 #[test]
 fn groups() {
     const MEMBERS: u64 = 60;
@@ -231,7 +231,8 @@ fn groups() {
     });
 }
 
-/// A group with a limit: whoever is struck while it waits for room leaves the room to others.
+/// A group with a limit: a player that is cancelled while it waits for room leaves the room to
+/// others.
 #[test]
 fn groups_with_limits() {
     again_and_again(100, |runtime, seed| {
@@ -266,7 +267,8 @@ fn groups_with_limits() {
     });
 }
 
-/// Closures that are run elsewhere come back to whoever sent them, who may be struck meanwhile.
+/// Closures that run elsewhere return to the player that sent them, which may be cancelled
+/// meanwhile.
 #[test]
 fn calls_elsewhere() {
     let own = Dispatcher::new(2).expect("threads can be had");
@@ -329,7 +331,7 @@ fn calls_elsewhere() {
             });
         }
         game.play(runtime);
-        // What was left to itself ends too.
+        // Detached fibers end too.
         for place in &places {
             place.run(|| ());
         }

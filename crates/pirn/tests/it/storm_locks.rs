@@ -1,5 +1,5 @@
-//! Players of locks, permits and meeting points who are cancelled at random: nobody is inside
-//! twice, no permit and no notification is lost.
+//! Players of locks, permits and meeting points that are cancelled at random: there are never two
+//! holders, no permit and no notification is lost.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ use pirn::wait::{park_on, unpark_one};
 use crate::rig::Dice;
 use crate::strike::{Count, Game, again_and_again};
 
-/// How often a player who is not struck does what it does.
+/// How often an uncancelled player acts.
 const ROUNDS: usize = 30;
 
 /// A mutex and a reader-writer lock: counts under the lock agree with counts beside it.
@@ -75,8 +75,8 @@ fn locks() {
     });
 }
 
-/// A bounded queue of a mutex and two condition variables: a notification that went to
-/// somebody who was struck instead would stop it.
+/// A bounded queue of a mutex and two condition variables: a notification lost to a cancelled
+/// player would stop it.
 #[test]
 fn condition_variables() {
     again_and_again(100, |runtime, seed| {
@@ -117,8 +117,8 @@ fn condition_variables() {
             game.doomed(move || while put_one() {});
             game.doomed(move || while take_one() {});
         }
-        // One of the two who are not struck takes as often as it wants to; the other one puts
-        // for as long as that takes.
+        // One of the two uncancelled players takes as often as it wants to; the other one puts for
+        // as long as that takes.
         let enough = Token::new();
         {
             let (enough, put_one) = (enough.clone(), &put_one);
@@ -136,7 +136,7 @@ fn condition_variables() {
     });
 }
 
-/// Requests of every size, with permits that come and go: at the end all are there.
+/// Requests of every size, with temporary permits: at the end all are available.
 #[test]
 fn semaphores() {
     const PERMITS: usize = 4;
@@ -185,7 +185,7 @@ fn semaphores() {
     });
 }
 
-/// Who asks for more than there will be, and gives up, lets those pass who have waited behind:
+/// A request for more permits than will exist gives up, and lets the requests behind it pass:
 /// nothing else would.
 #[test]
 fn who_gives_up_lets_others_pass() {
@@ -217,8 +217,8 @@ fn who_gives_up_lets_others_pass() {
     });
 }
 
-/// A turn that is handed on by an event for one, and another one by a key: nobody who was
-/// struck keeps it.
+/// A turn is passed on by an automatic event, and another one by a key: no cancelled player keeps
+/// it.
 #[test]
 fn events_and_keys() {
     again_and_again(100, |runtime, seed| {
@@ -233,7 +233,7 @@ fn events_and_keys() {
         };
         let word = AtomicU32::new(0);
         let key = (&raw const word) as usize;
-        // A lock of one word: 0 free, 1 held, 2 held and somebody may wait.
+        // A lock of one word: 0 free, 1 held, 2 held and there may be waiters.
         let lock_word = || {
             let free = |held| {
                 word.compare_exchange(0, held, Ordering::SeqCst, Ordering::SeqCst)
@@ -298,7 +298,8 @@ fn events_and_keys() {
     });
 }
 
-/// What is no interruption point takes no notice: barriers meet, cells are filled once.
+/// A call that is no interruption point ignores cancellation: barriers complete, cells are filled
+/// once.
 #[test]
 fn barriers_and_cells() {
     const PARTIES: usize = 6;
@@ -307,7 +308,7 @@ fn barriers_and_cells() {
         let (leaders, fills) = (Count::default(), Count::default());
         let cells: Vec<OnceLock<usize>> = (0..ROUNDS).map(|_| OnceLock::new()).collect();
         let mut game = Game::new(seed);
-        // Whoever waits at a barrier has to start, so it is cancelled by itself.
+        // A player that waits at a barrier has to start, so it is cancelled individually.
         for _ in 0..PARTIES {
             let (barrier, leaders) = (&barrier, &leaders);
             let (fills, cells) = (&fills, &cells);
@@ -349,7 +350,7 @@ fn barriers_and_cells() {
     });
 }
 
-/// Groups that are waited for, and things that are lent.
+/// Wait groups, and objects that are lent.
 #[test]
 fn wait_groups_and_pools() {
     again_and_again(100, |runtime, seed| {

@@ -1,4 +1,4 @@
-//! Runtimes, dispatchers and scopes that end, or are cancelled, in the middle of everything.
+//! Runtimes, dispatchers and scopes that end, or are cancelled, amid activity.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::rig::{
 };
 use crate::strike::{Count, again_and_again};
 
-/// What parked fibers wait for, and nobody gives.
+/// Objects that parked fibers wait for, without a waker.
 struct Places {
     empty: (Sender<()>, Receiver<()>),
     full: (Sender<()>, Receiver<()>),
@@ -47,7 +47,7 @@ impl Places {
         }
     }
 
-    /// Waits in one of many ways until interrupted; true if by a cancellation.
+    /// Waits in one of many ways until interrupted; returns true if by a cancellation.
     fn wait(&self, how: usize) -> bool {
         let cancelled = Err(Interrupt::Cancelled);
         match how % 13 {
@@ -90,9 +90,9 @@ impl Places {
     }
 }
 
-/// A9, F20. Thousands that are parked, wherever one can be, and thousands that are queued:
-/// all end when told to, and what they captured is dropped once. Those who sleep in the
-/// system are the ones that are reported, and no others.
+/// A9, F20. Thousands of fibers parked in every kind of wait, and thousands queued: all end on
+/// request, and their captures are dropped once. Exactly those that sleep in the system are
+/// reported.
 #[test]
 fn everybody_ends_but_who_sleeps_in_the_system() {
     const SLEEPERS: usize = 5;
@@ -101,7 +101,7 @@ fn everybody_ends_but_who_sleeps_in_the_system() {
         let builder = Runtime::builder().workers(workers).max_threads(64);
         let runtime = builder.build().unwrap();
         let (drops, gate) = (Drops::default(), Arc::new(AtomicBool::new(false)));
-        // First, so that nobody settles behind them.
+        // First, so that no fiber settles behind them.
         let asleep = Count::default();
         let sleepers: Vec<_> = (0..SLEEPERS)
             .map(|_| {
@@ -132,7 +132,7 @@ fn everybody_ends_but_who_sleeps_in_the_system() {
             })
             .collect();
         eventually("all are about to wait", || waits.get() == n as u64);
-        // Whoever is free is kept busy while the rest is queued.
+        // Idle workers are kept busy while the rest is queued.
         let busy = Arc::new(AtomicBool::new(true));
         for _ in 0..workers {
             let busy = Arc::clone(&busy);
@@ -175,8 +175,8 @@ fn everybody_ends_but_who_sleeps_in_the_system() {
     }
 }
 
-/// K4. Several spawn, by every call there is, while somebody cancels: what has started has
-/// finished, and what was not run, or was refused, is dropped, once.
+/// K4. Several spawn, by every call, during a cancellation: each started fiber has finished, and
+/// each unstarted or rejected one is dropped, once.
 #[test]
 fn spawning_in_every_way_while_cancelling() {
     again_and_again(60, |runtime, seed| {
@@ -238,16 +238,15 @@ fn spawning_in_every_way_while_cancelling() {
         });
         group.wait().unwrap();
         assert_eq!(started.get(), finished.get());
-        // A fiber that left a group is told before its captures are gone.
+        // A fiber that left a group is reported before its captures are dropped.
         eventually("everything is dropped", || {
             drops.count() as u64 == made.get()
         });
     });
 }
 
-/// L3. Dispatchers that are made and dropped by several threads at a time, with work under way
-/// that waits, sends work on, is cancelled: all of it ends before its dispatcher, and no
-/// thread stays.
+/// L3. Dispatchers that several threads at a time create and drop, with work under way that waits,
+/// sends work on, is cancelled: all of it ends before its dispatcher, and no thread stays.
 #[test]
 fn dispatchers_that_end_amid_work() {
     let part = || {
@@ -273,7 +272,7 @@ fn dispatchers_that_end_amid_work() {
                         0 => pirn::yield_now(),
                         1 => _ = pirn::sleep(Duration::from_micros(200)),
                         2 => drop(inner.spawn(pirn::yield_now)),
-                        // Filled and emptied by whoever comes.
+                        // Filled and emptied by any fiber.
                         3 => _ = tx.send_timeout((), Duration::from_micros(300)),
                         _ => _ = rx.recv_timeout(Duration::from_micros(300)),
                     }
@@ -303,7 +302,7 @@ fn dispatchers_that_end_amid_work() {
                 s.spawn(move || (0..scaled(250)).for_each(|n| one_round(n * 4 + part)));
             }
         });
-        // Whoever drops its own dispatcher has a thread wait for it.
+        // A fiber that drops its own dispatcher lets a thread wait for it.
         eventually("the threads are gone", || threads() <= before);
     };
     let name = "storm_shapes::dispatchers_that_end_amid_work";
@@ -348,8 +347,8 @@ fn alone_large_children_of_one_scope_stay_flat() {
     }
 }
 
-/// The token of a whole tree of scopes, deadlines and groups is cancelled from a thread, again
-/// and again, while runtimes come and go.
+/// A thread repeatedly cancels the token of a whole tree of scopes, deadlines and groups, while
+/// runtimes start and end.
 #[test]
 fn trees_that_are_cut_while_they_grow() {
     fn grow(depth: usize, alive: &Count) {

@@ -1,6 +1,6 @@
-//! Games in which some of the players are cancelled at random moments, by whatever way there
-//! is, while the others must come to their end: what a player who is struck swallows (a wake,
-//! a permit, a value) leaves one of the others waiting for ever, or a count that is off.
+//! Games in which some of the players are cancelled at random moments, in every way, while the
+//! others must finish. If a cancelled player swallows a wake, a permit or a value, another one
+//! waits indefinitely, or a count is wrong.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,7 +15,7 @@ use pirn::scope::{Scope, ScopedJoinHandle};
 use crate::crew::{Job, runtime};
 use crate::rig::{Dice, scaled};
 
-/// Who plays.
+/// The players.
 pub(crate) struct Game<'a> {
     doomed: Vec<Job<'a>>,
     others: Vec<Job<'a>>,
@@ -31,17 +31,17 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Adds one who goes on until it is interrupted. It may not start at all.
+    /// Adds a player that continues until it is interrupted. It may not start at all.
     pub(crate) fn doomed(&mut self, job: impl FnOnce() + Send + 'a) {
         self.doomed.push(Box::new(job));
     }
 
-    /// Adds one who comes to its end by itself, whatever becomes of the others.
+    /// Adds a player that ends by itself, whether or not others are cancelled.
     pub(crate) fn other(&mut self, job: impl FnOnce() + Send + 'a) {
         self.others.push(Box::new(job));
     }
 
-    /// Plays on `runtime`; returns when everybody has ended.
+    /// Plays on `runtime`; returns when all players have ended.
     pub(crate) fn play(self, runtime: &Runtime) {
         let dice = Dice(self.seed as u64);
         let (others, doomed) = (self.others, self.doomed);
@@ -89,9 +89,8 @@ fn strike<'scope>(
     }
 }
 
-/// Has `game` played again and again, each time by another seed, with 1, 2, 4 and 8 workers and
-/// with as many as somebody changes it to meanwhile: it sets up a game, plays it and looks at
-/// what is left.
+/// Plays `game` repeatedly, each time with another seed, with 1, 2, 4 and 8 workers and with a
+/// number that a thread changes meanwhile. Each call sets up a game, plays it and checks the rest.
 pub(crate) fn again_and_again(rounds: usize, game: impl Fn(&Runtime, usize)) {
     for workers in [1, 2, 4, 8] {
         let runtime = runtime(workers);
@@ -137,7 +136,7 @@ fn play_on(
 pub(crate) struct Count(Arc<AtomicU64>);
 
 impl Count {
-    /// Counts one; returns how many there were before.
+    /// Adds one; returns the previous count.
     pub(crate) fn one(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst)
     }
@@ -146,7 +145,7 @@ impl Count {
         self.0.fetch_add(n, Ordering::SeqCst);
     }
 
-    /// Takes one back.
+    /// Subtracts one.
     pub(crate) fn back(&self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
