@@ -1,9 +1,9 @@
-//! Where fibers settle: those of one spawn line are spread over the workers if they stay, and
-//! kept together if they only talk; those that hold their threads start apart.
+//! Where fibers settle: those of one spawn line are spread over the workers if they stay, and kept
+//! together if they only communicate; those that hold their threads start apart.
 //!
 //! Most tests compare where fibers started. They run alone all the same: a worker that another process
 //! delays for 4 ms loses the fibers that were placed on it.
-// Under ThreadSanitizer threads take so long to wake up that fibers placed on them are taken back.
+// Under ThreadSanitizer threads wake so slowly that fibers placed on them are taken back.
 #![cfg(not(any(pirn_free, pirn_tsan)))]
 
 use std::collections::{HashMap, VecDeque};
@@ -49,7 +49,7 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// The calling fiber has started.
+    /// Records the start of the calling fiber.
     pub(crate) fn note(&self) {
         thread_local!(static HERE: u8 = const { 0 });
         let thread = HERE.with(|here| ptr::from_ref(here).addr());
@@ -57,13 +57,13 @@ impl Seen {
         self.0.threads[at].store(thread, Ordering::SeqCst);
     }
 
-    /// How many fibers have noted their threads.
+    /// Returns how many fibers have recorded their threads.
     pub(crate) fn count(&self) -> usize {
         let noted = |thread: &&AtomicUsize| thread.load(Ordering::SeqCst) != 0;
         self.0.threads.iter().filter(noted).count()
     }
 
-    /// How many fibers started on each thread that started some, most first.
+    /// Returns how many fibers started on each thread that started some, most first.
     pub(crate) fn shares(&self) -> Vec<usize> {
         let mut shares = HashMap::new();
         for thread in &self.0.threads {
@@ -97,7 +97,7 @@ fn take(seen: &Seen, jobs: impl IntoIterator<Item = ()>) {
     jobs.into_iter().for_each(drop);
 }
 
-/// A job queue as one writes it with a lock.
+/// A typical job queue with a lock.
 #[derive(Default)]
 struct Queue {
     jobs: pirn::sync::Mutex<(VecDeque<()>, bool)>,
@@ -294,7 +294,7 @@ fn alone_servers_are_spread() {
     }
 }
 
-/// Whatever the order of arrivals, the fibers that stay are spread.
+/// In any order of arrivals, the fibers that stay are spread.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_arrivals_of_any_kind_are_spread() {
@@ -368,8 +368,8 @@ fn alone_arrivals_of_any_kind_are_spread() {
     }
 }
 
-/// The same while other threads take the processors away from the workers: a worker that waits
-/// for a processor does not count as stuck.
+/// The same while other threads take the processors away from the workers: a worker that waits for
+/// a processor does not count as stuck.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fibers_are_spread_on_a_busy_machine() {
@@ -417,14 +417,14 @@ fn class_of(runtime: &Handle, file: &str, line: u32) -> Option<LineClass> {
     here.map(|known| known.class)
 }
 
-/// Fibers of one line that only pass messages to each other are kept on one worker, once that is
-/// known of the line.
+/// Fibers of one line that only pass messages to each other are kept on one worker, once the line
+/// has that history.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_talkers_of_one_line_come_together() {
     const TRIPS: usize = 20_000;
-    // By then the line is known. After it a worker that happens to be awake may still take one of the
-    // two; a line that is spread has them apart in every round.
+    // By then the line is known. After it a worker that happens to be awake may still take one of the two; a
+    // line that is spread has them apart in every round.
     const KNOWN: usize = 5;
     let runtime = runtime(2);
     let mut apart = Vec::new();
@@ -465,7 +465,7 @@ fn alone_talkers_of_one_line_come_together() {
     assert!(stolen <= 5, "apart in rounds {apart:?}");
 }
 
-/// Fibers of a line that is known to block get a thread each.
+/// Fibers of a line with a history of blocking get a thread each.
 #[test]
 fn blocking_lines_get_threads() {
     const FIBERS: usize = 12;
@@ -485,7 +485,7 @@ fn blocking_lines_get_threads() {
     };
     let first = burst();
     assert!(first.len() <= 3, "{first:?}");
-    // The monitor finds out which fibers have held their threads for long.
+    // The monitor detects which fibers have held their threads for long.
     let mut second = Vec::new();
     let known = (0..5).any(|_| {
         second = burst();
@@ -502,8 +502,8 @@ fn blocking_lines_get_threads() {
     );
 }
 
-/// Fibers that compute, and then wait for each other in the system, all start, though their line is
-/// known for computing and there are more of them than threads for that.
+/// Fibers that compute, and then wait for each other in the system, all start, though their line
+/// has a history of computing and there are more of them than threads for that.
 #[test]
 fn computing_fibers_that_block_for_each_other_meet() {
     const FIBERS: usize = 12;
@@ -529,7 +529,7 @@ fn computing_fibers_that_block_for_each_other_meet() {
     }
 }
 
-/// A thread's processor time is spent until `stop`.
+/// Uses a thread's processor time until `stop`.
 fn hog(stop: &AtomicBool) {
     compute_until("the end", || stop.load(Ordering::SeqCst));
 }
@@ -574,8 +574,8 @@ fn alone_a_fresh_fiber_starts_beside_computing_ones() {
     );
 }
 
-/// Sleeps end in time beside fibers that compute, if these were spawned by a line that is known for
-/// that.
+/// Sleeps end in time beside computing fibers, if the spawn line of those has a history of
+/// computing.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_sleeps_beside_known_hogs() {
@@ -646,8 +646,8 @@ fn a_computation_runs_apart() {
     }
 }
 
-/// A computation that asks ends when its caller is cancelled; one that began under a cancelled
-/// token runs all the same.
+/// A computation that checks for interrupts ends when its caller is cancelled; one that began under
+/// a cancelled token runs all the same.
 #[test]
 fn a_computation_is_cancelled_with_its_caller() {
     let runtime = runtime(2);
@@ -674,8 +674,8 @@ fn a_computation_is_cancelled_with_its_caller() {
     });
 }
 
-/// Computations take turns on as many threads as there are workers, or twice as many where they wait for long, and
-/// all of them end.
+/// Computations take turns on as many threads as there are workers, or twice as many where they wait for
+/// long, and all of them end.
 #[test]
 fn computations_take_turns() {
     let runtime = runtime(2);
@@ -701,7 +701,9 @@ fn computations_take_turns() {
     assert!(most.into_inner() <= 4);
 }
 
-/// A fiber that asks to start apart does, and one that asks not to does not, whatever its line has done.
+/// A fiber that is configured to start apart does,
+/// and one configured not to does not, with any
+/// history of its line.
 #[test]
 fn apart_is_obeyed() {
     let runtime = runtime(2);
@@ -720,7 +722,7 @@ fn apart_is_obeyed() {
     };
     let is_member = |name: &str| name == "pirn-0" || name == "pirn-1";
     assert!(!is_member(&place(Some(true), Duration::ZERO)));
-    // The line becomes known for holding its thread.
+    // The line gets a history of holding its thread.
     eventually("it is known", || {
         let name = place(None, Duration::from_millis(60));
         !is_member(&name)
@@ -737,8 +739,8 @@ fn apart_is_obeyed() {
     assert!(!is_member(&name.unwrap()));
 }
 
-/// Without spreading fibers start where they are found; evenly spread are also those that talk and
-/// those that end soon.
+/// Without spreading fibers start where they are found; with even spreading, also those that
+/// communicate and those that end soon are spread.
 #[test]
 fn spread_is_obeyed() {
     let started = |spread| {

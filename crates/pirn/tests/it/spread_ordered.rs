@@ -43,6 +43,6 @@ fn fewest(runtime: &Runtime, workers: usize) -> usize {
 fn alone_jobs_in_order_are_shared() {
     let mut shares: Vec<_> = (0..10).map(|_| fewest(&runtime(2), 2)).collect();
     shares.sort_unstable();
-    // In one run of ten the system may keep a worker from a processor.
+    // In one run of ten the system may delay a worker.
     assert!(shares[1] >= JOBS / 3, "{shares:?} of {JOBS} jobs");
 }

@@ -1,4 +1,4 @@
-//! Where fibers start that were placed on workers that do not come to them.
+//! Where fibers start that were placed on workers that do not start them.
 // Under ThreadSanitizer a worker that has just been woken seems stuck, too.
 #![cfg(not(any(pirn_free, pirn_tsan)))]
 
@@ -10,8 +10,8 @@ use pirn::runtime::Builder;
 use crate::rig::{compute_until, eventually};
 use crate::spread::Seen;
 
-/// Fibers that were placed on two workers, which then compute for long, are shared out between the two
-/// others: the one that finds them does not keep them all.
+/// Fibers that were placed on two workers, which then compute for long, are divided between the two others:
+/// the one that finds them does not keep them all.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_fibers_of_stuck_workers_are_spread() {
