@@ -53,7 +53,7 @@ fn a_scope_on_a_plain_thread() {
     });
 }
 
-/// A scope waits for children of children, whoever spawned them last.
+/// A scope waits for children of children, whatever fiber spawned them last.
 #[test]
 fn a_scope_waits_for_grandchildren() {
     on_every_shape(|runtime| {
@@ -115,8 +115,7 @@ fn scopes_in_sequence() {
     });
 }
 
-/// The first panic of an unjoined child is raised when all have ended, whatever the body
-/// returned.
+/// The first panic of an unjoined child is raised when all have ended, whatever the body returned.
 #[test]
 fn the_first_panic_of_a_child_is_raised() {
     alone(|| {
@@ -137,7 +136,7 @@ fn the_first_panic_of_a_child_is_raised() {
                         ended.fetch_add(1, Ordering::SeqCst);
                     });
                 }
-                // What has not started would not start any more.
+                // An unstarted child would no longer start.
                 until(&started, 10);
                 drop((first, second));
                 started.fetch_add(1, Ordering::SeqCst);
@@ -148,7 +147,7 @@ fn the_first_panic_of_a_child_is_raised() {
     });
 }
 
-/// A panic that was joined is its joiner's alone.
+/// A panic that was joined is reported to its joiner alone.
 #[test]
 fn a_joined_panic_is_not_raised_again() {
     alone(|| {
@@ -162,8 +161,8 @@ fn a_joined_panic_is_not_raised_again() {
     });
 }
 
-/// When the body panics its children are still waited for, and the panic goes on; a child's
-/// panic goes before it.
+/// When the body panics its children are still waited for, and the panic continues; a child's panic
+/// takes precedence.
 #[test]
 fn a_body_that_panics_waits_for_its_children() {
     alone(|| {
@@ -186,7 +185,7 @@ fn a_body_that_panics_waits_for_its_children() {
                             panic_any("child");
                         }
                     });
-                    // What has not started would not start any more.
+                    // An unstarted child would no longer start.
                     until(&started, 11);
                     panic_any("body");
                 })
@@ -200,7 +199,7 @@ fn a_body_that_panics_waits_for_its_children() {
     });
 }
 
-/// Results come back through handles; a dropped one detaches, and the scope still waits.
+/// Results are returned by handles; a dropped one detaches, and the scope still waits.
 #[test]
 fn handles_of_a_scope() {
     alone(|| {
@@ -220,8 +219,8 @@ fn handles_of_a_scope() {
     });
 }
 
-/// O6. A handle that is forgotten is as one that is dropped, but for its fiber's memory: the
-/// scope waits for the fiber, which borrows, and raises its panic.
+/// O6. A forgotten handle is equivalent to a dropped one, but for its fiber's memory: the scope
+/// waits for the fiber, which borrows, and raises its panic.
 #[test]
 #[expect(clippy::mem_forget, reason = "what is tested")]
 fn a_forgotten_handle() {
@@ -243,7 +242,7 @@ fn a_forgotten_handle() {
     });
 }
 
-/// `wait` returns when the children so far have ended, and the scope goes on.
+/// `wait` returns when the present children have ended, and the scope remains usable.
 #[test]
 fn waiting_inside_the_body() {
     on_every_shape(|runtime| {
@@ -267,7 +266,7 @@ fn waiting_inside_the_body() {
     });
 }
 
-/// `wait_timeout` says whether all have ended, and waits no longer than asked.
+/// `wait_timeout` returns whether all have ended, and waits no longer than asked.
 #[test]
 fn waiting_with_a_limit() {
     for crew in [Crew::Fibers, Crew::Threads] {
@@ -347,7 +346,7 @@ fn many_wait_for_one_scope() {
     }
 }
 
-/// Children have names and stacks of their own choice, and keep them to themselves.
+/// Children have names and stacks of their own, which do not apply to other fibers.
 #[test]
 fn children_are_built_like_other_fibers() {
     alone(|| {
@@ -371,7 +370,7 @@ fn children_are_built_like_other_fibers() {
     });
 }
 
-/// A builder spawns nothing in a scope that has been cancelled, and gives the closure back.
+/// A builder spawns nothing in a cancelled scope, and returns the closure.
 #[test]
 fn a_cancelled_scope_takes_no_fiber_of_a_builder() {
     pirn::scope(|s| {
@@ -383,8 +382,8 @@ fn a_cancelled_scope_takes_no_fiber_of_a_builder() {
     });
 }
 
-/// A9. A scope on a runtime that has ended takes nothing: closures are dropped or come back,
-/// and the scope ends.
+/// A9. A scope on an ended runtime admits nothing: closures are dropped or returned, and the scope
+/// ends.
 #[test]
 fn a_scope_on_a_runtime_that_ended() {
     let drops = Drops::default();
@@ -402,8 +401,8 @@ fn a_scope_on_a_runtime_that_ended() {
     });
 }
 
-/// Whoever waits for a scope while spawns into it are refused is not forgotten: a child that
-/// is not to be counts for a moment only.
+/// A waiter for a scope is not forgotten while spawns into the scope are rejected: a rejected child
+/// counts for a moment only.
 #[test]
 fn refused_spawns_wake_who_waits() {
     let ended = runtime(1).handle();
@@ -423,8 +422,8 @@ fn refused_spawns_wake_who_waits() {
     });
 }
 
-/// A7. A channel lives apart from the scopes it was used in: when one ends, by a panic too,
-/// or its fibers are cancelled, the channel stays open and keeps what is in it.
+/// A7. A channel is independent of the scopes that used it: when one ends, by a panic too, or its
+/// fibers are cancelled, the channel stays open and keeps its values.
 #[test]
 fn channels_outlive_scopes() {
     alone(|| {
@@ -432,7 +431,7 @@ fn channels_outlive_scopes() {
         let begun = AtomicUsize::new(0);
         let raised = catch_unwind(AssertUnwindSafe(|| {
             pirn::scope(|s| {
-                // Joined: what has not started when the scope panics does not start.
+                // Joined: an unstarted child does not start after the scope's panic.
                 s.spawn(|| tx.send(1).unwrap()).join().unwrap();
                 let waiting = s.spawn(|| {
                     begun.fetch_add(1, Ordering::SeqCst);
@@ -479,8 +478,8 @@ fn alone_a_scope_of_many_children_stays_flat() {
     });
 }
 
-/// A7. A channel made inside a scope's fiber goes on when the scope has ended, and a channel
-/// from outside is not closed by the end of a scope that used it.
+/// A7. A channel created inside a scope's fiber works after the scope has ended, and a channel from
+/// outside is not closed by the end of a scope that used it.
 #[test]
 fn channels_live_apart_from_scopes() {
     on_every_shape(|runtime| {

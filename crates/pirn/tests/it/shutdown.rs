@@ -1,4 +1,4 @@
-//! Shutdown: in time, with everything that can end ended, and the rest named.
+//! Shutdown: in time, with every fiber ended that can be, and the rest named.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use pirn::{Interrupt, JoinHandle, channel};
 use crate::crew::runtime;
 use crate::rig::{Drops, LONG, SCHEDULERS, compute_until, eventually, scaled, shaped};
 
-/// A9, F20. Ten thousand parked and ten thousand queued fibers: shutdown returns in time,
-/// and whatever any of them captured is dropped exactly once.
+/// A9, F20. Ten thousand parked and ten thousand queued fibers: shutdown returns in time, and each
+/// capture is dropped exactly once.
 #[test]
 fn parked_and_queued_fibers_end() {
     let n = scaled(10_000);
@@ -76,8 +76,8 @@ fn parked_and_queued_fibers_end() {
     }
 }
 
-/// F20. What does not end in time is reported, by name where its worker can tell; the rest
-/// ends, and the fiber goes on.
+/// F20. A fiber that does not end in time is reported, by name if its worker can; the others end,
+/// and it keeps running.
 #[test]
 fn what_does_not_end_is_reported_by_name() {
     let runtime = runtime(2);
@@ -108,8 +108,8 @@ fn what_does_not_end_is_reported_by_name() {
     assert_eq!(stubborn.join().unwrap(), 17, "wakes still reach it");
 }
 
-/// F20. A fiber that sits in a system call, or computes, is reported by where it was
-/// spawned, and shutdown does not wait for it.
+/// F20. A fiber in a system call, or computing, is reported with its spawn line, and shutdown does
+/// not wait for it.
 #[test]
 fn a_raw_sleeper_is_reported() {
     let runtime = runtime(1);
@@ -132,7 +132,7 @@ fn a_raw_sleeper_is_reported() {
     let at = error.fibers()[0].spawned_at;
     assert_eq!((at.file(), at.line()), (file!(), line));
     gate.store(true, Ordering::SeqCst);
-    // It comes back from its system call into a runtime that is over, and learns it.
+    // It returns from its system call into an ended runtime, and gets the error.
     assert_eq!(sleeper.join().unwrap(), Err(Interrupt::Cancelled));
 }
 
@@ -172,8 +172,8 @@ fn shutdown_from_inside_returns_at_once() {
     }
 }
 
-/// O13. A runtime that is dropped while a panic unwinds cancels what waits in it: the panic comes
-/// out, instead of a wait for fibers whose work is never going to come.
+/// O13. A runtime that is dropped while a panic unwinds cancels its waiting fibers: the panic
+/// propagates, instead of a wait for fibers that may never end.
 #[test]
 fn a_panic_does_not_wait_for_servers() {
     for workers in [1, 2] {
@@ -204,7 +204,7 @@ fn a_panic_does_not_wait_for_servers() {
     }
 }
 
-/// O13. A runtime that is made while a panic unwinds, to clean up, does its work.
+/// O13. A runtime that is created while a panic unwinds, for cleanup, does its work.
 #[test]
 fn a_destructor_may_use_a_runtime() {
     struct CleansUp<'a>(&'a Arc<AtomicUsize>);
@@ -230,7 +230,7 @@ fn a_destructor_may_use_a_runtime() {
     assert_eq!(cleaned.load(Ordering::SeqCst), 8);
 }
 
-/// A shutdown with nothing to do is over at once; so is one of a runtime that never ran.
+/// A shutdown without fibers returns at once; so does one of a runtime that never ran.
 #[test]
 fn an_idle_runtime_shuts_down_at_once() {
     for scheduler in SCHEDULERS {
@@ -246,7 +246,7 @@ fn an_idle_runtime_shuts_down_at_once() {
     }
 }
 
-/// A9. What a cancelled fiber still spawns is refused, and dropped once.
+/// A9. Spawns of a cancelled fiber are rejected, and dropped once.
 #[test]
 fn spawns_during_shutdown_are_refused() {
     let drops = Drops::default();
@@ -268,14 +268,14 @@ fn spawns_during_shutdown_are_refused() {
     assert_eq!(drops.count(), 2);
 }
 
-/// A scope never returns early: its children are waited for, though the runtime is shutting
-/// down and they take no notice.
+/// A scope never returns early: it waits for its children, though the runtime is shutting down and
+/// they ignore that.
 #[test]
 fn a_scope_outlives_a_shutdown() {
     let runtime = runtime(2);
     let gate = Arc::new(AtomicBool::new(false));
     let open = Arc::clone(&gate);
-    // Of its code: a fiber that counts as started may still be refused.
+    // Of its code: a fiber that counts as started may still be rejected.
     let running = Arc::new(AtomicBool::new(false));
     let runs = Arc::clone(&running);
     let parent = runtime.spawn(move || {
@@ -298,7 +298,7 @@ fn a_scope_outlives_a_shutdown() {
     assert_eq!(parent.join().unwrap(), 5);
 }
 
-/// Storms of everything while the shutdown comes: nothing hangs, nothing is dropped twice.
+/// Storms of every kind during the shutdown: nothing hangs, nothing is dropped twice.
 #[test]
 fn shutdown_in_the_middle_of_everything() {
     for round in 0..scaled(60) {
@@ -334,7 +334,9 @@ fn shutdown_in_the_middle_of_everything() {
     }
 }
 
-/// A worker that tells nothing in time leaves a fiber that no report has: the shutdown fails all the same.
+/// A worker that does not answer in time leaves a
+/// fiber that is in no report: the shutdown fails
+/// all the same.
 #[test]
 fn a_shutdown_fails_though_no_fiber_is_told() {
     let asleep = Arc::new(AtomicBool::new(true));

@@ -1,4 +1,4 @@
-//! Scopes whose fibers fail, are supervised, are raced; groups that are values.
+//! Scopes with fibers that fail, are supervised, are raced; groups that are values.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ impl From<Interrupt> for Failed {
     }
 }
 
-/// K5. The first error cancels the others and is what the scope returns, when all have ended.
+/// K5. The first error cancels the others and is returned by the scope, when all have ended.
 #[test]
 fn the_first_error_wins() {
     on_every_shape(|runtime| {
@@ -52,7 +52,7 @@ fn the_first_error_wins() {
     });
 }
 
-/// Without an error there is the body's result, and the children's by their handles.
+/// Without an error the scope returns the body's result, and the handles return the children's.
 #[test]
 fn no_error_no_fuss() {
     on_every_shape(|runtime| {
@@ -88,8 +88,8 @@ fn the_bodys_error_counts_like_a_childs() {
     });
 }
 
-/// Cancelled by somebody else: who did not start, or failed for that reason, makes the scope
-/// fail with the interrupt; who succeeded all the same does not.
+/// Cancelled from outside: a child that did not start, or failed for that reason, makes the scope
+/// fail with the interrupt; a child that succeeded all the same does not.
 #[test]
 fn a_try_scope_that_is_cancelled_from_outside() {
     alone(|| {
@@ -122,7 +122,7 @@ fn a_try_scope_that_is_cancelled_from_outside() {
     });
 }
 
-/// A panic goes before any error, joined or not.
+/// A panic takes precedence over any error, joined or not.
 #[test]
 fn a_panic_goes_before_errors() {
     alone(|| {
@@ -165,7 +165,7 @@ fn an_unjoined_panic_cancels_at_once() {
                         assert_eq!(check(), Ok(()), "somebody may still join it");
                         drop(child);
                     }
-                    // Nobody else ends this.
+                    // Nothing else ends this.
                     sleep(LONG)
                 })
             }));
@@ -201,8 +201,8 @@ fn supervised_panics_stay_apart() {
     });
 }
 
-/// K6. What is to happen when a scope is left happens after the last child, newest first,
-/// and before the scope returns.
+/// K6. Exit callbacks of a scope run after the last child, newest first, and before the scope
+/// returns.
 #[test]
 fn on_exit_comes_after_the_last_child() {
     on_every_shape(|runtime| {
@@ -236,8 +236,8 @@ fn on_exit_comes_after_the_last_child() {
     });
 }
 
-/// K6. The same when the body panics: the calls come after the last child, and the panic after the
-/// calls.
+/// K6. The same when the body panics: the calls run after the last child, and the panic continues
+/// after the calls.
 #[test]
 fn on_exit_comes_after_a_body_that_panics() {
     let part = || {
@@ -353,7 +353,7 @@ fn several_at_once() {
     });
 }
 
-/// What the caller is interrupted by reaches those that run for it.
+/// An interrupt of the caller reaches the fibers that run for it.
 #[test]
 fn several_are_interrupted_with_their_caller() {
     alone(|| {
@@ -379,8 +379,8 @@ fn several_are_interrupted_with_their_caller() {
     });
 }
 
-/// Scopes in scopes with panics at random: every panic that was raised is raised again, once,
-/// and every fiber that started has ended.
+/// Nested scopes with panics at random: every raised panic is raised again, once, and every fiber
+/// that started has ended.
 #[test]
 fn nested_scopes_with_panics() {
     fn tree(depth: usize, seed: usize, alive: &AtomicUsize) {
@@ -445,7 +445,7 @@ fn deeply_nested_scopes_are_cancelled() {
     });
 }
 
-/// What a scope that may fail spawns elsewhere, or only if it can, counts like the rest.
+/// Fibers that a scope with errors spawns elsewhere, or by a fallible spawn, count like the rest.
 #[test]
 fn a_try_scope_spawns_elsewhere_and_if_it_can() {
     on_every_shape(|runtime| {
@@ -484,7 +484,7 @@ fn a_try_scope_spawns_elsewhere_and_if_it_can() {
     });
 }
 
-/// A runtime that takes nothing any more gives the closure back, and the scope has not failed.
+/// A runtime that admits nothing any more returns the closure, and the scope has not failed.
 #[test]
 fn a_try_scope_of_a_runtime_that_has_ended() {
     let gone = runtime(1);
