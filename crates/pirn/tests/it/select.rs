@@ -1,4 +1,4 @@
-//! What a select promises.
+//! Promises of a select.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -44,8 +44,8 @@ fn default_runs_when_nothing_is_possible() {
 
 #[test]
 fn what_is_always_possible_somewhere_is_not_missed() {
-    /// Moves a value from one channel to the other when it is looked at first, as another
-    /// party may at any time, and never completes.
+    /// When it is first polled, moves a value from one channel to the other, as another party may
+    /// at any time, and never completes.
     struct Mover<F: Fn()>(F, AtomicBool);
     impl<F: Fn()> Waitable for Mover<F> {
         type Output = ();
@@ -228,7 +228,7 @@ fn an_interrupt_goes_to_its_arm_or_to_the_first_channel() {
     assert!(fiber.join().unwrap());
 }
 
-/// Each kind of arm that an interrupt can go to has it as its error. The value of a send comes back.
+/// Each kind of arm that can receive an interrupt has it as its error. The value of a send is returned.
 #[test]
 fn an_interrupt_is_an_error_of_every_arm_that_has_one() {
     let token = Token::new();
@@ -295,7 +295,7 @@ fn a_value_that_was_not_sent_comes_back() {
     assert_eq!(rx.recv(), Ok(4));
 }
 
-/// A select that would itself be the partner of a send does not find that a send is possible.
+/// A select that would itself be the partner of a send does not report that a send is possible.
 #[test]
 fn a_select_is_not_ready_for_itself() {
     for sends in [false, true] {
@@ -320,8 +320,8 @@ fn a_select_is_not_ready_for_itself() {
     }
 }
 
-/// Of several cases that are possible each wins as often as any other, wherever it stands among
-/// them and among others that are not.
+/// Of several possible cases each wins as often as any other, at any position among them and among
+/// impossible ones.
 #[test]
 fn every_possible_case_has_its_turn() {
     for (possible, others) in [(2, 0), (3, 0), (5, 0), (20, 0), (3, 3), (3, 20)] {

@@ -1,4 +1,4 @@
-//! The rules of a choice: which case wins, what becomes of the others, what may be in it.
+//! The rules of a choice: which case wins, the effect on the others, and the allowed contents.
 
 use std::cell::Cell;
 use std::sync::Mutex;
@@ -56,8 +56,8 @@ fn two_possible_cases_share_the_wins() {
     }
 }
 
-/// J3. When an arm runs, the select waits nowhere any more: on no channel that lost is there
-/// anybody to receive or to send.
+/// J3. When an arm runs, the select is in no queue any more: on a channel that lost, no partner is
+/// found for a receive or a send.
 #[test]
 fn a_case_that_lost_waits_no_more() {
     for winner in [true, false] {
@@ -85,7 +85,7 @@ fn a_case_that_lost_waits_no_more() {
     }
 }
 
-/// J4. A token of `unpark` neither ends a select that does not ask for it, nor is it lost.
+/// J4. A token of `unpark` neither ends a select that does not request it, nor is it lost.
 #[test]
 fn a_select_leaves_the_token_alone() {
     for crew in CREWS {
@@ -110,7 +110,7 @@ fn a_select_leaves_the_token_alone() {
     }
 }
 
-/// J7. What is in a channel is received before its close is told.
+/// J7. Values in a channel are received before its close is reported.
 #[test]
 fn a_buffered_value_comes_before_the_close() {
     let (tx, rx) = bounded(2);
@@ -123,7 +123,7 @@ fn a_buffered_value_comes_before_the_close() {
             after(LONG) => panic!("it is possible"),
         }
     }
-    // The same for one that waits already: of a value and a close, the value comes first.
+    // The same for a waiting select: of a value and a close, the value is received first.
     alone(|| {
         let (tx, rx) = bounded(1);
         let never = never::<u8>();
@@ -179,7 +179,7 @@ impl Waitable for Flag {
     }
 }
 
-/// A waitable that waits itself, though it should not, for so many rounds.
+/// A waitable that itself waits, against its contract, for so many rounds.
 struct Waits(Cell<u32>, fn());
 
 impl Waitable for Waits {
@@ -192,7 +192,7 @@ impl Waitable for Waits {
     fn publish(&self, ticket: Ticket) -> bool {
         (self.1)();
         self.0.set(self.0.get() - 1);
-        // If it has not had to wait after all, the ticket is good.
+        // If it has not had to wait after all, the ticket is valid.
         ticket.wake();
         true
     }
@@ -200,8 +200,8 @@ impl Waitable for Waits {
     fn unpublish(&self, _: Ticket) {}
 }
 
-/// G1, G4. How a wait of the waitable's own has ended is not taken for the end of the wait
-/// that it is part of.
+/// G1, G4. The end of a wait inside a waitable is not mistaken for the end of the wait that it is
+/// part of.
 #[test]
 fn a_waitable_that_waits_decides_nothing() {
     let handed = || {
@@ -251,8 +251,7 @@ fn a_waitable_that_waits_decides_nothing() {
     }
 }
 
-/// J5, G1. Everything that can be waited for in one select, each made possible in its turn
-/// while the select waits.
+/// J5, G1. All kinds of cases in one select, each made possible in its turn while the select waits.
 #[test]
 fn everything_fits_into_one_select() {
     for crew in CREWS {
@@ -264,7 +263,8 @@ fn everything_fits_into_one_select() {
     }
 }
 
-/// Waits for eleven things, of which only the one numbered `turn` comes; tells which came.
+/// Waits for eleven cases, of which only the one numbered `turn` becomes possible; returns the
+/// winner.
 fn one_of_all(turn: usize) -> usize {
     let (plain, from_plain) = bounded(0);
     let (to_wanted, wanted) = bounded::<u8>(0);
@@ -350,7 +350,7 @@ impl<F: Fn()> Waitable for Trigger<F> {
 }
 
 /// Selects on `other`, which `make_possible` makes possible while the cases are published: before
-/// `other` is, or after that, as it happens.
+/// or after `other` itself is.
 fn wins_when_made_possible<C: pirn::select::Case>(
     other: &mut C,
     make_possible: impl Fn(),
@@ -363,8 +363,8 @@ fn wins_when_made_possible<C: pirn::select::Case>(
     assert_eq!(select.wait_timeout(LONG), Ok(Some(1)));
 }
 
-/// A case that becomes possible while the select publishes its cases wins, and leaves nothing
-/// behind.
+/// A case that becomes possible while the select publishes its cases wins, and no registration is
+/// left.
 #[test]
 fn a_case_may_become_possible_at_any_moment() {
     for _ in 0..40 {
@@ -405,8 +405,8 @@ fn a_case_may_become_possible_at_any_moment() {
     }
 }
 
-/// A fiber that waits until an operation on a rendezvous channel would not wait is told of a partner
-/// that comes to wait, alone or in a select.
+/// A fiber that waits until an operation on a rendezvous channel would not wait is notified of an arriving
+/// partner, alone or in a select.
 #[test]
 fn a_partner_that_waits_makes_the_other_side_ready() {
     for sends in [false, true] {
@@ -443,7 +443,7 @@ fn a_partner_that_waits_makes_the_other_side_ready() {
                             _ = select.wait();
                         }
                     });
-                    // They have one worker with the caller, so they have come to their waits.
+                    // They have one worker with the caller, so they have reached their waits.
                     (0..100).for_each(|_| pirn::yield_now());
                     assert!(!partner.is_finished());
                     let is_ready = watches.is_finished();
@@ -456,7 +456,7 @@ fn a_partner_that_waits_makes_the_other_side_ready() {
     }
 }
 
-/// A channel of a clock is ready when its moment has come.
+/// A timer channel is ready when its moment has arrived.
 #[test]
 fn a_clock_makes_its_channel_ready() {
     let rx = after(Duration::from_millis(1));
