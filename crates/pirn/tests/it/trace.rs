@@ -1,5 +1,5 @@
-//! The trace of a run: every run of a fiber is there, nothing is there twice, and what woke
-//! whom is connected.
+//! The trace of a run: each run of a fiber is there once, and each wake is connected with its
+//! waker.
 
 use std::collections::HashSet;
 use std::fs;
@@ -19,7 +19,7 @@ fn file(name: &str) -> PathBuf {
     directory.join(format!("{name}-{}.json", std::process::id()))
 }
 
-/// Something of everything: fibers that talk, yield, sleep and end.
+/// Some of everything: fibers that communicate, yield, sleep and end.
 fn work(runtime: &Runtime) {
     runtime.scope(|s| {
         let (tx, rx) = channel::bounded(2);
@@ -54,7 +54,7 @@ fn every_run_of_a_fiber_is_a_slice() {
         for workers in [1, 2, 4, 8] {
             let path = file("slices");
             let builder = Runtime::builder().workers(workers).scheduler(scheduler);
-            // No stand-ins, however slow the machine is: a track for each worker.
+            // No standby workers, however slow the machine is: a track for each worker.
             let builder = builder.max_threads(workers);
             let runtime = builder.trace(&path).build().unwrap();
             work(&runtime);
@@ -85,8 +85,8 @@ fn every_run_of_a_fiber_is_a_slice() {
     }
 }
 
-/// A fiber that another one wakes is met by an arrow from there, and slices have the names of
-/// fibers, whatever is in them.
+/// An arrow leads from the waker to a woken fiber, and slices have the names of fibers, with any
+/// characters in them.
 #[test]
 fn names_and_arrows() {
     let path = file("names");
@@ -108,11 +108,11 @@ fn names_and_arrows() {
         .collect();
     assert_eq!(named, ["Park", "end"]);
     let wakes = trace.arrows.iter().filter(|(.., name)| name == "wake");
-    // The sleeper, and whoever joins it.
+    // The sleeper, and its joiner.
     assert_eq!(wakes.count(), 2);
 }
 
-/// The trace can be asked for while the runtime runs, as often as one likes: it is whole each
+/// The trace can be requested while the runtime runs, any number of times: it is complete each
 /// time, also when events are overwritten meanwhile.
 #[test]
 fn a_trace_of_a_running_runtime_is_whole() {
@@ -128,7 +128,7 @@ fn a_trace_of_a_running_runtime_is_whole() {
         });
     }
     let mut lost = 0;
-    // To write 200,000 takes a sanitizer that looks for races a minute.
+    // A thread sanitizer takes a minute to write 200,000.
     let events = if cfg!(pirn_tsan) { 20_000 } else { 200_000 };
     for _ in 0..scaled(3) {
         eventually("many events come", || {
@@ -137,7 +137,7 @@ fn a_trace_of_a_running_runtime_is_whole() {
         let mut out = Vec::new();
         runtime.write_trace(&mut out).unwrap();
         assert!(out.ends_with(b"\n]}\n"), "it was cut off");
-        // To read it takes a sanitizer that looks for races half a minute; a race is in writing it.
+        // A thread sanitizer takes half a minute to read it; a race would be in the writing.
         if cfg!(pirn_tsan) {
             continue;
         }
@@ -154,7 +154,7 @@ fn a_trace_of_a_running_runtime_is_whole() {
     fs::remove_file(&path).unwrap();
 }
 
-/// A runtime that keeps no events says so.
+/// A runtime that keeps no events reports that.
 #[test]
 fn no_trace_where_none_is_kept() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
@@ -175,7 +175,7 @@ fn the_environment_asks_for_a_trace() {
         let second = Runtime::new().unwrap();
         second.run(|| ());
         drop(second);
-        // As a program does that has been told to: destructors do not run.
+        // Like a program that is told to exit: destructors do not run.
         std::process::exit(3);
     });
     let Some(ended) = ended else { return };
@@ -188,8 +188,8 @@ fn the_environment_asks_for_a_trace() {
     }
 }
 
-/// A path that cannot be written is an error when the runtime is built; a disk that is full
-/// later costs the trace, and nothing else.
+/// An unwritable path is an error when the runtime is built; a disk that is full later costs the
+/// trace, and nothing else.
 #[test]
 fn a_trace_that_cannot_be_written() {
     let nowhere = "no-such-directory/trace.json";

@@ -1,15 +1,16 @@
-//! What a trace must be so that the viewers of the trace-event format show all of it.
+//! The rules of a trace, so that the viewers of the trace-event format show all of it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
-/// What is in a trace.
+/// The content of a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    /// By thread: when each slice begins and ends, in order, in nanoseconds, and why it ends.
+    /// By thread: the beginning and the end of each slice, in order, in nanoseconds, and the reason
+    /// of its end.
     pub(crate) slices: BTreeMap<u64, Vec<Slice>>,
-    /// From which thread to which, and what kind.
+    /// Source thread, target thread and kind.
     pub(crate) arrows: Vec<(u64, u64, String)>,
     /// Names of threads.
     pub(crate) threads: BTreeMap<u64, String>,
@@ -27,10 +28,9 @@ pub(crate) struct Slice {
     end: u64,
 }
 
-/// Reads `text` and holds it to the format.
+/// Parses `text` and checks the format.
 ///
-/// # Panics
-/// If it is anything else.
+/// # Panics If it violates the format.
 pub(crate) fn check(text: &str) -> Trace {
     let json: Value = serde_json::from_str(text).expect("JSON");
     assert_eq!(json["displayTimeUnit"], "ns");
@@ -108,8 +108,8 @@ fn check_slices(trace: &mut Trace) {
     }
 }
 
-/// An arrow has two ends, in the order of time; it leaves from within a slice and meets one
-/// at its beginning.
+/// An arrow has two ends, in the order of time; it leaves from within a slice and ends at the
+/// beginning of one.
 fn check_arrows(trace: &mut Trace, begins: &Ends, ends: &Ends) {
     let ids = |ends: &Ends| ends.keys().copied().collect::<HashSet<_>>();
     assert_eq!(ids(begins), ids(ends), "arrows with one end");
