@@ -1,4 +1,4 @@
-//! When the system has no more threads or no more memory for stacks to give.
+//! The system has no more threads or no more memory for stacks.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,16 +10,16 @@ use pirn::{Runtime, channel};
 
 use crate::rig::{LONG, SCHEDULERS, apart, compute_until, data, eventually, reserved};
 
-/// Address space for everything that is made here but threads: less than one's stack.
+/// Address space for all allocations of these tests but threads: less than the stack of a thread.
 const SPARE: usize = 1 << 20;
 
-/// Lets the process have `more` bytes of address space beyond what it has; `None` takes the
-/// limit away.
+/// Limits the process to `more` bytes of address space beyond its current use; `None` removes the
+/// limit.
 fn limit(more: Option<usize>) {
     set_limit(libc::RLIMIT_AS, more.map(|more| reserved() + more));
 }
 
-/// The same for memory that can be written to.
+/// The same for writable memory.
 fn limit_data(more: Option<usize>) {
     set_limit(libc::RLIMIT_DATA, more.map(|more| data() + more));
 }
@@ -30,7 +30,7 @@ fn set_limit(resource: libc::__rlimit_resource_t, most: Option<usize>) {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: the system fills in what is ours.
+    // SAFETY: the system writes to local variables.
     let got = unsafe { libc::getrlimit(resource, &raw mut limit) };
     assert_eq!(got, 0);
     limit.rlim_cur = most.map_or(limit.rlim_max, |most| most as libc::rlim_t);
@@ -39,13 +39,13 @@ fn set_limit(resource: libc::__rlimit_resource_t, most: Option<usize>) {
     assert_eq!(set, 0);
 }
 
-/// Calls `f` while the process can have no further thread.
+/// Calls `f` while the process cannot create a thread.
 fn without_threads(f: impl FnOnce()) {
     let gate = RwLock::new(());
     std::thread::scope(|s| {
         let held = gate.write().unwrap();
         limit(Some(SPARE));
-        // The stacks of threads that have ended are still there for others.
+        // The stacks of ended threads can still be reused.
         let waits = || drop(gate.read().unwrap());
         while std::thread::Builder::new().spawn_scoped(s, waits).is_ok() {}
         f();
@@ -54,18 +54,18 @@ fn without_threads(f: impl FnOnce()) {
     });
 }
 
-/// Nobody looks for deadlocks: that would be one thread more.
+/// Without the deadlock detector, which would be one thread more.
 const ALONE: [(&str, &str); 1] = [("PIRN_DEADLOCK", "off")];
 
 fn threads() -> usize {
     fs::read_dir("/proc/self/task").expect("is there").count()
 }
 
-/// A worker whose thread cannot be made leaves its work to the others, and is tried again:
-/// once there are threads, it runs.
+/// If a worker's thread cannot be created the other workers do its work, and the worker is tried
+/// again: once threads are available, it runs.
 #[test]
 fn a_worker_without_a_thread() {
-    /// More than start while the first fiber is on its way.
+    /// More than start while the first fiber is being started.
     const WORKERS: usize = 32;
     let part = || {
         for scheduler in SCHEDULERS {
@@ -76,7 +76,7 @@ fn a_worker_without_a_thread() {
                 .on_thread_start(move || _ = starts.fetch_add(1, Ordering::SeqCst))
                 .build()
                 .unwrap();
-            // The stacks are there before there is nothing more, and `std` has made the signal stacks of the
+            // The stacks exist before the limit applies, and `std` has created the signal stacks of the
             // threads that start: it aborts if it cannot.
             runtime.run(|| ());
             std::thread::sleep(Duration::from_millis(50));
@@ -116,8 +116,8 @@ fn a_worker_without_a_thread() {
     }
 }
 
-/// A runtime that finds memory or threads for a part of itself only is refused, and what had
-/// been made of it is gone.
+/// If a runtime finds memory or threads only for a part of itself the build fails, and the created
+/// part is released.
 #[test]
 fn a_runtime_without_threads_is_refused() {
     let part = || {
@@ -181,7 +181,7 @@ fn memory_for_few_stacks() {
 /// size is not spawned.
 #[test]
 fn no_memory_for_one_stack() {
-    /// More than is left.
+    /// More than is available.
     const LARGE: usize = 64 << 20;
     let part = || {
         let runtime = Runtime::builder().workers(1).build().unwrap();

@@ -1,5 +1,5 @@
-//! Bugs planted on fibers, which the sanitizer that this was built with must report. Ignored
-//! by an ordinary run of the tests, since the report ends the process.
+//! Planted bugs on fibers, which the sanitizer of this build must report. Ignored by an ordinary
+//! run of the tests, since the report ends the process.
 
 /// Two fibers on two workers write one value without any order between them.
 #[test]
@@ -67,7 +67,7 @@ fn seeded_race_between_two_polls() {
     });
 }
 
-/// A fiber forgets what it has allocated.
+/// A fiber leaks an allocation.
 #[test]
 #[ignore = "ends with a report"]
 #[cfg(pirn_asan)]
@@ -79,7 +79,7 @@ fn seeded_leak_on_a_fiber() {
     assert_eq!(leak.join().unwrap(), 1_000);
 }
 
-/// A fiber reads what another has freed.
+/// A fiber reads memory that another has freed.
 #[test]
 #[ignore = "ends with a report"]
 #[cfg(pirn_asan)]
@@ -118,7 +118,7 @@ fn seeded_overrun_on_a_fiber_stack() {
     assert_eq!(overrun.join().unwrap(), 0);
 }
 
-/// A future that is polled beside its fiber forgets what it has allocated.
+/// A future that is polled beside its fiber leaks an allocation.
 #[test]
 #[ignore = "ends with a report"]
 #[cfg(pirn_asan)]

@@ -1,4 +1,4 @@
-//! What semaphores promise.
+//! Promises of semaphores.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn a_large_request_is_not_starved_by_small_ones() {
                 });
                 until(arrived, place + 1);
             }
-            // Two are there, but they are being saved up.
+            // Two are available, but reserved.
             assert_eq!(semaphore.available(), 2);
             assert!(semaphore.try_acquire(1).is_none());
             assert!(semaphore.acquire_timeout(1, SHORT).unwrap().is_none());
@@ -83,7 +83,7 @@ fn a_large_request_is_not_starved_by_small_ones() {
     });
 }
 
-/// Large ones and small ones without end: the large one has its turn, from fibers and threads.
+/// Large requests and small ones without end: the large one has its turn, from fibers and threads.
 #[test]
 fn a_stream_of_small_requests_lets_a_large_one_through() {
     for workers in [1, 2, 4, 8] {
@@ -93,7 +93,7 @@ fn a_stream_of_small_requests_lets_a_large_one_through() {
             let mut jobs = Jobs::new();
             for _ in 0..2 {
                 jobs.add(|| {
-                    // Inside nearly always, so that seldom are both free.
+                    // Holds a permit nearly always, so that both are seldom free.
                     let mut rounds = 0;
                     while over.load(Ordering::SeqCst) == 0 {
                         let permit = semaphore.acquire(1).unwrap();
@@ -115,7 +115,7 @@ fn a_stream_of_small_requests_lets_a_large_one_through() {
     }
 }
 
-/// Two are free and somebody waits for three; when that one leaves, who wants one gets it.
+/// Two are free and a waiter needs three; when it leaves, a waiter for one gets it.
 #[test]
 fn who_stands_first_and_gives_up_lets_those_behind_go_on() {
     for workers in [1, 2] {
@@ -138,7 +138,7 @@ fn who_stands_first_and_gives_up_lets_those_behind_go_on() {
             for _ in 0..2 {
                 jobs.add(|| {
                     until(&held, 1);
-                    // Until the large request stands in line, or has given up already.
+                    // Until the large request is queued, or has given up already.
                     while passed.load(Ordering::SeqCst) == 0
                         && semaphore.try_acquire(0).is_some()
                     {
@@ -165,7 +165,7 @@ fn who_is_cancelled_in_front_lets_those_behind_go_on() {
                 arrived.fetch_add(1, Ordering::SeqCst);
                 let denied = semaphore.acquire(2).unwrap_err();
                 assert_eq!(denied, AcquireError::Interrupted(Interrupt::Cancelled));
-                // Sticky, and seen before the permit that is free.
+                // Sticky, and reported before the permit that is free.
                 assert!(semaphore.acquire(1).is_err());
                 assert!(semaphore.acquire_timeout(1, LONG).is_err());
             });
@@ -242,7 +242,7 @@ fn permits_can_be_added_and_forgotten() {
             fibers.into_iter().for_each(|fiber| fiber.join().unwrap());
         });
         assert_eq!(semaphore.available(), 1);
-        // What was forgotten may be made again, what is out may not.
+        // A forgotten permit may be created again, an outstanding one may not.
         semaphore.add(MOST - 1);
         let out = semaphore.acquire(5).unwrap();
         let panicked = catch_unwind(AssertUnwindSafe(|| semaphore.add(1)));

@@ -1,4 +1,4 @@
-//! A signal cancels what it is to cancel, and does again what it did when nobody waits for it.
+//! A signal cancels its tokens, and has its previous effect again when its last guard is dropped.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use pirn::{Interrupt, channel};
 use crate::rig::{Ended, apart, eventually, on_every_shape};
 
 pub(crate) fn send(signal: &str) {
-    // The shell has a `kill` of its own.
+    // The shell has a built-in `kill`.
     let line = format!("kill {signal} {}", std::process::id());
     let kill = Command::new("sh").args(["-c", &line]).status();
     assert!(kill.unwrap().success());
@@ -26,7 +26,7 @@ pub(crate) fn assert_passed(ended: Option<Ended>) {
     }
 }
 
-/// SIGTERM interrupts the fibers under a token, and the process goes on.
+/// SIGTERM interrupts the fibers under a token, and the process continues.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn kill_cancels_what_is_under_the_token() {
@@ -59,7 +59,7 @@ fn kill_cancels_what_is_under_the_token() {
     ));
 }
 
-/// Whoever waits for the token itself goes on: fiber or thread.
+/// A waiter for the token itself resumes: fiber or thread.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn kill_ends_a_wait_for_the_token() {
@@ -78,7 +78,7 @@ fn kill_ends_a_wait_for_the_token() {
     ));
 }
 
-/// Two guards for one signal: both are told, and when one has gone the other still is.
+/// Two guards for one signal: both are notified, and after the drop of one the other still is.
 #[test]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
 fn every_guard_is_told() {
@@ -125,7 +125,7 @@ extern "C" fn count(_signal: libc::c_int) {
     SEEN.fetch_add(1, Ordering::SeqCst);
 }
 
-/// A handler of the program's own comes back; one that was set meanwhile stays.
+/// A handler of the program is restored; one that was set meanwhile stays.
 #[test]
 #[expect(unsafe_code, reason = "handlers are the system's")]
 #[cfg_attr(pirn_tsan, ignore = "the sanitizer holds signals back")]
@@ -158,7 +158,7 @@ fn the_last_guard_restores_a_handler() {
     ));
 }
 
-/// What nobody can wait for is an error that names it, and leaves everything as it was.
+/// A signal that cannot be received is an error that names it, without side effects.
 #[test]
 fn a_signal_that_cannot_be_waited_for_is_named() {
     let stop = Token::new();
@@ -174,7 +174,7 @@ fn a_signal_that_cannot_be_waited_for_is_named() {
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().contains(name), "{error}");
     }
-    // The C library keeps this one for itself.
+    // The C library reserves this one.
     #[cfg(target_os = "linux")]
     {
         let error = cancel_on(&[Signal::from_raw(32)], &stop).unwrap_err();
@@ -186,7 +186,7 @@ fn a_signal_that_cannot_be_waited_for_is_named() {
     assert_eq!(pirn::cancel::check(), Ok::<(), Interrupt>(()));
 }
 
-/// A thread that waits for a signal does nothing but that.
+/// A thread that waits for a signal does nothing else.
 #[test]
 #[cfg(target_os = "linux")]
 fn waiting_for_a_signal_wakes_nobody() {

@@ -1,4 +1,4 @@
-//! A fiber that runs on while others wait for its worker is named, once for each time.
+//! A fiber that keeps running while others wait for its worker is named, once for each time.
 
 use std::process::exit;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn reports() -> u64 {
     Handle::current().metrics().slow_fibers
 }
 
-/// Computes for that long.
+/// Computes for a duration.
 fn spin(length: Duration) {
     let start = Instant::now();
     compute_until("time passes", || start.elapsed() >= length);
@@ -50,9 +50,9 @@ fn lines(ended: &Ended) -> Vec<&str> {
         .collect()
 }
 
-/// P5. Others wait while one fiber spins for 300 ms: it is named once, and how long that took;
-/// when it does so again a second later, it is named with both.
-// Settled: whoever may migrate does not wait behind it.
+/// P5. Others wait while one fiber spins for 300 ms: it is named once, with the duration; when it
+/// does so again a second later, it is named with both.
+// Settled: a fiber that may migrate does not wait behind it.
 #[cfg(not(pirn_free))]
 #[test]
 fn a_fiber_that_holds_others_up_is_named_once() {
@@ -109,7 +109,7 @@ fn a_fiber_that_holds_others_up_is_named_once() {
     }
 }
 
-/// Whoever is woken from outside waits in the mailbox, and counts too.
+/// A fiber woken from outside waits in the mailbox, and counts too.
 #[test]
 fn mail_counts() {
     let builder = Runtime::builder().workers(1).slow_fiber(Some(THRESHOLD));
@@ -130,7 +130,7 @@ fn mail_counts() {
     assert_eq!(runtime.metrics().slow_fibers, 1);
 }
 
-/// Nobody is named who holds nobody up, or who gives way, and no worker that sleeps.
+/// No fiber is named that delays no other, or that yields, and no sleeping worker.
 #[test]
 fn nobody_else_is_named() {
     // Longer than a busy machine keeps a thread from running.
@@ -140,7 +140,7 @@ fn nobody_else_is_named() {
     // Alone.
     runtime.run(|| spin(2 * long));
     assert_eq!(runtime.metrics().slow_fibers, 0, "alone");
-    // In company, giving way now and then.
+    // Beside others, with a yield now and then.
     runtime.scope(|s| {
         for _ in 0..3 {
             s.spawn(|| {
@@ -157,7 +157,7 @@ fn nobody_else_is_named() {
     assert_eq!(runtime.metrics().total.rescues, 0);
 }
 
-/// A threshold of no time at all cannot be used.
+/// A threshold of zero is an error.
 #[test]
 fn no_time_is_no_threshold() {
     let refused = Runtime::builder().slow_fiber(Some(Duration::ZERO)).build();

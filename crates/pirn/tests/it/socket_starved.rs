@@ -1,4 +1,4 @@
-//! No descriptor to be had: who accepts waits, at next to no cost, and goes on as soon as there is
+//! No descriptor is available: `accept` waits, at almost no cost, and resumes as soon as there is
 //! one.
 
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::crew::runtime;
 use crate::rig::{LONG, SLACK, apart, scaled};
 use crate::wires::listener;
 
-/// How long it is starved, to see what that costs.
+/// How long descriptors are exhausted, to measure the cost.
 const STARVED: Duration = Duration::from_secs(2);
 
 /// The system's "too many open files".
@@ -24,8 +24,9 @@ const EMFILE: i32 = 24;
 /// A stream, and when it was accepted.
 type Accepted = (TcpStream, Instant);
 
-/// `accept` says that there is no descriptor. `incoming` waits, which takes less than a twentieth
-/// of a processor, however many wait; and each descriptor that comes free is accepted into soon.
+/// `accept` reports that there is no descriptor. `incoming` waits, which takes less than a
+/// twentieth of a processor, with any number of waiters; and each descriptor that becomes available
+/// is soon used for a connection.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_descriptors_run_out() {
@@ -83,14 +84,14 @@ fn starve(workers: usize, listeners: usize) {
         assert_eq!(server.join().unwrap(), Some(Interrupt::Cancelled));
     }
     // A twentieth. In a build that is not optimised the same attempts take up to twice that (1.5 to 6.5 in a
-    // hundred, from machine to machine); how many there are is counted by `accepting`'s own tests.
+    // hundred, from machine to machine); `accepting`'s own tests count them.
     let most = STARVED * if cfg!(debug_assertions) { 15 } else { 5 } / 100 * SLACK;
     assert!(spent < most, "{spent:?} while it waits");
     assert!(waits[rounds / 2] < Duration::from_millis(200), "{waits:?}");
     drop(clients);
 }
 
-/// Processor time that the process has used, to a hundredth of a second: read without a new
+/// Returns the processor time of the process, to a hundredth of a second: read without a new
 /// descriptor.
 struct ProcessorTime(File);
 
@@ -110,7 +111,7 @@ impl ProcessorTime {
     }
 }
 
-/// Takes all descriptors that are left.
+/// Takes all remaining descriptors.
 fn hoard() -> Vec<File> {
     let mut hoard = Vec::new();
     while let Ok(file) = File::open("/dev/null") {
@@ -129,7 +130,7 @@ fn serve(
         for stream in listener.incoming() {
             match stream {
                 Ok(stream) => {
-                    // Nobody listens once the test has failed.
+                    // The receiver is dropped once the test has failed.
                     let _ = tell.send((stream, Instant::now()));
                 }
                 Err(error) => return Interrupt::of(&error),
@@ -139,13 +140,13 @@ fn serve(
     })
 }
 
-/// Frees one descriptor after the other; returns how long each lay there.
+/// Closes one descriptor after the other; returns how long each was unused.
 fn measure(
     hoard: &mut Vec<File>,
     accepted: &Receiver<Accepted>,
     rounds: usize,
 ) -> Vec<Duration> {
-    // What is accepted stays, so each descriptor is good for one.
+    // Accepted connections stay open, so each descriptor serves one.
     let mut kept = Vec::with_capacity(rounds);
     (0..rounds)
         .map(|round| {

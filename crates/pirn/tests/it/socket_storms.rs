@@ -1,4 +1,4 @@
-//! Many sockets at once: deadlines that all come together, numbers that are used again at once,
+//! Many sockets at once: deadlines that expire together, descriptors that are reused at once,
 //! workers that are stuck meanwhile.
 
 use std::io::{ErrorKind, Read, Write};
@@ -19,7 +19,7 @@ use crate::wires::{at_once, connection, converse, echo, listener, reset};
 
 const WORKERS: [usize; 3] = [1, 2, 4];
 
-/// A pair of streams, and what the one has been sent and has read so far.
+/// A pair of streams, and what one end has been sent and has read so far.
 struct Line {
     one: UnixStream,
     other: UnixStream,
@@ -27,9 +27,9 @@ struct Line {
     read: usize,
 }
 
-/// Ten thousand reads whose deadlines all come at about the same time, which is when bytes come for
-/// half of them: each ends with its byte or with the time that is up, no byte is lost or read
-/// twice, and the sockets serve again.
+/// Ten thousand reads with deadlines that expire at about the same time, just as bytes arrive for
+/// half of them: each ends with its byte or with a timeout, no byte is lost or read twice, and the
+/// sockets remain usable.
 #[test]
 fn deadlines_come_all_at_once() {
     const ROUNDS: usize = 10;
@@ -38,7 +38,7 @@ fn deadlines_come_all_at_once() {
         runtime(workers).run(|| {
             let mut lines: Vec<Line> = (0..lines).map(|_| line()).collect();
             for round in 0..ROUNDS {
-                // Late enough that some bytes come before, early enough that some come after.
+                // Late enough that some bytes arrive before, early enough that some arrive after.
                 let at = pirn::time::now() + Duration::from_millis(10 + 2 * round as u64);
                 scope(|s| {
                     for (index, line) in lines.iter_mut().enumerate() {
@@ -86,7 +86,7 @@ fn line() -> Line {
 }
 
 /// Reads one byte, the next after `read` others, with a deadline around the read, or with a limit
-/// of its own; returns how many came.
+/// of its own; returns how many arrived.
 fn read_until(one: &UnixStream, at: Instant, own: bool, read: usize) -> usize {
     let mut byte = [0; 1];
     let mut stream = one;
@@ -112,12 +112,12 @@ fn read_until(one: &UnixStream, at: Instant, own: bool, read: usize) -> usize {
     }
 }
 
-/// Ten thousand connections that come and go while a worker is stuck for a second, some hundred at a
-/// time: sockets, what is known of sockets, and memory return to where they were.
+/// Ten thousand short connections while a worker is stuck for a second, some hundred at a time: sockets,
+/// their records, and memory return to where they were.
 #[test]
 fn connections_come_and_go_beside_a_stuck_worker() {
     let name = "socket_storms::connections_come_and_go_beside_a_stuck_worker";
-    // What is counted is the process's; to look up where the worker is stuck takes memory too.
+    // The counts are the process's; a lookup of where the worker is stuck takes memory too.
     let set = [("PIRN_STALL_SIGNAL", "0")];
     if let Some(ended) = apart(name, &set, || WORKERS.into_iter().for_each(come_and_go)) {
         assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
@@ -176,7 +176,7 @@ fn come_and_go(workers: usize) {
     server.join().unwrap();
 }
 
-/// Echoes whatever comes in, until it is cancelled.
+/// Echoes all input, until it is cancelled.
 fn serve(listener: &TcpListener) {
     scope::supervise(|s| {
         for stream in listener.incoming() {
@@ -187,7 +187,7 @@ fn serve(listener: &TcpListener) {
     });
 }
 
-/// While one worker is stuck, connections whose fibers are on the other ones go on: each has
+/// While one worker is stuck, connections with fibers on the other ones keep working: each has
 /// hundreds of answers before that one is released.
 #[test]
 fn a_stuck_worker_holds_up_only_its_own() {
@@ -268,8 +268,8 @@ fn talk(runtime: &Runtime, over: &Arc<AtomicBool>) -> Talk {
     }
 }
 
-/// Numbers of descriptors that are closed and opened again at once, by fibers of several workers,
-/// while others wait with limits: everybody gets its own bytes, or has its time up.
+/// Descriptor numbers that are closed and opened again at once, by fibers of several workers, while
+/// others wait with limits: each fiber gets its own bytes, or a timeout.
 #[test]
 fn numbers_are_used_again_at_once() {
     const FIBERS: usize = 16;
@@ -304,7 +304,7 @@ fn exchange(own: u32) {
         if sends {
             (&other).write_all(&own.to_ne_bytes()).unwrap();
         }
-        // Else it is closed by whoever gets it back, after the read.
+        // Otherwise its receiver closes it, after the read.
         (!closes).then_some(other)
     });
     let mut bytes = [0; 4];

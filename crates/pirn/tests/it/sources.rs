@@ -31,10 +31,10 @@ const NAMES: [&str; 6] = [
 /// How many fibers yield, and how many chains there are.
 const EACH: usize = 20;
 
-/// The most turns of others before what is due has its own. The worker looks at timers and its inbox every 61 dispatches,
-/// at the injector every 127, in whole rounds. What it finds goes behind all that is ready: between two of those it runs
-/// at most one fiber of the ring, and three of the `next` slot before each. In a single queue it takes one fiber each time
-/// that it looks at the injector, where all wait that have not started.
+/// The most turns of other fibers before a due source is served. The worker checks timers and its inbox every
+/// 61 dispatches, at the injector every 127, in whole rounds. The fibers found are queued behind all ready
+/// ones: between two of those it runs at most one fiber of the ring, and three of the `next` slot before
+/// each. In a single queue it takes one fiber at each check of the injector, which holds all fresh fibers.
 const fn most(scheduler: Scheduler) -> usize {
     match scheduler {
         Scheduler::SingleQueue => 3 * 61 * (2 * EACH + 6),
@@ -45,13 +45,13 @@ const fn most(scheduler: Scheduler) -> usize {
 /// How many fibers are ready at a time at most: those that yield, the pair, the one that asks a thread, its friend.
 const READY: usize = EACH + 4;
 
-/// So many turns of each source make a test.
+/// The test lasts so many turns of each source.
 const ENOUGH: usize = 100;
 
 /// More turns than any source may need for that.
 const AT_LAST: usize = 2 * ENOUGH * most(Scheduler::SingleQueue);
 
-/// Turns, counted, and what they were given to.
+/// Turns, counted, and the source of each.
 #[derive(Default)]
 struct Board {
     turns: AtomicUsize,
@@ -64,7 +64,7 @@ struct Board {
 }
 
 impl Board {
-    /// A fiber runs.
+    /// Counts a turn of a fiber.
     fn turn(&self) {
         let turn = self.turns.fetch_add(1, SeqCst) + 1;
         if self.alarm.lock().unwrap().is_some_and(|at| now() >= at) {
@@ -84,12 +84,12 @@ impl Board {
         self.due[source].load(SeqCst) != 0
     }
 
-    /// There is something of this source to be served.
+    /// Marks the source as due.
     fn expect(&self, source: usize) {
         self.due[source].store(self.turns.load(SeqCst).max(1), SeqCst);
     }
 
-    /// It is served by the fiber that runs.
+    /// The running fiber serves the source.
     fn serve(&self, source: usize) {
         self.turn();
         let due = self.due[source].swap(0, SeqCst);
@@ -129,7 +129,8 @@ fn pair(board: &Arc<Board>) {
     partner.fiber().unpark();
 }
 
-/// Has a thread spawn and wake, and keeps the worker until it has: so the turn in which that was is known.
+/// Spawns and wakes from a thread, and keeps the worker until that is done: so the turn of the event is
+/// known.
 fn from_outside(runtime: &Runtime, board: &Arc<Board>) {
     let (handle, own) = (runtime.handle(), Arc::clone(board));
     let woken = runtime.spawn(move || {
@@ -181,7 +182,7 @@ fn each_is_served_within_a_bound() {
 }
 
 fn serve_all(scheduler: Scheduler) {
-    // No second thread, which a busy machine would call for.
+    // No second thread, which a busy machine would activate.
     let builder = Runtime::builder().workers(1).max_threads(1);
     let runtime = builder.scheduler(scheduler).build().unwrap();
     let board = Arc::new(Board::default());

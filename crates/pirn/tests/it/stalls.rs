@@ -1,5 +1,5 @@
 //! Fibers that keep their worker while started fibers wait behind them are reported: which, why,
-//! since when, how many wait, and what to do about it; and nothing else is.
+//! since when, how many wait, and the remedy; and no others are.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -13,13 +13,13 @@ use pirn::{Runtime, channel};
 
 use crate::rig::{Ended, apart, compute_until, eventually};
 
-/// What keeps the worker.
+/// The fiber that keeps the worker.
 const CULPRITS: [&str; 4] = ["compute", "sleep", "pipe", "lock"];
 
-/// What waits behind it.
+/// The fiber that waits behind it.
 const VICTIMS: [&str; 5] = ["sleeper", "ready", "channel", "unpark", "socket"];
 
-/// Within this a stall is to be reported.
+/// A stall must be reported within this time.
 const BOUND: Duration = Duration::from_secs(1);
 
 /// The parameters that a test passes to the process that it starts.
@@ -28,7 +28,7 @@ fn case() -> Vec<String> {
     case.split(' ').map(str::to_owned).collect()
 }
 
-/// Starts fibers that wait over and over, and returns once they do.
+/// Starts fibers that wait repeatedly, and returns once they do.
 fn start_victims(runtime: &Runtime, victim: &str) {
     if victim == "nothing" {
         return;
@@ -70,7 +70,7 @@ fn start_victims(runtime: &Runtime, victim: &str) {
 
 /// Starts `n` fibers that keep their workers until a stall has been noticed.
 ///
-/// `forever`: the holder of the lock waits for something that never comes.
+/// `forever`: the holder of the lock waits for an event that never occurs.
 fn start_culprits(runtime: &Runtime, culprit: &str, n: usize, forever: bool) {
     let handle = runtime.handle();
     let noticed = move || handle.metrics().slow_fibers > 0;
@@ -84,13 +84,13 @@ fn start_culprits(runtime: &Runtime, culprit: &str, n: usize, forever: bool) {
             if forever {
                 pirn::park();
             }
-            // While the others come.
+            // Until the others have queued.
             pirn::sleep(Duration::from_millis(100)).unwrap();
         });
         starts.recv().unwrap();
     }
     let (pipe, writer) = std::io::pipe().unwrap();
-    // Held open: nothing ever comes.
+    // Held open: no data ever arrives.
     Box::leak(Box::new(writer));
     let pipe = Arc::new(pipe);
     for _ in 0..n {
@@ -124,7 +124,7 @@ fn stall(name: &str, workers: &str, culprit: &str, n: usize, victim: &str) -> bo
     told(name, &set, culprit, victim).is_some()
 }
 
-/// As [`stall`], with this environment; what was said on standard error.
+/// Like [`stall`], with this environment; returns the standard error.
 #[track_caller]
 fn told(name: &str, set: &[(&str, &str)], culprit: &str, victim: &str) -> Option<String> {
     let ended = apart(name, set, || {
@@ -142,7 +142,7 @@ fn told(name: &str, set: &[(&str, &str)], culprit: &str, victim: &str) -> Option
         eprintln!("noticed after {} ms", took.as_millis());
         assert!(took < BOUND || victim == "nothing", "{took:?}");
         if std::env::var_os("PIRN_TEST_LINGERS").is_some() {
-            // While names of functions are looked up.
+            // During the lookup of function names.
             thread::sleep(Duration::from_secs(3));
         }
         exit(0);
@@ -191,7 +191,7 @@ fn alone_each_culprit_is_reported() {
     }
 }
 
-/// A stall is seen in whatever way the delayed fiber waits.
+/// A stall is detected in every kind of wait of the delayed fiber.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_each_victim_is_seen() {
@@ -221,7 +221,7 @@ fn alone_crowds_of_culprits_are_reported() {
     }
 }
 
-/// A report says where the fiber was: which system call, which functions.
+/// A report contains where the fiber was: which system call, which functions.
 #[cfg(target_arch = "x86_64")]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -247,8 +247,8 @@ fn alone_a_report_has_frames() {
     }
 }
 
-/// The report names the case that a fiber waits for a lock of std that another fiber of the same
-/// worker holds, also if nothing is ready behind it.
+/// The report identifies a fiber that waits for a lock of std held by another fiber of the same
+/// worker, also if no fiber is ready behind it.
 #[cfg(target_arch = "x86_64")]
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
@@ -274,7 +274,8 @@ fn alone_a_lock_across_a_wait_is_named() {
     }
 }
 
-/// Without signals there is a report all the same, without what only the thread can say.
+/// Without signals there is a report all the same, without the parts that only the thread can
+/// supply.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_signals_can_be_turned_off() {
@@ -291,7 +292,7 @@ fn alone_signals_can_be_turned_off() {
     assert!(!said.contains("pirn: where"), "{said}");
 }
 
-/// Reports can be turned off; then no look is taken.
+/// Reports can be turned off; then there is no check.
 #[test]
 fn reports_can_be_turned_off() {
     let builder = Runtime::builder().workers(1).slow_fiber(None);
@@ -303,8 +304,8 @@ fn reports_can_be_turned_off() {
     assert_eq!(runtime.metrics().slow_fibers, 0);
 }
 
-/// Nothing is reported that holds no fiber up: one that computes or blocks alone, or beside fibers
-/// that wait for something that has not come.
+/// A fiber that delays no other is not reported: one that computes or blocks alone, or beside
+/// fibers that wait for an event that has not occurred.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_who_holds_nobody_up_is_not_reported() {
@@ -323,7 +324,7 @@ fn alone_who_holds_nobody_up_is_not_reported() {
     let _ = sleeper.join();
 }
 
-/// A stall's length is counted when it has ended.
+/// A stall's duration is counted when it has ended.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_lengths_are_counted() {

@@ -1,4 +1,4 @@
-//! The states of fibers and workers: by name, and only along the ways that there are.
+//! The states of fibers and workers: by name, and with the documented transitions only.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use pirn::{Runtime, channel};
 use crate::crew::for_ever;
 use crate::rig::{SCHEDULERS, compute_until, eventually, scaled};
 
-/// Whether one leads to the other, over any number of steps.
+/// Returns whether one leads to the other, over any number of steps.
 fn leads<S: Copy + PartialEq>(all: &[S], from: S, to: S, step: fn(S, S) -> bool) -> bool {
     let mut seen = vec![from];
     let mut at = 0;
@@ -27,7 +27,8 @@ fn leads<S: Copy + PartialEq>(all: &[S], from: S, to: S, step: fn(S, S) -> bool)
     seen.contains(&to)
 }
 
-/// The ways are those of the pictures: from the beginning to an end, and never back from there.
+/// The transitions are those of the diagrams: from the beginning to an end, and never back from
+/// there.
 #[test]
 fn the_ways_lead_somewhere() {
     let fiber = |from, to| leads(&State::ALL, from, to, State::may_become);
@@ -51,7 +52,7 @@ fn the_ways_lead_somewhere() {
     assert!(!WorkerState::Dead.may_become(WorkerState::Draining));
 }
 
-/// A report tells which fiber runs, which could, and which waits.
+/// A report distinguishes running, ready and waiting fibers.
 #[test]
 fn a_report_names_the_states() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
@@ -77,7 +78,7 @@ fn a_report_names_the_states() {
     assert_eq!(reporter.join().unwrap(), (between, None));
 }
 
-/// A worker is told as what it does: no thread yet, busy, asleep, sent away, gone.
+/// A worker is reported with its state: no thread yet, busy, asleep, retired, ended.
 #[test]
 fn workers_have_states() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
@@ -100,7 +101,7 @@ fn workers_have_states() {
     });
     eventually("all sleep", || all(WorkerState::Asleep));
 
-    // Sent away, with a fiber that waits on it.
+    // Retired, with a fiber that waits on it.
     let (tx, rx) = channel::bounded::<()>(0);
     let fibers: Vec<_> = (0..16)
         .map(|_| {
@@ -125,9 +126,9 @@ fn workers_have_states() {
     });
 }
 
-/// F1, C11. Six hundred runtimes, one after the other, with 24 fibers each that do everything that
-/// changes a state: in a debug build a step that is not in the pictures ends the process. What
-/// is seen from outside meanwhile could have come of what was seen before.
+/// F1, C11. Six hundred runtimes, one after the other, with 24 fibers each that take every
+/// transition: in a debug build a step that is not in the diagrams ends the process. Each state
+/// observed from outside is reachable from the one observed before.
 #[test]
 fn a_storm_of_lives() {
     let lives = scaled(600);

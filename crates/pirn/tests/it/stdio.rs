@@ -15,7 +15,7 @@ use crate::rig::{Directory, eventually, on_every_shape, scaled};
 
 const PART: &str = "PIRN_STDIO_PART";
 
-/// This binary again, to run the test of that name, which finds `PART` set.
+/// Returns a command for this binary, to run the test of that name, with `PART` set.
 fn again(name: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", name, "--nocapture", "--test-threads=1"]);
@@ -28,8 +28,8 @@ fn is_part() -> bool {
     std::env::var_os(PART).is_some()
 }
 
-/// Waiting for input holds no worker, can be limited, and loses nothing; what is written arrives
-/// in order with what is printed.
+/// A wait for input holds no worker, can be limited, and loses nothing; written data arrives in
+/// order with printed data.
 #[test]
 fn input_is_waited_for_and_output_is_written() {
     if is_part() {
@@ -94,7 +94,7 @@ fn echo() {
     stderr().write_all(b"an error, too\n").unwrap();
 }
 
-/// As `std` prints.
+/// Prints like `std`.
 fn print_line(text: &str) {
     io::stdout().write_all(text.as_bytes()).unwrap();
 }
@@ -126,7 +126,7 @@ fn input_and_output_may_be_files() {
     });
 }
 
-/// Everything arrives, and the first error ends it, but for what is to be tried again.
+/// Everything arrives, and the first error ends it, except retryable ones.
 #[test]
 fn copying_passes_everything_on() {
     struct Moody(u32);
@@ -153,8 +153,8 @@ fn copying_passes_everything_on() {
     assert_eq!(error.kind(), ErrorKind::WriteZero);
 }
 
-/// Two connections joined to one: far more than fits goes both ways at once, and the end of
-/// one direction leaves the other one open.
+/// Two connections joined to one: far more than the buffers hold passes in both directions at once,
+/// and the end of one direction leaves the other one open.
 #[test]
 fn both_directions_are_copied() {
     let n = scaled(500_000);
@@ -208,7 +208,7 @@ fn threads_copy_in_both_directions() {
     }
 }
 
-/// A side that fails for good.
+/// A side that fails permanently.
 struct Broken;
 
 impl Read for &Broken {
@@ -233,8 +233,8 @@ impl HalfClose for Broken {
     }
 }
 
-/// The first error ends the other direction, which would wait for ever; so does an interrupt from
-/// outside.
+/// The first error ends the other direction, which would wait indefinitely; so does an interrupt
+/// from outside.
 #[test]
 fn an_error_ends_both_directions() {
     let runtime = runtime(1);

@@ -1,4 +1,4 @@
-//! What mutexes, condition variables and wait groups promise.
+//! Promises of mutexes, condition variables and wait groups.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -111,8 +111,8 @@ fn a_waiter_that_keeps_losing_is_handed_the_lock() {
         let served = AtomicUsize::new(0);
         pirn::scope(|s| {
             s.spawn(|| {
-                // Holds the lock whenever somebody else runs, and frees it only to take it
-                // again at once: without a hand-over nobody else ever gets it.
+                // Holds the lock whenever another fiber runs, and releases it only to acquire it
+                // again at once: without a hand-over no other fiber ever gets it.
                 let mut rounds = 0;
                 while served.load(Ordering::SeqCst) < 2 {
                     let guard = mutex.lock();
@@ -159,7 +159,7 @@ fn a_cancelled_fiber_still_locks_but_not_interruptibly() {
                 let interrupt = mutex.lock_interruptible().map(drop);
                 assert_eq!(interrupt, Err(Interrupt::Cancelled));
                 drop(mutex.lock());
-                // Sticky, and seen before the lock that is free by now.
+                // Sticky, and reported before the lock that is free by now.
                 assert!(mutex.lock_interruptible().is_err());
                 assert!(mutex.lock_timeout(LONG).is_some());
             });
@@ -265,7 +265,7 @@ fn an_interrupted_wait_comes_back_with_the_lock() {
                 let (guard, interrupt) = changed.wait_interruptible(guard).unwrap_err();
                 assert_eq!(interrupt, Interrupt::Cancelled);
                 assert!(mutex.try_lock().is_none());
-                // At once, without freeing the lock.
+                // At once, without releasing the lock.
                 assert!(changed.wait_interruptible(guard).is_err());
             });
             until(&waiting, 1);

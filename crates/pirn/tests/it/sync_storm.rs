@@ -1,4 +1,4 @@
-//! Locks and meeting points under load: nobody inside twice, nobody forgotten.
+//! Locks and meeting points under load: never two holders, no waiter forgotten.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -11,7 +11,7 @@ use crate::crew::{CREWS, Crew, Jobs};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// Counts without atomics under the lock, which is taken in every way there is.
+/// Counts without atomics under the lock, which is acquired in every way.
 fn count(crew: Crew, workers: usize, jobs_each: usize, rounds: u64) {
     let total = Mutex::new(0);
     let taken = AtomicU64::new(0);
@@ -99,8 +99,8 @@ fn condition_variables_lose_no_notification() {
     }
 }
 
-/// The notifier comes the moment the mutex is free, often before the waiter, who is busy
-/// waking a third party, has its place in the queue: nobody sees the waiter there.
+/// The notifier arrives the moment the mutex is free, often before the waiter, which is busy waking
+/// a third party, is in the queue: the notifier does not see it there.
 #[test]
 fn no_notification_falls_between_unlocking_and_waiting() {
     const ROUNDS: usize = 3_000;
@@ -173,7 +173,7 @@ fn notify_all_releases_whole_generations() {
     }
 }
 
-/// Round after round on one group, with waits that begin before, amid and after the work.
+/// Repeated rounds on one group, with waits that begin before, amid and after the work.
 #[test]
 fn wait_groups_end_every_round() {
     const PARTIES: usize = 6;
