@@ -11,7 +11,7 @@ use pirn::{Runtime, channel};
 
 use crate::rig::{LONG, SCHEDULERS, eventually};
 
-/// A panic's payload whose destructor panics.
+/// A panic payload with a panicking destructor.
 struct Explosive;
 
 impl Drop for Explosive {
@@ -20,8 +20,8 @@ impl Drop for Explosive {
     }
 }
 
-/// Runs a fiber on `runtime` and drops the runtime. If its workers have ended the drop would wait
-/// forever, so the runtime is leaked then.
+/// Runs a fiber on `runtime` and drops the runtime. If its workers have ended the drop would never
+/// return, so the runtime is leaked then.
 fn check_and_drop(runtime: Runtime, workers: usize, scheduler: Scheduler) {
     for _ in 0..20 {
         let joined = runtime.spawn(|| 5).join_timeout(LONG);

@@ -158,7 +158,7 @@ fn a_fan_on_one_stack() {
     });
 }
 
-/// A graph whose nodes run graphs.
+/// A graph with nodes that run graphs.
 #[test]
 fn graphs_on_one_stack() {
     fn layers<'env>(node: impl Fn() + Send + Copy + 'env) -> Graph<'env> {

@@ -219,7 +219,7 @@ mod states;
 /// Standard input and output, and copying.
 #[cfg(unix)]
 mod stdio;
-/// Channels and selects whose users are cancelled at random.
+/// Channels and selects with users that are cancelled at random.
 mod storm_channels;
 /// The same for joins, sleeps, scopes, groups, calls elsewhere.
 mod storm_ends;

@@ -12,7 +12,7 @@ use crate::crew::{CREWS, Jobs, alone, runtime};
 use crate::figures::within;
 use crate::rig::{LONG, SLACK, compute_until, on_every_shape, processor_time, scaled};
 
-/// A sleep takes as long as it says, on fibers and on threads.
+/// A sleep takes as long as requested, on fibers and on threads.
 #[test]
 fn a_sleep_takes_its_time() {
     for crew in CREWS {
@@ -33,7 +33,7 @@ fn a_sleep_takes_its_time() {
     }
 }
 
-/// Sleeping until a moment that has passed, or for no time, gives way once.
+/// Sleeping until a past moment, or for no time, yields once.
 #[test]
 fn a_sleep_of_no_length_yields() {
     alone(|| {
@@ -67,7 +67,7 @@ fn a_sleep_for_ever_can_be_cancelled() {
     });
 }
 
-/// A thread that parks for longer than any clock goes is woken like any other.
+/// A thread that parks for longer than any clock counts is woken like any other.
 #[test]
 fn a_thread_waits_for_ever_without_harm() {
     for length in [
@@ -126,8 +126,8 @@ fn many_timers_fire() {
     });
 }
 
-/// A limit and a wake that meet: the wait ends once, whoever wins, and the next wait of the
-/// same fiber is not ended by the loser.
+/// A limit and a wake coincide: the wait ends once, with either winner, and the loser does not end
+/// the next wait of the same fiber.
 #[test]
 fn limits_and_wakes_cross() {
     on_every_shape(|runtime| {
@@ -135,7 +135,7 @@ fn limits_and_wakes_cross() {
             for i in 0..scaled(2_000) {
                 park_timeout(Duration::from_micros(i as u64 % 120));
             }
-            // No token may be left of a timer, only of an unpark: two parks consume it.
+            // A timer must leave no token, only an unpark: two parks consume it.
             let start = now();
             park_timeout(Duration::from_millis(20));
             park_timeout(Duration::from_millis(20));
@@ -157,7 +157,7 @@ fn limits_and_wakes_cross() {
     });
 }
 
-/// A fiber whose timers are taken back before they fire leaves nothing behind.
+/// A fiber with timers that are cancelled before they fire leaves nothing behind.
 #[test]
 fn timers_taken_back_leave_nothing() {
     alone(|| {
@@ -210,7 +210,7 @@ fn ready_operations_do_not_delay_timers() {
     runtime.scope(|s| {
         s.spawn(|| {
             let (tx, rx) = channel::bounded(4);
-            // Gives up in the end, so that a timer that never comes is a failure, no hang.
+            // Gives up in the end, so that a timer that never fires is a failure, no hang.
             while !stop.load(Ordering::Relaxed)
                 && overdue.load(Ordering::Relaxed) < 9 * MOST
             {
@@ -255,7 +255,7 @@ fn a_computing_fiber_delays_its_own_worker_only() {
             flag.load(Ordering::SeqCst)
         });
     });
-    // A sleeper that came first would sleep on either worker, perhaps on this one.
+    // A sleeper spawned first would sleep on either worker, perhaps on this one.
     is_busy.recv().unwrap();
     let sleeping = runtime.spawn(move || sleep(Duration::from_millis(5)).unwrap());
     sleeping.join().unwrap();
@@ -263,10 +263,9 @@ fn a_computing_fiber_delays_its_own_worker_only() {
     computing.join().unwrap();
 }
 
-/// N1. A hundred thousand sleeps of random length on two workers: none early, none forgotten.
-/// How late they are depends on who else wants the machine; `sleepers-1m` of the benchmarks
-/// says it. A fifth of that without optimization, where a fiber's life takes five times as
-/// long.
+/// N1. A hundred thousand sleeps of random length on two workers: none early, none forgotten. How
+/// late they are depends on the other load of the machine; `sleepers-1m` of the benchmarks measures
+/// it. A fifth of that without optimization, where a fiber's life takes five times as long.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_a_hundred_thousand_sleeps_end_in_time() {
@@ -293,7 +292,7 @@ fn alone_a_hundred_thousand_sleeps_end_in_time() {
     assert_eq!(slept, n);
 }
 
-/// N8. Waits with a limit sleep until it comes: they cost next to no processor time.
+/// N8. Waits with a limit sleep until it expires: they cost next to no processor time.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_limited_waits_cost_no_processor_time() {

@@ -1,4 +1,4 @@
-//! Tokens: trees of them, who is under which, and what becomes of them.
+//! Tokens: trees of them, the code under each, and their ends.
 
 use std::panic::panic_any;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use pirn::time::{sleep, timeout};
 use crate::crew::{alone, for_ever, runtime};
 use crate::rig::{LONG, eventually, on_every_shape, scaled};
 
-/// A token that is entered adds to the ones outside: either interrupts.
+/// An entered token adds to the outer ones: either interrupts.
 #[test]
 fn an_entered_token_holds_beside_the_outer_one() {
     alone(|| {
@@ -32,7 +32,7 @@ fn an_entered_token_holds_beside_the_outer_one() {
     });
 }
 
-/// A wait under an inner token that is over hears of the outer one again, also if the outer
+/// After the end of an inner token's region a wait reports the outer one again, also if the outer
 /// one was cancelled in between.
 #[test]
 fn leaving_an_inner_token_keeps_the_outer_interrupt() {
@@ -125,7 +125,7 @@ fn alone_children_of_a_token_leave_it() {
     assert!(grown < 8 << 20, "{grown} bytes more");
 }
 
-/// The runtime's token is above everything in it, and cancelling it ends everything.
+/// The runtime's token is the root of all code in it, and cancelling it ends everything.
 #[test]
 fn the_runtimes_token_is_above_all() {
     let runtime = runtime(2);
@@ -159,7 +159,7 @@ fn the_runtimes_token_is_above_all() {
     ));
 }
 
-/// What `run` runs elsewhere is under the caller's token.
+/// Closures that `run` runs elsewhere are under the caller's token.
 #[test]
 fn what_is_run_elsewhere_is_under_the_callers_token() {
     let (here, there) = (runtime(1), runtime(1));
@@ -183,7 +183,7 @@ fn what_is_run_elsewhere_is_under_the_callers_token() {
     assert_eq!(ran, Err(Interrupt::Cancelled));
 }
 
-/// `Token::current` names what the code is under.
+/// `Token::current` returns the token in force.
 #[test]
 fn the_current_token() {
     alone(|| {
@@ -205,7 +205,7 @@ fn the_current_token() {
         assert!(!Token::current().is_cancelled());
         assert_eq!(check(), Ok(()));
     });
-    // With nothing but a deadline around: the runtime's.
+    // With only a deadline around: the runtime's.
     let runtime = runtime(1);
     let tokens = runtime.run(|| {
         let limited = timeout(LONG, Token::current).unwrap();

@@ -1,4 +1,4 @@
-//! What tests of reports stand on: fibers with names, and what is said of them.
+//! Utilities for tests of reports: fibers with names, and their lines in reports.
 
 use pirn::diag::{FiberInfo, State};
 use pirn::spawn::FiberId;
@@ -16,7 +16,7 @@ pub(crate) fn named<T: Send + 'static>(
     builder.spawn(f).expect("a fiber")
 }
 
-/// What is said of the fiber called `name`, once it waits.
+/// Returns the report on the fiber called `name`, once it waits.
 pub(crate) fn waiting(runtime: &Runtime, name: &str) -> FiberInfo {
     let mut found = None;
     eventually("it waits", || {
@@ -29,7 +29,7 @@ pub(crate) fn waiting(runtime: &Runtime, name: &str) -> FiberInfo {
     found.expect("found")
 }
 
-/// The identity of the calling thread, which has one from now on.
+/// Returns the identity of the calling thread, which has one from now on.
 pub(crate) fn own_id() -> FiberId {
     spawn::current().id()
 }

@@ -1,4 +1,4 @@
-//! Tests that cannot end fail, and say why, and with which seed.
+//! Tests that cannot end fail, with the reason and the seed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::rig::{Ended, LONG, apart, watched};
 const SEED: &[(&str, &str)] = &[("PIRN_SEED", "77")];
 const SOON: Duration = Duration::from_millis(100);
 
-/// The message of the panic that `f` raises.
+/// Returns the message of the panic that `f` raises.
 fn message(f: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(f)).expect_err("it fails");
     match panic.downcast::<String>() {
@@ -24,7 +24,7 @@ fn message(f: impl FnOnce()) -> String {
     }
 }
 
-/// A part of a test in a process of its own passes there.
+/// Checks that a part of a test passes in a process of its own.
 fn passes(
     name: &str,
     environment: &[(&str, &str)],
@@ -35,7 +35,7 @@ fn passes(
     Some(ended)
 }
 
-/// A part of a test ends its process for a deadlock.
+/// Checks that a part of a test ends its process for a deadlock.
 fn ends(name: &str, environment: &[(&str, &str)], part: impl FnOnce()) -> Option<Ended> {
     let ended = apart(name, environment, part)?;
     assert_eq!(ended.status.code(), Some(124), "{}", ended.stderr);
@@ -87,7 +87,7 @@ fn a_deadlock_fails_with_the_seed() {
     });
 }
 
-/// It is the same where a harness has the main thread, which waits for the tests.
+/// The same with a harness on the main thread, which waits for the tests.
 #[test]
 fn a_harness_does_not_count() {
     let part = "PIRN_TEST_TRIAL";
@@ -107,7 +107,7 @@ fn a_harness_does_not_count() {
     assert!(ended.status.success(), "{}: {}", ended.status, ended.stderr);
 }
 
-/// A fiber that is left behind and waits for ever fails the test; a panic of the test itself comes first.
+/// A remaining fiber that waits indefinitely fails the test; a panic of the test itself takes precedence.
 #[test]
 fn what_is_left_behind_counts() {
     passes("trials::what_is_left_behind_counts", SEED, || {
@@ -123,8 +123,8 @@ fn what_is_left_behind_counts() {
     });
 }
 
-/// A deadlock that cannot be interrupted, found by its circle though another fiber goes on: the
-/// process ends.
+/// A deadlock that cannot be interrupted, detected by its circle though another fiber keeps
+/// running: the process ends.
 #[test]
 fn locks_in_a_circle_end_the_process() {
     let ended = ends("trials::locks_in_a_circle_end_the_process", SEED, || {
@@ -157,8 +157,8 @@ fn locks_in_a_circle_end_the_process() {
     );
 }
 
-/// A lock of `std` that a fiber holds while another one wants it: the only thread never comes
-/// back.
+/// A fiber holds a lock of `std` while another one acquires it: the only thread blocks
+/// indefinitely.
 #[test]
 fn a_thread_that_is_stuck_ends_the_process() {
     let name = "trials::a_thread_that_is_stuck_ends_the_process";
@@ -190,7 +190,7 @@ fn a_thread_that_is_stuck_ends_the_process() {
     );
 }
 
-/// A thread that has kept a sender may take its time: there is a report, and no verdict.
+/// A thread that has kept a sender may be slow: there is a report, and no verdict.
 #[test]
 fn a_thread_may_take_its_time() {
     let name = "trials::a_thread_may_take_its_time";
@@ -235,7 +235,7 @@ fn what_goes_on_is_not_stuck() {
     });
 }
 
-/// What is wanted of deadlocks elsewhere holds for tests.
+/// The deadlock setting of ordinary runtimes applies to tests.
 #[test]
 fn what_is_done_is_the_users_choice() {
     let name = "trials::what_is_done_is_the_users_choice";
@@ -249,7 +249,7 @@ fn what_is_done_is_the_users_choice() {
     }
 }
 
-/// Many seeds at once, on threads of which none is a test's: no verdict on those that end.
+/// Many seeds at once, on threads that belong to no test: no verdict on those that end.
 #[test]
 fn trials_go_on_side_by_side() {
     thread::scope(|threads| {
@@ -267,7 +267,7 @@ fn trials_go_on_side_by_side() {
     });
 }
 
-/// How often the watch's thread has gone to sleep.
+/// How often the detector's thread has parked.
 fn sleeps_of_the_watch() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let statuses =
@@ -282,7 +282,7 @@ fn sleeps_of_the_watch() -> u64 {
     watch.map(count).sum()
 }
 
-/// P6. The watch looks once a second, also after it has stopped and was woken again.
+/// P6. The detector checks once a second, also after it has stopped and was woken again.
 #[test]
 fn the_watch_looks_once_a_second() {
     passes("trials::the_watch_looks_once_a_second", &[], || {

@@ -1,5 +1,5 @@
-//! Reader-writer locks, semaphores, cells and keys under load: nobody inside who must not be,
-//! nobody forgotten.
+//! Reader-writer locks, semaphores, cells and keys under load: no forbidden holder inside, no
+//! waiter forgotten.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -12,8 +12,7 @@ use crate::crew::{CREWS, Crew, Jobs};
 
 const WORKERS: [usize; 4] = [1, 2, 4, 8];
 
-/// Two numbers that are the same whenever nobody writes; the lock is taken in every way there
-/// is.
+/// Two numbers that are equal except during a write; the lock is acquired in every way.
 fn read_and_write(crew: Crew, workers: usize, jobs_each: usize, rounds: u64) {
     let lock = RwLock::new([0_u64; 2]);
     let written = AtomicU64::new(0);
@@ -197,7 +196,7 @@ fn cells_are_written_once_each() {
     }
 }
 
-/// Each set of an automatic event is somebody's wait, though half of the waits have limits.
+/// Each set of an automatic event ends exactly one wait, though half of the waits have limits.
 #[test]
 fn automatic_events_are_had_once_each() {
     const SETS: usize = 4_000;

@@ -1,8 +1,8 @@
-//! What a test does that cannot measure on this machine, for want of a program or of a permission.
+//! Skips a test that cannot measure on this machine, for lack of a program or of a permission.
 //!
-//! It calls [`unmeasured`] and returns. `cargo xtask` finds the line that this writes, counts the test as
-//! skipped and names it at the end. Where all that is needed has been installed (`.ci/run`), `PIRN_TOOLS` is
-//! `required`, and the test fails.
+//! Such a test calls [`unmeasured`] and returns. `cargo xtask` finds the line that this writes, counts the
+//! test as skipped and names it at the end. Where all required programs have been installed (`.ci/run`),
+//! `PIRN_TOOLS` is `required`, and the test fails.
 
 use std::io::{self, Write as _};
 
@@ -21,15 +21,14 @@ pub(crate) fn unmeasured(missing: &str) {
         !required,
         "cannot measure: {missing} (PIRN_TOOLS is `required`)"
     );
-    // Not by `eprintln`: libtest keeps for itself what a test prints that passes.
+    // Not by `eprintln`: libtest captures the output of a test that passes.
     let line = format!("\n{MARK}{missing}\n");
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// Reports for the calling test what a process that it has started reports in its `output`.
+/// Repeats for the calling test the report in the `output` of a process that it has started.
 ///
-/// # Panics
-/// As [`unmeasured`].
+/// # Panics Like [`unmeasured`].
 #[allow(dead_code, reason = "not every binary starts itself")]
 #[track_caller]
 pub(crate) fn repeat(output: &str) {

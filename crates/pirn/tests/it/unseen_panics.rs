@@ -1,4 +1,4 @@
-//! A panic that nobody sees is told to whoever has asked the runtime for it.
+//! An unobserved panic is reported to the hook of the runtime.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use pirn::{Runtime, channel};
 
 use crate::rig::{LONG, SCHEDULERS, eventually, scaled};
 
-/// What has been told, in order.
+/// The reports, in order.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<String>>>);
 
@@ -48,7 +48,8 @@ fn fail(what: &'static str) {
     resume_unwind(Box::new(what));
 }
 
-/// A fiber that is detached before it ends, and one whose handle goes when it has ended.
+/// A fiber that is detached before it ends, and one with a handle that is dropped when it has
+/// ended.
 #[test]
 fn a_panic_without_a_handle_is_told() {
     on_every_told_shape(|runtime, told| {
@@ -70,7 +71,7 @@ fn a_panic_without_a_handle_is_told() {
     });
 }
 
-/// However a handle and an end fall together, the panic is told once.
+/// However a drop of the handle and an end coincide, the panic is reported once.
 #[test]
 fn each_panic_is_told_once() {
     on_every_told_shape(|runtime, told| {
@@ -84,8 +85,8 @@ fn each_panic_is_told_once() {
     });
 }
 
-/// What somebody has seen is not told: it was joined, or raised by the scope. Of two panics in a
-/// scope the other one is; in a supervised one, and in a group, what was left.
+/// An observed panic is not reported: it was joined, or raised by the scope. Of two panics in a
+/// scope the other one is; in a supervised one, and in a group, the remaining ones.
 #[test]
 fn a_panic_that_is_seen_is_not_told() {
     on_every_told_shape(|runtime, told| {
@@ -124,7 +125,7 @@ fn a_panic_that_is_seen_is_not_told() {
     });
 }
 
-/// The last handle goes on a plain thread, when the runtime is gone.
+/// The last handle is dropped on a plain thread, after the runtime has ended.
 #[test]
 fn a_panic_outlives_its_runtime() {
     let told = Told::default();
@@ -142,7 +143,7 @@ fn a_panic_outlives_its_runtime() {
     assert_eq!(told.take(), ["Some(7)"]);
 }
 
-/// A hook that panics itself, or waits, does no harm.
+/// A hook that itself panics, or waits, does no harm.
 #[test]
 fn a_hook_may_wait_and_panic() {
     for workers in [1, 2, 4, 8] {

@@ -1,5 +1,5 @@
-//! The ways to hand work to a task system: with and without borrows, with and without waiting.
-//! What must not compile is in `tests/ui`.
+//! The ways to submit work to a task system: with and without borrows, with and without waiting.
+//! The cases that must not compile are in `tests/ui`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use pirn::scope::TaskGroup;
 
 use crate::rig::{Drops, on_every_shape};
 
-/// O1. Nothing is borrowed, nobody waits; the runtime waits when it is dropped.
+/// O1. No borrow, no wait; the runtime waits when it is dropped.
 #[test]
 fn fire_and_forget() {
     let ran = Arc::new(AtomicUsize::new(0));
@@ -23,7 +23,7 @@ fn fire_and_forget() {
     assert_eq!(ran.load(Ordering::SeqCst), 100);
 }
 
-/// O2. Several tasks on one handle, added at any time; wait for them, or for everything.
+/// O2. Several tasks on one handle, added at any time; waits for each, or for all.
 #[test]
 fn many_tasks_on_one_handle() {
     on_every_shape(|runtime| {

@@ -1,4 +1,4 @@
-//! Waiting for things of one's own: the contract of `Waitable`, and what tickets may do.
+//! Waiting with primitives of the user: the contract of `Waitable`, and rules for tickets.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use pirn::{Interrupt, channel};
 use crate::crew::{CREWS, Jobs, alone, runtime, until};
 use crate::rig::{LONG, eventually, on_every_shape, scaled};
 
-/// A flag that stays set: the simplest thing to wait for.
+/// A flag that stays set: the simplest waitable.
 #[derive(Default)]
 struct Event {
     state: Mutex<(bool, Vec<Ticket>)>,
@@ -66,7 +66,7 @@ impl Permits {
             state.0 += 1;
             state.1.pop()
         };
-        // A permit that nobody takes stays; a ticket that is stale passes the wake on.
+        // An unclaimed permit stays; a stale ticket passes the wake on.
         let mut next = next;
         while let Some(ticket) = next {
             if ticket.wake() {
@@ -100,7 +100,7 @@ impl Waitable for Permits {
     }
 }
 
-/// Keeps every ticket it was ever given, and completes when told.
+/// Keeps every ticket it was ever given, and completes on request.
 #[derive(Default)]
 struct Hoard {
     tickets: Mutex<Vec<Ticket>>,
@@ -124,7 +124,7 @@ impl Waitable for Hoard {
     fn unpublish(&self, _: Ticket) {}
 }
 
-/// G1. A waitable of one's own works on fibers and threads.
+/// G1. A waitable of the user works on fibers and threads.
 #[test]
 fn an_event_of_ones_own() {
     for crew in CREWS {
@@ -147,7 +147,7 @@ fn an_event_of_ones_own() {
     }
 }
 
-/// G1. Permits: each is taken once, and nobody is left waiting beside one.
+/// G1. Permits: each is taken once, and no waiter is left beside a free one.
 #[test]
 fn permits_of_ones_own() {
     let each = scaled(2_000);
@@ -190,8 +190,8 @@ fn a_ticket_wakes_once() {
     });
 }
 
-/// F6, G4. A ticket of an earlier wait ends no later one, of the same fiber or of another
-/// that lives in its memory.
+/// F6, G4. A ticket of an earlier wait ends no later one, of the same fiber or of another that
+/// reuses its memory.
 #[test]
 fn a_stale_ticket_does_nothing() {
     on_every_shape(|runtime| {
@@ -214,8 +214,8 @@ fn a_stale_ticket_does_nothing() {
     });
 }
 
-/// F15, B17. A ticket that was never used is worthless when its fiber has ended, however
-/// often the memory of that fiber is used again.
+/// F15, B17. An unused ticket has no effect when its fiber has ended, however often the memory of
+/// that fiber is reused.
 #[test]
 fn a_ticket_of_an_ended_fiber_is_worthless() {
     let runtime = runtime(1);
@@ -244,7 +244,7 @@ fn two_wakers_one_waiter() {
     for crew in CREWS {
         let hoard = Hoard::default();
         let round = AtomicUsize::new(0);
-        // Who claims a round completes it; nobody wakes before that.
+        // The waker that claims a round completes it; no waker wakes before that.
         let (won, completed) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut jobs = Jobs::new();
         jobs.add(|| {
@@ -256,7 +256,7 @@ fn two_wakers_one_waiter() {
         for _ in 0..2 {
             jobs.add(|| {
                 for number in 0..rounds {
-                    // The ticket of this round, which may be on its way to its park.
+                    // The ticket of this round; the fiber may be about to park.
                     let ticket = loop {
                         if let Some(ticket) = hoard.tickets.lock().unwrap().get(number) {
                             break *ticket;
@@ -294,7 +294,7 @@ fn two_wakers_one_waiter() {
     }
 }
 
-/// G2. Cancellation ends the wait; nothing was completed, and the ticket is called back.
+/// G2. Cancellation ends the wait; nothing was completed, and the ticket is revoked.
 #[test]
 fn an_interrupted_wait_completes_nothing() {
     alone(|| {
@@ -314,7 +314,7 @@ fn an_interrupted_wait_completes_nothing() {
     });
 }
 
-/// A waitable whose functions panic ends the caller's wait, and harms nobody else.
+/// A waitable with panicking functions ends the caller's wait, and affects no other.
 #[test]
 fn a_waitable_that_panics() {
     struct Panics(&'static str);
@@ -341,7 +341,7 @@ fn a_waitable_that_panics() {
     });
 }
 
-/// Completes as soon as it has given a ticket out, and panics when it is to give it up.
+/// Completes as soon as it has handed out a ticket, and panics when it must drop it.
 #[derive(Default)]
 struct Clings {
     kept: Mutex<Option<Ticket>>,
@@ -364,7 +364,7 @@ impl Waitable for Clings {
     }
 }
 
-/// The ticket of a wait whose `unpublish` panicked. Its wait has ended, so it is worthless.
+/// The ticket of a wait that ended by a panic in `unpublish`: it has no effect.
 fn wait_that_clings() -> Ticket {
     let clings = Clings::default();
     let unwound = catch_unwind(AssertUnwindSafe(|| on(&clings)));
@@ -372,8 +372,8 @@ fn wait_that_clings() -> Ticket {
     clings.kept.into_inner().unwrap().unwrap()
 }
 
-/// A waitable whose `unpublish` panics keeps a ticket that ends nothing: a wake that is
-/// passed on from one ticket to the next does not stop there, and no later wait is ended.
+/// A waitable that panics in `unpublish` keeps a ticket that ends nothing: a wake that is passed on
+/// from one ticket to the next does not stop there, and no later wait is ended.
 #[test]
 fn a_waitable_that_panics_in_unpublish() {
     const NAP: Duration = Duration::from_micros(200);
@@ -394,7 +394,7 @@ fn a_waitable_that_panics_in_unpublish() {
     }
 }
 
-/// A `publish` that returns false has remembered nothing: there is nothing to forget, and both are tried again.
+/// A `publish` that returns false has stored nothing: there is nothing to undo, and both are tried again.
 #[test]
 fn what_was_not_published_is_not_unpublished() {
     #[derive(Default)]
@@ -424,7 +424,7 @@ fn what_was_not_published_is_not_unpublished() {
     });
 }
 
-/// A loop of waits that need not wait gives way now and then, whichever try completes them.
+/// A loop of waits that need not wait yields now and then, whichever attempt completes them.
 #[test]
 fn a_loop_of_complete_waits_gives_way() {
     struct AtTry(usize, AtomicUsize);
@@ -467,8 +467,8 @@ fn a_panic_of_one_leaves_nothing_of_the_others() {
     }
 }
 
-/// A ticket that outlives its thread is harmless, also to whoever has the memory of that
-/// thread's header next.
+/// A ticket that outlives its thread is harmless, also to the next user of the memory of that
+/// thread's header.
 #[test]
 fn a_ticket_of_an_ended_thread_is_worthless() {
     const NAP: Duration = Duration::from_millis(5);

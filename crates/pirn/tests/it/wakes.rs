@@ -1,5 +1,5 @@
-//! The wake protocol, seen from outside: work that comes is taken, whenever it comes, and
-//! nobody is woken in vain.
+//! The wake protocol, observed from outside: work is taken whenever it arrives, and no worker is
+//! woken in vain.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,8 +25,8 @@ fn spin_for(duration: Duration) {
     }
 }
 
-/// C5, C9, C12, C13. Fibers that drip in from outside, one at a time after gaps of every
-/// length, all start: no gap hits the moment at which a worker goes to sleep unseen.
+/// C5, C9, C12, C13. Fibers that arrive from outside, one at a time after gaps of every length, all
+/// start: no gap hits an unprotected moment while a worker parks.
 #[test]
 fn fibers_that_drip_in_all_start() {
     on_every_shape(|runtime| {
@@ -42,7 +42,7 @@ fn fibers_that_drip_in_all_start() {
     });
 }
 
-/// C5. Of a hundred thousand that drip in none waits for a second.
+/// C5. Of a hundred thousand arriving fibers none waits for a second.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_no_fiber_that_drips_in_waits_long() {
@@ -56,8 +56,8 @@ fn alone_no_fiber_that_drips_in_waits_long() {
     });
 }
 
-/// C5. The same in small bursts from several threads, so that sleepers and searchers of
-/// every number are met.
+/// C5. The same in small bursts from several threads, to cover every number of sleepers and
+/// searchers.
 #[test]
 fn bursts_from_several_threads_all_run() {
     on_every_shape(|runtime| {
@@ -85,7 +85,7 @@ fn bursts_from_several_threads_all_run() {
     });
 }
 
-/// C12. Wakes of parked fibers drip in from a thread: the worker of each takes notice.
+/// C12. A thread wakes parked fibers one at a time: the worker of each notices.
 #[test]
 fn wakes_that_drip_in_are_noticed() {
     for scheduler in SCHEDULERS {
@@ -154,8 +154,9 @@ fn one_fiber_wakes_no_crowd() {
     );
 }
 
-/// C10. A thousand wakes a second cost the workers less than a twentieth of a processor, and half of the fibers go on
-/// within 10 µs (25 µs in code that is not optimised) beyond what the system takes to wake a plain thread.
+/// C10. A thousand wakes a second cost the workers less than a twentieth of a processor, and half of the
+/// fibers resume within 10 µs (25 µs in code that is not optimised) beyond the time that the system takes to
+/// wake a plain thread.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 fn alone_light_load_costs_little() {
@@ -192,7 +193,7 @@ fn median(mut all: Vec<Duration>) -> Duration {
     all[all.len() / 2]
 }
 
-/// How long a plain thread that is sent a message each millisecond takes to have it.
+/// Measures the delay of a message to a plain thread, one each millisecond.
 fn waits_of_a_thread(wakes: usize) -> Vec<Duration> {
     let (tx, rx) = std::sync::mpsc::sync_channel::<Instant>(1);
     std::thread::scope(|s| {
@@ -206,7 +207,7 @@ fn waits_of_a_thread(wakes: usize) -> Vec<Duration> {
     })
 }
 
-/// Processor time that the calling thread has used.
+/// Returns the processor time that the calling thread has used.
 fn own_time() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())

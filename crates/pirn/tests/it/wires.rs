@@ -1,20 +1,20 @@
-//! What tests of sockets stand on: connections over the loopback, and what goes through them.
+//! Utilities for tests of sockets: connections over the loopback, and traffic on them.
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use pirn::net::{TcpListener, TcpStream};
 
-/// A listener on any free port.
+/// Returns a listener on any free port.
 pub(crate) fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").expect("a free port")
 }
 
-/// Both ends of a connection.
+/// Returns both ends of a connection.
 pub(crate) fn connection() -> (TcpStream, TcpStream) {
     let listener = listener();
     let address = listener.local_addr().expect("an address");
-    // The system connects before anybody accepts.
+    // The system connects before the accept.
     let one = TcpStream::connect(address).expect("a connection");
     let (other, _) = listener.accept().expect("the other end");
     at_once(&one);
@@ -22,13 +22,13 @@ pub(crate) fn connection() -> (TcpStream, TcpStream) {
     (one, other)
 }
 
-/// Has what is written go out at once: else each message may wait 40 ms for the last one to be
-/// acknowledged.
+/// Sends each write at once: otherwise each message may wait 40 ms for the acknowledgement of the
+/// last one.
 pub(crate) fn at_once(stream: &TcpStream) {
     stream.set_nodelay(true).expect("a connection");
 }
 
-/// Sends back whatever comes, until nothing more does.
+/// Echoes all input, until its end.
 pub(crate) fn echo(stream: &TcpStream) -> io::Result<u64> {
     let mut stream = stream;
     let mut buffer = [0; 1_024];
