@@ -22,7 +22,8 @@ impl<T> Parcel<T> {
 
     /// Returns the value.
     ///
-    /// # Panics If the other side has panicked before it sent the value.
+    /// # Panics
+    /// If the other side has panicked before it sent the value.
     pub(crate) fn open(self) -> T {
         match self {
             Parcel::Now(value) => value,

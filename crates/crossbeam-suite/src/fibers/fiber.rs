@@ -104,7 +104,7 @@ impl Drop for Counted {
     }
 }
 
-/// Those fibers, of all tests of the process.
+/// The number of such fibers, of all tests of the process.
 static DETACHED: AtomicUsize = AtomicUsize::new(0);
 
 /// The tests of this process run on fibers.

@@ -211,7 +211,7 @@ fn spawning_while_cancelling() {
     });
 }
 
-/// K8. A shielded section runs to its end, whatever cancels it; afterwards the interrupt is
+/// K8. A shielded section runs to its end despite a cancellation; afterwards the interrupt is
 /// reported.
 #[test]
 fn a_shield_defers_every_interrupt() {

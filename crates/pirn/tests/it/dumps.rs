@@ -12,8 +12,8 @@ use crate::crew::{alone, runtime};
 use crate::rig::{SCHEDULERS, eventually, on_every_shape, shaped};
 use crate::told::{named, own_id, waiting};
 
-/// P4. For a worker that computes, the dump names the fiber that it runs, and says that details are
-/// missing; fibers that have not started are counted.
+/// P4. For a worker that computes, the dump lists the fiber that it runs, and says that the worker
+/// does not answer; fibers that have not started are counted.
 // Where fibers may migrate the worker's answer is not needed.
 #[cfg(not(pirn_free))]
 #[test]

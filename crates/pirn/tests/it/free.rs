@@ -393,8 +393,8 @@ fn reports_amid_a_storm() {
     }
 }
 
-/// A fiber that waits while it unwinds is on its stack, though it is parked: reports leave it
-/// alone, during the wait and after its end.
+/// A fiber that waits while it unwinds is on its stack, though it is parked: reports do not read
+/// its frames, neither while it blocks its thread nor after it has been suspended.
 #[test]
 fn reports_of_who_unwinds() {
     struct Waits(Arc<Event>);

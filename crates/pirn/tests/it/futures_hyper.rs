@@ -101,7 +101,7 @@ fn hyper_serves_and_asks_on_fibers() {
     });
 }
 
-/// Other streams are used in a wrapper; so are those that need none.
+/// Other streams are used in a wrapper, which also accepts ours.
 #[test]
 fn streams_are_wrapped_for_hyper() {
     runtime(2).run(|| {

@@ -5,7 +5,7 @@
 //! `EINTR`. The models do the same at each access to memory, but with stand-ins for the system.
 //!
 //! A signal also ends a sleep that a wake should have ended. So there is at most one for each call of
-//! [`Held::allow`]: it does not help whatever follows the hold.
+//! [`Held::allow`]: code after the hold gets no such help.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

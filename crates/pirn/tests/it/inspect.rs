@@ -277,8 +277,8 @@ fn waits_deep_down(depth: u32) {
     let _ = spawn::park_interruptible();
 }
 
-/// P15. One fiber is described with its frames, where a report has them; an unknown one is an error
-/// that says so.
+/// P15. One fiber is described with its frames, where a report has them; the answer for an unknown
+/// one is an error with that reason.
 #[test]
 fn one_fiber_is_told() {
     let directory = Directory::new();

@@ -85,7 +85,7 @@ fn compare(numbers: &[u64]) {
     assert_eq!(tried.as_deref(), Ok(&doubled[..]));
 }
 
-/// The end of an input is found wherever the input is divided.
+/// Every run can be divided at every position.
 #[test]
 fn every_run_is_cut_anywhere() {
     fn check<S: Split>(make: impl Fn() -> S, expected: &[S::Item])

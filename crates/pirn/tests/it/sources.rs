@@ -32,9 +32,9 @@ const NAMES: [&str; 6] = [
 const EACH: usize = 20;
 
 /// The most turns of other fibers before a due source is served. The worker checks timers and its inbox every
-/// 61 dispatches, at the injector every 127, in whole rounds. The fibers found are queued behind all ready
-/// ones: between two of those it runs at most one fiber of the ring, and three of the `next` slot before
-/// each. In a single queue it takes one fiber at each check of the injector, which holds all fresh fibers.
+/// 61 dispatches, the injector every 127, in whole rounds. The fibers found are queued behind all ready ones:
+/// between two of those it runs at most one fiber of the ring, and three of the `next` slot before each. In a
+/// single queue it takes one fiber at each check of the injector, which holds all fresh fibers.
 const fn most(scheduler: Scheduler) -> usize {
     match scheduler {
         Scheduler::SingleQueue => 3 * 61 * (2 * EACH + 6),
@@ -42,7 +42,8 @@ const fn most(scheduler: Scheduler) -> usize {
     }
 }
 
-/// How many fibers are ready at a time at most: those that yield, the pair, the one that asks a thread, its friend.
+/// The most fibers that are ready at a time: the yielding ones, the pair, the one that sends requests to a
+/// thread, its partner.
 const READY: usize = EACH + 4;
 
 /// The test lasts so many turns of each source.

@@ -701,9 +701,8 @@ fn computations_take_turns() {
     assert!(most.into_inner() <= 4);
 }
 
-/// A fiber that is configured to start apart does,
-/// and one configured not to does not, with any
-/// history of its line.
+/// A fiber configured to start apart does, and one configured not to does not, with any history of
+/// its line.
 #[test]
 fn apart_is_obeyed() {
     let runtime = runtime(2);

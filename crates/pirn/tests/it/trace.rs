@@ -175,7 +175,7 @@ fn the_environment_asks_for_a_trace() {
         let second = Runtime::new().unwrap();
         second.run(|| ());
         drop(second);
-        // Like a program that is told to exit: destructors do not run.
+        // Like `exit` in a program: destructors do not run.
         std::process::exit(3);
     });
     let Some(ended) = ended else { return };

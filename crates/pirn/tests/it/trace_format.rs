@@ -30,7 +30,8 @@ pub(crate) struct Slice {
 
 /// Parses `text` and checks the format.
 ///
-/// # Panics If it violates the format.
+/// # Panics
+/// If it violates the format.
 pub(crate) fn check(text: &str) -> Trace {
     let json: Value = serde_json::from_str(text).expect("JSON");
     assert_eq!(json["displayTimeUnit"], "ns");

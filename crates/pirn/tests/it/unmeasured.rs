@@ -28,7 +28,8 @@ pub(crate) fn unmeasured(missing: &str) {
 
 /// Repeats for the calling test the report in the `output` of a process that it has started.
 ///
-/// # Panics Like [`unmeasured`].
+/// # Panics
+/// Like [`unmeasured`].
 #[allow(dead_code, reason = "not every binary starts itself")]
 #[track_caller]
 pub(crate) fn repeat(output: &str) {
