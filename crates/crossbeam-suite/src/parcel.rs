@@ -31,7 +31,7 @@ impl<T> Parcel<T> {
         }
     }
 
-    /// Returns the value of a parcel that was just made and has been returned.
+    /// Returns the value of a parcel that was just created and has been returned.
     pub(crate) fn unsent(self) -> T {
         match self {
             Parcel::Now(value) => value,
