@@ -43,7 +43,7 @@ std::thread_local! {
     static NAME: Name = Name { number: Box::new(7), gone: RefCell::default() };
 }
 
-/// What the fiber that reads a lent thread-local has observed.
+/// Observations of the fiber that reads a lent thread-local.
 #[derive(Default)]
 struct Seen {
     reads: AtomicUsize,
@@ -173,7 +173,7 @@ fn expect_abort(name: &str, part: impl FnOnce()) {
     }
 }
 
-/// Only this keeps what the fiber may have borrowed.
+/// Only this keeps the values that the fiber may have borrowed.
 #[test]
 fn a_fiber_that_does_not_end_aborts_the_process() {
     expect_abort(

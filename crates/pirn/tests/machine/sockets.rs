@@ -18,7 +18,7 @@ use crate::crew::{CREWS, Jobs, runtime};
 use crate::rig::{Directory, LONG, eventually, on_every_shape, scaled, sockets};
 use crate::wires::{at_once, connection, converse, echo, listener};
 
-/// N5. A fiber for each connection: every byte comes back, in order, on every shape.
+/// N5. A fiber for each connection: every byte is echoed, in order, on every shape.
 #[test]
 fn everything_comes_back() {
     on_every_shape(|runtime| {
@@ -203,7 +203,7 @@ fn clones_share_one_socket() {
         (&other).read_exact(&mut [0; 1]).unwrap();
         let mut std = clone.into_std().unwrap();
         assert!(std.read_timeout().unwrap().is_none());
-        // It blocks, as `std`'s do.
+        // It blocks, like `std`'s.
         (&other).write_all(b"abc").unwrap();
         let mut back = [0; 3];
         std.read_exact(&mut back).unwrap();

@@ -269,7 +269,7 @@ fn alone_stacks_are_reused() {
     assert!(mappings() <= maps + 8 * (SLACK * SLACK) as usize);
 }
 
-/// M3. After a burst of deep stacks memory is returned; what stays is the bounded cache.
+/// M3. After a burst of deep stacks memory is returned; the bounded cache remains.
 #[test]
 #[ignore = "alone: run by `cargo xtask timing`"]
 #[cfg(not(any(pirn_asan, pirn_tsan)))]
@@ -345,7 +345,7 @@ fn alone_a_hundred_thousand_parked_fibers() {
     }
 }
 
-/// M2, hazard 6. What a fiber's default stack must hold: formatting, a caught panic, with a
+/// M2, hazard 6. A fiber's default stack suffices for formatting and for a caught panic, with a
 /// backtrace.
 #[test]
 fn ordinary_work_fits_a_stack() {
@@ -461,7 +461,7 @@ fn the_first_burst_after_a_prewarm_asks_for_nothing() {
             }
             runtime
         };
-        // What the process needs once, with any runtime.
+        // One-time allocations of the process, with any runtime.
         build(None).run(|| ());
         burst(&build(Some(FIBERS)));
 

@@ -27,7 +27,7 @@ mod scopes;
 /// Select: one of several operations completes.
 mod select;
 
-/// Things done once, barriers, events, waiting on a key.
+/// One-time initialization, barriers, events, waiting on a key.
 mod meetings;
 
 /// Mutex, condition variable, wait group.

@@ -1,4 +1,4 @@
-//! Things done once, barriers, events, and waiting on a key.
+//! One-time initialization, barriers, events, and waiting on a key.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -77,7 +77,7 @@ pub(crate) fn explore_in_time(scenario: impl Fn(World) + Send + Sync + 'static) 
     explore_in(&[2], &[Clock::Runs], scenario);
 }
 
-/// As [`explore_in_time`], with each of these numbers of workers.
+/// Like [`explore_in_time`], with each of these numbers of workers.
 pub(crate) fn explore_in_time_with(
     workers: &[usize],
     scenario: impl Fn(World) + Send + Sync + 'static,

@@ -163,7 +163,7 @@ fn several_wait_for_one_wire() {
     });
 }
 
-/// As [`several_wait_for_one_wire`], while another thread fetches the events of the worker: an
+/// Like [`several_wait_for_one_wire`], while another thread fetches the events of the worker: an
 /// event may occur at any moment of an attempt and of a wait.
 #[test]
 fn events_that_another_thread_fetches() {
@@ -237,7 +237,7 @@ fn limits_of_several_against_what_comes() {
     });
 }
 
-/// Takes things, each within a limit, until none is `left`; returns how many it got.
+/// Takes items, each within a limit, until none is `left`; returns how many it got.
 fn take_until_none_left(wire: &Wire, left: &AtomicUsize) -> usize {
     let mut taken = 0;
     while left.load(Ordering::SeqCst) > 0 {

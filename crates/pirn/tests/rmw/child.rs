@@ -13,7 +13,7 @@ use pirn::runtime::Deadlock;
 /// Sent at the start of a line of its own.
 pub(crate) const READY: &str = "ready ";
 
-/// What comes after this is counted.
+/// Everything after this is counted.
 pub(crate) fn begin() {
     let thread = std::fs::read_link("/proc/thread-self").expect("is there");
     let thread = thread.file_name().expect("a number").to_string_lossy();
@@ -31,7 +31,7 @@ extern "C" fn first() {
     black_box(1);
 }
 
-/// What comes before this is counted.
+/// Everything before this is counted.
 #[inline(never)]
 pub(crate) extern "C" fn end() {
     black_box(2);

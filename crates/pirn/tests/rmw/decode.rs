@@ -1,5 +1,5 @@
-//! Which instructions of x86-64 read, modify and write memory in one step: those with a
-//! `lock` prefix, and `xchg` with memory, which needs none.
+//! Recognizes the instructions of x86-64 that read, modify and write memory in one step: those with
+//! a `lock` prefix, and `xchg` with memory, which needs none.
 
 /// Returns whether the instruction at the front of `code` is a read-modify-write.
 pub(crate) fn is_read_modify_write(code: &[u8]) -> bool {

@@ -150,7 +150,7 @@ fn a_wave_of_blocking_fibers() {
 /// Results of a heart that should beat thirty times beside fibers that compute.
 #[derive(Debug)]
 struct Beats {
-    /// Beats of a fiber that had settled before the others came.
+    /// Beats of a fiber that had settled before the others started.
     settled: u64,
     /// Fibers that a thread spawned for each beat and that ran before the next.
     fresh: u64,
