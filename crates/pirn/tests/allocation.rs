@@ -25,7 +25,7 @@ use socket2::SockRef;
 
 use unmeasured::unmeasured;
 
-/// Counts what every thread allocates.
+/// Counts the allocations of every thread.
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);

@@ -16,7 +16,7 @@ use pirn::Runtime;
 thread_local! {
     /// Set once by each worker to a number of its own.
     static NUMBER: Cell<usize> = const { Cell::new(0) };
-    /// Made at first use, as most thread-locals are.
+    /// Initialized at first use, as most thread-locals are.
     static LAZY: Cell<usize> = Cell::new(NUMBER.get());
     /// The address of this thread's random generator.
     static GENERATOR: Cell<usize> = const { Cell::new(0) };
@@ -128,7 +128,7 @@ struct Migrating(corosensei::Coroutine<(), (), usize>);
 // its suspension is used for anything but a comparison.
 unsafe impl Send for Migrating {}
 
-/// Runs `body`, which suspends itself once, on two threads; returns what it found.
+/// Runs `body`, which suspends itself once, on two threads; returns its result.
 fn on_two_threads(body: fn(&corosensei::Yielder<(), ()>) -> usize) -> usize {
     NUMBER.set(1);
     let mut migrating =

@@ -60,8 +60,8 @@ fn exactly_once_on_8_workers() {
     exactly_once(8);
 }
 
-/// Sends in one of three ways after another until the value is sent. (Two parties that only ever
-/// try would never meet on a channel without a buffer.)
+/// Sends in one of three ways after another until the value is sent. (Two parties that only call
+/// the try variants would never meet on a channel without a buffer.)
 fn send_somehow(tx: &Sender<usize>, value: usize, how: usize) {
     let (mut value, mut how) = (value, how);
     loop {

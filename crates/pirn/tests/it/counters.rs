@@ -44,7 +44,7 @@ fn always(total: &Counters) {
     assert!(total.steals <= total.steal_attempts, "{total}");
 }
 
-/// P1. At idle what was spawned has ended, and every wait was ended by one wake.
+/// P1. At idle each spawned fiber has ended, and every wait was ended by one wake.
 #[test]
 fn they_agree_when_nothing_runs() {
     on_every_shape(|runtime| {

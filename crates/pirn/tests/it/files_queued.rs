@@ -134,7 +134,7 @@ fn a_storm_of_limits_leaves_buffers_alone() {
     });
 }
 
-/// What has read an evicted file in this process: rings, and threads.
+/// Returns whether rings, and whether threads, have read an evicted file in this process.
 fn fetchers(directory: &Directory) -> (bool, bool) {
     let file = forgotten(&directory.at("file"));
     let runtime = runtime();
@@ -289,7 +289,7 @@ fn a_counter_of_events_is_read_once() {
     // SAFETY: a plain call.
     let counter = unsafe { libc::eventfd(3, libc::EFD_CLOEXEC) };
     assert_ne!(counter, -1);
-    // SAFETY: made just now.
+    // SAFETY: the descriptor was just created and has no other owner.
     let counter = unsafe { OwnedFd::from_raw_fd(counter) };
     let mut buffer = [0; 16];
     let n = runtime().run(|| File::from(counter).read(&mut buffer).unwrap());

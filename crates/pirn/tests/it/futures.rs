@@ -20,7 +20,7 @@ use crate::crew::{CREWS, Jobs, alone, for_ever, runtime};
 use crate::futures_rig::{Gate, give_way};
 use crate::rig::{Drops, eventually, on_every_shape, scaled};
 
-/// A future may borrow, hold what is not `Send`, and is polled where it is waited for.
+/// A future may borrow, need not be `Send`, and is polled on the waiting fiber or thread.
 #[test]
 fn a_future_yields_where_it_is_waited_for() {
     on_every_shape(|runtime| {
@@ -41,7 +41,7 @@ fn a_future_yields_where_it_is_waited_for() {
     assert_eq!(wait(async { ready(1).await + 1 }), Ok(2));
 }
 
-/// Wakes come from fibers and threads, at every moment, and none is lost.
+/// Fibers and threads wake at every moment, and no wake is lost.
 #[test]
 fn wakes_come_from_anywhere() {
     for crew in CREWS {

@@ -39,7 +39,7 @@ fn deep(bytes: usize) -> u8 {
 #[expect(unsafe_code, reason = "reads a register")]
 fn here() -> usize {
     let here: usize;
-    // SAFETY: as said.
+    // SAFETY: only reads a register.
     unsafe { std::arch::asm!("mov {}, rsp", out(reg) here) };
     here
 }

@@ -303,7 +303,7 @@ fn the_last_task_is_woken() {
     put(&other, &[1]);
     eventually("the last one is woken", || wakes[2].count() == 1);
     assert_eq!([wakes[0].count(), wakes[1].count()], [0, 0]);
-    // Nothing keeps a task alive that no longer waits.
+    // No task that has stopped waiting is kept alive.
     drop((one, other));
     assert!(wakes.iter().all(|who| Arc::strong_count(who) == 1));
 }

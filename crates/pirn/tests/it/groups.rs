@@ -42,7 +42,7 @@ fn a_group_yields_results_and_goes_on() {
     });
 }
 
-/// Results come in the order in which the fibers end.
+/// Results are yielded in the order in which the fibers end.
 #[test]
 fn a_group_yields_in_the_order_of_the_ends() {
     pirn::runtime::test(|handle| {

@@ -144,7 +144,7 @@ pub(crate) fn pause() {
     }
 }
 
-/// A number that looks random.
+/// Returns a pseudo-random number.
 pub(crate) fn dice() -> u64 {
     thread_local! {
         static LAST: Cell<u64> = const { Cell::new(0) };
@@ -179,7 +179,7 @@ fn install() {
         // SAFETY: all-zero bytes are a valid action.
         let mut action: libc::sigaction = unsafe { mem::zeroed() };
         action.sa_sigaction = hold as extern "C" fn(i32) as usize;
-        // SAFETY: the handler calls what may be called in one.
+        // SAFETY: the handler calls only functions that a signal handler may call.
         let done =
             unsafe { libc::sigaction(signal(), &raw const action, ptr::null_mut()) };
         assert_eq!(done, 0, "no handler: {}", io::Error::last_os_error());

@@ -16,7 +16,7 @@ use crate::rig::{
 
 /// D6 of the design. Long-lived fibers that one fiber starts, one after another, spread over all
 /// workers: each has a fair part, though the spawning one may keep the most.
-// Where fibers may migrate, the place of the start says nothing.
+// Where fibers may migrate, the thread of the start says nothing.
 #[cfg(not(pirn_free))]
 #[test]
 fn long_lived_fibers_spread() {

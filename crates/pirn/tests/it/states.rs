@@ -170,7 +170,7 @@ fn a_storm_of_lives() {
     }
 }
 
-/// Goes through the states of a fiber, in one of several ways.
+/// Takes a fiber through its states, in one of several ways.
 fn live(seed: usize) {
     match seed % 8 {
         0 => {}

@@ -64,7 +64,7 @@ impl Places {
             7 => self.group.clone().wait() == cancelled,
             8 => {
                 let child = pirn::spawn(park_interruptible);
-                // It may be cancelled, and end, before its parent is.
+                // It may be cancelled, and end, before its parent.
                 child.join().map_or(true, |ended| ended == cancelled)
             }
             9 => pirn::scope(|s| {

@@ -202,7 +202,7 @@ fn alone_a_timer_is_not_held_up_by_a_backlog() {
 /// machine is.
 #[test]
 fn ready_operations_do_not_delay_timers() {
-    // A worker looks at its timers every 61 dispatches; each is a budget of 128 operations.
+    // A worker checks its timers every 61 dispatches; each is a budget of 128 operations.
     const MOST: usize = 2 * 61 * 128;
     let runtime = runtime(1);
     let alarm = Mutex::new(None);

@@ -98,7 +98,7 @@ pub(crate) fn check(text: &str) -> Trace {
 
 type Ends = HashMap<u64, (u64, u64, String, String)>;
 
-/// Threads have names, and do one thing at a time.
+/// Threads have names, and their slices do not overlap.
 fn check_slices(trace: &mut Trace) {
     for (tid, slices) in &mut trace.slices {
         assert!(trace.threads.contains_key(tid), "thread {tid} has no name");

@@ -13,7 +13,7 @@ use crate::rig::{
     LONG, SCHEDULERS, SLACK, eventually, on_every_shape, processor_time, scaled, shaped,
 };
 
-/// A cheap number that looks random.
+/// Returns a cheap pseudo-random number.
 fn scramble(n: usize) -> usize {
     (n ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 20
 }

@@ -1,4 +1,4 @@
-//! `run` passes its closure to a worker: what it borrows must be `Sync`.
+//! `run` passes its closure to a worker: the borrowed values must be `Sync`.
 
 use std::rc::Rc;
 
