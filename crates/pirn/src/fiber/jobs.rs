@@ -1,12 +1,12 @@
 //! Pending jobs: second halves of `par::join` that are not fibers yet.
 //!
-//! Owns: the record of a job, and the list of those of the running fiber. Does not own: the word by which
-//! other threads request some of them (`beat_word`), how a job becomes a fiber (`par::task`), or when
-//! (`sched::beat`).
+//! Owns: the record of a job, and the list of those of the running fiber. Does not own:
+//! the word by which other threads request some of them (`beat_word`), how a job becomes
+//! a fiber (`par::task`), or when (`sched::beat`).
 //!
-//! A job is in the frame of its `join`, and belongs to the owner alone. The fiber with that frame pushes it,
-//! and pops or promotes it, with plain loads and stores. Jobs are never stolen: a thief requests one, and
-//! then takes a fiber.
+//! A job is in the frame of its `join`, and belongs to the owner alone. The fiber with
+//! that frame pushes it, and pops or promotes it, with plain loads and stores. Jobs are
+//! never stolen: a thief requests one, and then takes a fiber.
 //!
 //! | a job is | when | entered by |
 //! |---|---|---|
@@ -15,21 +15,23 @@
 //! | its join's again | not in the list, `promote` is there | `pop`, by its join, as the newest |
 //! | promoted | not in the list, `promote` is none | `promote_oldest`: a fresh fiber has the work |
 //!
-//! Its words are from `std`, not from `shim`: one of the lists is static, which loom's words cannot be in.
-//! loom does not check joins (`par/modelled.rs`), except for the word `beat`. shuttle does, and an access to
-//! their words is not a scheduling point.
+//! Its words are from `std`, not from `shim`: one of the lists is static, which loom's
+//! words cannot be in. loom does not check joins (`par/modelled.rs`), except for the word
+//! `beat`. shuttle does, and an access to their words is not a scheduling point.
 //!
 //! # Invariants
-//! * JO1. The list is the worker's, and all jobs in it are the running fiber's. A fiber that leaves its
-//!   stack, or blocks its thread, or polls a future, promotes all before; one that yields at a beat takes
-//!   them along. So the list is empty whenever another fiber runs.
-//! * JO2. The list is ordered from outer frames to inner ones. So a job that is pending when the first half
-//!   of its join is over is the newest, and the fiber is still where it pushed it, on the same thread.
-//! * JO3. A [`Jobs`] lives as long as its worker does, and does not move: jobs and regions point to its root.
-//!   The static one of threads that are not workers lives as long as the process, is always due, and is never
-//!   pushed to.
-//! * JO4. While a job is pending, `newer` of the root is the oldest one, and each but the newest has its
-//!   `newer`; each has its `older`, which of the oldest is the root.
+//! * JO1. The list is the worker's, and all jobs in it are the running fiber's. A fiber
+//!   that leaves its stack, or blocks its thread, or polls a future, promotes all before;
+//!   one that yields at a beat takes them along. So the list is empty whenever another
+//!   fiber runs.
+//! * JO2. The list is ordered from outer frames to inner ones. So a job that is pending
+//!   when the first half of its join is over is the newest, and the fiber is still where
+//!   it pushed it, on the same thread.
+//! * JO3. A [`Jobs`] lives as long as its worker does, and does not move: jobs and
+//!   regions point to its root. The static one of threads that are not workers lives as
+//!   long as the process, is always due, and is never pushed to.
+//! * JO4. While a job is pending, `newer` of the root is the oldest one, and each but the
+//!   newest has its `newer`; each has its `older`, which of the oldest is the root.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -45,31 +47,33 @@ use crate::base::mutant::mutant;
 
 /// The pending jobs of the fiber that runs on one worker.
 ///
-/// On cache lines of its own, since the owner reads it at each join; and on a pair of them, which processors
-/// fetch together.
+/// On cache lines of its own, since the owner reads it at each join; and on a pair of
+/// them, which processors fetch together.
 ///
-/// ORDERING: all Relaxed, except for `beat` (`beat_word`). A word says that a thread may look; no data
-/// depends on it. Other threads get fibers, ordered by the queues that these are put into.
+/// ORDERING: all Relaxed, except for `beat` (`beat_word`). A word says that a thread may
+/// look; no data depends on it. Other threads get fibers, ordered by the queues that
+/// these are put into.
 #[repr(align(128))]
 pub(crate) struct Jobs {
     /// Any thread adds reasons; the owner takes them.
     beat: BeatWord,
-    /// The newest job, or the root. Written by the owner; idle workers and the monitor read from it whether
-    /// there are any.
+    /// The newest job, or the root. Written by the owner; idle workers and the monitor
+    /// read from it whether there are any.
     newest: AtomicPtr<Job>,
     /// The number of further jobs that may be promoted for the last beat. The owner's.
     credit: Cell<usize>,
-    /// Other fibers wanted this thread at the last beat. Written by the owner, read by the monitor.
+    /// Other fibers wanted this thread at the last beat. Written by the owner, read by
+    /// the monitor.
     crowded: AtomicBool,
     /// The node before the oldest job (JO4). The owner's.
     root: Job,
 }
 
-// SAFETY: JO1: all but the atomic words is the owner's; of the static list, nothing else is ever written
-// (JO3).
+// SAFETY: JO1: all but the atomic words is the owner's; of the static list, nothing else
+// is ever written (JO3).
 unsafe impl Sync for Jobs {}
-// SAFETY: it has no tie to the thread that created it. It points to its own root, and while its owner runs a
-// fiber there, to jobs of that fiber.
+// SAFETY: it has no tie to the thread that created it. It points to its own root, and
+// while its owner runs a fiber there, to jobs of that fiber.
 unsafe impl Send for Jobs {}
 
 /// One job; the first part of the record that `par` keeps of it.
@@ -79,23 +83,23 @@ pub(crate) struct Job {
     newer: Cell<MaybeUninit<*const Job>>,
     /// There while it is pending. Owner.
     older: Cell<MaybeUninit<*const Job>>,
-    /// None once it is promoted, and of the root. Taken by the owner; its join and regions inside of it
-    /// (`fiber::region`) read from it whether the job was promoted.
+    /// None once it is promoted, and of the root. Taken by the owner; its join and
+    /// regions inside of it (`fiber::region`) read from it whether the job was promoted.
     promote: Cell<Option<Promote>>,
     /// Where the join was called.
     pub(crate) at: &'static Location<'static>,
 }
 
-/// The jobs of a fiber that has yielded, in the frame of the join at which it did: at least one, linked as
-/// before (JO4).
+/// The jobs of a fiber that has yielded, in the frame of the join at which it did: at
+/// least one, linked as before (JO4).
 pub(crate) struct Along {
     oldest: *const Job,
     newest: *mut Job,
 }
 
-/// Makes a fiber of a job that has been taken out of the list; true if another fiber waits for it. Gets the
-/// pointer that was pushed, which reaches the whole record that the job is the first part of: a `&Job` would
-/// not do. Does not unwind.
+/// Makes a fiber of a job that has been taken out of the list; true if another fiber
+/// waits for it. Gets the pointer that was pushed, which reaches the whole record that
+/// the job is the first part of: a `&Job` would not do. Does not unwind.
 pub(crate) type Promote = unsafe fn(NonNull<Job>, &Local, bool);
 
 /// The list of plain threads.
@@ -113,7 +117,8 @@ static NOBODYS: Jobs = Jobs {
 };
 
 impl Jobs {
-    /// Creates an empty list without a watching thread; every join handles a beat if `always`.
+    /// Creates an empty list without a watching thread; every join handles a beat if
+    /// `always`.
     pub(crate) fn new(always: bool) -> Arc<Jobs> {
         let why = if always { Beat::ALWAYS } else { Beat::ARMED };
         let jobs = Arc::new(Jobs {
@@ -150,8 +155,8 @@ impl Jobs {
         self.beat.ask(why)
     }
 
-    /// Makes the owner notify the monitor of its next join, at which the owner sees all that the caller did
-    /// before. Any thread.
+    /// Makes the owner notify the monitor of its next join, at which the owner sees all
+    /// that the caller did before. Any thread.
     pub(crate) fn arm(&self) {
         self.beat.arm();
     }
@@ -191,9 +196,9 @@ impl Jobs {
     /// *Owner.* Adds a job.
     ///
     /// # Safety
-    /// JO1, JO2: by a fiber of this list's worker, from an inner frame. The job stays where it is until it is
-    /// popped, or promoted and the fiber made of it has ended. The pointer covers all that its `promote`
-    /// reaches.
+    /// JO1, JO2: by a fiber of this list's worker, from an inner frame. The job stays
+    /// where it is until it is popped, or promoted and the fiber made of it has ended.
+    /// The pointer covers all that its `promote` reaches.
     #[inline(always)]
     pub(crate) unsafe fn push(&self, job: NonNull<Job>) {
         let newest = self.newest.load(Ordering::Relaxed);
@@ -219,10 +224,12 @@ impl Jobs {
         })
     }
 
-    /// *Owner.* Puts the jobs of the running fiber back after it resumed on the same worker.
+    /// *Owner.* Puts the jobs of the running fiber back after it resumed on the same
+    /// worker.
     ///
     /// # Safety
-    /// They have been taken from here, and that fiber has pushed and popped nothing since.
+    /// They have been taken from here, and that fiber has pushed and popped nothing
+    /// since.
     pub(crate) unsafe fn bring_back(&self, along: Along) {
         debug_assert!(!self.has_pending(), "another fiber has left its jobs");
         let Along { oldest, newest } = along;
@@ -249,8 +256,8 @@ impl Jobs {
         self.newest.store(older.cast_mut(), Ordering::Relaxed);
     }
 
-    /// *Owner.* Makes a fiber of the oldest job, for which another fiber waits if it is `wanted`; false if
-    /// there is none.
+    /// *Owner.* Makes a fiber of the oldest job, for which another fiber waits if it is
+    /// `wanted`; false if there is none.
     pub(crate) fn promote_oldest(&self, local: &Local, wanted: bool) -> bool {
         if !self.has_pending() {
             return false;

@@ -1,12 +1,13 @@
-//! Beats: when pending jobs (`fiber::jobs`) become fibers, and when a fiber that joins yields.
+//! Beats: when pending jobs (`fiber::jobs`) become fibers, and when a fiber that joins
+//! yields.
 //!
-//! Owns: what a worker does when a join checks the requests. Does not own: the list of jobs and its
-//! words (`fiber::jobs`), nor how a job becomes a fiber (`par::task`).
+//! Owns: what a worker does when a join checks the requests. Does not own: the list of
+//! jobs and its words (`fiber::jobs`), nor how a job becomes a fiber (`par::task`).
 //!
-//! After M. Rainey, U. Acar and others, "Heartbeat scheduling: provable efficiency for nested
-//! parallelism" (PLDI 2018): a fiber runs on its own, and promotes its *oldest* job, which is usually
-//! the largest, at beats that are far apart compared to the cost of a promotion. Here a beat is a
-//! request by a worker or by the monitor:
+//! After M. Rainey, U. Acar and others, "Heartbeat scheduling: provable efficiency for
+//! nested parallelism" (PLDI 2018): a fiber runs on its own, and promotes its *oldest*
+//! job, which is usually the largest, at beats that are far apart compared to the cost of
+//! a promotion. Here a beat is a request by a worker or by the monitor:
 //!
 //! | the word says | set by | when | what follows |
 //! |---|---|---|---|
@@ -19,13 +20,15 @@
 //! | ALWAYS | the list's birth | the runtime is deterministic, also under shuttle | the seed says whether one job is promoted, and whether the fiber yields |
 //! | ALWAYS | the same | the thread is no worker | [`place`] says where the join goes |
 //!
-//! On a runtime that is driven by hand there is no monitor: a fiber that joins yields when it waits.
+//! On a runtime that is driven by hand there is no monitor: a fiber that joins yields
+//! when it waits.
 //!
-//! LIVENESS: jobs are pending only while their fiber runs (JO1), and it runs only on a worker that is
-//! awake. If another one sleeps meanwhile, the monitor is not stopped. Either it looks often and sees
-//! the jobs, or it has armed the word after announcing that it does not; the next join sees both and
-//! notifies it. A word that is set after the last join of a long first half is seen by the next join,
-//! or not at all: a fiber that neither joins nor waits keeps its jobs, as in Heartbeat scheduling.
+//! LIVENESS: jobs are pending only while their fiber runs (JO1), and it runs only on a
+//! worker that is awake. If another one sleeps meanwhile, the monitor is not stopped.
+//! Either it looks often and sees the jobs, or it has armed the word after announcing
+//! that it does not; the next join sees both and notifies it. A word that is set after
+//! the last join of a long first half is seen by the next join, or not at all: a fiber
+//! that neither joins nor waits keeps its jobs, as in Heartbeat scheduling.
 
 use std::ptr;
 use std::sync::Arc;
@@ -41,12 +44,13 @@ use crate::fiber::entry;
 use crate::fiber::jobs::{Beat, Jobs};
 use crate::wait::park::yield_joining;
 
-/// Where a seed decides, one join in this many yields. Arbitrary: often enough for short works to do
-/// it.
+/// Where a seed decides, one join in this many yields. Arbitrary: often enough for short
+/// works to do it.
 const TURN: usize = 8;
 
-/// The number of jobs promoted for one question until a worker takes one. Arbitrary: short joins come
-/// in rows, and the worker that has asked needs some microseconds to come.
+/// The number of jobs promoted for one question until a worker takes one. Arbitrary:
+/// short joins come in rows, and the worker that has asked needs some microseconds to
+/// come.
 const KEPT: u32 = 2;
 
 /// Where a join is called.
@@ -68,8 +72,8 @@ pub(crate) fn place(local: &Local) -> Place {
     }
 }
 
-/// Checks the requests to the calling fiber: promotes the jobs that are asked for, and yields if
-/// required.
+/// Checks the requests to the calling fiber: promotes the jobs that are asked for, and
+/// yields if required.
 #[cold]
 pub(crate) fn beat(local: &Local) {
     if Worker::here(local).beat(local) {
@@ -77,7 +81,8 @@ pub(crate) fn beat(local: &Local) {
     }
 }
 
-/// True if others may want the thread of the calling fiber, which could compute more or end.
+/// True if others may want the thread of the calling fiber, which could compute more or
+/// end.
 pub(crate) fn is_wanted(local: &Local) -> bool {
     match Worker::of(local) {
         Some(worker) if local.fiber().is_some() => {
@@ -87,13 +92,14 @@ pub(crate) fn is_wanted(local: &Local) -> bool {
     }
 }
 
-/// Queues a fresh fiber that was a job of the calling fiber. `wanted`: a worker waits for exactly this.
+/// Queues a fresh fiber that was a job of the calling fiber. `wanted`: a worker waits for
+/// exactly this.
 pub(crate) fn queue_job(local: &Local, fiber: FiberPtr, wanted: bool) {
     Worker::here(local).queue_job(fiber, wanted);
 }
 
-/// Drops `fiber`, a job of the caller that has found no stack, without running it, unless another
-/// worker has taken it. The join then does the job itself.
+/// Drops `fiber`, a job of the caller that has found no stack, without running it, unless
+/// another worker has taken it. The join then does the job itself.
 pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     let worker = Worker::here(local);
     let taken = worker.pool.starved.take(|hungry| hungry == fiber);
@@ -104,15 +110,16 @@ pub(crate) fn take_job_back(local: &Local, fiber: FiberPtr) {
     }
 }
 
-/// Notes that the calling fiber will wait for one of its jobs, so its worker should watch for the end.
+/// Notes that the calling fiber will wait for one of its jobs, so its worker should watch
+/// for the end.
 pub(crate) fn expect_end(local: &Local) {
     if let Some(worker) = Worker::of(local).filter(|w| w.pool.workers() > 1) {
         worker.gain.expect(clock::now());
     }
 }
 
-/// Runs a job that has become a fiber, on that fiber, and accounts for it. It was noted in the list
-/// `owner`.
+/// Runs a job that has become a fiber, on that fiber, and accounts for it. It was noted
+/// in the list `owner`.
 pub(crate) fn run_job<R>(owner: *const Jobs, work: impl FnOnce() -> R) -> R {
     let began = clock::now();
     let result = work();
@@ -134,11 +141,13 @@ impl Pool {
         }
     }
 
-    /// Makes the monitor look often. Launches it if needed: a pool of one worker may have none yet.
+    /// Makes the monitor look often. Launches it if needed: a pool of one worker may have
+    /// none yet.
     #[cold]
     fn look_after_joins(self: &Arc<Self>) {
         if !self.is_by_hand() && !self.is_monitored() {
-            // Without the monitor no thread asks the fiber to yield, and it yields when it waits.
+            // Without the monitor no thread asks the fiber to yield, and it yields when
+            // it waits.
             let _ = self.launch_monitor();
         }
         self.monitor.attend();
@@ -177,7 +186,8 @@ impl Worker {
             credit -= 1;
         }
         if why.has(Beat::ARMED) {
-            // After the other wake: the monitor's thread would compete with the woken worker's.
+            // After the other wake: the monitor's thread would compete with the woken
+            // worker's.
             self.pool.look_after_joins();
         }
         jobs.credit().set(credit);
@@ -187,8 +197,8 @@ impl Worker {
         gives_way
     }
 
-    /// True if a job is to be queued where other workers find it, so that a worker that has nothing to
-    /// do need not ask first.
+    /// True if a job is to be queued where other workers find it, so that a worker that
+    /// has nothing to do need not ask first.
     fn puts_out(&self) -> bool {
         self.pool.workers() > 1 && self.remote().queued() == 0
     }
@@ -223,8 +233,8 @@ impl Worker {
             || self.timer_is_due()
     }
 
-    /// A job that was promoted here was not taken before its join returned to it. Other workers may
-    /// want the next one, which may be longer.
+    /// A job that was promoted here was not taken before its join returned to it. Other
+    /// workers may want the next one, which may be longer.
     fn has_kept_a_job(&self) {
         let kept = self.kept.get() + 1;
         if kept < KEPT && self.pool.workers() > 1 && self.pool.idle.unoccupied() > 0 {
@@ -236,8 +246,9 @@ impl Worker {
         }
     }
 
-    /// A job of another worker that began at `began` is done, and its joiner does not know yet. The
-    /// joiner may join again at once, and is to find that this worker would take another job.
+    /// A job of another worker that began at `began` is done, and its joiner does not
+    /// know yet. The joiner may join again at once, and is to find that this worker would
+    /// take another job.
     fn has_done_a_job(&self, began: u64) {
         let now = clock::now();
         self.gain.add(began, now);
@@ -248,8 +259,8 @@ impl Worker {
         }
     }
 
-    /// Asks for jobs, and watches for them if some are likely to come, or for the end of one that is
-    /// waited for here. True if there is something to run.
+    /// Asks for jobs, and watches for them if some are likely to come, or for the end of
+    /// one that is waited for here. True if there is something to run.
     pub(super) fn watch_for_jobs(&self) -> bool {
         let asked = self.ask_for_jobs();
         match self.gain.worth_watching(clock::now()) {
@@ -263,8 +274,8 @@ impl Worker {
         }
     }
 
-    /// Makes the next join of each other worker check the requests, since this worker has nothing to
-    /// do, or will have nothing.
+    /// Makes the next join of each other worker check the requests, since this worker has
+    /// nothing to do, or will have nothing.
     fn ask_for_next_job(&self) {
         let own = &*self.remote().jobs;
         for remote in self.pool.remotes.iter() {
@@ -274,8 +285,8 @@ impl Worker {
         }
     }
 
-    /// Arms the joins before this worker sleeps, since it will not ask again. If jobs have not been
-    /// worth a wake-up, the monitor is to have it woken for the next one.
+    /// Arms the joins before this worker sleeps, since it will not ask again. If jobs
+    /// have not been worth a wake-up, the monitor is to have it woken for the next one.
     pub(super) fn leave_word_for_joins(&self) {
         self.gain.settle();
         if self.gain.is_worth_a_wake() {
