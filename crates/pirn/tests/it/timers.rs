@@ -89,7 +89,8 @@ fn a_thread_waits_for_ever_without_harm() {
 #[test]
 fn sleepers_wake_in_order() {
     alone(|| {
-        let start = now() + Duration::from_millis(5);
+        // Late enough for all of them to sleep before the first deadline, on a busy machine too.
+        let start = now() + Duration::from_millis(300);
         let woken = Arc::new(AtomicUsize::new(0));
         let naps: Vec<_> = (0..20)
             .map(|i| {
