@@ -13,7 +13,7 @@ use crate::sys::parker::Parker;
 use crate::sys::poller::{Driver, Events};
 
 /// The number of times that a thread is held.
-const HOLDS: u64 = if cfg!(pirn_tsan) { 500 } else { 5_000 };
+const HOLDS: u64 = 5_000;
 
 /// The time that counts as a lost wake. A hold takes 60 µs at most.
 const LOST: Duration = Duration::from_secs(20);

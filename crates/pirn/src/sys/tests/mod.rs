@@ -10,10 +10,10 @@ mod poller;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(any(loom, shuttle))))]
 mod thread_end;
 
-#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_tsan))))]
 #[expect(clippy::disallowed_methods, reason = "plain threads")]
 mod held;
-#[cfg(all(target_os = "linux", not(any(loom, shuttle))))]
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, pirn_tsan))))]
 #[path = "../../../tests/it/holds.rs"]
 #[expect(unsafe_code, reason = "signals to threads")]
 #[expect(clippy::disallowed_methods, reason = "plain threads")]
