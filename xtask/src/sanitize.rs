@@ -41,12 +41,7 @@ impl Lane {
     /// Returns true if the lane, when no tests are named, leaves this one out: the wheel uses no
     /// threads, and the text of a backtrace has no race; each would take half a minute.
     fn skips(self, case: &Case) -> bool {
-        let of_one_thread = [
-            "timer::",
-            "stacks::ordinary_work_fits_a_stack",
-            "dumps::a_dump_has_its_shape",
-            "futures_aside::a_poll_is_called_by_its_fiber",
-        ];
+        let of_one_thread = ["timer::", "stacks::ordinary_work_fits_a_stack"];
         matches!(self, Lane::Thread)
             && of_one_thread
                 .iter()
