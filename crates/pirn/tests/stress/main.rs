@@ -45,6 +45,8 @@ mod meetings;
 /// Heartbeats that are on time where fibers may migrate.
 #[expect(unsafe_code, reason = "lets fibers migrate")]
 mod migrants;
+/// Processor time of other processes during a measurement.
+mod others;
 /// Scopes, nested and in sequence.
 mod scopes;
 /// Selects, repeatedly.

@@ -2,7 +2,8 @@
 //! the time of plain threads in the same minute, and the share of each worker.
 //!
 //! Each kind is measured many times, and each time on a new runtime, which has no history of spawn
-//! lines. The measurements are printed (`--nocapture`).
+//! lines. A measurement that other processes disturb is repeated, and counted. The measurements are
+//! printed (`--nocapture`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,6 +22,7 @@ use pirn::runtime::Scheduler;
 use pirn::scope::TaskGroup;
 use pirn::{Runtime, scope, sleep, spawn};
 
+use crate::others::measure;
 use crate::rig::shaped;
 
 /// From the spawn of a pool to its first job.
@@ -71,12 +73,13 @@ fn on_threads(jobs: usize, most: usize, job: Job) -> Duration {
 }
 
 /// Times of one kind of program, as multiples of the time of plain threads.
-struct Ratios(Vec<f64>);
+struct Ratios(Vec<f64>, usize);
 
 impl Ratios {
-    fn new(mut all: Vec<f64>) -> Ratios {
+    /// Ratios in any order, and how many were measured again because others disturbed them.
+    fn new((mut all, repeated): (Vec<f64>, usize)) -> Ratios {
         all.sort_unstable_by(f64::total_cmp);
-        Ratios(all)
+        Ratios(all, repeated)
     }
 
     fn within(&self, bound: f64) -> usize {
@@ -92,7 +95,11 @@ impl Ratios {
 impl fmt::Display for Ratios {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (half, most) = (self.at(50), self.at(100));
-        write!(f, "p50 {half:.2}, p90 {:.2}, max {most:.2}", self.at(90))
+        write!(f, "p50 {half:.2}, p90 {:.2}, max {most:.2}", self.at(90))?;
+        match self.1 {
+            0 => Ok(()),
+            again => write!(f, " ({again} disturbed)"),
+        }
     }
 }
 
@@ -226,25 +233,18 @@ fn pool(
 }
 
 /// Ratios of `rounds` pools, each on a runtime of its own. The time of threads is measured after
-/// each fifth one, on a fifth of the jobs.
+/// each one, on a fifth of the jobs.
 fn pools(kind: (Spawner, Supply, usize), workers: usize, rounds: usize) -> Ratios {
     const JOBS: usize = 500;
     const PART: usize = 5;
     let job = Job::of(Duration::from_millis(2));
     let most = workers.min(kind.2);
-    let mut took = Vec::new();
-    let ratios = (0..rounds.div_ceil(PART)).flat_map(|_| {
-        took.clear();
-        took.extend((0..PART).map(|_| {
-            let runtime = shaped(workers, Scheduler::WorkStealing);
-            pool(&runtime, kind, (JOBS, job))
-        }));
-        let ideal = PART as f64 * on_threads(JOBS / PART, most, job).as_secs_f64();
-        took.iter()
-            .map(|took| took.as_secs_f64() / ideal)
-            .collect::<Vec<_>>()
-    });
-    Ratios::new(ratios.take(rounds).collect())
+    Ratios::new(measure(rounds, || {
+        let runtime = shaped(workers, Scheduler::WorkStealing);
+        let took = pool(&runtime, kind, (JOBS, job));
+        let ideal = on_threads(JOBS / PART, most, job) * PART as u32;
+        took.as_secs_f64() / ideal.as_secs_f64()
+    }))
 }
 
 /// Measures pools of the kinds, and checks that half of the runs of each, and nine of ten of all,
@@ -307,7 +307,7 @@ fn alone_ordered_channels_use_all_processors() {
     let mut slow = Vec::new();
     for workers in [2, 4, 8] {
         for room in [2, 4, 16, 64] {
-            let ratio = |_| {
+            let ratio = || {
                 let runtime = shaped(workers, Scheduler::WorkStealing);
                 let (work, results) = ordered(room);
                 let start = Instant::now();
@@ -321,7 +321,7 @@ fn alone_ordered_channels_use_all_processors() {
                 took.as_secs_f64()
                     / on_threads(JOBS, workers.min(room), job).as_secs_f64()
             };
-            let ratios = Ratios::new((0..50).map(ratio).collect());
+            let ratios = Ratios::new(measure(50, ratio));
             let what = format!(
                 "ordered, room for {room}, {workers} workers: {} of 50 within 1.1; {ratios}",
                 ratios.within(1.1)
@@ -492,10 +492,12 @@ fn alone_servers_use_all_processors() {
             for how in [Serves::Spawn, Serves::Scope, Serves::Group] {
                 for arrival in [Arrival::Idle, Arrival::Load, Arrival::Burst] {
                     let job = Job::of(Duration::from_millis(1));
-                    let run =
-                        |_| serve((how, arrival, connections), workers, (rounds, job));
-                    let (times, shares): (Vec<_>, Vec<_>) = (0..RUNS).map(run).unzip();
-                    let (times, shares) = (Ratios::new(times), Ratios::new(shares));
+                    let (runs, repeated) = measure(RUNS, || {
+                        serve((how, arrival, connections), workers, (rounds, job))
+                    });
+                    let (times, shares) = runs.into_iter().unzip();
+                    let (times, shares) =
+                        (Ratios::new((times, repeated)), Ratios::new((shares, 0)));
                     let (good, even) = (times.within(1.15), shares.within(1.3));
                     println!(
                         "{how:?} {arrival:?}, {connections} connections, {workers} workers: \
