@@ -74,7 +74,8 @@ impl Lane {
             Lane::Address => build
                 .lane("asan", "-Zsanitizer=address --cfg pirn_asan")
                 // Variables stay on their stacks; otherwise memory referenced from a parked fiber
-                // is reported as a leak (docs/design/003).
+                // is reported as a leak
+                // (docs/design/02-stacks-and-switch.md#no-search-for-uses-after-return).
                 .env(
                     "ASAN_OPTIONS",
                     "detect_leaks=1:detect_stack_use_after_return=0",

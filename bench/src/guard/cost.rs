@@ -8,7 +8,8 @@ use super::{Operation, side_by_side};
 use crate::base::verdict_line;
 
 /// Maximum excess of each operation over the bare build; others are only reported. The last two
-/// wait: a wait leaves a notice and is counted twice, some 30 instructions (note 027).
+/// wait: a wait leaves a notice and is counted twice, some 30 instructions
+/// (docs/design/10-counters-and-cost.md#the-cost-is-measured-against-a-bare-build).
 const CEILINGS: [(&str, f64); 6] = [
     ("spawn-batch", 0.02),
     ("yield", 0.02),

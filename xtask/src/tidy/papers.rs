@@ -1,12 +1,13 @@
-//! Documents match the tree: every example is in README.md, every design note in the index, every
-//! seeded bug in docs/models.md, and every promise in docs/features.md has a test or an issue.
+//! Documents match the tree: every example is in README.md, every chapter of docs/design in its
+//! index, every seeded bug in docs/models.md, and every promise in docs/features.md has a test or
+//! an issue.
 
 use super::tree::{Finding, Tree};
 use crate::features;
 use crate::model;
 
 const README: &str = "README.md";
-const NOTES: &str = "docs/design/";
+const CHAPTERS: &str = "docs/design/";
 const INDEX: &str = "docs/design/README.md";
 
 /// Finds outdated documents.
@@ -34,9 +35,9 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         .files
         .iter()
         .map(|f| &f.path)
-        .filter(|p| p.starts_with(NOTES))
+        .filter(|p| p.starts_with(CHAPTERS))
     {
-        let name = &path[NOTES.len()..];
+        let name = &path[CHAPTERS.len()..];
         if path != INDEX && !index.contains(&format!("({name})")) {
             findings.push(Finding::new(
                 INDEX,
@@ -81,9 +82,9 @@ mod tests {
         let example = ("crates/pirn/examples/hello.rs", "//! D.\n");
         assert_eq!(found(&[example]).len(), 1);
         assert!(found(&[example, (README, "run `hello`")]).is_empty());
-        assert_eq!(found(&[("docs/design/001-a.md", "x")]).len(), 1);
-        let index = (INDEX, "[a](001-a.md)");
-        assert!(found(&[("docs/design/001-a.md", "x"), index]).is_empty());
+        assert_eq!(found(&[("docs/design/01-a.md", "x")]).len(), 1);
+        let index = (INDEX, "[a](01-a.md)");
+        assert!(found(&[("docs/design/01-a.md", "x"), index]).is_empty());
         let pending = "| Row | Promise | Proof |\n|--|--|--|\n| A1 | p | pending |\n";
         assert_eq!(check(&Tree::of(&[(features::PATH, pending)])).len(), 1);
         assert_eq!(check(&Tree::of(&[])).len(), 1);

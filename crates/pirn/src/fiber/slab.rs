@@ -34,7 +34,8 @@ const fn longer(size: usize) -> usize {
 }
 
 /// The number of blocks in a magazine, and of one exchange with the store: 32 KiB of the least class.
-/// Arbitrary; docs/design/005 was measured with it. One under loom.
+/// Arbitrary; it was measured in docs/design/03-queues-and-wakes.md#an-injector-of-pointers. One
+/// under loom.
 const BATCH: u32 = if cfg!(loom) { 1 } else { 128 };
 
 /// The first chunk of a class is small, so that a process with few fibers stays small; later

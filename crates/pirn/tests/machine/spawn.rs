@@ -439,7 +439,8 @@ fn a_thread_has_an_identity() {
     assert_ne!(first, other);
 }
 
-/// Design note 002, C14: a fiber that has started stays on its thread.
+/// C14: a fiber that has started stays on its thread
+/// (docs/design/04-placement.md#started-fibers-stay-on-their-worker).
 // Settled.
 #[cfg(not(pirn_free))]
 #[test]
