@@ -1,4 +1,5 @@
-//! A waiter starts the fiber that it waits for on its own stack, if that fiber finds none.
+//! A waiter starts the fiber that it waits for on a stack beyond `max_stacks`, if that fiber finds
+//! none.
 //!
 //! Owns: which waits may do so. Does not own: how such a fiber is identified (`fiber::hunger`), nor
 //! its stack and its start (`sched::lend`).
