@@ -34,7 +34,10 @@ const BEFORE_LOOK: u16 = 16;
 /// Operations after the clock read; 128 in all, as in Tokio.
 const AFTER_LOOK: u16 = 112;
 
-/// A fiber that computes for this long between two operations yields after the second one.
+/// Operations between two clock reads in a row, while the fibers of a thread compute for long.
+const BETWEEN_LOOKS: u16 = 4;
+
+/// A fiber that computes for this long between two clock reads yields after the second one.
 /// Nanoseconds.
 const LONG_RUN: u64 = 200_000;
 
@@ -55,11 +58,14 @@ enum Then {
     /// The fiber yields.
     GiveWay,
     /// The fiber reads the clock, and continues. If a long time has passed since the worker last
-    /// read it, `LookAgain` follows at the next operation.
+    /// read it, or its fibers compute for long, `LookAgain` follows at the next operation.
     Look,
     /// The fiber reads the clock a second time. Only this fiber has run since the first read, so
-    /// it yields if that was long ago.
+    /// it yields if that was long ago. If not, and the time before the first read was long,
+    /// `LookLast` follows: a fiber may complete a short operation after each long computation.
     LookAgain,
+    /// The fiber reads the clock a third time. It yields if the first read was long ago.
+    LookLast,
 }
 
 impl Budget {
@@ -425,21 +431,32 @@ impl Local {
         }
     }
 
-    /// Returns whether the running fiber has computed for long between its last two operations.
+    /// Returns whether the running fiber has computed for long since the clock was read.
     fn has_computed(&self, then: Then) -> bool {
         self.budget.set(AFTER_LOOK, Then::GiveWay);
         if self.virtual_time.get() {
             return false;
         }
         let now = clock::now();
-        if now.saturating_sub(self.moment.replace(now)) < LONG_RUN {
-            return false;
-        }
+        let long = now.saturating_sub(self.moment.get()) >= LONG_RUN;
         match then {
-            // The fibers before this one may have used the time.
-            Then::Look => self.budget.set(1, Then::LookAgain),
-            _ => self.budget.set(0, Then::GiveWay),
+            // The fibers before this one may have used the time, or it has just yielded after a
+            // computation, and the next one follows.
+            Then::Look if long || self.is_slow() => self.budget.set(1, Then::LookAgain),
+            // Its own time adds up: the moment stays.
+            Then::LookAgain if !long => {
+                self.budget.set(BETWEEN_LOOKS, Then::LookLast);
+                return false;
+            }
+            Then::LookAgain | Then::LookLast if long => {
+                // The fibers that run next are likely to do the same. The next round of the worker
+                // measures whether they do.
+                self.set_slow(true);
+                self.budget.set(0, Then::GiveWay);
+            }
+            _ => {}
         }
+        self.moment.set(now);
         self.is_spent()
     }
 }

@@ -340,3 +340,78 @@ fn a_sender_goes_on_before_its_value_is_worked_on() {
     // Otherwise it would be every second one.
     assert!(early > (VALUES - KNOWN) * 3 / 4, "{early} of {VALUES}");
 }
+
+/// The lengths of the runs of equal values, except for the first run.
+fn later_streaks(jobs: &[usize]) -> Vec<usize> {
+    let runs = jobs.chunk_by(|a, b| a == b).map(<[usize]>::len);
+    runs.skip(1).collect()
+}
+
+/// Fibers of a pool that take jobs from a locked queue, all of which are ready, take turns: the first
+/// one is measured, and the others yield after a few jobs.
+#[test]
+fn fibers_with_jobs_from_a_locked_queue_take_turns() {
+    const FIBERS: usize = 8;
+    const JOBS: usize = 120;
+    let took = alone(|| {
+        let queue = (
+            pirn::sync::Mutex::new((0, Vec::new())),
+            pirn::sync::Condvar::new(),
+        );
+        pirn::scope(|s| {
+            let (jobs, changed) = &queue;
+            for number in 0..FIBERS {
+                s.spawn(move || {
+                    loop {
+                        let mut state = jobs.lock();
+                        while state.0 == 0 {
+                            state = changed.wait(state);
+                        }
+                        if state.1.len() == JOBS {
+                            return;
+                        }
+                        state.1.push(number);
+                        drop(state);
+                        compute_a_moment();
+                    }
+                });
+            }
+            // All wait.
+            sleep(Duration::from_millis(2)).unwrap();
+            jobs.lock().0 = 1;
+            changed.notify_all();
+        });
+        queue.0.into_inner().1
+    });
+    let later = later_streaks(&took);
+    let most = later.iter().max().copied().unwrap_or(JOBS);
+    assert!(most <= 4, "{most} jobs in a row, of {took:?}");
+}
+
+/// The same for fibers that complete a short operation after each long computation.
+#[test]
+fn fibers_that_receive_compute_and_send_take_turns() {
+    const FIBERS: usize = 8;
+    const JOBS: usize = 120;
+    let took = alone(|| {
+        let (tx, rx) = channel::unbounded();
+        let (done, results) = channel::unbounded();
+        for number in 0..FIBERS {
+            let (rx, done) = (rx.clone(), done.clone());
+            pirn::spawn(move || {
+                for () in &rx {
+                    compute_a_moment();
+                    done.send(number).unwrap();
+                }
+            });
+        }
+        drop(done);
+        sleep(Duration::from_millis(2)).unwrap();
+        (0..JOBS).for_each(|_| tx.send(()).unwrap());
+        drop(tx);
+        results.iter().collect::<Vec<_>>()
+    });
+    let later = later_streaks(&took);
+    let most = later.iter().max().copied().unwrap_or(JOBS);
+    assert!(most <= 4, "{most} jobs in a row, of {took:?}");
+}
