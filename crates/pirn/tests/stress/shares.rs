@@ -6,6 +6,7 @@
 //! printed (`--nocapture`).
 
 use std::collections::HashMap;
+use std::env;
 use std::fmt;
 use std::hint::black_box;
 use std::io::{Read, Write};
@@ -248,18 +249,20 @@ fn pools(kind: (Spawner, Supply, usize), workers: usize, rounds: usize) -> Ratio
 }
 
 /// Measures pools of the kinds, and checks that half of the runs of each, and nine of ten of all,
-/// keep to 1.1 times the ideal.
+/// keep to 1.1 times the ideal. `PIRN_ONLY` limits them to kinds with that text in their names.
 fn measure_pools(kinds: &[(Spawner, Supply)], rounds: usize) {
     let (mut within, mut all, mut slow) = (0, 0, Vec::new());
     for workers in [2, 4, 8] {
         for fibers in [2, 4, 16, 64] {
             for (spawner, supply) in kinds {
+                let kind =
+                    format!("{spawner:?} {supply:?}, {fibers} fibers, {workers} workers");
+                if env::var("PIRN_ONLY").is_ok_and(|only| !kind.contains(&only)) {
+                    continue;
+                }
                 let ratios = pools((*spawner, *supply, fibers), workers, rounds);
                 let good = ratios.within(1.1);
-                let what = format!(
-                    "{spawner:?} {supply:?}, {fibers} fibers, {workers} workers: \
-                     {good} of {rounds} within 1.1; {ratios}"
-                );
+                let what = format!("{kind}: {good} of {rounds} within 1.1; {ratios}");
                 println!("{what}");
                 slow.extend((ratios.at(50) > 1.1).then_some(what));
                 within += good;
