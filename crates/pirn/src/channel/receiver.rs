@@ -19,6 +19,21 @@ use crate::wait::object::Nameable;
 ///
 /// Every method works on a fiber and on a plain thread. When the last receiver is dropped, the
 /// channel closes. Values in the buffer are dropped, and waiting senders get theirs back.
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::bounded(4);
+/// let workers: Vec<_> = (0..2)
+///     .map(|_| {
+///         let rx = rx.clone();
+///         pirn::spawn(move || rx.iter().count())
+///     })
+///     .collect();
+/// (0..100).for_each(|n| tx.send(n).unwrap());
+/// drop(tx);
+/// let received: usize = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+/// assert_eq!(received, 100);
+/// ```
 pub struct Receiver<T> {
     pub(super) channel: Arc<Pipe<T>>,
 }
@@ -43,6 +58,17 @@ impl<T> Receiver<T> {
     /// # Cancellation
     /// An interruption point; an interrupted receive has taken nothing. Parks a fiber,
     /// blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, RecvError};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// pirn::spawn(move || tx.send(7).unwrap());
+    /// assert_eq!(rx.recv(), Ok(7));
+    /// // The only sender has been dropped.
+    /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+    /// ```
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.channel.recv(None).map_err(RecvTimeoutError::unlimited)
@@ -55,6 +81,18 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, TryRecvError};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+    /// tx.send(7).unwrap();
+    /// assert_eq!(rx.try_recv(), Ok(7));
+    /// drop(tx);
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
+    /// ```
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.channel.try_recv()
     }
@@ -66,6 +104,18 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// As [`recv`](Receiver::recv).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, RecvTimeoutError};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// let limit = Duration::from_millis(1);
+    /// assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Timeout));
+    /// tx.send(7).unwrap();
+    /// assert_eq!(rx.recv_timeout(limit), Ok(7));
+    /// ```
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.channel.recv(deadline_in(timeout))
@@ -78,6 +128,18 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// As [`recv`](Receiver::recv).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, RecvTimeoutError};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// tx.send(7).unwrap();
+    /// let deadline = pirn::time::now() + Duration::from_millis(1);
+    /// assert_eq!(rx.recv_deadline(deadline), Ok(7));
+    /// assert_eq!(rx.recv_deadline(deadline), Err(RecvTimeoutError::Timeout));
+    /// ```
     #[track_caller]
     pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
         self.channel.recv(Some(deadline))
@@ -93,12 +155,36 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// As [`recv`](Receiver::recv).
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(8);
+    /// (1..=5).for_each(|n| tx.send(n).unwrap());
+    /// let mut batch = Vec::new();
+    /// assert_eq!(rx.recv_many(&mut batch, 3), Ok(3));
+    /// assert_eq!(rx.recv_many(&mut batch, 3), Ok(2));
+    /// assert_eq!(batch, [1, 2, 3, 4, 5]);
+    /// ```
     #[track_caller]
     pub fn recv_many(&self, out: &mut Vec<T>, max: usize) -> Result<usize, RecvError> {
         self.channel.recv_many(out, max)
     }
 
     /// Returns a select case that receives; see [`RecvCase`].
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// tx.send(7).unwrap();
+    /// let mut case = rx.recv_case();
+    /// pirn::select! {
+    ///     case(case) -> value => assert_eq!(value, Ok(7)),
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// ```
     pub fn recv_case(&self) -> RecvCase<'_, T> {
         RecvCase::new(&self.channel)
     }
@@ -117,6 +203,9 @@ impl<T> Receiver<T> {
     ///
     /// It yields `Disconnected` as [`recv`](Receiver::recv) does, and never yields `Interrupted`.
     ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
     /// # Examples
     /// ```
     /// use pirn::channel;
@@ -131,11 +220,36 @@ impl<T> Receiver<T> {
 
     /// Returns a select case that wins when a receive would not wait. It receives nothing, so
     /// another receiver may take the value first.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let mut ready = rx.ready_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut ready);
+    /// assert_eq!(select.try_wait(), None);
+    /// tx.send(7).unwrap();
+    /// assert_eq!(select.try_wait(), Some(0));
+    /// assert_eq!(rx.try_recv(), Ok(7));
+    /// ```
     pub fn ready_case(&self) -> ReadyCase<'_> {
         ReadyCase::new(&*self.channel, Side::Receive)
     }
 
     /// Returns the reason given to `close_with`, if the channel was closed with one.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// tx.close_with("end of file");
+    /// assert!(rx.recv().is_err());
+    /// assert_eq!(rx.close_reason().unwrap().to_string(), "end of file");
+    /// ```
     pub fn close_reason(&self) -> Option<Arc<dyn Error + Send + Sync>> {
         self.channel.close_reason()
     }
@@ -146,6 +260,17 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, SendError};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// assert!(rx.close_with("too many errors"));
+    /// assert!(!rx.close_with("a later reason"));
+    /// assert_eq!(tx.send(1), Err(SendError::Disconnected(1)));
+    /// assert_eq!(tx.close_reason().unwrap().to_string(), "too many errors");
+    /// ```
     pub fn close_with(&self, reason: impl Into<Box<dyn Error + Send + Sync>>) -> bool {
         self.channel.close(Some(Arc::from(reason.into())))
     }
@@ -157,6 +282,18 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// Each step is an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(2);
+    /// let sender = pirn::spawn(move || (1..=3).for_each(|n| tx.send(n).unwrap()));
+    /// let mut sum = 0;
+    /// for n in rx.iter() {
+    ///     sum += n;
+    /// }
+    /// assert_eq!(sum, 6);
+    /// sender.join().unwrap();
+    /// ```
     pub fn iter(&self) -> Iter<'_, T> {
         Iter::new(self)
     }
@@ -165,6 +302,16 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(8);
+    /// tx.send(1).unwrap();
+    /// tx.send(2).unwrap();
+    /// // `tx` still exists: `iter` would wait for more values.
+    /// assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1, 2]);
+    /// assert_eq!(rx.try_iter().next(), None);
+    /// ```
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter::new(self)
     }
@@ -196,6 +343,15 @@ impl<T> Receiver<T> {
     }
 
     /// Returns true once nothing can be sent any more; there may still be values to receive.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// tx.send(7).unwrap();
+    /// drop(tx);
+    /// assert!(rx.is_closed());
+    /// assert_eq!(rx.recv(), Ok(7));
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.channel.is_closed()
     }
@@ -204,26 +360,68 @@ impl<T> Receiver<T> {
     ///
     /// It may exceed the capacity: after a close by the values of senders that were waiting, and by
     /// values that a dropped future [returned](Receiver::recv_async).
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(4);
+    /// tx.send('a').unwrap();
+    /// tx.send('b').unwrap();
+    /// assert_eq!(rx.len(), 2);
+    /// rx.recv().unwrap();
+    /// assert_eq!(rx.len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.channel.len()
     }
 
     /// Returns true if the buffer is empty; always true with capacity 0.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(4);
+    /// assert!(rx.is_empty());
+    /// tx.send(1).unwrap();
+    /// assert!(!rx.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.channel.len() == 0
     }
 
     /// Returns true if the buffer is full; always true with capacity 0.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// assert!(!rx.is_full());
+    /// tx.send(1).unwrap();
+    /// assert!(rx.is_full());
+    /// ```
     pub fn is_full(&self) -> bool {
         self.channel.is_full()
     }
 
     /// Returns how many values the buffer can hold; `None` means that there is no limit.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel;
+    ///
+    /// assert_eq!(channel::bounded::<u8>(4).1.capacity(), Some(4));
+    /// assert_eq!(channel::unbounded::<u8>().1.capacity(), None);
+    /// ```
     pub fn capacity(&self) -> Option<usize> {
         self.channel.limit()
     }
 
     /// Returns true if `other` receives from the same channel.
+    ///
+    /// # Examples
+    /// ```
+    /// let (_tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// let (_, other) = pirn::channel::bounded::<u32>(1);
+    /// assert!(rx.same_channel(&rx.clone()));
+    /// assert!(!rx.same_channel(&other));
+    /// ```
     pub fn same_channel(&self, other: &Receiver<T>) -> bool {
         Arc::ptr_eq(&self.channel, &other.channel)
     }

@@ -76,6 +76,16 @@ impl<T> Sender<T> {
     /// # Cancellation
     /// An interruption point; an interrupted send has sent nothing. Parks a fiber, blocks a
     /// plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, SendError};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// assert_eq!(tx.send(1), Ok(()));
+    /// drop(rx);
+    /// assert_eq!(tx.send(2), Err(SendError::Disconnected(2)));
+    /// ```
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         self.channel
@@ -91,6 +101,17 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, TrySendError};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// assert_eq!(tx.try_send(1), Ok(()));
+    /// assert_eq!(tx.try_send(2), Err(TrySendError::Full(2)));
+    /// drop(rx);
+    /// assert_eq!(tx.try_send(3), Err(TrySendError::Disconnected(3)));
+    /// ```
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         self.channel.try_send(value)
     }
@@ -102,6 +123,17 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// As [`send`](Sender::send).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, SendTimeoutError};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, _rx) = channel::bounded(1);
+    /// let limit = Duration::from_millis(1);
+    /// assert_eq!(tx.send_timeout("first", limit), Ok(()));
+    /// assert_eq!(tx.send_timeout("second", limit), Err(SendTimeoutError::Timeout("second")));
+    /// ```
     #[track_caller]
     pub fn send_timeout(
         &self,
@@ -118,6 +150,17 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// As [`send`](Sender::send).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, SendTimeoutError};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, _rx) = channel::bounded(1);
+    /// let deadline = pirn::time::now() + Duration::from_millis(1);
+    /// assert_eq!(tx.send_deadline(1, deadline), Ok(()));
+    /// assert_eq!(tx.send_deadline(2, deadline), Err(SendTimeoutError::Timeout(2)));
+    /// ```
     #[track_caller]
     pub fn send_deadline(
         &self,
@@ -139,6 +182,16 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// // Keeps the two latest readings.
+    /// let (tx, rx) = pirn::channel::bounded(2);
+    /// assert_eq!(tx.force_send(20.5), Ok(None));
+    /// assert_eq!(tx.force_send(21.0), Ok(None));
+    /// assert_eq!(tx.force_send(21.5), Ok(Some(20.5)));
+    /// assert_eq!(rx.try_iter().collect::<Vec<_>>(), [21.0, 21.5]);
+    /// ```
     pub fn force_send(&self, value: T) -> Result<Option<T>, SendError<T>> {
         self.channel.force_send(value)
     }
@@ -151,6 +204,17 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::collections::VecDeque;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(8);
+    /// let mut batch = VecDeque::from([1, 2, 3]);
+    /// tx.send_many(&mut batch).unwrap();
+    /// assert!(batch.is_empty());
+    /// assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
     #[track_caller]
     pub fn send_many(&self, values: &mut VecDeque<T>) -> Result<(), SendError<()>> {
         self.channel.send_many(values)
@@ -164,6 +228,9 @@ impl<T> Sender<T> {
     /// value or drops it.
     ///
     /// It yields `Disconnected` as [`send`](Sender::send) does, and never yields `Interrupted`.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     ///
     /// # Examples
     /// ```
@@ -180,12 +247,44 @@ impl<T> Sender<T> {
     /// Returns a select case that sends `value`.
     ///
     /// The value stays in the case until the case wins; see [`SendCase`].
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let mut case = tx.send_case("hello");
+    /// pirn::select! {
+    ///     case(case) -> sent => assert_eq!(sent, Ok(())),
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// assert_eq!(rx.recv(), Ok("hello"));
+    /// ```
     pub fn send_case(&self, value: T) -> SendCase<'_, T> {
         SendCase::new(&self.channel, value)
     }
 
     /// Returns a select case that wins when a send would not wait. It sends nothing, so another
     /// sender may take the room first.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// tx.send(1).unwrap();
+    /// let mut ready = tx.ready_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut ready);
+    /// assert_eq!(select.try_wait(), None);
+    /// rx.recv().unwrap();
+    /// assert_eq!(select.try_wait(), Some(0));
+    /// assert!(tx.is_empty()); // nothing has been sent
+    /// ```
     pub fn ready_case(&self) -> ReadyCase<'_> {
         ReadyCase::new(&*self.channel, Side::Send)
     }
@@ -196,16 +295,47 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, RecvError};
+    ///
+    /// let (tx, rx) = channel::bounded::<u32>(1);
+    /// assert!(tx.close_with("the disk is full"));
+    /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+    /// assert_eq!(rx.close_reason().unwrap().to_string(), "the disk is full");
+    /// ```
     pub fn close_with(&self, reason: impl Into<Box<dyn Error + Send + Sync>>) -> bool {
         self.channel.close(Some(Arc::from(reason.into())))
     }
 
     /// Returns the reason given to `close_with`, if the channel was closed with one.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// assert!(tx.close_reason().is_none());
+    /// rx.close_with("no more work");
+    /// assert_eq!(tx.close_reason().unwrap().to_string(), "no more work");
+    /// ```
     pub fn close_reason(&self) -> Option<Arc<dyn Error + Send + Sync>> {
         self.channel.close_reason()
     }
 
     /// Returns a handle that does not keep the channel open.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let weak = tx.downgrade();
+    /// weak.upgrade().unwrap().send(7).unwrap();
+    /// drop(tx);
+    /// assert!(weak.upgrade().is_none());
+    /// assert_eq!(rx.iter().collect::<Vec<_>>(), [7]);
+    /// ```
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender {
             channel: Arc::downgrade(&self.channel),
@@ -221,11 +351,30 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, SendError};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// tx.send(1).unwrap();
+    /// assert!(tx.close());
+    /// assert_eq!(tx.send(2), Err(SendError::Disconnected(2)));
+    /// assert_eq!(rx.iter().collect::<Vec<_>>(), [1]);
+    /// ```
     pub fn close(&self) -> bool {
         self.channel.close(None)
     }
 
     /// Returns true once nothing can be sent any more.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// assert!(!tx.is_closed());
+    /// drop(rx);
+    /// assert!(tx.is_closed());
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.channel.is_closed()
     }
@@ -234,26 +383,69 @@ impl<T> Sender<T> {
     ///
     /// After a close it may exceed the capacity, because the values of waiting senders are
     /// admitted.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, _rx) = pirn::channel::bounded(4);
+    /// tx.send('a').unwrap();
+    /// tx.send('b').unwrap();
+    /// assert_eq!(tx.len(), 2);
+    /// ```
     pub fn len(&self) -> usize {
         self.channel.len()
     }
 
     /// Returns true if the buffer is empty; always true with capacity 0.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(4);
+    /// assert!(tx.is_empty());
+    /// tx.send(1).unwrap();
+    /// assert!(!tx.is_empty());
+    /// rx.recv().unwrap();
+    /// assert!(tx.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.channel.len() == 0
     }
 
     /// Returns true if the buffer is full; always true with capacity 0.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// tx.send(1).unwrap();
+    /// assert!(tx.is_full());
+    /// rx.recv().unwrap();
+    /// assert!(!tx.is_full());
+    /// ```
     pub fn is_full(&self) -> bool {
         self.channel.is_full()
     }
 
     /// Returns how many values the buffer can hold; `None` means that there is no limit.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel;
+    ///
+    /// assert_eq!(channel::bounded::<u8>(4).0.capacity(), Some(4));
+    /// assert_eq!(channel::unbounded::<u8>().0.capacity(), None);
+    /// ```
     pub fn capacity(&self) -> Option<usize> {
         self.channel.limit()
     }
 
     /// Returns true if `other` sends to the same channel.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, _rx) = pirn::channel::bounded::<u32>(1);
+    /// let (other, _) = pirn::channel::bounded::<u32>(1);
+    /// assert!(tx.same_channel(&tx.clone()));
+    /// assert!(!tx.same_channel(&other));
+    /// ```
     pub fn same_channel(&self, other: &Sender<T>) -> bool {
         Arc::ptr_eq(&self.channel, &other.channel)
     }
@@ -284,12 +476,39 @@ impl<T> fmt::Debug for Sender<T> {
 }
 
 /// A handle to a channel that does not keep it open; see [`Sender::downgrade`].
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::bounded(1);
+/// let weak = tx.downgrade();
+/// // Ends when `tx` is dropped, although `weak` still exists.
+/// let reader = pirn::spawn(move || rx.iter().sum::<i32>());
+/// tx.send(3).unwrap();
+/// drop(tx);
+/// assert_eq!(reader.join().unwrap(), 3);
+/// assert!(weak.upgrade().is_none());
+/// ```
 pub struct WeakSender<T> {
     channel: Weak<Pipe<T>>,
 }
 
 impl<T> WeakSender<T> {
     /// Returns a sender, unless the last one has been dropped.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let weak = tx.downgrade();
+    /// if let Some(tx) = weak.upgrade() {
+    ///     tx.send("still open").unwrap();
+    /// }
+    /// assert_eq!(rx.recv(), Ok("still open"));
+    /// drop(tx);
+    /// assert!(weak.upgrade().is_none());
+    /// ```
     pub fn upgrade(&self) -> Option<Sender<T>> {
         let channel = self.channel.upgrade()?;
         channel.revive_sender().then(|| Sender { channel })
