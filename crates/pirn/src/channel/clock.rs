@@ -61,6 +61,17 @@ pub fn tick(period: Duration) -> Receiver<Instant> {
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// let enabled = false;
+/// let (_tx, rx) = pirn::channel::bounded::<u32>(1);
+/// let source = if enabled { rx } else { pirn::channel::never() };
+/// let received = source.recv_timeout(Duration::from_millis(1));
+/// assert!(received.unwrap_err().is_timeout());
+/// ```
 pub fn never<T>() -> Receiver<T> {
     open(Some(0), None)
 }

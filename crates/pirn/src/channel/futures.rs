@@ -23,6 +23,14 @@ use crate::wait::awaiting::Awaiting;
 use crate::wait::choice::Case;
 
 /// Receives a value; made by [`recv_async`](super::Receiver::recv_async).
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::bounded(1);
+/// let received = rx.recv_async();
+/// tx.send(7).unwrap();
+/// assert_eq!(pirn::future::block_on(received), Ok(7));
+/// ```
 #[must_use = "a future does nothing unless it is polled"]
 pub struct RecvFuture<'a, T> {
     arrival: Arrival<&'a Pipe<T>, T>,
@@ -30,6 +38,15 @@ pub struct RecvFuture<'a, T> {
 }
 
 /// Sends a value; made by [`send_async`](super::Sender::send_async).
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::bounded(1);
+/// let sent = tx.send_async(7);
+/// assert!(rx.is_empty()); // not polled yet
+/// assert_eq!(pirn::future::block_on(sent), Ok(()));
+/// assert_eq!(rx.recv(), Ok(7));
+/// ```
 #[must_use = "a future does nothing unless it is polled"]
 pub struct SendFuture<'a, T>(Once<SendCase<'a, T>>);
 

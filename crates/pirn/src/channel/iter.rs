@@ -26,11 +26,33 @@ pub struct Iter<'a, T> {
 }
 
 /// Receives until a receive would wait; see [`Receiver::try_iter`].
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::unbounded();
+/// tx.send("a").unwrap();
+/// tx.send("b").unwrap();
+/// let mut waiting = rx.try_iter();
+/// assert_eq!(waiting.next(), Some("a"));
+/// assert_eq!(waiting.next(), Some("b"));
+/// assert_eq!(waiting.next(), None);
+/// ```
 pub struct TryIter<'a, T> {
     receiver: &'a Receiver<T>,
 }
 
 /// Receives as [`Iter`] does, and owns its receiver.
+///
+/// # Examples
+/// ```
+/// let (tx, rx) = pirn::channel::bounded(2);
+/// tx.send("a").unwrap();
+/// tx.send("b").unwrap();
+/// drop(tx);
+/// let mut values = rx.into_iter();
+/// assert_eq!(values.by_ref().collect::<Vec<_>>(), ["a", "b"]);
+/// assert_eq!(values.interrupted(), None);
+/// ```
 pub struct IntoIter<T> {
     receiver: Receiver<T>,
     interrupted: Option<Interrupt>,
@@ -46,6 +68,23 @@ impl<'a, T> Iter<'a, T> {
 
     /// Returns the interrupt that ended the iteration. `None` if the iteration has not ended, or
     /// ended because the channel is closed and drained.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    /// use pirn::cancel::Token;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// tx.send(1).unwrap();
+    /// let token = Token::new();
+    /// token.enter(|| {
+    ///     let mut values = rx.iter();
+    ///     assert_eq!(values.next(), Some(1));
+    ///     token.cancel();
+    ///     assert_eq!(values.next(), None);
+    ///     assert_eq!(values.interrupted(), Some(Interrupt::Cancelled));
+    /// });
+    /// ```
     pub fn interrupted(&self) -> Option<Interrupt> {
         self.interrupted
     }
@@ -67,6 +106,23 @@ impl<T> IntoIter<T> {
 
     /// Returns the interrupt that ended the iteration. `None` if the iteration has not ended, or
     /// ended because the channel is closed and drained.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    /// use pirn::cancel::Token;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// tx.send(1).unwrap();
+    /// let token = Token::new();
+    /// token.enter(|| {
+    ///     let mut values = rx.into_iter();
+    ///     assert_eq!(values.next(), Some(1));
+    ///     token.cancel();
+    ///     assert_eq!(values.next(), None);
+    ///     assert_eq!(values.interrupted(), Some(Interrupt::Cancelled));
+    /// });
+    /// ```
     pub fn interrupted(&self) -> Option<Interrupt> {
         self.interrupted
     }

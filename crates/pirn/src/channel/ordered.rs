@@ -61,6 +61,17 @@ pub fn ordered<T>(capacity: usize) -> (OrderedSender<T>, Receiver<Result<T, Join
 /// The submitting end of an [`ordered`] channel; clones submit to the same channel.
 ///
 /// The channel closes when the last one has been dropped and all submitted work has ended.
+///
+/// # Examples
+/// ```
+/// let (work, results) = pirn::channel::ordered(2);
+/// let other = work.clone();
+/// work.spawn(|| "first").unwrap();
+/// other.spawn(|| "second").unwrap();
+/// drop((work, other));
+/// let results: Vec<_> = results.into_iter().map(Result::unwrap).collect();
+/// assert_eq!(results, ["first", "second"]);
+/// ```
 pub struct OrderedSender<T> {
     line: Arc<Line<T>>,
 }
@@ -90,6 +101,16 @@ impl<T: Send + 'static> OrderedSender<T> {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let (work, results) = pirn::channel::ordered(4);
+    /// work.spawn(|| 6 * 7).unwrap();
+    /// work.spawn(|| "x".parse::<i32>().unwrap()).unwrap();
+    /// assert_eq!(results.recv().unwrap().unwrap(), 42);
+    /// // The second closure has panicked.
+    /// assert!(results.recv().unwrap().unwrap_err().is_panic());
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, f: F) -> Result<(), SendError<F>>
     where
@@ -120,11 +141,29 @@ impl<T> OrderedSender<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (work, results) = pirn::channel::ordered(2);
+    /// work.spawn(|| 1).unwrap();
+    /// assert!(work.close());
+    /// assert!(work.spawn(|| 2).is_err());
+    /// assert_eq!(results.recv().unwrap().unwrap(), 1);
+    /// assert!(results.recv().is_err());
+    /// ```
     pub fn close(&self) -> bool {
         self.line.sender.close()
     }
 
     /// Returns true once nothing can be submitted any more.
+    ///
+    /// # Examples
+    /// ```
+    /// let (work, results) = pirn::channel::ordered::<u32>(1);
+    /// assert!(!work.is_closed());
+    /// drop(results);
+    /// assert!(work.is_closed());
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.line.sender.is_closed()
     }

@@ -17,6 +17,18 @@ use super::receiver::Receiver;
 
 /// A stream that receives values until the channel is closed and drained; made by
 /// [`into_stream`](Receiver::into_stream).
+///
+/// # Examples
+/// ```
+/// use futures_util::StreamExt;
+///
+/// let (tx, rx) = pirn::channel::bounded(2);
+/// tx.send(1).unwrap();
+/// tx.send(2).unwrap();
+/// drop(tx);
+/// let doubled = rx.into_stream().map(|n| n * 2).collect::<Vec<_>>();
+/// assert_eq!(pirn::future::block_on(doubled), [2, 4]);
+/// ```
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct RecvStream<T> {
     /// `None` once the stream has ended.

@@ -13,6 +13,22 @@ use crate::wait::choice::{Call, Case, Outcome};
 /// [`Receiver::ready_case`](crate::channel::Receiver::ready_case).
 ///
 /// A closed channel is ready. Another party may take the value or the room before the caller does.
+///
+/// # Examples
+/// ```
+/// use pirn::select::Select;
+///
+/// let (tx, rx) = pirn::channel::bounded(1);
+/// tx.send(7).unwrap();
+/// let mut to_send = tx.ready_case();
+/// let mut to_receive = rx.ready_case();
+/// let mut select = Select::new();
+/// select.add(&mut to_send);
+/// let readable = select.add(&mut to_receive);
+/// // The channel is full: only a receive would not wait.
+/// assert_eq!(select.wait(), Ok(readable));
+/// assert_eq!(rx.len(), 1);
+/// ```
 pub struct ReadyCase<'a> {
     watched: &'a dyn Watched,
     side: Side,

@@ -55,6 +55,20 @@ impl<'a, T> RecvCase<'a, T> {
     ///
     /// # Panics
     /// If the case has not won since the last call.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, RecvError};
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = channel::bounded::<u32>(1);
+    /// drop(tx);
+    /// let mut case = rx.recv_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), Err(RecvError::Disconnected));
+    /// ```
     pub fn take(&mut self) -> Result<T, RecvError> {
         self.0.collect()
     }

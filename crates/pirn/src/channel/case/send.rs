@@ -55,6 +55,20 @@ impl<'a, T> SendCase<'a, T> {
     ///
     /// # Panics
     /// If the case has not won since the last call.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, SendError};
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// drop(rx);
+    /// let mut case = tx.send_case(7);
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), Err(SendError::Disconnected(7)));
+    /// ```
     pub fn take(&mut self) -> Result<(), SendError<T>> {
         self.prize.take()
     }
@@ -65,6 +79,18 @@ impl<'a, T> SendCase<'a, T> {
     }
 
     /// Returns the value if it has not been sent.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, _rx) = pirn::channel::bounded(0);
+    /// let mut case = tx.send_case("letter");
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.try_wait(), None); // no receiver waits
+    /// assert_eq!(case.reclaim(), Some("letter"));
+    /// ```
     pub fn reclaim(self) -> Option<T> {
         match self.prize.into_inner() {
             Some(Err(error)) => Some(error.into_inner()),
@@ -73,6 +99,22 @@ impl<'a, T> SendCase<'a, T> {
     }
 
     /// Gives the case a value to send. A value that it still holds is dropped.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(2);
+    /// let mut case = tx.send_case(1);
+    /// for next in 2..=3 {
+    ///     let mut select = Select::new();
+    ///     select.add(&mut case);
+    ///     select.wait().unwrap();
+    ///     case.take().unwrap();
+    ///     case.rearm(next);
+    /// }
+    /// assert_eq!(rx.try_iter().collect::<Vec<_>>(), [1, 2]);
+    /// ```
     pub fn rearm(&mut self, value: T) {
         self.prize = Prize::new();
         self.value.set(Some(value));

@@ -6,6 +6,18 @@ use std::fmt;
 use crate::wait::Interrupt;
 
 /// Why [`recv`](crate::channel::Receiver::recv) failed.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::{self, RecvError};
+/// use pirn::{Interrupt, cancel, time};
+///
+/// let (tx, rx) = channel::bounded::<u32>(1);
+/// let received = cancel::with_deadline(time::now(), || rx.recv());
+/// assert_eq!(received, Err(RecvError::Interrupted(Interrupt::TimedOut)));
+/// drop(tx);
+/// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum RecvError {
     /// The channel is closed, and all its values have been received.
@@ -15,6 +27,16 @@ pub enum RecvError {
 }
 
 /// Why [`try_recv`](crate::channel::Receiver::try_recv) failed.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::{self, TryRecvError};
+///
+/// let (tx, rx) = channel::bounded::<u32>(1);
+/// assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+/// drop(tx);
+/// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum TryRecvError {
     /// There is no value to receive, and no sender waits.
@@ -24,6 +46,18 @@ pub enum TryRecvError {
 }
 
 /// Why a receive with a time limit failed.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::{self, RecvTimeoutError};
+/// use std::time::Duration;
+///
+/// let (tx, rx) = channel::bounded::<u32>(1);
+/// let limit = Duration::from_millis(1);
+/// assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Timeout));
+/// drop(tx);
+/// assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Disconnected));
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum RecvTimeoutError {
     /// The time was up first.
@@ -36,11 +70,27 @@ pub enum RecvTimeoutError {
 
 impl TryRecvError {
     /// Returns true if a later attempt may succeed.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// assert!(rx.try_recv().unwrap_err().is_empty());
+    /// drop(tx);
+    /// assert!(!rx.try_recv().unwrap_err().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         *self == TryRecvError::Empty
     }
 
     /// Returns true if the channel is closed and drained.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// assert!(!rx.try_recv().unwrap_err().is_disconnected());
+    /// drop(tx);
+    /// assert!(rx.try_recv().unwrap_err().is_disconnected());
+    /// ```
     pub fn is_disconnected(&self) -> bool {
         *self == TryRecvError::Disconnected
     }
@@ -57,11 +107,30 @@ impl RecvTimeoutError {
     }
 
     /// Returns true if the time was up first.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (_tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// let error = rx.recv_timeout(Duration::from_millis(1)).unwrap_err();
+    /// assert!(error.is_timeout());
+    /// ```
     pub fn is_timeout(&self) -> bool {
         *self == RecvTimeoutError::Timeout
     }
 
     /// Returns true if the channel is closed and drained.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// drop(tx);
+    /// let error = rx.recv_timeout(Duration::from_millis(1)).unwrap_err();
+    /// assert!(error.is_disconnected());
+    /// ```
     pub fn is_disconnected(&self) -> bool {
         *self == RecvTimeoutError::Disconnected
     }

@@ -6,6 +6,18 @@ use std::fmt;
 use crate::wait::Interrupt;
 
 /// Why [`send`](crate::channel::Sender::send) failed, with the value.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::{self, SendError};
+///
+/// let (tx, rx) = channel::bounded(1);
+/// drop(rx);
+/// match tx.send(String::from("letter")) {
+///     Err(SendError::Disconnected(letter)) => assert_eq!(letter, "letter"),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum SendError<T> {
     /// The channel is closed.
@@ -15,6 +27,17 @@ pub enum SendError<T> {
 }
 
 /// Why [`try_send`](crate::channel::Sender::try_send) failed, with the value.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::{self, TrySendError};
+///
+/// let (tx, _rx) = channel::bounded(1);
+/// tx.try_send(1).unwrap();
+/// assert_eq!(tx.try_send(2), Err(TrySendError::Full(2)));
+/// tx.close();
+/// assert_eq!(tx.try_send(2), Err(TrySendError::Disconnected(2)));
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum TrySendError<T> {
     /// The channel is full, and no receiver waits.
@@ -24,6 +47,18 @@ pub enum TrySendError<T> {
 }
 
 /// Why a send with a time limit failed, with the value.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::{self, SendTimeoutError};
+/// use std::time::Duration;
+///
+/// let (tx, rx) = channel::bounded(0);
+/// let limit = Duration::from_millis(1);
+/// assert_eq!(tx.send_timeout(1, limit), Err(SendTimeoutError::Timeout(1)));
+/// drop(rx);
+/// assert_eq!(tx.send_timeout(1, limit), Err(SendTimeoutError::Disconnected(1)));
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
     /// The time was up first.
@@ -36,6 +71,14 @@ pub enum SendTimeoutError<T> {
 
 impl<T> SendError<T> {
     /// Returns the value that was not sent.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// drop(rx);
+    /// let error = tx.send("letter").unwrap_err();
+    /// assert_eq!(error.into_inner(), "letter");
+    /// ```
     pub fn into_inner(self) -> T {
         match self {
             SendError::Disconnected(value) | SendError::Interrupted(value, _) => value,
@@ -43,6 +86,16 @@ impl<T> SendError<T> {
     }
 
     /// Returns the error without the value.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, SendError};
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// drop(rx);
+    /// let error = tx.send("letter").unwrap_err();
+    /// assert_eq!(error.reason(), SendError::Disconnected(()));
+    /// ```
     pub fn reason(&self) -> SendError<()> {
         match *self {
             SendError::Disconnected(_) => SendError::Disconnected(()),
@@ -53,6 +106,14 @@ impl<T> SendError<T> {
 
 impl<T> TrySendError<T> {
     /// Returns the value that was not sent.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, _rx) = pirn::channel::bounded(1);
+    /// tx.send("first").unwrap();
+    /// let error = tx.try_send("second").unwrap_err();
+    /// assert_eq!(error.into_inner(), "second");
+    /// ```
     pub fn into_inner(self) -> T {
         match self {
             TrySendError::Full(value) | TrySendError::Disconnected(value) => value,
@@ -60,6 +121,16 @@ impl<T> TrySendError<T> {
     }
 
     /// Returns the error without the value.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, TrySendError};
+    ///
+    /// let (tx, _rx) = channel::bounded(1);
+    /// tx.send("first").unwrap();
+    /// let error = tx.try_send("second").unwrap_err();
+    /// assert_eq!(error.reason(), TrySendError::Full(()));
+    /// ```
     pub fn reason(&self) -> TrySendError<()> {
         match self {
             TrySendError::Full(_) => TrySendError::Full(()),
@@ -68,11 +139,25 @@ impl<T> TrySendError<T> {
     }
 
     /// Returns true if a later attempt may succeed.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, _rx) = pirn::channel::bounded(1);
+    /// tx.send(1).unwrap();
+    /// assert!(tx.try_send(2).unwrap_err().is_full());
+    /// ```
     pub fn is_full(&self) -> bool {
         matches!(self, TrySendError::Full(_))
     }
 
     /// Returns true if the channel is closed.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// drop(rx);
+    /// assert!(tx.try_send(1).unwrap_err().is_disconnected());
+    /// ```
     pub fn is_disconnected(&self) -> bool {
         matches!(self, TrySendError::Disconnected(_))
     }
@@ -91,6 +176,15 @@ impl<T> SendTimeoutError<T> {
     }
 
     /// Returns the value that was not sent.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (tx, _rx) = pirn::channel::bounded(0);
+    /// let error = tx.send_timeout("letter", Duration::from_millis(1)).unwrap_err();
+    /// assert_eq!(error.into_inner(), "letter");
+    /// ```
     pub fn into_inner(self) -> T {
         match self {
             SendTimeoutError::Timeout(value)
@@ -100,6 +194,16 @@ impl<T> SendTimeoutError<T> {
     }
 
     /// Returns the error without the value.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{self, SendTimeoutError};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, _rx) = channel::bounded(0);
+    /// let error = tx.send_timeout("letter", Duration::from_millis(1)).unwrap_err();
+    /// assert_eq!(error.reason(), SendTimeoutError::Timeout(()));
+    /// ```
     pub fn reason(&self) -> SendTimeoutError<()> {
         match *self {
             SendTimeoutError::Timeout(_) => SendTimeoutError::Timeout(()),
@@ -111,11 +215,30 @@ impl<T> SendTimeoutError<T> {
     }
 
     /// Returns true if the time was up first.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (tx, _rx) = pirn::channel::bounded(0);
+    /// let error = tx.send_timeout(1, Duration::from_millis(1)).unwrap_err();
+    /// assert!(error.is_timeout());
+    /// ```
     pub fn is_timeout(&self) -> bool {
         matches!(self, SendTimeoutError::Timeout(_))
     }
 
     /// Returns true if the channel is closed.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(0);
+    /// drop(rx);
+    /// let error = tx.send_timeout(1, Duration::from_millis(1)).unwrap_err();
+    /// assert!(error.is_disconnected());
+    /// ```
     pub fn is_disconnected(&self) -> bool {
         matches!(self, SendTimeoutError::Disconnected(_))
     }
