@@ -12,6 +12,21 @@ use crate::wait::prize::Prize;
 
 /// A select case that wins when the value of a watch channel has changed; made by
 /// [`changed_case`](super::Receiver::changed_case).
+///
+/// # Examples
+/// ```
+/// use pirn::channel::watch;
+/// use pirn::select::Select;
+///
+/// let (tx, mut rx) = watch::channel(0);
+/// tx.send(1).unwrap();
+/// let mut case = rx.changed_case();
+/// let mut select = Select::new();
+/// select.add(&mut case);
+/// assert_eq!(select.wait(), Ok(0));
+/// assert_eq!(case.take(), Ok(()));
+/// assert_eq!(*rx.borrow(), 1);
+/// ```
 pub struct ChangedCase<'a, T> {
     board: &'a Board<T>,
     /// The receiver's seen version; in a cell, so that the case is `Send`.
@@ -37,6 +52,20 @@ impl<'a, T> ChangedCase<'a, T> {
     ///
     /// # Panics
     /// If the case has not won since the last call.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{RecvError, watch};
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, mut rx) = watch::channel(0);
+    /// drop(tx);
+    /// let mut case = rx.changed_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), Err(RecvError::Disconnected));
+    /// ```
     pub fn take(&mut self) -> Result<(), RecvError> {
         self.collect()
     }

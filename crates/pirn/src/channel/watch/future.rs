@@ -14,6 +14,16 @@ use crate::channel::futures::Once;
 
 /// A future that waits for the value of a watch channel to change; made by
 /// [`changed_async`](super::Receiver::changed_async).
+///
+/// # Examples
+/// ```
+/// use pirn::channel::watch;
+///
+/// let (tx, mut rx) = watch::channel(0);
+/// tx.send(1).unwrap();
+/// assert_eq!(pirn::future::block_on(rx.changed_async()), Ok(()));
+/// assert_eq!(*rx.borrow(), 1);
+/// ```
 #[must_use = "a future does nothing unless it is polled"]
 pub struct ChangedFuture<'a, T>(Once<ChangedCase<'a, T>>);
 

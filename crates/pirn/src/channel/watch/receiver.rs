@@ -15,6 +15,23 @@ use crate::wait::{Attempt, Reason, Spec, Waited, begin, wait_in};
 /// Reads the value, and waits for it to change.
 ///
 /// A clone has seen the same version as the original.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::watch;
+///
+/// let (tx, mut rx) = watch::channel(0);
+/// let reader = pirn::spawn(move || {
+///     let mut last = 0;
+///     while rx.changed().is_ok() {
+///         last = *rx.borrow();
+///     }
+///     last
+/// });
+/// (1..=5).for_each(|n| tx.send(n).unwrap());
+/// drop(tx);
+/// assert_eq!(reader.join().unwrap(), 5);
+/// ```
 pub struct Receiver<T> {
     pub(super) board: Arc<Board<T>>,
     /// The version that counts as seen.
@@ -26,6 +43,16 @@ pub struct Receiver<T> {
 /// All senders wait while a `Ref` exists. Reading again while holding a `Ref` may block
 /// indefinitely: a sender that arrived in between is served first, and waits for the first `Ref` to
 /// be dropped.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::watch;
+///
+/// let (_tx, rx) = watch::channel(vec![1, 2, 3]);
+/// let numbers = rx.borrow();
+/// assert_eq!(numbers.len(), 3);
+/// assert_eq!(numbers.first(), Some(&1));
+/// ```
 #[must_use = "the value is only looked at through this"]
 pub struct Ref<'a, T>(RwLockReadGuard<'a, T>);
 
@@ -48,6 +75,16 @@ impl<T> Receiver<T> {
     /// Not an interruption point. Parks a fiber, blocks a plain thread, while the value is being
     /// changed. In the middle of a poll it blocks the thread briefly. It panics if the value is not
     /// available then, for example because code in [`Sender::modify`](super::Sender::modify) waits.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, rx) = watch::channel(1);
+    /// tx.send(2).unwrap();
+    /// assert_eq!(*rx.borrow(), 2);
+    /// assert!(rx.has_changed()); // still not marked as seen
+    /// ```
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
         Ref(self.board.look())
@@ -57,6 +94,16 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// As [`borrow`](Self::borrow).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, mut rx) = watch::channel(1);
+    /// tx.send(2).unwrap();
+    /// assert_eq!(*rx.borrow_and_update(), 2);
+    /// assert!(!rx.has_changed());
+    /// ```
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         // WB1: in this order; a change in between is reported once more.
@@ -65,6 +112,18 @@ impl<T> Receiver<T> {
     }
 
     /// Returns whether the value has changed since it was last seen.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, mut rx) = watch::channel(1);
+    /// assert!(!rx.has_changed()); // the initial value counts as seen
+    /// tx.send(2).unwrap();
+    /// assert!(rx.has_changed());
+    /// rx.changed().unwrap();
+    /// assert!(!rx.has_changed());
+    /// ```
     pub fn has_changed(&self) -> bool {
         self.board.state.lock().version != self.seen
     }
@@ -78,6 +137,19 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{RecvError, watch};
+    ///
+    /// let (tx, mut rx) = watch::channel(0);
+    /// tx.send(1).unwrap();
+    /// tx.send(2).unwrap();
+    /// assert_eq!(rx.changed(), Ok(())); // both changes at once
+    /// assert_eq!(*rx.borrow(), 2);
+    /// drop(tx);
+    /// assert_eq!(rx.changed(), Err(RecvError::Disconnected));
+    /// ```
     #[track_caller]
     pub fn changed(&mut self) -> Result<(), RecvError> {
         begin().map_err(RecvError::Interrupted)?;
@@ -113,6 +185,22 @@ impl<T> Receiver<T> {
     }
 
     /// Returns a select case that wins when [`changed`](Self::changed) would return.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, mut rx) = watch::channel(0);
+    /// tx.send(1).unwrap();
+    /// pirn::select! {
+    ///     case(rx.changed_case()) -> changed => assert_eq!(changed, Ok(())),
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// assert_eq!(*rx.borrow(), 1);
+    /// ```
     pub fn changed_case(&mut self) -> ChangedCase<'_, T> {
         ChangedCase::new(&self.board, &mut self.seen)
     }

@@ -13,6 +13,16 @@ use crate::wait::object::Nameable;
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::watch;
+///
+/// let (tx, rx) = watch::channel("starting");
+/// assert_eq!(*rx.borrow(), "starting");
+/// tx.send("ready").unwrap();
+/// assert_eq!(*rx.borrow(), "ready");
+/// ```
 pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
     let board = Arc::new(Board::new(value));
     (
@@ -26,6 +36,19 @@ pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
 /// Changes the value; clones change the same one.
 ///
 /// When the last sender is dropped, waiting receivers return `Disconnected`.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::watch;
+///
+/// let (tx, mut rx) = watch::channel(0);
+/// let other = tx.clone();
+/// tx.send(1).unwrap();
+/// other.modify(|value| *value += 1);
+/// assert_eq!(*rx.borrow_and_update(), 2);
+/// drop((tx, other));
+/// assert!(rx.changed().is_err());
+/// ```
 pub struct Sender<T> {
     board: Arc<Board<T>>,
 }
@@ -46,6 +69,18 @@ impl<T> Sender<T> {
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread. A caller that holds a
     /// [`Ref`] of the same channel deadlocks with itself.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{SendError, watch};
+    ///
+    /// let (tx, rx) = watch::channel(1);
+    /// assert_eq!(tx.send(2), Ok(()));
+    /// assert_eq!(*rx.borrow(), 2);
+    /// drop(rx);
+    /// assert_eq!(tx.send(3), Err(SendError::Disconnected(3)));
+    /// assert_eq!(*tx.borrow(), 2);
+    /// ```
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         if self.board.state.lock().receivers == 0 {
@@ -65,6 +100,19 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// As [`send`](Self::send).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, rx) = watch::channel(vec!["a"]);
+    /// let len = tx.modify(|list| {
+    ///     list.push("b");
+    ///     list.len()
+    /// });
+    /// assert_eq!(len, 2);
+    /// assert_eq!(*rx.borrow(), ["a", "b"]);
+    /// ```
     #[track_caller]
     pub fn modify<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         let result = f(&mut self.board.value.write());
@@ -76,12 +124,36 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// As [`Receiver::borrow`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, _rx) = watch::channel(1);
+    /// tx.modify(|value| *value *= 7);
+    /// assert_eq!(*tx.borrow(), 7);
+    /// ```
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
         Ref::new(self.board.look())
     }
 
     /// Returns a receiver that has seen the present value.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, early) = watch::channel(1);
+    /// tx.send(2).unwrap();
+    /// let late = tx.subscribe();
+    /// assert!(early.has_changed());
+    /// assert!(!late.has_changed());
+    /// assert_eq!(*late.borrow(), 2);
+    /// ```
     pub fn subscribe(&self) -> Receiver<T> {
         let mut state = self.board.state.lock();
         state.receivers += 1;
@@ -91,6 +163,17 @@ impl<T> Sender<T> {
     }
 
     /// Returns the present number of receivers.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::watch;
+    ///
+    /// let (tx, rx) = watch::channel(0);
+    /// let other = tx.subscribe();
+    /// assert_eq!(tx.receiver_count(), 2);
+    /// drop((rx, other));
+    /// assert_eq!(tx.receiver_count(), 0);
+    /// ```
     pub fn receiver_count(&self) -> usize {
         self.board.state.lock().receivers
     }
