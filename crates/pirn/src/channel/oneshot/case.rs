@@ -13,6 +13,20 @@ use crate::wait::prize::Prize;
 /// [`recv_case`](super::Receiver::recv_case).
 ///
 /// A value that was won and not taken is dropped with the case.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::oneshot;
+/// use pirn::select::Select;
+///
+/// let (tx, rx) = oneshot::channel();
+/// tx.send(7).unwrap();
+/// let mut case = rx.recv_case();
+/// let mut select = Select::new();
+/// select.add(&mut case);
+/// assert_eq!(select.wait(), Ok(0));
+/// assert_eq!(case.take(), Ok(7));
+/// ```
 pub struct RecvCase<'a, T> {
     slot: &'a Slot<T>,
     berth: Berth<Option<T>>,
@@ -35,6 +49,20 @@ impl<'a, T> RecvCase<'a, T> {
     ///
     /// # Panics
     /// If the case has not won since the last call.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{RecvError, oneshot};
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = oneshot::channel::<u32>();
+    /// drop(tx);
+    /// let mut case = rx.recv_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), Err(RecvError::Disconnected));
+    /// ```
     pub fn take(&mut self) -> Result<T, RecvError> {
         self.collect()
     }

@@ -15,6 +15,15 @@ use crate::channel::futures::Once;
 
 /// A future that receives the value of a oneshot channel; made by
 /// [`recv_async`](super::Receiver::recv_async).
+///
+/// # Examples
+/// ```
+/// use pirn::channel::oneshot;
+///
+/// let (tx, mut rx) = oneshot::channel();
+/// tx.send(7).unwrap();
+/// assert_eq!(pirn::future::block_on(rx.recv_async()), Ok(7));
+/// ```
 #[must_use = "a future does nothing unless it is polled"]
 pub struct RecvFuture<'a, T> {
     slot: &'a Slot<T>,

@@ -16,6 +16,16 @@ use crate::wait::{
 };
 
 /// Receives one value. If it is dropped without receiving, a later send returns its value.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::oneshot;
+///
+/// let (tx, rx) = oneshot::channel();
+/// let reply = pirn::spawn(move || rx.recv().unwrap() + 1);
+/// tx.send(41).unwrap();
+/// assert_eq!(reply.join().unwrap(), 42);
+/// ```
 pub struct Receiver<T> {
     slot: Arc<Slot<T>>,
 }
@@ -41,6 +51,19 @@ impl<T> Receiver<T> {
     /// # Cancellation
     /// An interruption point; an interrupted receive has taken nothing. Parks a fiber, blocks
     /// a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{RecvError, oneshot};
+    ///
+    /// let (tx, rx) = oneshot::channel();
+    /// pirn::spawn(move || tx.send(6 * 7));
+    /// assert_eq!(rx.recv(), Ok(42));
+    ///
+    /// let (tx, rx) = oneshot::channel::<u32>();
+    /// drop(tx);
+    /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+    /// ```
     #[track_caller]
     pub fn recv(self) -> Result<T, RecvError> {
         self.wait(None).map_err(RecvTimeoutError::unlimited)
@@ -54,6 +77,17 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{TryRecvError, oneshot};
+    ///
+    /// let (tx, mut rx) = oneshot::channel();
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+    /// tx.send(7).unwrap();
+    /// assert_eq!(rx.try_recv(), Ok(7));
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
+    /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.slot.state.lock().take() {
             Found::Value(value) => Ok(value),
@@ -70,6 +104,18 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{RecvTimeoutError, oneshot};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, mut rx) = oneshot::channel();
+    /// let limit = Duration::from_millis(1);
+    /// assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Timeout));
+    /// tx.send(7).unwrap();
+    /// assert_eq!(rx.recv_timeout(limit), Ok(7));
+    /// ```
     #[track_caller]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.wait(deadline_in(timeout))
@@ -82,6 +128,18 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{RecvTimeoutError, oneshot};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, mut rx) = oneshot::channel();
+    /// let deadline = pirn::time::now() + Duration::from_millis(1);
+    /// assert_eq!(rx.recv_deadline(deadline), Err(RecvTimeoutError::Timeout));
+    /// tx.send(7).unwrap();
+    /// assert_eq!(rx.try_recv(), Ok(7));
+    /// ```
     #[track_caller]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
         self.wait(Some(deadline))
@@ -92,6 +150,16 @@ impl<T> Receiver<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{TryRecvError, oneshot};
+    ///
+    /// let (tx, mut rx) = oneshot::channel();
+    /// rx.close();
+    /// assert_eq!(tx.send(7), Err(7));
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
+    /// ```
     pub fn close(&mut self) {
         let was_gone = mem::replace(&mut self.slot.state.lock().receiver_gone, true);
         if !was_gone {
@@ -100,6 +168,21 @@ impl<T> Receiver<T> {
     }
 
     /// Returns a select case that receives the value.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::oneshot;
+    ///
+    /// let (tx, rx) = oneshot::channel();
+    /// tx.send(7).unwrap();
+    /// pirn::select! {
+    ///     case(rx.recv_case()) -> value => assert_eq!(value, Ok(7)),
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// ```
     pub fn recv_case(&self) -> RecvCase<'_, T> {
         RecvCase::new(&self.slot)
     }

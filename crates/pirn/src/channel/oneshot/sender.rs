@@ -11,6 +11,15 @@ use crate::wait::object::Nameable;
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::oneshot;
+///
+/// let (tx, rx) = oneshot::channel();
+/// pirn::spawn(move || tx.send("done").unwrap());
+/// assert_eq!(rx.recv(), Ok("done"));
+/// ```
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let slot = Arc::new(Slot::new());
     (
@@ -22,6 +31,19 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 /// Sends one value. If it is dropped without sending, the receiver returns `Disconnected`.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::{RecvError, oneshot};
+///
+/// let (tx, rx) = oneshot::channel();
+/// tx.send(7).unwrap();
+/// assert_eq!(rx.recv(), Ok(7));
+///
+/// let (tx, rx) = oneshot::channel::<u32>();
+/// drop(tx);
+/// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+/// ```
 pub struct Sender<T> {
     slot: Arc<Slot<T>>,
 }
@@ -40,11 +62,34 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::oneshot;
+    ///
+    /// let (tx, rx) = oneshot::channel();
+    /// assert_eq!(tx.send(7), Ok(()));
+    /// assert_eq!(rx.recv(), Ok(7));
+    ///
+    /// let (tx, rx) = oneshot::channel();
+    /// drop(rx);
+    /// assert_eq!(tx.send(7), Err(7));
+    /// ```
     pub fn send(self, value: T) -> Result<(), T> {
         self.slot.put(value)
     }
 
     /// Returns true if no receiver will take a value, so that the work for it can stop.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::oneshot;
+    ///
+    /// let (tx, rx) = oneshot::channel::<u32>();
+    /// assert!(!tx.is_closed());
+    /// drop(rx);
+    /// assert!(tx.is_closed());
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.slot.state.lock().receiver_gone
     }
