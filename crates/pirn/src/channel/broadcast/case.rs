@@ -14,6 +14,20 @@ use crate::wait::prize::Prize;
 /// [`recv_case`](super::Receiver::recv_case).
 ///
 /// A value that was won and not taken is dropped with the case.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::broadcast;
+/// use pirn::select::Select;
+///
+/// let (tx, mut rx) = broadcast::channel(8);
+/// tx.send(7).unwrap();
+/// let mut case = rx.recv_case();
+/// let mut select = Select::new();
+/// select.add(&mut case);
+/// assert_eq!(select.wait(), Ok(0));
+/// assert_eq!(case.take(), Ok(7));
+/// ```
 pub struct RecvCase<'a, T> {
     row: &'a Row<T>,
     /// The receiver's position; in a cell, so that the case is `Send`.
@@ -41,6 +55,20 @@ impl<T: Clone> RecvCase<'_, T> {
     ///
     /// # Panics
     /// If the case has not won since the last call, or the value's `clone` panics.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast::{self, RecvError};
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(1);
+    /// (1..=3).for_each(|n| assert_eq!(tx.send(n), Ok(1)));
+    /// let mut case = rx.recv_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), Err(RecvError::Lagged(2)));
+    /// ```
     pub fn take(&mut self) -> Result<T, RecvError> {
         self.collect()
     }

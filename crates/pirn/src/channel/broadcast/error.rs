@@ -6,6 +6,20 @@ use std::fmt;
 use crate::wait::Interrupt;
 
 /// Why [`recv`](super::Receiver::recv) failed.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::broadcast::{self, RecvError};
+///
+/// let (tx, mut rx) = broadcast::channel(1);
+/// tx.send("evicted").unwrap();
+/// tx.send("kept").unwrap();
+/// match rx.recv() {
+///     Err(RecvError::Lagged(missed)) => assert_eq!(missed, 1),
+///     other => panic!("{other:?}"),
+/// }
+/// assert_eq!(rx.recv(), Ok("kept"));
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum RecvError {
     /// All senders have been dropped, or the channel is closed, and all values have been received.
@@ -18,6 +32,16 @@ pub enum RecvError {
 }
 
 /// Why [`try_recv`](super::Receiver::try_recv) failed.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::broadcast::{self, TryRecvError};
+///
+/// let (tx, mut rx) = broadcast::channel::<u32>(1);
+/// assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+/// tx.close();
+/// assert_eq!(rx.try_recv(), Err(TryRecvError::Disconnected));
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum TryRecvError {
     /// There is nothing to receive.
@@ -29,6 +53,18 @@ pub enum TryRecvError {
 }
 
 /// Why a receive with a time limit failed.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::broadcast::{self, RecvTimeoutError};
+/// use std::time::Duration;
+///
+/// let (tx, mut rx) = broadcast::channel::<u32>(1);
+/// let limit = Duration::from_millis(1);
+/// assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Timeout));
+/// drop(tx);
+/// assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Disconnected));
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum RecvTimeoutError {
     /// The time was up first.

@@ -14,6 +14,15 @@ use crate::channel::futures::Once;
 
 /// A future that receives from a broadcast channel; made by
 /// [`recv_async`](super::Receiver::recv_async).
+///
+/// # Examples
+/// ```
+/// use pirn::channel::broadcast;
+///
+/// let (tx, mut rx) = broadcast::channel(8);
+/// tx.send(7).unwrap();
+/// assert_eq!(pirn::future::block_on(rx.recv_async()), Ok(7));
+/// ```
 #[must_use = "a future does nothing unless it is polled"]
 pub struct RecvFuture<'a, T>(Once<RecvCase<'a, T>>);
 

@@ -16,6 +16,17 @@ use crate::wait::{
 /// Receives every value that is sent while the receiver exists.
 ///
 /// A clone starts at the position of the original; both receive all later values.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::broadcast;
+///
+/// let (tx, mut rx) = broadcast::channel(8);
+/// tx.send(1).unwrap();
+/// let mut clone = rx.clone();
+/// assert_eq!(rx.recv(), Ok(1));
+/// assert_eq!(clone.recv(), Ok(1));
+/// ```
 pub struct Receiver<T> {
     row: Arc<Row<T>>,
     /// BR2.
@@ -34,11 +45,33 @@ impl<T> Receiver<T> {
     }
 
     /// Returns the number of values that can be received now.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// tx.send('a').unwrap();
+    /// tx.send('b').unwrap();
+    /// assert_eq!(rx.len(), 2);
+    /// rx.recv().unwrap();
+    /// assert_eq!(rx.len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.row.state.lock().ahead_of(self.at)
     }
 
     /// Returns true if no value can be received now.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, rx) = broadcast::channel(8);
+    /// assert!(rx.is_empty());
+    /// tx.send(1).unwrap();
+    /// assert!(!rx.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -56,6 +89,19 @@ impl<T: Clone> Receiver<T> {
     /// # Cancellation
     /// An interruption point; an interrupted receive has taken nothing. Parks a fiber, blocks
     /// a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast::{self, RecvError};
+    ///
+    /// let (tx, mut rx) = broadcast::channel(1);
+    /// tx.send(1).unwrap();
+    /// tx.send(2).unwrap();
+    /// assert_eq!(rx.recv(), Err(RecvError::Lagged(1)));
+    /// assert_eq!(rx.recv(), Ok(2));
+    /// drop(tx);
+    /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+    /// ```
     #[track_caller]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.wait(None).map_err(RecvTimeoutError::unlimited)
@@ -71,6 +117,16 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast::{self, TryRecvError};
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
+    /// tx.send(7).unwrap();
+    /// assert_eq!(rx.try_recv(), Ok(7));
+    /// ```
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.row.take(&mut self.at) {
             Found::Value(value) => Ok(Arc::unwrap_or_clone(value)),
@@ -90,12 +146,39 @@ impl<T: Clone> Receiver<T> {
     ///
     /// # Cancellation
     /// As [`recv`](Self::recv).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast::{self, RecvTimeoutError};
+    /// use std::time::Duration;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// let limit = Duration::from_millis(1);
+    /// assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Timeout));
+    /// tx.send(7).unwrap();
+    /// assert_eq!(rx.recv_timeout(limit), Ok(7));
+    /// ```
     #[track_caller]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.wait(deadline_in(timeout))
     }
 
     /// Returns a select case that receives the next value.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// tx.send(7).unwrap();
+    /// pirn::select! {
+    ///     case(rx.recv_case()) -> value => assert_eq!(value, Ok(7)),
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// ```
     pub fn recv_case(&mut self) -> RecvCase<'_, T> {
         RecvCase::new(&self.row, &mut self.at)
     }

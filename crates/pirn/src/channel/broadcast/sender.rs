@@ -15,6 +15,15 @@ use crate::wait::object::Nameable;
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::broadcast;
+///
+/// let (tx, mut rx) = broadcast::channel(8);
+/// assert_eq!(tx.send("hello"), Ok(1));
+/// assert_eq!(rx.recv(), Ok("hello"));
+/// ```
 pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     assert!(capacity > 0, "a broadcast channel keeps at least one value");
     let row = Arc::new(Row::new(capacity));
@@ -29,6 +38,19 @@ pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// Sends values to all receivers; clones send to the same ones.
 ///
 /// The channel ends when the last sender is dropped.
+///
+/// # Examples
+/// ```
+/// use pirn::channel::broadcast;
+///
+/// let (tx, mut first) = broadcast::channel(8);
+/// let other = tx.clone();
+/// let mut second = tx.subscribe();
+/// tx.send(1).unwrap();
+/// other.send(2).unwrap();
+/// assert_eq!((first.recv(), first.recv()), (Ok(1), Ok(2)));
+/// assert_eq!((second.recv(), second.recv()), (Ok(1), Ok(2)));
+/// ```
 pub struct Sender<T> {
     row: Arc<Row<T>>,
 }
@@ -48,17 +70,53 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::{SendError, broadcast};
+    ///
+    /// let (tx, rx) = broadcast::channel(8);
+    /// let other = tx.subscribe();
+    /// assert_eq!(tx.send("for two"), Ok(2));
+    /// drop((rx, other));
+    /// assert_eq!(tx.send("for none"), Err(SendError::Disconnected("for none")));
+    /// ```
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
         self.row.send(value).map_err(SendError::Disconnected)
     }
 
     /// Returns a receiver of all values sent from now on.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, _rx) = broadcast::channel(8);
+    /// tx.send(1).unwrap();
+    /// let mut late = tx.subscribe();
+    /// tx.send(2).unwrap();
+    /// assert_eq!(late.recv(), Ok(2));
+    /// ```
     pub fn subscribe(&self) -> Receiver<T> {
         let at = self.row.subscribe(None);
         Receiver::new(Arc::clone(&self.row), at)
     }
 
     /// Returns the present number of receivers.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast;
+    ///
+    /// let (tx, rx) = broadcast::channel::<u32>(8);
+    /// let other = rx.clone();
+    /// assert_eq!(tx.receiver_count(), 2);
+    /// drop((rx, other));
+    /// assert_eq!(tx.receiver_count(), 0);
+    /// ```
     pub fn receiver_count(&self) -> usize {
         self.row.receivers()
     }
@@ -68,6 +126,18 @@ impl<T> Sender<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::channel::broadcast::{self, RecvError};
+    ///
+    /// let (tx, mut rx) = broadcast::channel(8);
+    /// tx.send(1).unwrap();
+    /// assert!(tx.close());
+    /// assert!(tx.send(2).is_err());
+    /// assert_eq!(rx.recv(), Ok(1));
+    /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
+    /// ```
     pub fn close(&self) -> bool {
         self.row.close()
     }
