@@ -6,6 +6,25 @@ use crate::wait::choice;
 ///
 /// It is implemented by the cases of channels, fibers, timers and so on. Other types become cases
 /// through [`Waitable`](crate::wait::Waitable) and [`wait::case`](crate::wait::case).
+///
+/// # Examples
+/// ```
+/// use pirn::channel;
+/// use pirn::select::{Case, Select};
+/// use std::time::Duration;
+///
+/// let (tx, rx) = channel::bounded(1);
+/// tx.send(7).unwrap();
+/// let mut value = rx.recv_case();
+/// let mut limit = pirn::time::after_case(Duration::from_secs(60));
+/// let cases: [&mut dyn Case; 2] = [&mut value, &mut limit];
+/// let mut select = Select::new();
+/// for case in cases {
+///     select.add(case);
+/// }
+/// assert_eq!(select.wait(), Ok(0));
+/// assert_eq!(value.take(), Ok(7));
+/// ```
 pub trait Case: choice::Case {
     /// Returns the case as the engine's trait object.
     #[doc(hidden)]

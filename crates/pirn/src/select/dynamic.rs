@@ -38,6 +38,20 @@ pub struct Select<'a> {
 
 impl<'a> Select<'a> {
     /// Returns a select without cases that chooses at random among the ready ones.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// tx.send(7).unwrap();
+    /// let (mut one, mut other) = (rx.ready_case(), rx.ready_case());
+    /// let mut select = Select::new();
+    /// select.add(&mut one);
+    /// select.add(&mut other);
+    /// // Both are ready: either is chosen.
+    /// assert!(select.wait().unwrap() < 2);
+    /// ```
     pub fn new() -> Self {
         Select {
             cases: Vec::new(),
@@ -46,6 +60,20 @@ impl<'a> Select<'a> {
     }
 
     /// Returns a select without cases that chooses the first ready one.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// tx.send(7).unwrap();
+    /// let (mut one, mut other) = (rx.ready_case(), rx.ready_case());
+    /// let mut select = Select::biased();
+    /// select.add(&mut one);
+    /// select.add(&mut other);
+    /// // Both are ready: the first is chosen.
+    /// assert_eq!(select.wait(), Ok(0));
+    /// ```
     pub fn biased() -> Self {
         Select {
             cases: Vec::new(),
@@ -57,6 +85,20 @@ impl<'a> Select<'a> {
     ///
     /// # Panics
     /// If there are 4080 cases already.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    /// use std::time::Duration;
+    ///
+    /// let (_tx, rx) = pirn::channel::bounded::<u32>(1);
+    /// let mut value = rx.recv_case();
+    /// let mut limit = pirn::time::after_case(Duration::from_millis(1));
+    /// let mut select = Select::new();
+    /// assert_eq!(select.add(&mut value), 0);
+    /// assert_eq!(select.add(&mut limit), 1);
+    /// assert_eq!(select.wait(), Ok(1));
+    /// ```
     pub fn add(&mut self, case: &'a mut dyn Case) -> usize {
         // Shared from here on: wakers access the case while it is published.
         assert!(
@@ -75,6 +117,20 @@ impl<'a> Select<'a> {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let sender = pirn::spawn(move || tx.send(7).unwrap());
+    /// let mut case = rx.recv_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// assert_eq!(case.take(), Ok(7));
+    /// sender.join().unwrap();
+    /// ```
     #[track_caller]
     pub fn wait(&mut self) -> Result<usize, Interrupt> {
         match choice::choose(&self.cases, self.order, None)? {
@@ -87,6 +143,20 @@ impl<'a> Select<'a> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let mut case = rx.recv_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// assert_eq!(select.try_wait(), None);
+    /// tx.send(7).unwrap();
+    /// assert_eq!(select.try_wait(), Some(0));
+    /// assert_eq!(case.take(), Ok(7));
+    /// ```
     pub fn try_wait(&mut self) -> Option<usize> {
         choice::choose_now(&self.cases, self.order)
     }
@@ -98,6 +168,22 @@ impl<'a> Select<'a> {
     ///
     /// # Cancellation
     /// As [`wait`](Select::wait).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    /// use std::time::Duration;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let mut case = rx.recv_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut case);
+    /// let limit = Duration::from_millis(1);
+    /// assert_eq!(select.wait_timeout(limit), Ok(None));
+    /// tx.send(7).unwrap();
+    /// assert_eq!(select.wait_timeout(limit), Ok(Some(0)));
+    /// assert_eq!(case.take(), Ok(7));
+    /// ```
     #[track_caller]
     pub fn wait_timeout(
         &mut self,

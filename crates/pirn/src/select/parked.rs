@@ -7,6 +7,20 @@ use crate::wait::park::take_token;
 
 /// A select case that wins when [`unpark`](crate::spawn::Fiber::unpark) has been called on the
 /// caller, and consumes the token; made by [`parked`].
+///
+/// # Examples
+/// ```
+/// use pirn::select::{Select, parked};
+///
+/// let fiber = pirn::spawn(|| {
+///     let mut case = parked();
+///     let mut select = Select::new();
+///     select.add(&mut case);
+///     select.wait()
+/// });
+/// fiber.fiber().unpark();
+/// assert_eq!(fiber.join().unwrap(), Ok(0));
+/// ```
 pub struct ParkCase {
     /// Not zero-sized, so that cases have distinct addresses.
     _place: u8,
@@ -14,6 +28,9 @@ pub struct ParkCase {
 
 /// Returns a select case that wins when [`park`](crate::park()) would return: when the caller is
 /// unparked, or was unparked before.
+///
+/// # Cancellation
+/// Not an interruption point; never suspends.
 ///
 /// # Examples
 /// ```
