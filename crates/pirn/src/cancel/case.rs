@@ -7,6 +7,20 @@ use crate::wait::berth::Berth;
 use crate::wait::choice::{Call, Case, Outcome};
 
 /// A select case that wins when a token has been cancelled; made by [`Token::case`].
+///
+/// # Examples
+/// ```
+/// use pirn::cancel::Token;
+/// use pirn::select::Select;
+///
+/// let token = Token::new();
+/// let mut case = token.case();
+/// let mut select = Select::new();
+/// select.add(&mut case);
+/// assert_eq!(select.try_wait(), None);
+/// token.cancel();
+/// assert_eq!(select.wait(), Ok(0));
+/// ```
 pub struct CancelCase<'a> {
     token: &'a Token,
     berth: Berth<()>,

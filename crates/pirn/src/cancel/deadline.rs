@@ -11,6 +11,20 @@ use crate::wait::{Interrupt, interrupted, limit};
 ///
 /// # Cancellation
 /// An interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use pirn::cancel::{self, Token};
+/// use pirn::Interrupt;
+///
+/// let token = Token::new();
+/// token.enter(|| {
+///     assert_eq!(cancel::check(), Ok(()));
+///     token.cancel();
+///     assert_eq!(cancel::check(), Err(Interrupt::Cancelled));
+/// });
+/// assert_eq!(cancel::check(), Ok(()));
+/// ```
 #[inline]
 pub fn check() -> Result<(), Interrupt> {
     interrupted().map_or(Ok(()), Err)
@@ -22,6 +36,15 @@ pub fn check() -> Result<(), Interrupt> {
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use pirn::{Interrupt, cancel, time};
+///
+/// assert_eq!(cancel::reason(), None);
+/// let reason = cancel::with_deadline(time::now(), || cancel::reason());
+/// assert_eq!(reason, Some(Interrupt::TimedOut));
+/// ```
 #[must_use]
 pub fn reason() -> Option<Interrupt> {
     limit::pending()
@@ -31,6 +54,20 @@ pub fn reason() -> Option<Interrupt> {
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use pirn::{cancel, time};
+/// use std::time::Duration;
+///
+/// let near = time::now() + Duration::from_secs(60);
+/// let far = near + Duration::from_secs(60);
+/// cancel::with_deadline(near, || {
+///     let nearest = cancel::with_deadline(far, || cancel::deadline());
+///     assert_eq!(nearest, Some(near));
+/// });
+/// assert_eq!(cancel::deadline(), None);
+/// ```
 #[must_use]
 pub fn deadline() -> Option<Instant> {
     limit::nearest().map(|limit| limit.get().at())

@@ -15,23 +15,71 @@ use super::case::CancelCase;
 /// A cancellation token: a node in a tree. A clone is the same token.
 ///
 /// Dropping a token cancels nothing.
+///
+/// # Examples
+/// ```
+/// use pirn::cancel::Token;
+///
+/// let server = Token::new();
+/// let connection = server.child();
+/// let request = connection.child();
+/// connection.cancel();
+/// assert!(request.is_cancelled());
+/// assert!(!server.is_cancelled());
+/// ```
 #[derive(Clone)]
 #[repr(transparent)]
 pub struct Token(Arc<Node>);
 
 /// Keeps a callback of [`Token::on_cancel`] registered. Dropping it deregisters the callback,
 /// unless it has been called or is being called.
+///
+/// # Examples
+/// ```
+/// use pirn::cancel::Token;
+///
+/// let (tx, rx) = pirn::channel::bounded(2);
+/// let other = tx.clone();
+/// let token = Token::new();
+/// let kept = token.on_cancel(move || tx.send("kept").unwrap());
+/// drop(token.on_cancel(move || other.send("dropped").unwrap()));
+/// token.cancel();
+/// assert_eq!(rx.try_iter().collect::<Vec<_>>(), ["kept"]);
+/// drop(kept);
+/// ```
 #[must_use = "a registration that is dropped forgets its callback"]
 pub struct Registration(Option<(Arc<Node>, usize)>);
 
 impl Token {
     /// Returns a token without a parent.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    ///
+    /// let token = Token::new();
+    /// assert!(!token.is_cancelled());
+    /// token.clone().cancel(); // a clone is the same token
+    /// assert!(token.is_cancelled());
+    /// ```
     #[must_use]
     pub fn new() -> Token {
         Token(Node::below([None, None]))
     }
 
     /// Returns a child token, which is cancelled at the latest when this one is.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    ///
+    /// let parent = Token::new();
+    /// let (one, other) = (parent.child(), parent.child());
+    /// one.cancel();
+    /// assert!(!parent.is_cancelled());
+    /// parent.cancel();
+    /// assert!(other.is_cancelled());
+    /// ```
     #[must_use]
     pub fn child(&self) -> Token {
         Token(Node::below([Some(Arc::clone(&self.0)), None]))
@@ -40,6 +88,19 @@ impl Token {
     /// Returns the token under which the caller's code runs: that of the innermost
     /// [`enter`](Token::enter) or scope, else that of its runtime. On a plain thread with neither,
     /// and directly in a [`shield`](super::shield()), it returns a new token.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    ///
+    /// let token = Token::new();
+    /// token.enter(|| {
+    ///     let current = Token::current();
+    ///     assert!(!current.is_cancelled());
+    ///     token.cancel();
+    ///     assert!(current.is_cancelled());
+    /// });
+    /// ```
     #[must_use]
     pub fn current() -> Token {
         let local = current::local();
@@ -66,11 +127,37 @@ impl Token {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless a callback does. Waits for nothing.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    /// use pirn::channel::{self, RecvError};
+    /// use pirn::Interrupt;
+    ///
+    /// let (_tx, rx) = channel::bounded::<u32>(1);
+    /// let token = Token::new();
+    /// let under = token.clone();
+    /// let fiber = pirn::spawn(move || under.enter(|| rx.recv()));
+    /// token.cancel();
+    /// let received = fiber.join().unwrap();
+    /// assert_eq!(received, Err(RecvError::Interrupted(Interrupt::Cancelled)));
+    /// ```
     pub fn cancel(&self) {
         self.0.cancel();
     }
 
     /// Returns true if this token or an ancestor has been cancelled.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    ///
+    /// let parent = Token::new();
+    /// let child = parent.child();
+    /// assert!(!child.is_cancelled());
+    /// parent.cancel();
+    /// assert!(child.is_cancelled());
+    /// ```
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
@@ -84,6 +171,19 @@ impl Token {
     ///
     /// # Cancellation
     /// Not an interruption point itself; suspends only if `f` does.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    /// use pirn::channel;
+    ///
+    /// let (tx, rx) = channel::bounded(1);
+    /// tx.send(7).unwrap();
+    /// let token = Token::new();
+    /// token.cancel();
+    /// assert!(token.enter(|| rx.recv()).is_err());
+    /// assert_eq!(rx.recv(), Ok(7)); // the token no longer applies
+    /// ```
     pub fn enter<T>(&self, f: impl FnOnce() -> T) -> T {
         let fiber = current::identity(current::local());
         let outside = Token::current();
@@ -96,6 +196,17 @@ impl Token {
     /// # Cancellation
     /// Not an interruption point: it waits indefinitely if the token is never cancelled. Parks a
     /// fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    ///
+    /// let token = Token::new();
+    /// let other = token.clone();
+    /// pirn::spawn(move || other.cancel());
+    /// token.wait();
+    /// assert!(token.is_cancelled());
+    /// ```
     #[track_caller]
     pub fn wait(&self) {
         let spec = Spec::of(Reason::Token);
@@ -114,6 +225,25 @@ impl Token {
     }
 
     /// Returns a select case that wins when this token is cancelled.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    /// use std::time::Duration;
+    ///
+    /// let token = Token::new();
+    /// let other = token.clone();
+    /// pirn::spawn(move || other.cancel());
+    /// let stopped = pirn::select! {
+    ///     case(token.case()) -> () => true,
+    ///     after(Duration::from_secs(60)) => false,
+    ///     cancelled(_) => false,
+    /// };
+    /// assert!(stopped);
+    /// ```
     pub fn case(&self) -> CancelCase<'_> {
         CancelCase::new(self)
     }
@@ -125,6 +255,17 @@ impl Token {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless `f` is called now and does.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// let token = Token::new();
+    /// let _registration = token.on_cancel(move || tx.send("cancelled").unwrap());
+    /// token.cancel();
+    /// assert_eq!(rx.recv(), Ok("cancelled"));
+    /// ```
     pub fn on_cancel(&self, f: impl FnOnce() + Send + 'static) -> Registration {
         match self.0.call_on(Box::new(f)) {
             Ok(key) => Registration(Some((Arc::clone(&self.0), key))),
@@ -148,6 +289,14 @@ impl Token {
 impl Handle {
     /// Returns the token under which all code in this runtime runs. Cancelling it is the first step
     /// of a shutdown: the runtime accepts no more fibers, and all are interrupted.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(1).build().unwrap();
+    /// let handle = runtime.handle();
+    /// handle.token().cancel();
+    /// assert!(handle.spawn(|| 7).join().is_err()); // never started
+    /// ```
     #[must_use]
     pub fn token(&self) -> Token {
         Token(Arc::clone(self.pool().root()))
