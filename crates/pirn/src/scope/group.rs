@@ -49,12 +49,34 @@ pub struct TaskGroup<T = ()> {
 impl<T: Send + 'static> TaskGroup<T> {
     /// Returns an empty group with a root token. Its fibers also run under the token of their
     /// runtime.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let group = TaskGroup::new();
+    /// group.spawn(|| 6 * 7).unwrap();
+    /// assert_eq!(group.join_next().unwrap().unwrap().unwrap(), 42);
+    /// assert!(group.join_next().unwrap().is_none());
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         TaskGroup::with_token(Token::new())
     }
 
     /// Returns an empty group that is cancelled with `parent`.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::Token;
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let parent = Token::new();
+    /// let group = TaskGroup::under(&parent);
+    /// assert!(group.spawn(|| 1).is_ok());
+    /// parent.cancel();
+    /// assert!(group.spawn(|| 2).is_err());
+    /// ```
     #[must_use]
     pub fn under(parent: &Token) -> Self {
         TaskGroup::with_token(parent.child())
@@ -74,6 +96,21 @@ impl<T: Send + 'static> TaskGroup<T> {
     ///
     /// # Panics
     /// If `n` is 0.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends. [`spawn`](TaskGroup::spawn) becomes one.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let group = TaskGroup::new().limit(2);
+    /// for n in 0..10 {
+    ///     // Waits while two fibers are alive.
+    ///     group.spawn(move || n * n).unwrap();
+    ///     assert!(group.len() <= 2);
+    /// }
+    /// ```
     #[must_use]
     pub fn limit(mut self, n: usize) -> Self {
         assert!(n > 0, "a group in which no fiber may live");
@@ -92,6 +129,16 @@ impl<T: Send + 'static> TaskGroup<T> {
     ///
     /// # Cancellation
     /// An interruption point if the group has a limit, and may wait then; otherwise not.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let group = TaskGroup::new();
+    /// let fiber = group.spawn(|| pirn::current().id()).unwrap();
+    /// let id = group.join_next().unwrap().unwrap().unwrap();
+    /// assert_eq!(id, fiber.id());
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, f: F) -> Result<Fiber, SpawnError<F>>
     where
@@ -116,6 +163,20 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// # Safety
     /// All that `f` borrows must outlive the fiber: the caller must wait for the fiber first, also
     /// when unwinding.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::shield;
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let numbers = vec![1, 2, 3];
+    /// let group = TaskGroup::new();
+    /// // SAFETY: `numbers` outlives the fiber: nothing unwinds before the shielded wait.
+    /// let spawned = unsafe { group.spawn_unchecked(|| numbers.iter().sum::<i32>()) };
+    /// shield(|| group.wait()).unwrap();
+    /// assert!(spawned.is_ok());
+    /// assert_eq!(group.join_next().unwrap().unwrap().unwrap(), 6);
+    /// ```
     #[track_caller]
     pub unsafe fn spawn_unchecked<F>(&self, f: F) -> Result<Fiber, SpawnError<F>>
     where
@@ -168,6 +229,21 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// # Cancellation
     /// An interruption point, but not if a result is available or no fiber is left. Parks a fiber,
     /// blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let group = TaskGroup::new();
+    /// for n in 1..=3 {
+    ///     group.spawn(move || n).unwrap();
+    /// }
+    /// let mut sum = 0;
+    /// while let Some(result) = group.join_next().unwrap() {
+    ///     sum += result.unwrap();
+    /// }
+    /// assert_eq!(sum, 6);
+    /// ```
     #[track_caller]
     pub fn join_next(&self) -> Result<Option<Result<T, JoinError>>, Interrupt> {
         let next = self.members.take_next(&Spec::interruptible(Reason::Group));
@@ -196,6 +272,20 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// # Cancellation
     /// An interruption point, but not if no fiber is alive. Parks a fiber, blocks a plain
     /// thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let (tx, rx) = pirn::channel::unbounded();
+    /// let group = TaskGroup::new();
+    /// for n in 0..4 {
+    ///     let tx = tx.clone();
+    ///     group.spawn(move || tx.send(n).unwrap()).unwrap();
+    /// }
+    /// group.wait().unwrap();
+    /// assert_eq!(rx.len(), 4);
+    /// ```
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         let spec = Spec::interruptible(Reason::Group);
@@ -210,6 +300,18 @@ impl<T: Send + 'static> TaskGroup<T> {
     ///
     /// # Cancellation
     /// As [`wait`](TaskGroup::wait).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    /// use std::time::Duration;
+    ///
+    /// let group = TaskGroup::new();
+    /// let fiber = group.spawn(|| pirn::park()).unwrap();
+    /// assert_eq!(group.wait_timeout(Duration::from_millis(1)), Ok(false));
+    /// fiber.unpark();
+    /// assert_eq!(group.wait_timeout(Duration::from_secs(60)), Ok(true));
+    /// ```
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
         let spec = Spec::interruptible(Reason::Group).until(deadline_in(limit));
@@ -221,23 +323,68 @@ impl<T: Send + 'static> TaskGroup<T> {
     ///
     /// # Cancellation
     /// As [`Token::cancel`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let group = TaskGroup::new();
+    /// group.spawn(|| pirn::spawn::park_interruptible().is_err()).unwrap();
+    /// group.cancel();
+    /// group.wait().unwrap();
+    /// assert!(group.spawn(|| true).is_err());
+    /// ```
     pub fn cancel(&self) {
         self.members.node().cancel();
     }
 
     /// Returns the token under which the group's fibers run.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let group = TaskGroup::new();
+    /// assert!(group.spawn(|| 1).is_ok());
+    /// group.token().cancel();
+    /// assert!(group.spawn(|| 2).is_err());
+    /// ```
     #[must_use]
     pub fn token(&self) -> &Token {
         Token::of_ref(self.members.node())
     }
 
     /// Returns how many fibers have not ended. It may lag behind a fiber's last statement.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let group = TaskGroup::new();
+    /// let fiber = group.spawn(|| pirn::park()).unwrap();
+    /// assert_eq!(group.len(), 1);
+    /// fiber.unpark();
+    /// group.wait().unwrap();
+    /// assert_eq!(group.len(), 0);
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.members.alive()
     }
 
     /// Returns true if all fibers have ended.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::scope::TaskGroup;
+    ///
+    /// let group = TaskGroup::new();
+    /// let fiber = group.spawn(|| pirn::park()).unwrap();
+    /// assert!(!group.is_empty());
+    /// fiber.unpark();
+    /// group.wait().unwrap();
+    /// assert!(group.is_empty());
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -12,6 +12,16 @@ use crate::wait::Interrupt;
 ///
 /// If it is dropped, the fiber continues, and the scope still waits for it. If the fiber panics, or
 /// has panicked, that then cancels the scope, because the panic can no longer be joined.
+///
+/// # Examples
+/// ```
+/// let words = ["a", "few", "words"];
+/// let lengths: Vec<usize> = pirn::scope(|s| {
+///     let handles: Vec<_> = words.iter().map(|word| s.spawn(move || word.len())).collect();
+///     handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+/// });
+/// assert_eq!(lengths, [1, 3, 5]);
+/// ```
 pub struct ScopedJoinHandle<'scope, T> {
     joined: Joined<T>,
     scope: PhantomData<&'scope ()>,
@@ -40,6 +50,13 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Cancellation
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
+    ///
+    /// # Examples
+    /// ```
+    /// let text = String::from("seven");
+    /// let length = pirn::scope(|s| s.spawn(|| text.len()).join().unwrap());
+    /// assert_eq!(length, 5);
+    /// ```
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
         self.joined.join()
@@ -52,6 +69,16 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Cancellation
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
+    ///
+    /// # Examples
+    /// ```
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn(|| 7);
+    ///     handle.wait().unwrap();
+    ///     assert!(handle.is_finished());
+    ///     assert_eq!(handle.join().unwrap(), 7);
+    /// });
+    /// ```
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         self.joined.wait_for_end()
@@ -64,6 +91,18 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Cancellation
     /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn(|| pirn::park());
+    ///     let handle = handle.join_timeout(Duration::from_millis(1)).unwrap_err();
+    ///     handle.fiber().unpark();
+    ///     handle.join().unwrap();
+    /// });
+    /// ```
     #[track_caller]
     pub fn join_timeout(self, limit: Duration) -> Result<Result<T, JoinError>, Self> {
         let ended = self.joined.join_timeout(limit);
@@ -74,6 +113,17 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn(|| pirn::park());
+    ///     assert!(!handle.is_finished());
+    ///     handle.fiber().unpark();
+    ///     handle.wait().unwrap();
+    ///     assert!(handle.is_finished());
+    /// });
+    /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.joined.is_finished()
@@ -88,16 +138,56 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Cancellation
     /// Not an interruption point itself; never suspends, and does not wait for the fiber.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn(|| pirn::spawn::park_interruptible());
+    ///     handle.cancel();
+    ///     match handle.join() {
+    ///         Ok(parked) => assert_eq!(parked, Err(Interrupt::Cancelled)),
+    ///         Err(error) => println!("{error}"), // cancelled before it started
+    ///     }
+    /// });
+    /// ```
     pub fn cancel(&self) {
         self.joined.fiber().cancel();
     }
 
     /// Returns a select case, as [`JoinHandle::join_case`](crate::JoinHandle::join_case) does.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::select::Select;
+    ///
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn(|| 7);
+    ///     let mut case = handle.join_case();
+    ///     let mut select = Select::new();
+    ///     select.add(&mut case);
+    ///     assert_eq!(select.wait(), Ok(0));
+    ///     assert!(handle.is_finished());
+    /// });
+    /// ```
     pub fn join_case(&self) -> JoinCase<'_> {
         JoinCase::new(self.joined.fiber())
     }
 
     /// Returns the fiber, for its name, its identity and [`unpark`](Fiber::unpark).
+    ///
+    /// # Examples
+    /// ```
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn(|| pirn::current().id());
+    ///     let id = handle.fiber().id();
+    ///     assert_eq!(handle.join().unwrap(), id);
+    /// });
+    /// ```
     #[must_use]
     pub fn fiber(&self) -> &Fiber {
         self.joined.fiber()

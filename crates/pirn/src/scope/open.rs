@@ -169,6 +169,18 @@ impl Handle {
     ///
     /// # Cancellation
     /// As [`scope`](crate::scope()).
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(1).build().unwrap();
+    /// let mut parts = [1, 2, 3];
+    /// runtime.handle().scope(|s| {
+    ///     for part in &mut parts {
+    ///         s.spawn(move || *part *= 10);
+    ///     }
+    /// });
+    /// assert_eq!(parts, [10, 20, 30]);
+    /// ```
     #[track_caller]
     pub fn scope<'env, F, T>(&self, f: F) -> T
     where

@@ -22,6 +22,21 @@ use crate::spawn::{Builder, Rejected, SpawnError, take_back};
 use crate::wait::{Interrupt, Reason, Spec, deadline_in};
 
 /// A scope in which fibers are spawned; see [`scope`](crate::scope()).
+///
+/// # Examples
+/// ```
+/// use pirn::scope::Scope;
+///
+/// fn increment<'scope>(s: &'scope Scope<'scope, '_>, numbers: &'scope mut [u32]) {
+///     for n in numbers {
+///         s.spawn(move || *n += 1);
+///     }
+/// }
+///
+/// let mut numbers = [1, 2, 3];
+/// pirn::scope(|s| increment(s, &mut numbers));
+/// assert_eq!(numbers, [2, 3, 4]);
+/// ```
 pub struct Scope<'scope, 'env: 'scope> {
     pub(super) children: Children,
     pub(super) leaving: Leaving<'scope>,
@@ -52,6 +67,17 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let text = String::from("borrowed");
+    /// pirn::scope(|s| {
+    ///     let vowels = s.spawn(|| text.chars().filter(|c| "aeiou".contains(*c)).count());
+    ///     let length = s.spawn(|| text.len());
+    ///     assert_eq!(vowels.join().unwrap(), 3);
+    ///     assert_eq!(length.join().unwrap(), 8);
+    /// });
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -75,6 +101,19 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::Rejected;
+    ///
+    /// pirn::scope(|s| {
+    ///     assert!(s.try_spawn(|| 1).is_ok());
+    ///     s.cancel();
+    ///     let error = s.try_spawn(|| 2).unwrap_err();
+    ///     assert_eq!(error.reason(), Rejected::Cancelled);
+    ///     assert_eq!(error.into_inner()(), 2);
+    /// });
+    /// ```
     #[track_caller]
     pub fn try_spawn<F, T>(
         &'scope self,
@@ -121,6 +160,20 @@ impl<'scope> Scope<'scope, '_> {
     /// # Cancellation
     /// An interruption point, but not if no child is left. Parks a fiber, blocks a plain
     /// thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let ended = AtomicU32::new(0);
+    /// pirn::scope(|s| {
+    ///     for _ in 0..3 {
+    ///         s.spawn(|| ended.fetch_add(1, Ordering::Relaxed));
+    ///     }
+    ///     s.wait().unwrap();
+    ///     assert_eq!(ended.load(Ordering::Relaxed), 3);
+    /// });
+    /// ```
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         let spec = Spec::interruptible(Reason::Scope);
@@ -135,6 +188,18 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Cancellation
     /// As [`wait`](Self::wait).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn(|| pirn::park());
+    ///     assert_eq!(s.wait_timeout(Duration::from_millis(1)), Ok(false));
+    ///     handle.fiber().unpark();
+    ///     assert_eq!(s.wait_timeout(Duration::from_secs(60)), Ok(true));
+    /// });
+    /// ```
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
         let spec = Spec::interruptible(Reason::Scope).until(deadline_in(limit));
@@ -148,11 +213,38 @@ impl<'scope> Scope<'scope, '_> {
     /// # Cancellation
     /// Not an interruption point itself; never suspends, unless a callback of
     /// [`Token::on_cancel`] does.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::{Interrupt, cancel};
+    ///
+    /// let interrupted = pirn::scope(|s| {
+    ///     // Would wait indefinitely.
+    ///     s.spawn(|| pirn::spawn::park_interruptible());
+    ///     s.cancel();
+    ///     cancel::check()
+    /// });
+    /// assert_eq!(interrupted, Err(Interrupt::Cancelled));
+    /// assert_eq!(cancel::check(), Ok(()));
+    /// ```
     pub fn cancel(&self) {
         self.children.cancel();
     }
 
     /// Returns the token under which the scope's body and its children run.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let canceller = pirn::scope(|s| {
+    ///     let token = s.token().clone();
+    ///     let canceller = pirn::spawn(move || token.cancel());
+    ///     assert_eq!(pirn::spawn::park_interruptible(), Err(Interrupt::Cancelled));
+    ///     canceller
+    /// });
+    /// canceller.join().unwrap();
+    /// ```
     #[must_use]
     pub fn token(&self) -> &Token {
         Token::of_ref(self.children.region.token())
@@ -165,6 +257,9 @@ impl<'scope> Scope<'scope, '_> {
     /// If `f` panics, the other calls still run. Then `scope` panics with the first of these
     /// panics, unless it has another one to raise. Fibers that `f` spawns in the scope are waited
     /// for.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     ///
     /// # Examples
     /// ```
@@ -180,12 +275,34 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Returns how many children have not ended. It may lag behind a child's last statement.
+    ///
+    /// # Examples
+    /// ```
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn(|| pirn::park());
+    ///     assert_eq!(s.len(), 1);
+    ///     handle.fiber().unpark();
+    ///     s.wait().unwrap();
+    ///     assert_eq!(s.len(), 0);
+    /// });
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.children.alive()
     }
 
     /// Returns true if all children have ended.
+    ///
+    /// # Examples
+    /// ```
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn(|| pirn::park());
+    ///     assert!(!s.is_empty());
+    ///     handle.fiber().unpark();
+    ///     s.wait().unwrap();
+    ///     assert!(s.is_empty());
+    /// });
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -289,6 +406,18 @@ impl Builder {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::Builder;
+    ///
+    /// let text = String::from("data");
+    /// pirn::scope(|s| {
+    ///     let handle = Builder::new().name("reader").spawn_scoped(s, || text.len()).unwrap();
+    ///     assert_eq!(handle.fiber().name(), Some("reader"));
+    ///     assert_eq!(handle.join().unwrap(), 4);
+    /// });
+    /// ```
     #[track_caller]
     pub fn spawn_scoped<'scope, F, T>(
         self,

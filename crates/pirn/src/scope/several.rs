@@ -115,6 +115,19 @@ where
 ///
 /// # Cancellation
 /// As [`scope`](crate::scope()).
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// let first = pirn::scope::race([60_000_u64, 1].map(|ms| {
+///     move || {
+///         // The longer sleep is interrupted when the shorter one has ended.
+///         pirn::sleep(Duration::from_millis(ms)).is_ok().then_some(ms)
+///     }
+/// }));
+/// assert_eq!(first, Some(Some(1)));
+/// ```
 #[track_caller]
 pub fn race<J, F, T>(jobs: J) -> Option<T>
 where

@@ -21,6 +21,17 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Cancellation
     /// As [`Dispatcher::spawn`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::dispatcher::Dispatcher;
+    ///
+    /// let path = String::from(".");
+    /// pirn::scope(|s| {
+    ///     let handle = s.spawn_on(&Dispatcher::io(), || std::fs::metadata(&path));
+    ///     assert!(handle.join().unwrap().unwrap().is_dir());
+    /// });
+    /// ```
     #[track_caller]
     pub fn spawn_on<F, T>(
         &'scope self,

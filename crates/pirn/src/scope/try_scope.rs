@@ -17,6 +17,29 @@ use crate::spawn::SpawnError;
 use crate::wait::Interrupt;
 
 /// A scope for fibers that may fail; see [`try_scope`].
+///
+/// # Examples
+/// ```
+/// use pirn::Interrupt;
+/// use pirn::scope::TryScope;
+///
+/// fn start<'scope>(s: &'scope TryScope<'scope, '_, Interrupt>, parts: &'scope mut [u32]) {
+///     for part in parts {
+///         s.spawn(move || {
+///             pirn::cancel::check()?;
+///             *part *= 10;
+///             Ok(())
+///         });
+///     }
+/// }
+///
+/// let mut parts = [1, 2, 3];
+/// let done = pirn::try_scope(|s| {
+///     start(s, &mut parts);
+///     Ok::<_, Interrupt>(())
+/// });
+/// assert_eq!((done, parts), (Ok(()), [10, 20, 30]));
+/// ```
 pub struct TryScope<'scope, 'env: 'scope, E> {
     scope: Scope<'scope, 'env>,
     tally: Lock<Tally<E>>,
@@ -31,6 +54,17 @@ struct Tally<E> {
 }
 
 /// An owned permission to join a fiber of a [`TryScope`].
+///
+/// # Examples
+/// ```
+/// use pirn::Interrupt;
+///
+/// let sum = pirn::try_scope(|s| {
+///     let handles = [1_i32, 2, 3].map(|n| s.spawn(move || Ok(n * n)));
+///     Ok::<_, Interrupt>(handles.into_iter().filter_map(|handle| handle.join()).sum::<i32>())
+/// });
+/// assert_eq!(sum, Ok(14));
+/// ```
 pub struct TryJoinHandle<'scope, T>(ScopedJoinHandle<'scope, Option<T>>);
 
 /// As [`scope`](crate::scope()), for fibers that return results. The first error, of a fiber or of
@@ -124,6 +158,18 @@ impl Handle {
     ///
     /// # Cancellation
     /// As [`scope`](crate::scope()).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let runtime = pirn::Runtime::builder().workers(1).build().unwrap();
+    /// let result = runtime.handle().try_scope(|s| {
+    ///     let handle = s.spawn(|| Ok(6 * 7));
+    ///     Ok::<_, Interrupt>(handle.join())
+    /// });
+    /// assert_eq!(result, Ok(Some(42)));
+    /// ```
     #[track_caller]
     pub fn try_scope<'env, F, T, E>(&self, f: F) -> Result<T, E>
     where
@@ -154,6 +200,18 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// type Failure = Box<dyn std::error::Error + Send + Sync>;
+    ///
+    /// let failed: Result<(), Failure> = pirn::try_scope(|s| {
+    ///     s.spawn(|| Ok("7".parse::<u32>()?));
+    ///     s.spawn(|| Ok("seven".parse::<u32>()?));
+    ///     Ok(())
+    /// });
+    /// assert!(failed.unwrap_err().is::<std::num::ParseIntError>());
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, f: F) -> TryJoinHandle<'scope, T>
     where
@@ -173,6 +231,18 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     s.cancel();
+    ///     assert!(s.try_spawn(|| Ok(7)).is_err());
+    ///     Ok::<_, Interrupt>("no fiber has failed")
+    /// });
+    /// assert_eq!(result, Ok("no fiber has failed"));
+    /// ```
     #[track_caller]
     pub fn try_spawn<F, T>(
         &'scope self,
@@ -193,6 +263,17 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     ///
     /// # Cancellation
     /// As [`Scope::spawn_on`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::dispatcher::Dispatcher;
+    ///
+    /// let is_dir = pirn::try_scope(|s| {
+    ///     let handle = s.spawn_on(&Dispatcher::io(), || Ok(std::fs::metadata(".")?.is_dir()));
+    ///     Ok::<_, std::io::Error>(handle.join())
+    /// });
+    /// assert_eq!(is_dir.unwrap(), Some(true));
+    /// ```
     #[track_caller]
     pub fn spawn_on<F, T>(
         &'scope self,
@@ -235,6 +316,22 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     ///
     /// # Cancellation
     /// As [`Scope::wait`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let (tx, rx) = pirn::channel::unbounded();
+    /// let received = pirn::try_scope(|s| {
+    ///     s.spawn(|| {
+    ///         tx.send(7).unwrap();
+    ///         Ok(())
+    ///     });
+    ///     s.wait()?;
+    ///     Ok::<_, Interrupt>(rx.try_recv())
+    /// });
+    /// assert_eq!(received, Ok(Ok(7)));
+    /// ```
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         self.scope.wait()
@@ -247,6 +344,23 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     ///
     /// # Cancellation
     /// As [`Scope::wait`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    /// use std::time::Duration;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     let handle = s.spawn(|| {
+    ///         pirn::park();
+    ///         Ok(())
+    ///     });
+    ///     assert!(!s.wait_timeout(Duration::from_millis(1))?);
+    ///     handle.fiber().unpark();
+    ///     Ok::<_, Interrupt>(s.wait_timeout(Duration::from_secs(60))?)
+    /// });
+    /// assert_eq!(result, Ok(true));
+    /// ```
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> Result<bool, Interrupt> {
         self.scope.wait_timeout(limit)
@@ -256,28 +370,106 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     ///
     /// # Cancellation
     /// As [`Scope::cancel`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     s.spawn(|| pirn::spawn::park_interruptible());
+    ///     s.cancel();
+    ///     Ok::<_, Interrupt>(())
+    /// });
+    /// assert_eq!(result, Err(Interrupt::Cancelled));
+    /// ```
     pub fn cancel(&self) {
         self.scope.cancel();
     }
 
     /// As [`Scope::token`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     assert!(!s.token().is_cancelled());
+    ///     s.cancel();
+    ///     Ok::<_, Interrupt>(s.token().is_cancelled())
+    /// });
+    /// assert_eq!(result, Ok(true));
+    /// ```
     #[must_use]
     pub fn token(&self) -> &Token {
         self.scope.token()
     }
 
     /// As [`Scope::on_exit`].
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let (tx, rx) = pirn::channel::bounded(4);
+    /// let result = pirn::try_scope(|s| {
+    ///     s.on_exit(|| drop(tx.close()));
+    ///     s.spawn(|| {
+    ///         tx.send(1).unwrap();
+    ///         Ok(())
+    ///     });
+    ///     Ok::<_, Interrupt>(())
+    /// });
+    /// assert_eq!(result, Ok(()));
+    /// assert_eq!(rx.iter().collect::<Vec<i32>>(), [1]);
+    /// ```
     pub fn on_exit<F: FnOnce() + Send + 'scope>(&'scope self, f: F) {
         self.scope.on_exit(f);
     }
 
     /// As [`Scope::len`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     let handle = s.spawn(|| {
+    ///         pirn::park();
+    ///         Ok(())
+    ///     });
+    ///     assert_eq!(s.len(), 1);
+    ///     handle.fiber().unpark();
+    ///     s.wait()?;
+    ///     Ok::<_, Interrupt>(s.len())
+    /// });
+    /// assert_eq!(result, Ok(0));
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.scope.len()
     }
 
     /// Returns true if all children have ended.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     let handle = s.spawn(|| {
+    ///         pirn::park();
+    ///         Ok(())
+    ///     });
+    ///     assert!(!s.is_empty());
+    ///     handle.fiber().unpark();
+    ///     s.wait()?;
+    ///     Ok::<_, Interrupt>(s.is_empty())
+    /// });
+    /// assert_eq!(result, Ok(true));
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.scope.is_empty()
@@ -290,6 +482,19 @@ impl<T> TryJoinHandle<'_, T> {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// type Failure = Box<dyn std::error::Error + Send + Sync>;
+    ///
+    /// let result: Result<(), Failure> = pirn::try_scope(|s| {
+    ///     let handle = s.spawn(|| Ok("seven".parse::<u32>()?));
+    ///     // The scope has the error, and returns it.
+    ///     assert_eq!(handle.join(), None);
+    ///     Ok(())
+    /// });
+    /// assert!(result.is_err());
+    /// ```
     #[track_caller]
     pub fn join(self) -> Option<T> {
         self.0.wait().ok()?;
@@ -306,6 +511,18 @@ impl<T> TryJoinHandle<'_, T> {
     ///
     /// # Cancellation
     /// As [`ScopedJoinHandle::wait`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     let handle = s.spawn(|| Ok(7));
+    ///     handle.wait()?;
+    ///     Ok::<_, Interrupt>(handle.join())
+    /// });
+    /// assert_eq!(result, Ok(Some(7)));
+    /// ```
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         self.0.wait()
@@ -315,6 +532,18 @@ impl<T> TryJoinHandle<'_, T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     let handle = s.spawn(|| Ok(7));
+    ///     handle.wait()?;
+    ///     Ok::<_, Interrupt>(handle.is_finished())
+    /// });
+    /// assert_eq!(result, Ok(true));
+    /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()
@@ -324,11 +553,38 @@ impl<T> TryJoinHandle<'_, T> {
     ///
     /// # Cancellation
     /// As [`ScopedJoinHandle::cancel`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     let handle = s.spawn(|| pirn::spawn::park_interruptible());
+    ///     handle.cancel();
+    ///     Ok::<_, Interrupt>(())
+    /// });
+    /// assert_eq!(result, Err(Interrupt::Cancelled));
+    /// ```
     pub fn cancel(&self) {
         self.0.cancel();
     }
 
     /// Returns the fiber, for its name, its identity and [`unpark`](Fiber::unpark).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let result = pirn::try_scope(|s| {
+    ///     let handle = s.spawn(|| {
+    ///         pirn::park();
+    ///         Ok(7)
+    ///     });
+    ///     handle.fiber().unpark();
+    ///     Ok::<_, Interrupt>(handle.join())
+    /// });
+    /// assert_eq!(result, Ok(Some(7)));
+    /// ```
     #[must_use]
     pub fn fiber(&self) -> &Fiber {
         self.0.fiber()
