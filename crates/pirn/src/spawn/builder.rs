@@ -70,6 +70,13 @@ impl Handle {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = pirn::Runtime::builder().workers(1).build().unwrap();
+    /// let fiber = runtime.handle().spawn(|| 6 * 7);
+    /// assert_eq!(fiber.join().unwrap(), 42);
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -91,6 +98,19 @@ impl Handle {
 const MOST_STACK: usize = 1 << 40;
 
 /// Configures a fiber before it is spawned.
+///
+/// # Examples
+/// ```
+/// use pirn::spawn::Builder;
+///
+/// let fiber = Builder::new()
+///     .name("parser")
+///     .stack_size(256 * 1024)
+///     .spawn(|| "7".parse::<u32>())
+///     .unwrap();
+/// assert_eq!(fiber.fiber().name(), Some("parser"));
+/// assert_eq!(fiber.join().unwrap(), Ok(7));
+/// ```
 #[derive(Debug, Default)]
 #[must_use]
 pub struct Builder {
@@ -102,12 +122,30 @@ pub struct Builder {
 
 impl Builder {
     /// Returns a builder with default settings.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::Builder;
+    ///
+    /// let fiber = Builder::new().spawn(|| 7).unwrap();
+    /// assert_eq!(fiber.fiber().name(), None);
+    /// assert_eq!(fiber.join().unwrap(), 7);
+    /// ```
     pub fn new() -> Builder {
         Builder::default()
     }
 
     /// Sets the fiber's name in reports, such as those of a stack overflow or of a shutdown that
     /// had to leave the fiber.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::Builder;
+    ///
+    /// let fiber = Builder::new().name(format!("reader {}", 7)).spawn(|| ()).unwrap();
+    /// assert_eq!(fiber.fiber().name(), Some("reader 7"));
+    /// fiber.join().unwrap();
+    /// ```
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Builder {
         self.label.name = Some(name.into());
         self
@@ -117,6 +155,18 @@ impl Builder {
     /// most 1 TiB. If the runtime has no stack of that size and the system refuses the memory, the
     /// spawn fails. If the runtime has such stacks in use, the fiber waits until one becomes
     /// available.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::Builder;
+    ///
+    /// fn depth(n: u32) -> u32 {
+    ///     if n == 0 { 0 } else { 1 + depth(n - 1) }
+    /// }
+    ///
+    /// let fiber = Builder::new().stack_size(4 << 20).spawn(|| depth(10_000)).unwrap();
+    /// assert_eq!(fiber.join().unwrap(), 10_000);
+    /// ```
     pub fn stack_size(mut self, bytes: usize) -> Builder {
         self.label.stack_size = Some(bytes);
         self
@@ -132,6 +182,14 @@ impl Builder {
     ///
     /// For a single long computation, [`compute`](crate::compute) does the same and waits for the
     /// result.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::Builder;
+    ///
+    /// let fiber = Builder::new().apart(true).spawn(|| (1..=10).product::<u32>()).unwrap();
+    /// assert_eq!(fiber.join().unwrap(), 3_628_800);
+    /// ```
     pub fn apart(mut self, apart: bool) -> Builder {
         self.apart = Some(apart);
         self
@@ -153,6 +211,17 @@ impl Builder {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::{Builder, Rejected};
+    ///
+    /// let fiber = Builder::new().spawn(|| 7).unwrap();
+    /// assert_eq!(fiber.join().unwrap(), 7);
+    ///
+    /// let error = Builder::new().stack_size(usize::MAX).spawn(|| 7).unwrap_err();
+    /// assert_eq!(error.reason(), Rejected::OutOfMemory);
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> Result<JoinHandle<T>, SpawnError<F>>
     where
@@ -178,6 +247,18 @@ impl Builder {
     /// # Safety
     /// All that `f` and its result borrow must outlive the fiber: the caller must join it first,
     /// also when unwinding.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::cancel::shield;
+    /// use pirn::spawn::Builder;
+    ///
+    /// let numbers = vec![1, 2, 3];
+    /// // SAFETY: `numbers` outlives the fiber: nothing unwinds before the shielded join.
+    /// let spawned = unsafe { Builder::new().spawn_unchecked(|| numbers.iter().sum::<i32>()) };
+    /// let joined = spawned.map(|fiber| shield(|| fiber.join()));
+    /// assert_eq!(joined.unwrap().unwrap(), 6);
+    /// ```
     #[track_caller]
     pub unsafe fn spawn_unchecked<F, T>(
         self,

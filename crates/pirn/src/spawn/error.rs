@@ -4,12 +4,33 @@ use std::error::Error;
 use std::fmt;
 
 /// Why a fiber was not spawned; contains the closure.
+///
+/// # Examples
+/// ```
+/// use pirn::spawn::{Builder, Rejected};
+///
+/// let error = Builder::new().stack_size(usize::MAX).spawn(|| 6 * 7).unwrap_err();
+/// assert_eq!(error.reason(), Rejected::OutOfMemory);
+/// let f = error.into_inner();
+/// assert_eq!(f(), 42); // called directly instead
+/// ```
 pub struct SpawnError<F> {
     closure: F,
     reason: Rejected,
 }
 
 /// The reason in a [`SpawnError`].
+///
+/// # Examples
+/// ```
+/// use pirn::scope::TaskGroup;
+/// use pirn::spawn::Rejected;
+///
+/// let group = TaskGroup::new();
+/// group.cancel();
+/// let error = group.spawn(|| 7).unwrap_err();
+/// assert_eq!(error.reason(), Rejected::Cancelled);
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejected {
@@ -28,11 +49,31 @@ impl<F> SpawnError<F> {
     }
 
     /// Returns the closure, which has not run.
+    ///
+    /// # Examples
+    /// ```
+    /// let group = pirn::scope::TaskGroup::new();
+    /// group.cancel();
+    /// let f = group.spawn(|| 7).unwrap_err().into_inner();
+    /// assert_eq!(f(), 7);
+    /// ```
     pub fn into_inner(self) -> F {
         self.closure
     }
 
     /// Returns the reason why it was not spawned.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::Rejected;
+    ///
+    /// let group = pirn::scope::TaskGroup::new();
+    /// group.cancel();
+    /// match group.spawn(|| 7) {
+    ///     Ok(fiber) => panic!("{fiber:?} was spawned"),
+    ///     Err(error) => assert_eq!(error.reason(), Rejected::Cancelled),
+    /// }
+    /// ```
     #[must_use]
     pub fn reason(&self) -> Rejected {
         self.reason

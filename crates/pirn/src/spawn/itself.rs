@@ -14,6 +14,18 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted, spend}
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// let caller = pirn::current();
+/// let fiber = pirn::spawn(move || {
+///     caller.unpark();
+///     pirn::current().id()
+/// });
+/// pirn::park(); // ends by `unpark`
+/// let id = fiber.fiber().id();
+/// assert_eq!(fiber.join().unwrap(), id);
+/// ```
 #[must_use]
 pub fn current() -> Fiber {
     Fiber::from_ref(FiberRef::of(current::identity(current::local())))
@@ -27,6 +39,16 @@ pub fn current() -> Fiber {
 /// # Cancellation
 /// Not an interruption point: a cancelled fiber continues to wait; see [`park_interruptible`].
 /// Parks a fiber, blocks a plain thread.
+///
+/// # Examples
+/// ```
+/// let fiber = pirn::spawn(|| {
+///     pirn::park();
+///     "resumed"
+/// });
+/// fiber.fiber().unpark();
+/// assert_eq!(fiber.join().unwrap(), "resumed");
+/// ```
 #[track_caller]
 pub fn park() {
     let _ = wait_for_token(Spec::of(Reason::Park).or_token());
@@ -37,6 +59,16 @@ pub fn park() {
 ///
 /// # Cancellation
 /// As [`park`].
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// let limit = Duration::from_millis(1);
+/// let start = pirn::time::now();
+/// pirn::spawn::park_timeout(limit);
+/// assert!(pirn::time::now() - start >= limit);
+/// ```
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
     let spec = Spec::of(Reason::Park).or_token();
@@ -50,6 +82,17 @@ pub fn park_timeout(limit: Duration) {
 ///
 /// # Cancellation
 /// An interruption point. Parks a fiber, blocks a plain thread.
+///
+/// # Examples
+/// ```
+/// use pirn::Interrupt;
+/// use pirn::cancel::Token;
+///
+/// let token = Token::new();
+/// token.cancel();
+/// let parked = token.enter(|| pirn::spawn::park_interruptible());
+/// assert_eq!(parked, Err(Interrupt::Cancelled));
+/// ```
 #[track_caller]
 pub fn park_interruptible() -> Result<(), Interrupt> {
     let how = wait_for_token(Spec::interruptible(Reason::Park).or_token());
@@ -94,6 +137,19 @@ fn take_at_once(spec: Spec) -> How {
 ///
 /// # Cancellation
 /// Not an interruption point.
+///
+/// # Examples
+/// ```
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// let done = AtomicBool::new(false);
+/// pirn::scope(|s| {
+///     s.spawn(|| done.store(true, Ordering::Release));
+///     while !done.load(Ordering::Acquire) {
+///         pirn::yield_now();
+///     }
+/// });
+/// ```
 #[inline]
 #[track_caller]
 pub fn yield_now() {

@@ -75,6 +75,17 @@ impl<T> JoinHandle<T> {
     /// # Cancellation
     /// An interruption point, but not for a fiber that has finished. Parks a fiber, blocks a plain
     /// thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::JoinError;
+    ///
+    /// let fiber = pirn::spawn(|| 6 * 7);
+    /// assert_eq!(fiber.join().unwrap(), 42);
+    ///
+    /// let fiber = pirn::spawn(|| -> u32 { panic!("on purpose") });
+    /// assert!(matches!(fiber.join(), Err(JoinError::Panicked(_))));
+    /// ```
     #[inline]
     #[track_caller]
     pub fn join(self) -> Result<T, JoinError> {
@@ -92,6 +103,14 @@ impl<T> JoinHandle<T> {
     ///
     /// # Cancellation
     /// As [`join`](Self::join).
+    ///
+    /// # Examples
+    /// ```
+    /// let fiber = pirn::spawn(|| 7);
+    /// fiber.wait().unwrap();
+    /// assert!(fiber.is_finished());
+    /// assert_eq!(fiber.join().unwrap(), 7);
+    /// ```
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         self.joined.wait_for_end()
@@ -106,6 +125,16 @@ impl<T> JoinHandle<T> {
     /// # Cancellation
     /// As [`join`](Self::join). If interrupted, it returns `Ok(Err(JoinError::Interrupted(_)))`,
     /// and the handle is consumed.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let fiber = pirn::spawn(|| pirn::park());
+    /// let fiber = fiber.join_timeout(Duration::from_millis(1)).unwrap_err();
+    /// fiber.fiber().unpark();
+    /// assert!(fiber.join_timeout(Duration::from_secs(60)).unwrap().is_ok());
+    /// ```
     #[track_caller]
     pub fn join_timeout(
         self,
@@ -120,6 +149,15 @@ impl<T> JoinHandle<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let fiber = pirn::spawn(|| pirn::park());
+    /// assert!(!fiber.is_finished());
+    /// fiber.fiber().unpark();
+    /// fiber.wait().unwrap();
+    /// assert!(fiber.is_finished());
+    /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.joined.is_finished()
@@ -131,6 +169,18 @@ impl<T> JoinHandle<T> {
     ///
     /// # Cancellation
     /// Not an interruption point itself; never suspends, and does not wait for the fiber.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::Interrupt;
+    ///
+    /// let fiber = pirn::spawn(|| pirn::spawn::park_interruptible());
+    /// fiber.cancel();
+    /// match fiber.join() {
+    ///     Ok(parked) => assert_eq!(parked, Err(Interrupt::Cancelled)),
+    ///     Err(error) => println!("{error}"), // cancelled before it started
+    /// }
+    /// ```
     pub fn cancel(&self) {
         self.joined.fiber().cancel();
     }
@@ -139,17 +189,47 @@ impl<T> JoinHandle<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let (tx, rx) = pirn::channel::bounded(1);
+    /// pirn::spawn(move || tx.send("still running").unwrap()).detach();
+    /// assert_eq!(rx.recv(), Ok("still running"));
+    /// ```
     pub fn detach(self) {
         drop(self);
     }
 
     /// Returns a select case that wins when the fiber has ended; then [`join`](Self::join) does not
     /// wait.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let fiber = pirn::spawn(|| 7);
+    /// pirn::select! {
+    ///     join(fiber) => {} // uses `join_case`
+    ///     after(Duration::from_secs(60)) => panic!("still running"),
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// assert_eq!(fiber.join().unwrap(), 7);
+    /// ```
     pub fn join_case(&self) -> JoinCase<'_> {
         JoinCase::new(self.joined.fiber())
     }
 
     /// Returns the fiber, for its name, its identity and [`unpark`](Fiber::unpark).
+    ///
+    /// # Examples
+    /// ```
+    /// let handle = pirn::spawn(|| pirn::park());
+    /// handle.fiber().unpark();
+    /// assert!(handle.join().is_ok());
+    /// ```
     #[must_use]
     pub fn fiber(&self) -> &Fiber {
         self.joined.fiber()
