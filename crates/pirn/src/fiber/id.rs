@@ -4,6 +4,15 @@ use std::fmt;
 use std::num::NonZeroU64;
 
 /// Identifies a fiber, or a plain thread that waits like one, within the process.
+///
+/// # Examples
+/// ```
+/// use std::collections::HashSet;
+///
+/// let fibers: Vec<_> = (0..3).map(|_| pirn::spawn(|| pirn::current().id())).collect();
+/// let ids: HashSet<_> = fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect();
+/// assert_eq!(ids.len(), 3);
+/// ```
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FiberId(NonZeroU64);
 

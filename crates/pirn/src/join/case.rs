@@ -12,6 +12,20 @@ use crate::wait::notice::Subject;
 /// A select case that wins when a fiber has ended; made by
 /// [`JoinHandle::join_case`](crate::JoinHandle::join_case) and the same methods of other handles.
 /// Joining the fiber then does not wait.
+///
+/// # Examples
+/// ```
+/// use pirn::select::Select;
+///
+/// let fibers = [pirn::spawn(|| pirn::park()), pirn::spawn(|| ())];
+/// let mut cases: Vec<_> = fibers.iter().map(|fiber| fiber.join_case()).collect();
+/// let mut select = Select::new();
+/// for case in &mut cases {
+///     select.add(case);
+/// }
+/// assert_eq!(select.wait(), Ok(1)); // the other fiber is parked
+/// fibers[0].fiber().unpark();
+/// ```
 pub struct JoinCase<'a>(EndCase<&'a Fiber>);
 
 /// Wins when the fiber has ended.

@@ -10,6 +10,19 @@ use crate::wait::Interrupt;
 
 /// The payload of a fiber's panic, as `std::thread::JoinHandle::join` returns it. This wrapper can
 /// be shared between threads, so that errors that carry it can be too.
+///
+/// # Examples
+/// ```
+/// use pirn::spawn::JoinError;
+///
+/// let fiber = pirn::spawn(|| -> u32 { panic!("on purpose") });
+/// match fiber.join() {
+///     Err(JoinError::Panicked(payload)) => {
+///         assert_eq!(payload.message().as_deref(), Some("on purpose"));
+///     }
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 pub struct Payload(Lock<Panic>);
 
 impl Payload {
@@ -18,12 +31,34 @@ impl Payload {
     }
 
     /// Returns the payload, as `std::panic::resume_unwind` takes it.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::JoinError;
+    ///
+    /// let fiber = pirn::spawn(|| -> u32 { std::panic::panic_any(7_u32) });
+    /// let Err(JoinError::Panicked(payload)) = fiber.join() else {
+    ///     panic!("the fiber has not panicked");
+    /// };
+    /// assert_eq!(payload.into_inner().downcast_ref::<u32>(), Some(&7));
+    /// ```
     #[must_use]
     pub fn into_inner(self) -> Box<dyn Any + Send> {
         self.0.into_inner()
     }
 
     /// Returns the panic's message, if it was raised with one.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::JoinError;
+    ///
+    /// let fiber = pirn::spawn(|| -> u32 { panic!("row {}", 7) });
+    /// let Err(JoinError::Panicked(payload)) = fiber.join() else {
+    ///     panic!("the fiber has not panicked");
+    /// };
+    /// assert_eq!(payload.message(), Some(String::from("row 7")));
+    /// ```
     #[must_use]
     pub fn message(&self) -> Option<String> {
         let panic = self.0.lock();
@@ -41,6 +76,14 @@ impl fmt::Debug for Payload {
 }
 
 /// Why a join returns no result.
+///
+/// # Examples
+/// ```
+/// let fiber = pirn::spawn(|| -> u32 { panic!("on purpose") });
+/// let error = fiber.join().unwrap_err();
+/// assert!(error.is_panic());
+/// assert_eq!(error.to_string(), "the fiber panicked: on purpose");
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JoinError {
@@ -56,6 +99,15 @@ pub enum JoinError {
 
 impl JoinError {
     /// Returns true if the fiber panicked.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::JoinError;
+    ///
+    /// let fiber = pirn::spawn(|| -> u32 { panic!("on purpose") });
+    /// assert!(fiber.join().unwrap_err().is_panic());
+    /// assert!(!JoinError::NotRun.is_panic());
+    /// ```
     #[must_use]
     pub fn is_panic(&self) -> bool {
         matches!(self, JoinError::Panicked(_))
@@ -65,6 +117,16 @@ impl JoinError {
     ///
     /// # Errors
     /// Returns this error if it is not a panic.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::JoinError;
+    ///
+    /// let fiber = pirn::spawn(|| -> u32 { panic!("on purpose") });
+    /// let payload = fiber.join().unwrap_err().into_panic().unwrap();
+    /// assert_eq!(payload.downcast_ref::<&str>(), Some(&"on purpose"));
+    /// assert!(JoinError::NotRun.into_panic().is_err());
+    /// ```
     pub fn into_panic(self) -> Result<Box<dyn Any + Send>, JoinError> {
         match self {
             JoinError::Panicked(payload) => Ok(payload.into_inner()),
@@ -76,6 +138,13 @@ impl JoinError {
     ///
     /// # Panics
     /// Always: with the fiber's own payload, or with this error's text if it did not panic.
+    ///
+    /// # Examples
+    /// ```should_panic
+    /// let fiber = pirn::spawn(|| -> u32 { panic!("on purpose") });
+    /// let value = fiber.join().unwrap_or_else(|error| error.resume());
+    /// println!("{value}"); // not reached
+    /// ```
     #[track_caller]
     pub fn resume(self) -> ! {
         match self {

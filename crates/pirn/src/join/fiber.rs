@@ -5,6 +5,15 @@ use std::fmt;
 use crate::fiber::{FiberId, FiberPtr, FiberRef, Header};
 
 /// Identifies a fiber, as `std::thread::Thread` identifies a thread. It keeps only the name alive.
+///
+/// # Examples
+/// ```
+/// let handle = pirn::spawn(|| pirn::park());
+/// let fiber = handle.fiber().clone();
+/// let waker = pirn::spawn(move || fiber.unpark());
+/// assert!(handle.join().is_ok());
+/// waker.join().unwrap();
+/// ```
 #[derive(Clone)]
 pub struct Fiber(FiberRef);
 
@@ -26,12 +35,29 @@ impl Fiber {
     }
 
     /// Returns the fiber's identity.
+    ///
+    /// # Examples
+    /// ```
+    /// let handle = pirn::spawn(|| pirn::current().id());
+    /// let id = handle.fiber().id();
+    /// assert_ne!(id, pirn::current().id());
+    /// assert_eq!(handle.join().unwrap(), id);
+    /// ```
     #[must_use]
     pub fn id(&self) -> FiberId {
         FiberId::from_number(self.header().id()).expect("generations start at one")
     }
 
     /// Returns the name given to [`Builder::name`](crate::spawn::Builder::name).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::spawn::Builder;
+    ///
+    /// let handle = Builder::new().name("reader").spawn(|| 7).unwrap();
+    /// assert_eq!(handle.fiber().name(), Some("reader"));
+    /// assert_eq!(pirn::spawn(|| 7).fiber().name(), None);
+    /// ```
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.header().name()
@@ -42,6 +68,19 @@ impl Fiber {
     ///
     /// It can be called from any thread and never blocks. Effects before it are visible after the
     /// `park` that it ends. On a finished fiber it has no effect.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let handle = pirn::spawn(|| {
+    ///     pirn::park();
+    ///     "resumed"
+    /// });
+    /// handle.fiber().unpark(); // before or after `park`
+    /// assert_eq!(handle.join().unwrap(), "resumed");
+    /// ```
     pub fn unpark(&self) {
         self.0.unpark();
     }
