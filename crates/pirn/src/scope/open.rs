@@ -40,6 +40,7 @@ use crate::wait::{Reason, Spec, limit};
 /// Waiting for the children is not an interruption point: it ends with the last of them. Parks a
 /// fiber, blocks a plain thread.
 ///
+/// # Examples
 /// ```
 /// let mut parts = [1, 2, 3, 4];
 /// pirn::scope(|s| {
@@ -69,6 +70,7 @@ where
 /// # Cancellation
 /// As [`scope`].
 ///
+/// # Examples
 /// ```
 /// pirn::scope::supervise(|s| {
 ///     let fails = s.spawn(|| -> u32 { panic!("on purpose") });

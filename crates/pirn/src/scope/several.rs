@@ -21,6 +21,7 @@ use crate::wait::Interrupt;
 /// # Cancellation
 /// As [`scope`](crate::scope()).
 ///
+/// # Examples
 /// ```
 /// let squares = pirn::scope::all((1..4).map(|n| move || Ok::<_, pirn::Interrupt>(n * n)));
 /// assert_eq!(squares, Ok(vec![1, 4, 9]));
@@ -56,6 +57,7 @@ where
 /// # Cancellation
 /// As [`scope`](crate::scope()).
 ///
+/// # Examples
 /// ```
 /// use pirn::Interrupt;
 /// use std::time::Duration;

@@ -83,6 +83,7 @@ pub struct TryJoinHandle<'scope, T>(ScopedJoinHandle<'scope, Option<T>>);
 /// # Cancellation
 /// As [`scope`](crate::scope()).
 ///
+/// # Examples
 /// ```
 /// use pirn::{Interrupt, channel};
 ///

@@ -34,6 +34,7 @@ use crate::sched::pool::Pool;
 /// # Cancellation
 /// Not an interruption point; never suspends.
 ///
+/// # Examples
 /// ```
 /// let child = pirn::spawn(|| 6 * 7);
 /// assert_eq!(child.join().unwrap(), 42);

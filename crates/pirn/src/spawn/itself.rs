@@ -165,6 +165,7 @@ pub fn yield_now() {
 /// # Cancellation
 /// An interruption point. Yields occasionally, never parks.
 ///
+/// # Examples
 /// ```
 /// # pirn::run(|| {
 /// fn primes_below(n: u32) -> Result<Vec<u32>, pirn::Interrupt> {

@@ -21,6 +21,7 @@ use crate::wait::awaiting::Awaiting;
 /// `Interrupted`, and dropping it detaches the fiber as usual. Once it is ready, the outcome has
 /// been taken: a later `join` returns [`JoinError::Taken`], and a later poll panics.
 ///
+/// # Examples
 /// ```
 /// let child = pirn::spawn(|| 6 * 7);
 /// let answer = pirn::future::block_on(async { child.await.unwrap() });

@@ -5,6 +5,7 @@
 //! continues with the oldest value that is still kept. A value is dropped when all receivers that
 //! existed when it was sent have received it, or when it is evicted.
 //!
+//! # Examples
 //! ```
 //! use pirn::channel::broadcast::{self, RecvError};
 //!

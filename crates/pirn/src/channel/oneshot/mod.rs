@@ -3,6 +3,7 @@
 //! It is cheaper than a bounded channel of capacity 1: one allocation. The types ensure that there
 //! is one sender, one receiver and one value.
 //!
+//! # Examples
 //! ```
 //! use pirn::channel::{RecvError, oneshot};
 //!

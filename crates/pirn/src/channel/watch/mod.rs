@@ -3,6 +3,7 @@
 //! The channel holds only the latest value. A receiver reads it at any time, and can wait for it to
 //! change. Earlier values are not kept.
 //!
+//! # Examples
 //! ```
 //! use pirn::channel::watch;
 //!
