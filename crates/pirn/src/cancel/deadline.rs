@@ -25,6 +25,7 @@ use crate::wait::{Interrupt, interrupted, limit};
 /// });
 /// assert_eq!(cancel::check(), Ok(()));
 /// ```
+#[doc(alias = "Err")]
 #[inline]
 pub fn check() -> Result<(), Interrupt> {
     interrupted().map_or(Ok(()), Err)
@@ -45,6 +46,7 @@ pub fn check() -> Result<(), Interrupt> {
 /// let reason = cancel::with_deadline(time::now(), || cancel::reason());
 /// assert_eq!(reason, Some(Interrupt::TimedOut));
 /// ```
+#[doc(alias = "Cause")]
 #[must_use]
 pub fn reason() -> Option<Interrupt> {
     limit::pending()
@@ -101,6 +103,8 @@ pub fn deadline() -> Option<Instant> {
 /// assert_eq!(came, [1, 2]);
 /// assert_eq!(cancel::check(), Ok(()));
 /// ```
+#[doc(alias = "WithTimeout")]
+#[doc(alias = "timeout_at")]
 pub fn with_deadline<T>(at: Instant, f: impl FnOnce() -> T) -> T {
     limit::under(at, f).0
 }

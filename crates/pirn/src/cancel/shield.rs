@@ -36,6 +36,7 @@ use crate::wait::limit;
 /// assert_eq!(rx.recv(), Ok("stopped"));
 /// fiber.join().unwrap();
 /// ```
+#[doc(alias = "WithoutCancel")]
 pub fn shield<T>(f: impl FnOnce() -> T) -> T {
     let fiber = current::identity(current::local());
     limit::within(fiber, &Region::shield(fiber), f)

@@ -27,6 +27,8 @@ use super::case::CancelCase;
 /// assert!(request.is_cancelled());
 /// assert!(!server.is_cancelled());
 /// ```
+#[doc(alias = "CancellationToken")]
+#[doc(alias = "context.Context")]
 #[derive(Clone)]
 #[repr(transparent)]
 pub struct Token(Arc<Node>);
@@ -80,6 +82,8 @@ impl Token {
     /// parent.cancel();
     /// assert!(other.is_cancelled());
     /// ```
+    #[doc(alias = "WithCancel")]
+    #[doc(alias = "child_token")]
     #[must_use]
     pub fn child(&self) -> Token {
         Token(Node::below([Some(Arc::clone(&self.0)), None]))
@@ -184,6 +188,7 @@ impl Token {
     /// assert!(token.enter(|| rx.recv()).is_err());
     /// assert_eq!(rx.recv(), Ok(7)); // the token no longer applies
     /// ```
+    #[doc(alias = "run_until_cancelled")]
     pub fn enter<T>(&self, f: impl FnOnce() -> T) -> T {
         let fiber = current::identity(current::local());
         let outside = Token::current();
@@ -207,6 +212,8 @@ impl Token {
     /// token.wait();
     /// assert!(token.is_cancelled());
     /// ```
+    #[doc(alias = "Done")]
+    #[doc(alias = "cancelled")]
     #[track_caller]
     pub fn wait(&self) {
         let spec = Spec::of(Reason::Token);
@@ -244,6 +251,8 @@ impl Token {
     /// };
     /// assert!(stopped);
     /// ```
+    #[doc(alias = "Done")]
+    #[doc(alias = "cancelled")]
     pub fn case(&self) -> CancelCase<'_> {
         CancelCase::new(self)
     }
@@ -266,6 +275,7 @@ impl Token {
     /// token.cancel();
     /// assert_eq!(rx.recv(), Ok("cancelled"));
     /// ```
+    #[doc(alias = "AfterFunc")]
     pub fn on_cancel(&self, f: impl FnOnce() + Send + 'static) -> Registration {
         match self.0.call_on(Box::new(f)) {
             Ok(key) => Registration(Some((Arc::clone(&self.0), key))),

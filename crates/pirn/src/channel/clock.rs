@@ -30,6 +30,8 @@ use crate::wait::deadline_in;
 ///     recv(after(Duration::from_millis(1))) -> _ => println!("time is up"),
 /// }
 /// ```
+#[doc(alias = "NewTimer")]
+#[doc(alias = "time.After")]
 pub fn after(duration: Duration) -> Receiver<Instant> {
     let at = Lock::new(deadline_in(duration));
     open(Some(1), Some(Box::new(Once { at })))
@@ -52,6 +54,8 @@ pub fn after(duration: Duration) -> Receiver<Instant> {
 /// let beats = pirn::channel::tick(Duration::from_millis(1));
 /// assert_eq!(beats.iter().take(3).count(), 3);
 /// ```
+#[doc(alias = "NewTicker")]
+#[doc(alias = "interval")]
 pub fn tick(period: Duration) -> Receiver<Instant> {
     let at = Lock::new(deadline_in(period));
     open(Some(1), Some(Box::new(Beats { at, period })))

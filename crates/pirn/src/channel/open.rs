@@ -26,6 +26,9 @@ use super::sender::Sender;
 /// drop(tx);
 /// assert_eq!(rx.iter().collect::<Vec<_>>(), ["a", "b"]);
 /// ```
+#[doc(alias = "make(chan)")]
+#[doc(alias = "mpsc")]
+#[doc(alias = "sync_channel")]
 pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     open(Some(capacity))
 }
@@ -47,6 +50,8 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// drop(tx);
 /// assert_eq!(rx.into_iter().count(), 10_000);
 /// ```
+#[doc(alias = "mpsc")]
+#[doc(alias = "unbounded_channel")]
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     open(None)
 }

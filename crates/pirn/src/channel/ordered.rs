@@ -44,6 +44,8 @@ use crate::spawn::{JoinError, Payload, spawn};
 /// let squares: Vec<u64> = results.into_iter().map(Result::unwrap).collect();
 /// assert!(squares.iter().copied().eq((0..100).map(|n| n * n)));
 /// ```
+#[doc(alias = "FuturesOrdered")]
+#[doc(alias = "buffered")]
 pub fn ordered<T>(capacity: usize) -> (OrderedSender<T>, Receiver<Result<T, JoinError>>) {
     assert!(capacity > 0, "an ordered channel needs room for one result");
     let (sender, receiver) = bounded(capacity);

@@ -34,6 +34,8 @@ use crate::wait::object::Nameable;
 /// let received: usize = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
 /// assert_eq!(received, 100);
 /// ```
+#[doc(alias = "UnboundedReceiver")]
+#[doc(alias = "chan")]
 pub struct Receiver<T> {
     pub(super) channel: Arc<Pipe<T>>,
 }
@@ -69,6 +71,7 @@ impl<T> Receiver<T> {
     /// // The only sender has been dropped.
     /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
     /// ```
+    #[doc(alias = "blocking_recv")]
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.channel.recv(None).map_err(RecvTimeoutError::unlimited)
@@ -165,6 +168,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(rx.recv_many(&mut batch, 3), Ok(2));
     /// assert_eq!(batch, [1, 2, 3, 4, 5]);
     /// ```
+    #[doc(alias = "blocking_recv_many")]
     #[track_caller]
     pub fn recv_many(&self, out: &mut Vec<T>, max: usize) -> Result<usize, RecvError> {
         self.channel.recv_many(out, max)
@@ -294,6 +298,7 @@ impl<T> Receiver<T> {
     /// assert_eq!(sum, 6);
     /// sender.join().unwrap();
     /// ```
+    #[doc(alias = "range")]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter::new(self)
     }
@@ -409,6 +414,8 @@ impl<T> Receiver<T> {
     /// assert_eq!(channel::bounded::<u8>(4).1.capacity(), Some(4));
     /// assert_eq!(channel::unbounded::<u8>().1.capacity(), None);
     /// ```
+    #[doc(alias = "cap")]
+    #[doc(alias = "max_capacity")]
     pub fn capacity(&self) -> Option<usize> {
         self.channel.limit()
     }

@@ -31,6 +31,9 @@ use crate::wait::object::Nameable;
 /// assert_eq!(rx.into_iter().sum::<i32>(), 3);
 /// sender.join().unwrap();
 /// ```
+#[doc(alias = "SyncSender")]
+#[doc(alias = "UnboundedSender")]
+#[doc(alias = "chan")]
 pub struct Sender<T> {
     channel: Arc<Pipe<T>>,
 }
@@ -86,6 +89,7 @@ impl<T> Sender<T> {
     /// drop(rx);
     /// assert_eq!(tx.send(2), Err(SendError::Disconnected(2)));
     /// ```
+    #[doc(alias = "blocking_send")]
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         self.channel
@@ -192,6 +196,7 @@ impl<T> Sender<T> {
     /// assert_eq!(tx.force_send(21.5), Ok(Some(20.5)));
     /// assert_eq!(rx.try_iter().collect::<Vec<_>>(), [21.0, 21.5]);
     /// ```
+    #[doc(alias = "force_push")]
     pub fn force_send(&self, value: T) -> Result<Option<T>, SendError<T>> {
         self.channel.force_send(value)
     }
@@ -433,6 +438,8 @@ impl<T> Sender<T> {
     /// assert_eq!(channel::bounded::<u8>(4).0.capacity(), Some(4));
     /// assert_eq!(channel::unbounded::<u8>().0.capacity(), None);
     /// ```
+    #[doc(alias = "cap")]
+    #[doc(alias = "max_capacity")]
     pub fn capacity(&self) -> Option<usize> {
         self.channel.limit()
     }

@@ -29,6 +29,8 @@ use super::receiver::Receiver;
 /// let doubled = rx.into_stream().map(|n| n * 2).collect::<Vec<_>>();
 /// assert_eq!(pirn::future::block_on(doubled), [2, 4]);
 /// ```
+#[doc(alias = "ReceiverStream")]
+#[doc(alias = "UnboundedReceiverStream")]
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct RecvStream<T> {
     /// `None` once the stream has ended.

@@ -13,6 +13,8 @@ use std::num::NonZeroU64;
 /// let ids: HashSet<_> = fibers.into_iter().map(|fiber| fiber.join().unwrap()).collect();
 /// assert_eq!(ids.len(), 3);
 /// ```
+#[doc(alias = "ThreadId")]
+#[doc(alias = "task::Id")]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FiberId(NonZeroU64);
 

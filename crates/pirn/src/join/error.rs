@@ -145,6 +145,7 @@ impl JoinError {
     /// let value = fiber.join().unwrap_or_else(|error| error.resume());
     /// println!("{value}"); // not reached
     /// ```
+    #[doc(alias = "resume_unwind")]
     #[track_caller]
     pub fn resume(self) -> ! {
         match self {

@@ -14,6 +14,9 @@ use crate::fiber::{FiberId, FiberPtr, FiberRef, Header};
 /// assert!(handle.join().is_ok());
 /// waker.join().unwrap();
 /// ```
+#[doc(alias = "Thread")]
+#[doc(alias = "goroutine")]
+#[doc(alias = "task")]
 #[derive(Clone)]
 pub struct Fiber(FiberRef);
 
@@ -81,6 +84,7 @@ impl Fiber {
     /// handle.fiber().unpark(); // before or after `park`
     /// assert_eq!(handle.join().unwrap(), "resumed");
     /// ```
+    #[doc(alias = "wake")]
     pub fn unpark(&self) {
         self.0.unpark();
     }

@@ -40,6 +40,10 @@ use crate::wait::{How, Interrupt, Reason, Spec, begin, deadline_in, spend};
 /// results.sort();
 /// assert_eq!(results, [10, 20, 30]);
 /// ```
+#[doc(alias = "JoinSet")]
+#[doc(alias = "TaskTracker")]
+#[doc(alias = "WaitGroup")]
+#[doc(alias = "errgroup")]
 pub struct TaskGroup<T = ()> {
     members: Arc<Members>,
     limit: usize,
@@ -111,6 +115,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     ///     assert!(group.len() <= 2);
     /// }
     /// ```
+    #[doc(alias = "SetLimit")]
     #[must_use]
     pub fn limit(mut self, n: usize) -> Self {
         assert!(n > 0, "a group in which no fiber may live");
@@ -286,6 +291,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// group.wait().unwrap();
     /// assert_eq!(rx.len(), 4);
     /// ```
+    #[doc(alias = "join_all")]
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         let spec = Spec::interruptible(Reason::Group);
@@ -334,6 +340,7 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// group.wait().unwrap();
     /// assert!(group.spawn(|| true).is_err());
     /// ```
+    #[doc(alias = "abort_all")]
     pub fn cancel(&self) {
         self.members.node().cancel();
     }

@@ -152,6 +152,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///     }
     /// });
     /// ```
+    #[doc(alias = "abort")]
     pub fn cancel(&self) {
         self.joined.fiber().cancel();
     }
@@ -188,6 +189,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///     assert_eq!(handle.join().unwrap(), id);
     /// });
     /// ```
+    #[doc(alias = "thread")]
     #[must_use]
     pub fn fiber(&self) -> &Fiber {
         self.joined.fiber()

@@ -50,6 +50,7 @@ use crate::wait::{Reason, Spec, limit};
 /// });
 /// assert_eq!(parts, [10, 20, 30, 40]);
 /// ```
+#[doc(alias = "WaitGroup")]
 #[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
@@ -79,6 +80,7 @@ where
 ///     assert_eq!(works.join().unwrap(), 7);
 /// });
 /// ```
+#[doc(alias = "supervisorScope")]
 #[track_caller]
 pub fn supervise<'env, F, T>(f: F) -> T
 where

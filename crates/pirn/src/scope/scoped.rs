@@ -174,6 +174,7 @@ impl<'scope> Scope<'scope, '_> {
     ///     assert_eq!(ended.load(Ordering::Relaxed), 3);
     /// });
     /// ```
+    #[doc(alias = "WaitGroup")]
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         let spec = Spec::interruptible(Reason::Scope);
@@ -270,6 +271,7 @@ impl<'scope> Scope<'scope, '_> {
     /// });
     /// assert_eq!(rx.iter().collect::<Vec<i32>>(), [1]);
     /// ```
+    #[doc(alias = "defer")]
     pub fn on_exit<F: FnOnce() + Send + 'scope>(&'scope self, f: F) {
         self.leaving.add(f);
     }

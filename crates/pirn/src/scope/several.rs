@@ -26,6 +26,10 @@ use crate::wait::Interrupt;
 /// let squares = pirn::scope::all((1..4).map(|n| move || Ok::<_, pirn::Interrupt>(n * n)));
 /// assert_eq!(squares, Ok(vec![1, 4, 9]));
 /// ```
+#[doc(alias = "errgroup")]
+#[doc(alias = "join_all")]
+#[doc(alias = "try_join")]
+#[doc(alias = "try_join_all")]
 #[track_caller]
 pub fn all<J, F, T, E>(jobs: J) -> Result<Vec<T>, E>
 where
@@ -71,6 +75,7 @@ where
 /// }));
 /// assert_eq!(first, Ok(1));
 /// ```
+#[doc(alias = "select_ok")]
 #[track_caller]
 pub fn any<J, F, T, E>(jobs: J) -> Result<T, Vec<E>>
 where
@@ -130,6 +135,7 @@ where
 /// }));
 /// assert_eq!(first, Some(Some(1)));
 /// ```
+#[doc(alias = "select_all")]
 #[track_caller]
 pub fn race<J, F, T>(jobs: J) -> Option<T>
 where

@@ -107,6 +107,8 @@ pub struct TryJoinHandle<'scope, T>(ScopedJoinHandle<'scope, Option<T>>);
 /// });
 /// assert!(matches!(failed, Err(Failed::Number(_))));
 /// ```
+#[doc(alias = "errgroup")]
+#[doc(alias = "try_join")]
 #[track_caller]
 pub fn try_scope<'env, F, T, E>(f: F) -> Result<T, E>
 where
@@ -566,6 +568,7 @@ impl<T> TryJoinHandle<'_, T> {
     /// });
     /// assert_eq!(result, Err(Interrupt::Cancelled));
     /// ```
+    #[doc(alias = "abort")]
     pub fn cancel(&self) {
         self.0.cancel();
     }

@@ -25,6 +25,8 @@ use crate::wait::choice;
 /// assert_eq!(select.wait(), Ok(0));
 /// assert_eq!(value.take(), Ok(7));
 /// ```
+#[doc(alias = "SelectCase")]
+#[doc(alias = "SelectHandle")]
 pub trait Case: choice::Case {
     /// Returns the case as the engine's trait object.
     #[doc(hidden)]

@@ -31,6 +31,8 @@ use crate::wait::deadline_in;
 /// let index = select.wait().unwrap();
 /// assert_eq!((index, cases[index].take()), (3, Ok("three")));
 /// ```
+#[doc(alias = "reflect.Select")]
+#[doc(alias = "select_all")]
 pub struct Select<'a> {
     cases: Vec<&'a dyn choice::Case>,
     order: Order,
@@ -74,6 +76,7 @@ impl<'a> Select<'a> {
     /// // Both are ready: the first is chosen.
     /// assert_eq!(select.wait(), Ok(0));
     /// ```
+    #[doc(alias = "new_biased")]
     pub fn biased() -> Self {
         Select {
             cases: Vec::new(),
@@ -99,6 +102,7 @@ impl<'a> Select<'a> {
     /// assert_eq!(select.add(&mut limit), 1);
     /// assert_eq!(select.wait(), Ok(1));
     /// ```
+    #[doc(alias = "SelectCase")]
     pub fn add(&mut self, case: &'a mut dyn Case) -> usize {
         // Shared from here on: wakers access the case while it is published.
         assert!(
@@ -131,6 +135,7 @@ impl<'a> Select<'a> {
     /// assert_eq!(case.take(), Ok(7));
     /// sender.join().unwrap();
     /// ```
+    #[doc(alias = "select")]
     #[track_caller]
     pub fn wait(&mut self) -> Result<usize, Interrupt> {
         match choice::choose(&self.cases, self.order, None)? {
@@ -157,6 +162,7 @@ impl<'a> Select<'a> {
     /// assert_eq!(select.try_wait(), Some(0));
     /// assert_eq!(case.take(), Ok(7));
     /// ```
+    #[doc(alias = "try_select")]
     pub fn try_wait(&mut self) -> Option<usize> {
         choice::choose_now(&self.cases, self.order)
     }
@@ -184,6 +190,7 @@ impl<'a> Select<'a> {
     /// assert_eq!(select.wait_timeout(limit), Ok(Some(0)));
     /// assert_eq!(case.take(), Ok(7));
     /// ```
+    #[doc(alias = "select_timeout")]
     #[track_caller]
     pub fn wait_timeout(
         &mut self,

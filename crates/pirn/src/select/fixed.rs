@@ -101,6 +101,7 @@ fn order(biased: bool) -> Order {
 ///     }
 /// });
 /// ```
+#[doc(alias = "select_biased")]
 #[macro_export]
 macro_rules! select {
     // A head, then the arm's body. State: bias, cases so far, the arm that gets an interrupt, the

@@ -39,6 +39,9 @@ use crate::sched::pool::Pool;
 /// let child = pirn::spawn(|| 6 * 7);
 /// assert_eq!(child.join().unwrap(), 42);
 /// ```
+#[doc(alias = "go")]
+#[doc(alias = "goroutine")]
+#[doc(alias = "task")]
 #[inline]
 #[track_caller]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
@@ -191,6 +194,7 @@ impl Builder {
     /// let fiber = Builder::new().apart(true).spawn(|| (1..=10).product::<u32>()).unwrap();
     /// assert_eq!(fiber.join().unwrap(), 3_628_800);
     /// ```
+    #[doc(alias = "spawn_blocking")]
     pub fn apart(mut self, apart: bool) -> Builder {
         self.apart = Some(apart);
         self

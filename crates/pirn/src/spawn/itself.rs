@@ -150,6 +150,7 @@ fn take_at_once(spec: Spec) -> How {
 ///     }
 /// });
 /// ```
+#[doc(alias = "Gosched")]
 #[inline]
 #[track_caller]
 pub fn yield_now() {
@@ -181,6 +182,7 @@ pub fn yield_now() {
 /// assert_eq!(primes_below(1000)?.len(), 168);
 /// # Ok::<(), pirn::Interrupt>(()) }).unwrap();
 /// ```
+#[doc(alias = "consume_budget")]
 #[inline]
 pub fn checkpoint() -> Result<(), Interrupt> {
     spend();

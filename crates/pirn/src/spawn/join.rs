@@ -182,6 +182,7 @@ impl<T> JoinHandle<T> {
     ///     Err(error) => println!("{error}"), // cancelled before it started
     /// }
     /// ```
+    #[doc(alias = "abort")]
     pub fn cancel(&self) {
         self.joined.fiber().cancel();
     }
@@ -197,6 +198,7 @@ impl<T> JoinHandle<T> {
     /// pirn::spawn(move || tx.send("still running").unwrap()).detach();
     /// assert_eq!(rx.recv(), Ok("still running"));
     /// ```
+    #[doc(alias = "drop")]
     pub fn detach(self) {
         drop(self);
     }
@@ -231,6 +233,7 @@ impl<T> JoinHandle<T> {
     /// handle.fiber().unpark();
     /// assert!(handle.join().is_ok());
     /// ```
+    #[doc(alias = "thread")]
     #[must_use]
     pub fn fiber(&self) -> &Fiber {
         self.joined.fiber()

@@ -102,6 +102,7 @@ impl<T: Clone> Receiver<T> {
     /// drop(tx);
     /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
     /// ```
+    #[doc(alias = "blocking_recv")]
     #[track_caller]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.wait(None).map_err(RecvTimeoutError::unlimited)

@@ -29,6 +29,7 @@ use crate::wait::choice::{Call, Case, Outcome};
 /// assert_eq!(select.wait(), Ok(readable));
 /// assert_eq!(rx.len(), 1);
 /// ```
+#[doc(alias = "SelectCase")]
 pub struct ReadyCase<'a> {
     watched: &'a dyn Watched,
     side: Side,

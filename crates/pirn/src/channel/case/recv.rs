@@ -33,6 +33,7 @@ use crate::wait::prize::Prize;
 /// assert_eq!(select.wait(), Ok(index));
 /// assert_eq!(case.take(), Ok(7));
 /// ```
+#[doc(alias = "SelectCase")]
 pub struct RecvCase<'a, T>(ValueCase<&'a Pipe<T>, T>);
 
 /// A case that wins with a value, or because the channel is closed and drained. `P` holds the

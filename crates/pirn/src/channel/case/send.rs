@@ -31,6 +31,7 @@ use crate::wait::prize::Prize;
 /// assert_eq!(case.take(), Ok(()));
 /// assert_eq!(rx.recv(), Ok(7));
 /// ```
+#[doc(alias = "SelectCase")]
 pub struct SendCase<'a, T> {
     pipe: &'a Pipe<T>,
     berth: Berth<Brought<T>>,

@@ -21,6 +21,7 @@ use crate::wait::Interrupt;
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum RecvError {
     /// The channel is closed, and all its values have been received.
+    #[doc(alias = "Closed")]
     Disconnected,
     /// The caller was interrupted; nothing was received.
     Interrupted(Interrupt),
@@ -42,6 +43,7 @@ pub enum TryRecvError {
     /// There is no value to receive, and no sender waits.
     Empty,
     /// The channel is closed, and all its values have been received.
+    #[doc(alias = "Closed")]
     Disconnected,
 }
 
@@ -61,8 +63,10 @@ pub enum TryRecvError {
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum RecvTimeoutError {
     /// The time was up first.
+    #[doc(alias = "Elapsed")]
     Timeout,
     /// The channel is closed, and all its values have been received.
+    #[doc(alias = "Closed")]
     Disconnected,
     /// The caller was interrupted; nothing was received.
     Interrupted(Interrupt),

@@ -21,6 +21,7 @@ use crate::wait::Interrupt;
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum SendError<T> {
     /// The channel is closed.
+    #[doc(alias = "Closed")]
     Disconnected(T),
     /// The caller was interrupted; nothing was sent.
     Interrupted(T, Interrupt),
@@ -43,6 +44,7 @@ pub enum TrySendError<T> {
     /// The channel is full, and no receiver waits.
     Full(T),
     /// The channel is closed.
+    #[doc(alias = "Closed")]
     Disconnected(T),
 }
 
@@ -62,8 +64,10 @@ pub enum TrySendError<T> {
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum SendTimeoutError<T> {
     /// The time was up first.
+    #[doc(alias = "Elapsed")]
     Timeout(T),
     /// The channel is closed.
+    #[doc(alias = "Closed")]
     Disconnected(T),
     /// The caller was interrupted; nothing was sent.
     Interrupted(T, Interrupt),

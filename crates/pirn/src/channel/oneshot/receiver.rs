@@ -64,6 +64,7 @@ impl<T> Receiver<T> {
     /// drop(tx);
     /// assert_eq!(rx.recv(), Err(RecvError::Disconnected));
     /// ```
+    #[doc(alias = "blocking_recv")]
     #[track_caller]
     pub fn recv(self) -> Result<T, RecvError> {
         self.wait(None).map_err(RecvTimeoutError::unlimited)

@@ -90,6 +90,7 @@ impl<T> Sender<T> {
     /// drop(rx);
     /// assert!(tx.is_closed());
     /// ```
+    #[doc(alias = "is_canceled")]
     pub fn is_closed(&self) -> bool {
         self.slot.state.lock().receiver_gone
     }

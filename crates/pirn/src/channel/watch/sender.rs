@@ -113,6 +113,9 @@ impl<T> Sender<T> {
     /// assert_eq!(len, 2);
     /// assert_eq!(*rx.borrow(), ["a", "b"]);
     /// ```
+    #[doc(alias = "send_if_modified")]
+    #[doc(alias = "send_modify")]
+    #[doc(alias = "send_replace")]
     #[track_caller]
     pub fn modify<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         let result = f(&mut self.board.value.write());
