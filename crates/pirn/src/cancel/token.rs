@@ -198,6 +198,9 @@ impl Token {
 
     /// Waits until this token is cancelled, regardless of the caller's own interrupts.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// Not an interruption point: it waits indefinitely if the token is never cancelled. Parks a
     /// fiber, blocks a plain thread.

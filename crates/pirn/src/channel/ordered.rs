@@ -101,6 +101,10 @@ impl<T: Send + 'static> OrderedSender<T> {
     /// `Disconnected` if the channel is closed or all receivers are gone, `Interrupted` if the
     /// caller is interrupted. Both return `f`.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait. If
+    /// there is no runtime and the default one cannot be created.
+    ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
     ///

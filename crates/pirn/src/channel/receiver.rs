@@ -57,6 +57,9 @@ impl<T> Receiver<T> {
     /// `Disconnected` if the channel is closed and all its values have been received, `Interrupted`
     /// if the caller is interrupted.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// An interruption point; an interrupted receive has taken nothing. Parks a fiber,
     /// blocks a plain thread.
@@ -105,6 +108,9 @@ impl<T> Receiver<T> {
     /// # Errors
     /// As [`recv`](Receiver::recv), and `Timeout` if the time is up first.
     ///
+    /// # Panics
+    /// As [`recv`](Receiver::recv).
+    ///
     /// # Cancellation
     /// As [`recv`](Receiver::recv).
     ///
@@ -128,6 +134,9 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// As [`recv`](Receiver::recv), and `Timeout` if the deadline passes first.
+    ///
+    /// # Panics
+    /// As [`recv`](Receiver::recv).
     ///
     /// # Cancellation
     /// As [`recv`](Receiver::recv).
@@ -155,6 +164,9 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// As [`recv`](Receiver::recv); then nothing has been received.
+    ///
+    /// # Panics
+    /// As [`recv`](Receiver::recv).
     ///
     /// # Cancellation
     /// As [`recv`](Receiver::recv).
@@ -206,6 +218,9 @@ impl<T> Receiver<T> {
     /// [`future::sleep`](crate::future::sleep()) does.
     ///
     /// It yields `Disconnected` as [`recv`](Receiver::recv) does, and never yields `Interrupted`.
+    ///
+    /// # Panics
+    /// A poll panics after the future was ready.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -283,6 +298,9 @@ impl<T> Receiver<T> {
     ///
     /// The iteration ends when the channel is closed and drained, *or* when the caller is
     /// interrupted. [`Iter::interrupted`] distinguishes the two.
+    ///
+    /// # Panics
+    /// A step panics as [`recv`](Receiver::recv) does.
     ///
     /// # Cancellation
     /// Each step is an interruption point. Parks a fiber, blocks a plain thread.

@@ -76,6 +76,9 @@ impl<T> Sender<T> {
     /// `Disconnected` if the channel is closed, `Interrupted` if the caller is interrupted. Both
     /// return the value.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// An interruption point; an interrupted send has sent nothing. Parks a fiber, blocks a
     /// plain thread.
@@ -125,6 +128,9 @@ impl<T> Sender<T> {
     /// # Errors
     /// As [`send`](Sender::send), and `Timeout` if the time is up first.
     ///
+    /// # Panics
+    /// As [`send`](Sender::send).
+    ///
     /// # Cancellation
     /// As [`send`](Sender::send).
     ///
@@ -151,6 +157,9 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     /// As [`send`](Sender::send), and `Timeout` if the deadline passes first.
+    ///
+    /// # Panics
+    /// As [`send`](Sender::send).
     ///
     /// # Cancellation
     /// As [`send`](Sender::send).
@@ -207,6 +216,9 @@ impl<T> Sender<T> {
     /// # Errors
     /// As [`send`](Sender::send). Values that have not been sent remain in `values`.
     ///
+    /// # Panics
+    /// As [`send`](Sender::send).
+    ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
     ///
@@ -233,6 +245,9 @@ impl<T> Sender<T> {
     /// value or drops it.
     ///
     /// It yields `Disconnected` as [`send`](Sender::send) does, and never yields `Interrupted`.
+    ///
+    /// # Panics
+    /// A poll panics after the future was ready.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

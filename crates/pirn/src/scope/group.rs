@@ -130,7 +130,8 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// interrupted while it waited at the [`limit`](TaskGroup::limit).
     ///
     /// # Panics
-    /// If there is no runtime and the default one cannot be created.
+    /// If there is no runtime and the default one cannot be created. Inside the
+    /// [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
     ///
     /// # Cancellation
     /// An interruption point if the group has a limit, and may wait then; otherwise not.
@@ -231,6 +232,9 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// # Errors
     /// The interrupt of the caller, if no fiber has ended yet.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// An interruption point, but not if a result is available or no fiber is left. Parks a fiber,
     /// blocks a plain thread.
@@ -274,6 +278,9 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// # Errors
     /// The interrupt of the caller. It returns `Ok` even then if no fiber is alive.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// An interruption point, but not if no fiber is alive. Parks a fiber, blocks a plain
     /// thread.
@@ -302,6 +309,9 @@ impl<T: Send + 'static> TaskGroup<T> {
     /// and then cancel: `if !group.wait_timeout(d)? { group.cancel() }`.
     ///
     /// # Errors
+    /// As [`wait`](TaskGroup::wait).
+    ///
+    /// # Panics
     /// As [`wait`](TaskGroup::wait).
     ///
     /// # Cancellation

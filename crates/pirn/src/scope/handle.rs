@@ -48,6 +48,9 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// # Errors
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
     ///
+    /// # Panics
+    /// As [`JoinHandle::join`](crate::JoinHandle::join).
+    ///
     /// # Cancellation
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
     ///
@@ -66,6 +69,9 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Errors
     /// The interrupt of the caller. For a finished fiber it returns `Ok` even then.
+    ///
+    /// # Panics
+    /// As [`JoinHandle::join`](crate::JoinHandle::join).
     ///
     /// # Cancellation
     /// As [`JoinHandle::join`](crate::JoinHandle::join).
@@ -88,6 +94,9 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Errors
     /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
+    ///
+    /// # Panics
+    /// As [`JoinHandle::join`](crate::JoinHandle::join).
     ///
     /// # Cancellation
     /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).

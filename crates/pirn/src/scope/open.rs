@@ -32,9 +32,11 @@ use crate::wait::{Reason, Spec, limit};
 /// token, so that the others end early. The token no longer applies to the caller after the scope.
 ///
 /// # Panics
-/// With the payload of the first child that panicked and was not joined; else with the panic of
-/// `f`. Also if there is no runtime and the default one cannot be created; or in that runtime's
-/// [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
+/// * With the payload of the first child that panicked and was not joined; else with the panic of
+///   `f`.
+/// * If there is no runtime and the default one cannot be created.
+/// * In that runtime's [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
+/// * Inside the [poll](crate::future#inside-a-poll) of a future on a fiber.
 ///
 /// # Cancellation
 /// Waiting for the children is not an interruption point: it ends with the last of them. Parks a
@@ -65,8 +67,7 @@ where
 /// panic is dropped too.
 ///
 /// # Panics
-/// With the panic of `f`; or if no runtime exists and the default one cannot be created (see
-/// [`scope`]).
+/// With the panic of `f`; else as [`scope`], except that it raises no panic of a child.
 ///
 /// # Cancellation
 /// As [`scope`].
@@ -167,9 +168,10 @@ impl Handle {
     /// in the caller.
     ///
     /// # Panics
-    /// With the payload of the first child that panicked and was not joined; else with the
-    /// panic of `f`. In this runtime's
-    /// [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
+    /// * With the payload of the first child that panicked and was not joined; else with the panic
+    ///   of `f`.
+    /// * In this runtime's [`on_thread_start`](crate::runtime::Builder::on_thread_start) hook.
+    /// * Inside the [poll](crate::future#inside-a-poll) of a future on a fiber.
     ///
     /// # Cancellation
     /// As [`scope`](crate::scope()).

@@ -157,6 +157,9 @@ impl<'scope> Scope<'scope, '_> {
     /// # Errors
     /// The interrupt of the caller. It returns `Ok` even then if no child is left.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// An interruption point, but not if no child is left. Parks a fiber, blocks a plain
     /// thread.
@@ -185,6 +188,9 @@ impl<'scope> Scope<'scope, '_> {
     /// cannot express `limit`, there is no limit.
     ///
     /// # Errors
+    /// As [`wait`](Self::wait).
+    ///
+    /// # Panics
     /// As [`wait`](Self::wait).
     ///
     /// # Cancellation

@@ -201,6 +201,9 @@ impl<E: Send> TryScope<'_, '_, E> {
 impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     /// Spawns a fiber in this scope, as [`Scope::spawn`] does. If it fails, that cancels the scope.
     ///
+    /// # Panics
+    /// As [`Scope::spawn`].
+    ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
     ///
@@ -317,6 +320,9 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     /// # Errors
     /// As [`Scope::wait`].
     ///
+    /// # Panics
+    /// As [`Scope::wait`].
+    ///
     /// # Cancellation
     /// As [`Scope::wait`].
     ///
@@ -343,6 +349,9 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
     /// As [`Scope::wait_timeout`].
     ///
     /// # Errors
+    /// As [`Scope::wait`].
+    ///
+    /// # Panics
     /// As [`Scope::wait`].
     ///
     /// # Cancellation
@@ -483,6 +492,9 @@ impl<T> TryJoinHandle<'_, T> {
     /// Waits for the fiber to end and returns its value. `None` if it has failed or panicked or not
     /// been started, or if the caller was interrupted. The scope has the error, or the panic.
     ///
+    /// # Panics
+    /// As [`JoinHandle::join`](crate::JoinHandle::join).
+    ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
     ///
@@ -511,6 +523,9 @@ impl<T> TryJoinHandle<'_, T> {
     ///
     /// # Errors
     /// As [`ScopedJoinHandle::wait`].
+    ///
+    /// # Panics
+    /// As [`JoinHandle::join`](crate::JoinHandle::join).
     ///
     /// # Cancellation
     /// As [`ScopedJoinHandle::wait`].

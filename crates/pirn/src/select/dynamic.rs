@@ -119,6 +119,9 @@ impl<'a> Select<'a> {
     /// # Errors
     /// The interrupt of the caller; no case has been completed.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
     ///
@@ -170,6 +173,9 @@ impl<'a> Select<'a> {
     /// Waits as [`wait`](Select::wait) does, for at most `timeout`; `None` if the time is up first.
     ///
     /// # Errors
+    /// As [`wait`](Select::wait).
+    ///
+    /// # Panics
     /// As [`wait`](Select::wait).
     ///
     /// # Cancellation

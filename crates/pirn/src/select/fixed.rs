@@ -67,9 +67,15 @@ fn order(biased: bool) -> Order {
 /// An arm ends with a comma, or with its block. The arms are those of a `match`: `break`,
 /// `continue`, `return` and `?` have the meaning that they have around the select.
 ///
-/// Without `default`, a select is an interruption point. An interrupt goes to the `cancelled` arm.
-/// If there is none, the first `recv` or `send` arm gets it as its error. With neither, the select
-/// does not compile. With `default` it never waits and is never interrupted.
+/// # Panics
+/// Without `default`, inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it
+/// has to wait.
+///
+/// # Cancellation
+/// Without `default`, an interruption point. Parks a fiber, blocks a plain thread. An interrupt
+/// goes to the `cancelled` arm. If there is none, the first `recv` or `send` arm gets it as its
+/// error. With neither, the select does not compile. With `default` it never waits and is never
+/// interrupted.
 ///
 /// # Examples
 /// ```

@@ -36,6 +36,9 @@ pub fn current() -> Fiber {
 /// It returns at once if the token is present already. Unlike `std::thread::park` it never returns
 /// without a token.
 ///
+/// # Panics
+/// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+///
 /// # Cancellation
 /// Not an interruption point: a cancelled fiber continues to wait; see [`park_interruptible`].
 /// Parks a fiber, blocks a plain thread.
@@ -56,6 +59,9 @@ pub fn park() {
 
 /// As [`park`], for at most `limit`. It does not report whether the time was up. If the clock
 /// cannot express `limit`, there is no limit.
+///
+/// # Panics
+/// As [`park`].
 ///
 /// # Cancellation
 /// As [`park`].
@@ -79,6 +85,9 @@ pub fn park_timeout(limit: Duration) {
 ///
 /// # Errors
 /// The interrupt of the caller; a token that is present is kept.
+///
+/// # Panics
+/// As [`park`].
 ///
 /// # Cancellation
 /// An interruption point. Parks a fiber, blocks a plain thread.

@@ -71,7 +71,7 @@ impl<T> JoinHandle<T> {
     /// # Panics
     /// In a start hook of a runtime
     /// ([`on_thread_start`](crate::runtime::Builder::on_thread_start)), if the fiber has not ended.
-    /// [`wait`](Self::wait) and [`join_timeout`](Self::join_timeout) panic there too.
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
     ///
     /// # Cancellation
     /// An interruption point, but not for a fiber that has finished. Parks a fiber, blocks a plain
@@ -102,6 +102,9 @@ impl<T> JoinHandle<T> {
     /// # Errors
     /// The interrupt of the caller. For a finished fiber it returns `Ok` even then.
     ///
+    /// # Panics
+    /// As [`join`](Self::join).
+    ///
     /// # Cancellation
     /// As [`join`](Self::join).
     ///
@@ -122,6 +125,9 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     /// `Err(handle)` when the time is up; `Ok` contains the result of [`join`](Self::join).
+    ///
+    /// # Panics
+    /// As [`join`](Self::join).
     ///
     /// # Cancellation
     /// As [`join`](Self::join). If interrupted, it returns `Ok(Err(JoinError::Interrupted(_)))`,

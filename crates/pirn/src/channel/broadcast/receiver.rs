@@ -84,7 +84,8 @@ impl<T: Clone> Receiver<T> {
     /// [`RecvError`] says why there is none.
     ///
     /// # Panics
-    /// If the value's `clone` panics; the value counts as received.
+    /// If the value's `clone` panics; the value counts as received. Inside the
+    /// [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
     ///
     /// # Cancellation
     /// An interruption point; an interrupted receive has taken nothing. Parks a fiber, blocks

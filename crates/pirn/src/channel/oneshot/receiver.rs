@@ -48,6 +48,9 @@ impl<T> Receiver<T> {
     /// interrupted. The receiver is consumed in either case, so a later send returns its value.
     /// [`recv_timeout`](Self::recv_timeout) keeps the receiver.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// An interruption point; an interrupted receive has taken nothing. Parks a fiber, blocks
     /// a plain thread.
@@ -103,6 +106,9 @@ impl<T> Receiver<T> {
     /// `Timeout` if the time is up first, `Disconnected` as with [`try_recv`](Self::try_recv),
     /// `Interrupted` if the caller is interrupted.
     ///
+    /// # Panics
+    /// As [`recv`](Self::recv).
+    ///
     /// # Cancellation
     /// As [`recv`](Self::recv).
     ///
@@ -126,6 +132,9 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// As [`recv_timeout`](Self::recv_timeout).
+    ///
+    /// # Panics
+    /// As [`recv`](Self::recv).
     ///
     /// # Cancellation
     /// As [`recv`](Self::recv).

@@ -135,6 +135,9 @@ impl<T> Receiver<T> {
     /// `Disconnected` if all senders have been dropped and the last value has been seen,
     /// `Interrupted` if the caller is interrupted.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
     ///

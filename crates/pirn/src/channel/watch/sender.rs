@@ -66,6 +66,9 @@ impl<T> Sender<T> {
     /// # Errors
     /// `Disconnected` with the value if there is no receiver; the old value is then kept.
     ///
+    /// # Panics
+    /// Inside the [poll](crate::future#inside-a-poll) of a future on a fiber, if it has to wait.
+    ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread. A caller that holds a
     /// [`Ref`] of the same channel deadlocks with itself.
@@ -96,7 +99,8 @@ impl<T> Sender<T> {
     /// receiver.
     ///
     /// # Panics
-    /// If `f` panics. The value is as `f` left it, and receivers are not woken.
+    /// If `f` panics. The value is as `f` left it, and receivers are not woken. As
+    /// [`send`](Self::send).
     ///
     /// # Cancellation
     /// As [`send`](Self::send).
