@@ -33,8 +33,8 @@ use super::case::CancelCase;
 #[repr(transparent)]
 pub struct Token(Arc<Node>);
 
-/// Keeps a callback of [`Token::on_cancel`] registered. Dropping it deregisters the callback,
-/// unless it has been called or is being called.
+/// A guard that keeps a callback of [`Token::on_cancel`] registered. Dropping it deregisters the
+/// callback, unless it has been called or is being called.
 ///
 /// # Examples
 /// ```

@@ -22,7 +22,7 @@ use crate::future::{Sleep, sleep_until};
 use crate::wait::awaiting::Awaiting;
 use crate::wait::choice::Case;
 
-/// Receives a value; made by [`recv_async`](super::Receiver::recv_async).
+/// A future that receives a value; made by [`recv_async`](super::Receiver::recv_async).
 ///
 /// # Examples
 /// ```
@@ -37,7 +37,7 @@ pub struct RecvFuture<'a, T> {
     done: Cell<bool>,
 }
 
-/// Sends a value; made by [`send_async`](super::Sender::send_async).
+/// A future that sends a value; made by [`send_async`](super::Sender::send_async).
 ///
 /// # Examples
 /// ```

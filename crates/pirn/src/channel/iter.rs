@@ -6,8 +6,8 @@ use super::error::RecvError;
 use super::receiver::Receiver;
 use crate::wait::Interrupt;
 
-/// Receives by reference until the channel is closed and drained, or the caller is
-/// interrupted; see [`Receiver::iter`].
+/// An iterator that receives values by reference until the channel is closed and drained, or the
+/// caller is interrupted; made by [`Receiver::iter`].
 ///
 /// # Examples
 /// ```
@@ -25,7 +25,7 @@ pub struct Iter<'a, T> {
     interrupted: Option<Interrupt>,
 }
 
-/// Receives until a receive would wait; see [`Receiver::try_iter`].
+/// An iterator that receives values until a receive would wait; made by [`Receiver::try_iter`].
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,7 @@ pub struct TryIter<'a, T> {
     receiver: &'a Receiver<T>,
 }
 
-/// Receives as [`Iter`] does, and owns its receiver.
+/// An iterator that receives values as [`Iter`] does, and owns its receiver.
 ///
 /// # Examples
 /// ```

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// Identifies a fiber, or a plain thread that waits like one, within the process.
+/// A unique identifier, within the process, of a fiber or of a plain thread that waits like one.
 ///
 /// # Examples
 /// ```

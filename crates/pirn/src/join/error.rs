@@ -75,7 +75,7 @@ impl fmt::Debug for Payload {
     }
 }
 
-/// Why a join returns no result.
+/// An error returned from a join: the reason why there is no result.
 ///
 /// # Examples
 /// ```

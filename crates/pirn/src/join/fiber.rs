@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::fiber::{FiberId, FiberPtr, FiberRef, Header};
 
-/// Identifies a fiber, as `std::thread::Thread` identifies a thread. It keeps only the name alive.
+/// A handle that identifies a fiber, as [`std::thread::Thread`] identifies a thread. It keeps only
+/// the name alive.
 ///
 /// # Examples
 /// ```

@@ -154,8 +154,8 @@ impl<T: Send + 'static> TaskGroup<T> {
         unsafe { self.spawn_unchecked(f) }
     }
 
-    /// As [`spawn`](TaskGroup::spawn), but `f` may borrow; the compiler does not check the
-    /// lifetimes.
+    /// Spawns a fiber in this group, as [`spawn`](TaskGroup::spawn) does; `f` may borrow, and the
+    /// compiler does not check the lifetimes.
     ///
     /// # Errors
     /// As [`spawn`](TaskGroup::spawn).
@@ -305,8 +305,9 @@ impl<T: Send + 'static> TaskGroup<T> {
         self.members.wait(&spec).ended().map(drop)
     }
 
-    /// As [`wait`](TaskGroup::wait), for at most `limit`; false if fibers are left then. To drain
-    /// and then cancel: `if !group.wait_timeout(d)? { group.cancel() }`.
+    /// Waits as [`wait`](TaskGroup::wait) does, for at most `limit`; returns false if fibers are
+    /// left then. If the clock cannot express `limit`, there is no limit. To drain and then cancel:
+    /// `if !group.wait_timeout(d)? { group.cancel() }`.
     ///
     /// # Errors
     /// As [`wait`](TaskGroup::wait).

@@ -166,7 +166,8 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.joined.fiber().cancel();
     }
 
-    /// Returns a select case, as [`JoinHandle::join_case`](crate::JoinHandle::join_case) does.
+    /// Returns a select case that wins when the fiber has ended; then [`join`](Self::join) does not
+    /// wait.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.

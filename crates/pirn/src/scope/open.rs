@@ -62,9 +62,9 @@ where
     conduct(&scope, || f(&scope))
 }
 
-/// As [`scope`], for fibers that do not depend on each other, such as those of a server. A panic of
-/// one stays in its handle, cancels nothing and is not raised again. If the handle was dropped, the
-/// panic is dropped too.
+/// Runs `f` with a scope, as [`scope`] does, for fibers that do not depend on each other, such as
+/// those of a server. A panic of one stays in its handle, cancels nothing and is not raised again.
+/// If the handle was dropped, the panic is dropped too.
 ///
 /// # Panics
 /// With the panic of `f`; else as [`scope`], except that it raises no panic of a child.

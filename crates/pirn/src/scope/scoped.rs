@@ -184,8 +184,8 @@ impl<'scope> Scope<'scope, '_> {
         self.children.wait(&spec).ended().map(drop)
     }
 
-    /// As [`wait`](Self::wait), for at most `limit`; false if children are left then. If the clock
-    /// cannot express `limit`, there is no limit.
+    /// Waits as [`wait`](Self::wait) does, for at most `limit`; returns false if children are left
+    /// then. If the clock cannot express `limit`, there is no limit.
     ///
     /// # Errors
     /// As [`wait`](Self::wait).

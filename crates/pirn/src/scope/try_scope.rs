@@ -67,8 +67,9 @@ struct Tally<E> {
 /// ```
 pub struct TryJoinHandle<'scope, T>(ScopedJoinHandle<'scope, Option<T>>);
 
-/// As [`scope`](crate::scope()), for fibers that return results. The first error, of a fiber or of
-/// `f`, cancels all others. The scope returns it once they have ended.
+/// Runs `f` with a scope, as [`scope`](crate::scope()) does, for fibers that return results. The
+/// first error, of a fiber or of `f`, cancels all others. The scope returns it once they have
+/// ended.
 ///
 /// An error after the scope's cancellation counts as a consequence of it, and is dropped. If
 /// another party cancelled the scope, and a fiber did not start or failed because of that, the
@@ -227,7 +228,8 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         TryJoinHandle(self.scope.spawn(self.tallied(f)))
     }
 
-    /// As [`spawn`](Self::spawn), unless the scope has been cancelled or its runtime shut down.
+    /// Spawns a fiber as [`spawn`](Self::spawn) does, unless the scope has been cancelled or its
+    /// runtime shut down.
     ///
     /// # Errors
     /// Returns `f` in that case.
@@ -262,7 +264,8 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         handle.map(TryJoinHandle)
     }
 
-    /// As [`spawn`](Self::spawn), on `dispatcher`, as [`Scope::spawn_on`] does.
+    /// Spawns a fiber in this scope that runs on `dispatcher`, as [`Scope::spawn_on`] does. If it
+    /// fails, that cancels the scope.
     ///
     /// # Panics
     /// As [`Scope::spawn_on`].
@@ -315,7 +318,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         }
     }
 
-    /// As [`Scope::wait`].
+    /// Waits for all children that have been spawned so far, as [`Scope::wait`] does.
     ///
     /// # Errors
     /// As [`Scope::wait`].
@@ -346,7 +349,8 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         self.scope.wait()
     }
 
-    /// As [`Scope::wait_timeout`].
+    /// Waits as [`wait`](Self::wait) does, for at most `limit`; returns false if children are left
+    /// then. If the clock cannot express `limit`, there is no limit.
     ///
     /// # Errors
     /// As [`Scope::wait`].
@@ -378,7 +382,8 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         self.scope.wait_timeout(limit)
     }
 
-    /// As [`Scope::cancel`].
+    /// Cancels the scope permanently, as [`Scope::cancel`] does. Children that do not succeed
+    /// because of that make the scope return `E::from(Interrupt::Cancelled)`.
     ///
     /// # Cancellation
     /// As [`Scope::cancel`].
@@ -398,7 +403,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         self.scope.cancel();
     }
 
-    /// As [`Scope::token`].
+    /// Returns the token under which the scope's body and its children run.
     ///
     /// # Examples
     /// ```
@@ -416,7 +421,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         self.scope.token()
     }
 
-    /// As [`Scope::on_exit`].
+    /// Registers `f` to be called when all children have ended, as [`Scope::on_exit`] does.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -441,7 +446,7 @@ impl<'scope, 'env, E: Send> TryScope<'scope, 'env, E> {
         self.scope.on_exit(f);
     }
 
-    /// As [`Scope::len`].
+    /// Returns how many children have not ended. It may lag behind a child's last statement.
     ///
     /// # Examples
     /// ```
@@ -519,7 +524,7 @@ impl<T> TryJoinHandle<'_, T> {
         self.0.join().ok().flatten()
     }
 
-    /// As [`ScopedJoinHandle::wait`].
+    /// Waits for the fiber to end and keeps the handle, as [`ScopedJoinHandle::wait`] does.
     ///
     /// # Errors
     /// As [`ScopedJoinHandle::wait`].
@@ -546,7 +551,7 @@ impl<T> TryJoinHandle<'_, T> {
         self.0.wait()
     }
 
-    /// As [`ScopedJoinHandle::is_finished`].
+    /// Returns true if the fiber has ended, so that joining it does not wait.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
@@ -567,7 +572,8 @@ impl<T> TryJoinHandle<'_, T> {
         self.0.is_finished()
     }
 
-    /// As [`ScopedJoinHandle::cancel`].
+    /// Requests the fiber to stop, as [`ScopedJoinHandle::cancel`] does. If the fiber fails because
+    /// of that, or does not start, the scope returns an error.
     ///
     /// # Cancellation
     /// As [`ScopedJoinHandle::cancel`].

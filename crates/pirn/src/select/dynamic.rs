@@ -8,7 +8,8 @@ use crate::wait::Interrupt;
 use crate::wait::choice::{self, Choice, MOST, Order};
 use crate::wait::deadline_in;
 
-/// Waits until one of its cases is ready, and completes that case.
+/// A select over cases that are collected at run time. [`wait`](Select::wait) blocks until one of
+/// them is ready, and completes that one.
 ///
 /// A case is created by its source ([`recv_case`](crate::channel::Receiver::recv_case) and so on)
 /// and lent to the select by [`add`](Select::add). When the case has won and the select is no

@@ -101,7 +101,7 @@ impl Handle {
 /// The largest stack that can be requested: a process has address space for a hundred.
 const MOST_STACK: usize = 1 << 40;
 
-/// Configures a fiber before it is spawned.
+/// A builder that sets the name, the stack size or the place of a fiber before it is spawned.
 ///
 /// # Examples
 /// ```

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// Why a fiber was not spawned; contains the closure.
+/// An error returned when a fiber was not spawned; contains the closure.
 ///
 /// # Examples
 /// ```
@@ -19,7 +19,7 @@ pub struct SpawnError<F> {
     reason: Rejected,
 }
 
-/// The reason in a [`SpawnError`].
+/// The reason why a fiber was not spawned, in a [`SpawnError`].
 ///
 /// # Examples
 /// ```

@@ -57,8 +57,8 @@ pub fn park() {
     let _ = wait_for_token(Spec::of(Reason::Park).or_token());
 }
 
-/// As [`park`], for at most `limit`. It does not report whether the time was up. If the clock
-/// cannot express `limit`, there is no limit.
+/// Blocks as [`park`] does, for at most `limit`. It does not report whether the time was up. If the
+/// clock cannot express `limit`, there is no limit.
 ///
 /// # Panics
 /// As [`park`].
@@ -81,7 +81,7 @@ pub fn park_timeout(limit: Duration) {
     let _ = wait_for_token(spec.until(deadline_in(limit)));
 }
 
-/// As [`park`], but can be interrupted.
+/// Blocks as [`park`] does, and can be interrupted.
 ///
 /// # Errors
 /// The interrupt of the caller; a token that is present is kept.
@@ -138,8 +138,8 @@ fn take_at_once(spec: Spec) -> How {
     }
 }
 
-/// Yields: all other ready fibers on this worker run first. On a plain thread it yields the
-/// processor, as `std::thread::yield_now` does.
+/// Yields to all other ready fibers of this worker, which run first. On a plain thread it yields
+/// the processor, as [`std::thread::yield_now`] does.
 ///
 /// # Panics
 /// In the middle of the [poll](crate::future) of a future, on a fiber.
@@ -166,8 +166,9 @@ pub fn yield_now() {
     yield_if_allowed();
 }
 
-/// Reports interrupts, including passed deadlines, in a loop that computes. It counts as one
-/// operation of the 128 after which a fiber yields.
+/// Returns an error if the caller is interrupted, and lets other fibers run occasionally; for loops
+/// that compute. It counts as one of the 128 operations after which a fiber yields. A deadline that
+/// has passed is an interrupt too.
 ///
 /// # Errors
 /// The interrupt of the caller.

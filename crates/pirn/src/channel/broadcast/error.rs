@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::wait::Interrupt;
 
-/// Why [`recv`](super::Receiver::recv) failed.
+/// An error returned from a receive without a time limit, such as [`recv`](super::Receiver::recv).
 ///
 /// # Examples
 /// ```
@@ -31,7 +31,7 @@ pub enum RecvError {
     Interrupted(Interrupt),
 }
 
-/// Why [`try_recv`](super::Receiver::try_recv) failed.
+/// An error returned from [`try_recv`](super::Receiver::try_recv).
 ///
 /// # Examples
 /// ```
@@ -52,7 +52,7 @@ pub enum TryRecvError {
     Lagged(u64),
 }
 
-/// Why a receive with a time limit failed.
+/// An error returned from [`recv_timeout`](super::Receiver::recv_timeout).
 ///
 /// # Examples
 /// ```

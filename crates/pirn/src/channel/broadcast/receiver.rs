@@ -13,7 +13,7 @@ use crate::wait::{
     Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
 };
 
-/// Receives every value that is sent while the receiver exists.
+/// The receiving end of a broadcast channel, which gets every value that is sent while it exists.
 ///
 /// A clone starts at the position of the original; both receive all later values.
 ///

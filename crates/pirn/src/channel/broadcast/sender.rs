@@ -35,7 +35,7 @@ pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     )
 }
 
-/// Sends values to all receivers; clones send to the same ones.
+/// The sending end of a broadcast channel; clones send to the same receivers.
 ///
 /// The channel ends when the last sender is dropped.
 ///

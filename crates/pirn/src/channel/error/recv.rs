@@ -5,7 +5,8 @@ use std::fmt;
 
 use crate::wait::Interrupt;
 
-/// Why [`recv`](crate::channel::Receiver::recv) failed.
+/// An error returned from a receive without a time limit, such as
+/// [`recv`](crate::channel::Receiver::recv).
 ///
 /// # Examples
 /// ```
@@ -27,7 +28,7 @@ pub enum RecvError {
     Interrupted(Interrupt),
 }
 
-/// Why [`try_recv`](crate::channel::Receiver::try_recv) failed.
+/// An error returned from [`try_recv`](crate::channel::Receiver::try_recv).
 ///
 /// # Examples
 /// ```
@@ -47,7 +48,8 @@ pub enum TryRecvError {
     Disconnected,
 }
 
-/// Why a receive with a time limit failed.
+/// An error returned from a receive with a time limit, such as
+/// [`recv_timeout`](crate::channel::Receiver::recv_timeout).
 ///
 /// # Examples
 /// ```

@@ -5,7 +5,8 @@ use std::fmt;
 
 use crate::wait::Interrupt;
 
-/// Why [`send`](crate::channel::Sender::send) failed, with the value.
+/// An error returned from a send without a time limit, such as
+/// [`send`](crate::channel::Sender::send), with the value that was not sent.
 ///
 /// # Examples
 /// ```
@@ -27,7 +28,8 @@ pub enum SendError<T> {
     Interrupted(T, Interrupt),
 }
 
-/// Why [`try_send`](crate::channel::Sender::try_send) failed, with the value.
+/// An error returned from [`try_send`](crate::channel::Sender::try_send), with the value that was
+/// not sent.
 ///
 /// # Examples
 /// ```
@@ -48,7 +50,8 @@ pub enum TrySendError<T> {
     Disconnected(T),
 }
 
-/// Why a send with a time limit failed, with the value.
+/// An error returned from a send with a time limit, such as
+/// [`send_timeout`](crate::channel::Sender::send_timeout), with the value that was not sent.
 ///
 /// # Examples
 /// ```

@@ -15,7 +15,8 @@ use crate::wait::{
     Attempt, How, Reason, Spec, Waited, deadline_in, interrupted, spend, wait_in,
 };
 
-/// Receives one value. If it is dropped without receiving, a later send returns its value.
+/// The receiving end of a oneshot channel. If it is dropped without receiving, a later send returns
+/// its value.
 ///
 /// # Examples
 /// ```

@@ -30,7 +30,8 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     )
 }
 
-/// Sends one value. If it is dropped without sending, the receiver returns `Disconnected`.
+/// The sending end of a oneshot channel. If it is dropped without sending, the receiver returns
+/// `Disconnected`.
 ///
 /// # Examples
 /// ```

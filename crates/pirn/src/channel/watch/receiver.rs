@@ -12,7 +12,7 @@ use crate::sync::RwLockReadGuard;
 use crate::wait::object::Nameable;
 use crate::wait::{Attempt, Reason, Spec, Waited, begin, wait_in};
 
-/// Reads the value, and waits for it to change.
+/// The receiving end of a watch channel, which reads the value and waits for it to change.
 ///
 /// A clone has seen the same version as the original.
 ///
@@ -38,7 +38,7 @@ pub struct Receiver<T> {
     seen: u64,
 }
 
-/// Read access to the value, which does not change meanwhile.
+/// A guard with read access to the value of a watch channel, which does not change meanwhile.
 ///
 /// All senders wait while a `Ref` exists. Reading again while holding a `Ref` may block
 /// indefinitely: a sender that arrived in between is served first, and waits for the first `Ref` to
@@ -111,7 +111,7 @@ impl<T> Receiver<T> {
         Ref(self.board.look())
     }
 
-    /// Returns whether the value has changed since it was last seen.
+    /// Returns true if the value has changed since it was last seen.
     ///
     /// # Examples
     /// ```

@@ -33,7 +33,7 @@ pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
     )
 }
 
-/// Changes the value; clones change the same one.
+/// The sending end of a watch channel; clones change the same value.
 ///
 /// When the last sender is dropped, waiting receivers return `Disconnected`.
 ///
