@@ -103,7 +103,8 @@ impl<T> Receiver<T> {
         self.channel.try_recv()
     }
 
-    /// Receives the next value, waiting for at most `timeout`.
+    /// Receives the next value, waiting for at most `timeout`. If the clock cannot express
+    /// `timeout`, there is no limit.
     ///
     /// # Errors
     /// As [`recv`](Receiver::recv), and `Timeout` if the time is up first.

@@ -123,7 +123,8 @@ impl<T> Sender<T> {
         self.channel.try_send(value)
     }
 
-    /// Sends `value`, waiting for at most `timeout`.
+    /// Sends `value`, waiting for at most `timeout`. If the clock cannot express `timeout`, there
+    /// is no limit.
     ///
     /// # Errors
     /// As [`send`](Sender::send), and `Timeout` if the time is up first.

@@ -90,7 +90,8 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.joined.wait_for_end()
     }
 
-    /// Waits for at most `limit`, and returns the handle if the fiber has not ended then.
+    /// Waits for at most `limit`, and returns the handle if the fiber has not ended then. If the
+    /// clock cannot express `limit`, there is no limit.
     ///
     /// # Errors
     /// As [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).

@@ -172,6 +172,7 @@ impl<'a> Select<'a> {
     }
 
     /// Waits as [`wait`](Select::wait) does, for at most `timeout`; `None` if the time is up first.
+    /// If the clock cannot express `timeout`, there is no limit.
     ///
     /// # Errors
     /// As [`wait`](Select::wait).

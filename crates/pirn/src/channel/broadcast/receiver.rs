@@ -138,7 +138,8 @@ impl<T: Clone> Receiver<T> {
         }
     }
 
-    /// Receives the next value, waiting for at most `timeout`.
+    /// Receives the next value, waiting for at most `timeout`. If the clock cannot express
+    /// `timeout`, there is no limit.
     ///
     /// # Errors
     /// [`RecvTimeoutError`] says why there is none.

@@ -101,7 +101,8 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Waits for the value, for at most `timeout`.
+    /// Waits for the value, for at most `timeout`. If the clock cannot express `timeout`, there is
+    /// no limit.
     ///
     /// # Errors
     /// `Timeout` if the time is up first, `Disconnected` as with [`try_recv`](Self::try_recv),
