@@ -1,8 +1,8 @@
 //! The buffer of a channel: first in, first out, in blocks.
-//!
-//! Owns: values that have been sent and not received. A bounded channel fits into one block, which
-//! is a ring. A larger one is a row of blocks, so growing never moves values. A push allocates at
-//! most one block. Blocks that a burst filled are freed as they drain, except one.
+
+// Owns: values that have been sent and not received. A bounded channel fits into one block, which
+// is a ring. A larger one is a row of blocks, so growing never moves values. A push allocates at
+// most one block. Blocks that a burst filled are freed as they drain, except one.
 
 use std::collections::VecDeque;
 use std::mem;

@@ -2,10 +2,10 @@
 //!
 //! Each future is a select case that waits through a future waiter (`wait::awaiting`). It is in the
 //! channel's queue among fibers and threads, and values are handed to it as to any of them.
-//!
-//! Owns: the part that all futures of channels share ([`Once`]), the futures of a pipe, and how a
-//! future waits for time ([`Arrival`], which streams use too). Does not own: the futures of other
-//! kinds of channels (`oneshot`, `watch`, `broadcast`).
+
+// Owns: the part that all futures of channels share (`Once`), the futures of a pipe, and how a
+// future waits for time (`Arrival`, which streams use too). Does not own: the futures of other
+// kinds of channels (`oneshot`, `watch`, `broadcast`).
 
 use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};

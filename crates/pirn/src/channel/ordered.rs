@@ -1,14 +1,14 @@
 //! Work that runs in parallel, with its results received in the order of submission.
 //!
-//! Owns: the places of results that do not exist yet. A submission reserves a place in the buffer
-//! of a channel. A fiber that ends stores its result behind those of earlier submissions. It is
-//! delivered once all of those are present.
-//!
 //! # Invariants
 //! * OR1. `late` holds the places from `first` on, in order of submission. Each is filled once, by
 //!   the end of its fiber, however it ends.
 //! * OR2. Results leave `late` from its front only, and one party at a time (`delivering`) moves
 //!   them to the channel. So they arrive in order, and no two locks are held.
+
+// Owns: the places of results that do not exist yet. A submission reserves a place in the buffer
+// of a channel. A fiber that ends stores its result behind those of earlier submissions. It is
+// delivered once all of those are present.
 
 use std::collections::VecDeque;
 use std::fmt;

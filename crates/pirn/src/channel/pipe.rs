@@ -1,9 +1,9 @@
 //! The data that the two ends of a channel share. It has the state under one short lock, and a copy
 //! of its length for reads without the lock. It also ends the channel.
-//!
-//! Owns: the work after unlocking: wakes, and notifying watchers. Does not own: where a value goes
-//! (`state`), waiting (`sending`, `receiving`, `case`), handles (`sender`, `receiver`), or the
-//! shape of errors.
+
+// Owns: the work after unlocking: wakes, and notifying watchers. Does not own: where a value goes
+// (`state`), waiting (`sending`, `receiving`, `case`), handles (`sender`, `receiver`), or the
+// shape of errors.
 
 use std::fmt;
 use std::mem;

@@ -1,8 +1,5 @@
 //! Where a value goes: the rules of a channel, under its lock.
 //!
-//! Owns: every transition of the state that the two ends share. Does not own: the lock, the work
-//! that remains after unlocking (`pipe`), or waiting (`sending`, `receiving`, `case`).
-//!
 //! | sender finds | does | | receiver finds | does |
 //! |---|---|---|---|---|
 //! | closed | gives the value back | | a buffered value | takes it, moves the first parked sender's value in |
@@ -28,6 +25,9 @@
 //! * CH4. A value is dropped and a fiber enqueued only while the lock is free.
 //! * CH5. A party that waits for readiness only (in `watchers`) is notified of every event that
 //!   makes the channel ready. It has no claim on the value or the room.
+
+// Owns: every transition of the state that the two ends share. Does not own: the lock, the work
+// that remains after unlocking (`pipe`), or waiting (`sending`, `receiving`, `case`).
 
 use std::error::Error;
 use std::mem;

@@ -1,7 +1,7 @@
 //! Receiving as a `Stream`: the asynchronous counterpart of the iterator.
-//!
-//! Owns: the step from one value to the next. Does not own: the wait for it (`futures`). The wait
-//! is in an allocation of the stream, so that streams can be moved.
+
+// Owns: the step from one value to the next. Does not own: the wait for it (`futures`). The wait
+// is in an allocation of the stream, so that streams can be moved.
 
 use std::borrow::Borrow;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! The end of a fiber as other parties see it: identifying the fiber, waiting for its end, taking
 //! its outcome.
-//!
-//! Owns: the common part of all join handles. The handles themselves are where fibers are spawned
-//! (`spawn`, `scope`).
+
+// Owns: the common part of all join handles. The handles themselves are where fibers are spawned
+// (`spawn`, `scope`).
 
 #[expect(unsafe_code, reason = "joins the queue of a fiber's end from a berth")]
 mod case;

@@ -1,8 +1,6 @@
 //! The children of one scope: their number, the waiters for the last one, the panics that have not
 //! been joined, and the common token.
 //!
-//! Does not own: the lifetimes that make all this safe to use (`open`).
-//!
 //! A panic that can no longer be joined cancels the scope. It does so at the child's end if the
 //! handle is gone by then, else when the handle is dropped.
 //!
@@ -10,6 +8,8 @@
 //! * SC2. A child accesses nothing of the scope after it has released the lock in [`child_ended`]:
 //!   the parent may be gone by then. The wake of the parent is taken along, and needs only the
 //!   parent's header. So the child cancels, if it must, before it is counted off.
+
+// Does not own: the lifetimes that make all this safe to use (`open`).
 
 use std::ptr;
 

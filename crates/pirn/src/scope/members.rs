@@ -1,13 +1,13 @@
 //! The fibers of one group: the number that are alive, those that have ended, and the waiters.
 //!
-//! Owns: the count, the results that were not taken, and the three queues. The group's handle and
-//! each of its fibers share it, so a fiber may outlive the handle.
-//!
 //! Invariants:
 //! * GR1. A fiber of the group holds one reference to this, from before it is published to the end
 //!   of its end hook. It is stored in the hook's data.
 //! * GR2. A fiber in `ended` is finished, and its outcome belongs to the group: no handle was ever
 //!   created for it.
+
+// Owns: the count, the results that were not taken, and the three queues. The group's handle and
+// each of its fibers share it, so a fiber may outlive the handle.
 
 use std::collections::VecDeque;
 use std::mem;

@@ -1,11 +1,11 @@
 //! [`scope`]: fibers that may borrow from the stack frame that spawns them.
 //!
-//! Owns: the lifetimes, and when a scope may end. Does not own: the count of its children
-//! (`children`), or spawning in it (`scoped`).
-//!
 //! Invariants:
 //! * SC1. `scope` does not return or unwind before every child has been counted off at its end. So
 //!   the data that children borrow from `'env`, and the scope itself, outlive them.
+
+// Owns: the lifetimes, and when a scope may end. Does not own: the count of its children
+// (`children`), or spawning in it (`scoped`).
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Spawning in a scope, and waiting for the spawned fibers.
-//!
-//! Owns: the public type [`Scope`]. Does not own: when a scope ends (`open`), or the count of its
-//! children (`children`).
+
+// Owns: the public type `Scope`. Does not own: when a scope ends (`open`), or the count of its
+// children (`children`).
 
 use std::fmt;
 use std::marker::PhantomData;

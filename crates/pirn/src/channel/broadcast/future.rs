@@ -1,7 +1,7 @@
 //! Receiving from a broadcast channel as a future.
-//!
-//! A waker hands nothing over: the poll that yields takes the value (BR3), so a dropped future has
-//! nothing to give back. Does not own: the wait (`wait::awaiting`).
+
+// A waker hands nothing over: the poll that yields takes the value (BR3), so a dropped future has
+// nothing to give back. Does not own: the wait (`wait::awaiting`).
 
 use std::fmt;
 use std::pin::Pin;

@@ -1,7 +1,7 @@
 //! Receiving the one value as a future.
-//!
-//! Owns: a value that was handed over and not collected: it returns to the slot (OS1), where the
-//! receiver finds it. Does not own: the wait (`wait::awaiting`).
+
+// Owns: a value that was handed over and not collected: it returns to the slot (OS1), where the
+// receiver finds it. Does not own: the wait (`wait::awaiting`).
 
 use std::fmt;
 use std::pin::Pin;

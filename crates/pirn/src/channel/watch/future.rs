@@ -1,7 +1,7 @@
 //! A change of the value as a future.
-//!
-//! A change counts as seen only by the poll that yields, so a dropped future has nothing to give
-//! back. Does not own: the wait (`wait::awaiting`).
+
+// A change counts as seen only by the poll that yields, so a dropped future has nothing to give
+// back. Does not own: the wait (`wait::awaiting`).
 
 use std::fmt;
 use std::pin::Pin;
