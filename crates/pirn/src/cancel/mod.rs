@@ -9,6 +9,18 @@
 //!
 //! An interrupt makes a waiting call return [`Interrupt`] in its error. No code is ever unwound or
 //! stopped in the middle.
+//!
+//! # Examples
+//! ```
+//! use pirn::cancel::Token;
+//!
+//! let (_tx, rx) = pirn::channel::bounded::<u32>(1);
+//! let token = Token::new();
+//! let stop = token.clone();
+//! let reader = pirn::spawn(move || token.enter(|| rx.iter().count()));
+//! stop.cancel(); // ends the iteration
+//! assert_eq!(reader.join().unwrap(), 0);
+//! ```
 
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod case;

@@ -6,6 +6,31 @@
 //!
 //! A channel does not depend on scopes or cancellation. It ends by [`close`](Sender::close), or
 //! when the last sender or the last receiver is dropped.
+//!
+//! | opened by | keeps | a value goes to |
+//! |---|---|---|
+//! | [`bounded`], [`unbounded`] | up to `capacity` values, any number | one receiver |
+//! | [`oneshot::channel`] | one value | the only receiver |
+//! | [`watch::channel`] | the latest value | all receivers |
+//! | [`broadcast::channel`] | the last values | all receivers |
+//! | [`ordered()`] | results of fibers, in the order of submission | one receiver |
+//! | [`after`], [`tick`], [`never`] | a moment, when it is due | one receiver |
+//!
+//! A receive or send that waits parks a fiber and blocks a plain thread. Inside the
+//! [poll](crate::future#inside-a-poll) of a future on a fiber it panics; the methods ending in
+//! `_async` return futures for that. [`select!`](crate::select!) waits for several channels.
+//!
+//! # Examples
+//! ```
+//! let (tx, rx) = pirn::channel::bounded(2);
+//! let sender = pirn::spawn(move || {
+//!     for word in ["one", "two", "three"] {
+//!         tx.send(word).unwrap(); // waits while two values are in the channel
+//!     }
+//! });
+//! assert_eq!(rx.iter().collect::<Vec<_>>(), ["one", "two", "three"]);
+//! sender.join().unwrap();
+//! ```
 
 // Owns: buffers, hand-over and the end of a channel (`bounded`), and the public types. Does not
 // own: waiting (`wait`). No code here uses run queues.

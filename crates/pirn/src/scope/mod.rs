@@ -1,5 +1,16 @@
 //! Structured concurrency: scopes, which end when all of their fibers have ended, and groups
 //! ([`TaskGroup`]), which are values. See [the guide](crate::guide::structure).
+//!
+//! # Examples
+//! ```
+//! let text = String::from("borrowed by both fibers");
+//! let (words, letters) = pirn::scope(|s| {
+//!     let words = s.spawn(|| text.split(' ').count());
+//!     let letters = s.spawn(|| text.chars().filter(|c| c.is_alphabetic()).count());
+//!     (words.join().unwrap(), letters.join().unwrap())
+//! });
+//! assert_eq!((words, letters), (4, 20));
+//! ```
 
 mod census;
 #[expect(

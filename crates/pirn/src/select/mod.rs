@@ -8,6 +8,22 @@
 //! If several cases are ready, one is chosen at random, each with the same probability; a *biased*
 //! select chooses the first. Exactly one case is completed. The others have no effect: no value is
 //! received and lost, and the value of a send that did not win is returned.
+//!
+//! # Examples
+//! ```
+//! use pirn::channel;
+//! use std::time::Duration;
+//!
+//! let (_tx, requests) = channel::bounded::<u32>(1);
+//! let (stop, stopped) = channel::bounded(1);
+//! stop.send("enough").unwrap();
+//! let reason = pirn::select! {
+//!     recv(requests) -> request => panic!("{request:?}"),
+//!     recv(stopped) -> reason => reason.unwrap(),
+//!     after(Duration::from_secs(60)) => "nothing for a minute",
+//! };
+//! assert_eq!(reason, "enough");
+//! ```
 
 // Owns: the public interface of a select. Does not own: the waiting (`wait::choice`), or what a
 // case does (`channel`, `spawn`, `time`).

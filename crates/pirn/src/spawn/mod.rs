@@ -1,4 +1,18 @@
 //! Fibers: spawning, joining, naming, parking them.
+//!
+//! [`spawn`] starts a fiber that inherits nothing and may not borrow; a [scope](mod@crate::scope)
+//! has fibers that borrow. [`JoinHandle`] waits for the end of a fiber, and [`Fiber`] identifies
+//! one.
+//!
+//! # Examples
+//! ```
+//! use pirn::spawn::Builder;
+//!
+//! let unnamed = pirn::spawn(|| 6 * 7);
+//! let named = Builder::new().name("worker").spawn(|| pirn::current().name().is_some());
+//! assert_eq!(unnamed.join().unwrap(), 42);
+//! assert!(named.unwrap().join().unwrap());
+//! ```
 
 #[expect(unsafe_code, reason = "hands a closure to a fiber, and back")]
 mod builder;
