@@ -47,12 +47,31 @@ struct State {
     waiters: WaitQueue<u64>,
 }
 
-/// The result of a completed round for one party.
+/// The result of a completed round of a [`Barrier`] for one party.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::{Barrier, BarrierWaitResult};
+///
+/// let alone = Barrier::new(1);
+/// let result: BarrierWaitResult = alone.wait();
+/// assert!(result.is_leader());
+/// ```
 #[derive(Debug)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
     /// Returns true for exactly one party of each round.
+    ///
+    /// # Examples
+    /// ```
+    /// let barrier = pirn::sync::Barrier::new(2);
+    /// pirn::scope(|s| {
+    ///     let other = s.spawn(|| barrier.wait().is_leader());
+    ///     let own = barrier.wait().is_leader();
+    ///     assert_ne!(own, other.join().unwrap());
+    /// });
+    /// ```
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.0
@@ -75,6 +94,14 @@ impl Describe for State {
 
 impl Barrier {
     /// Returns a barrier for `n` parties; 0 is treated as 1.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::Barrier;
+    ///
+    /// static ALONE: Barrier = Barrier::new(1);
+    /// assert!(ALONE.wait().is_leader());
+    /// ```
     #[must_use]
     pub const fn new(n: usize) -> Self {
         Barrier {
@@ -87,7 +114,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until all parties have arrived. The last one to arrive is the leader. The barrier can
+    /// Blocks until all parties have arrived. The last one to arrive is the leader. The barrier can
     /// be used at once for another round.
     ///
     /// # Cancellation
@@ -96,6 +123,22 @@ impl Barrier {
     ///
     /// # Blocking
     /// Indefinitely, if a party never arrives, for example because it has panicked.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let (barrier, arrived) = (pirn::sync::Barrier::new(3), AtomicU32::new(0));
+    /// pirn::scope(|s| {
+    ///     for _ in 0..3 {
+    ///         s.spawn(|| {
+    ///             arrived.fetch_add(1, Ordering::Relaxed);
+    ///             barrier.wait();
+    ///             assert_eq!(arrived.load(Ordering::Relaxed), 3);
+    ///         });
+    ///     }
+    /// });
+    /// ```
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         refuse_in_poll();

@@ -47,6 +47,7 @@ use crate::wait::{
 ///     assert!(*ready);
 /// });
 /// ```
+#[doc(alias = "sync.Cond")]
 pub struct Condvar {
     /// Waiters, each with the value of `missed` that it has read.
     queue: Lock<WaitQueue<u64>>,
@@ -55,12 +56,34 @@ pub struct Condvar {
     missed: AtomicU64,
 }
 
-/// Whether a wait with a time limit ended because the time was up.
+/// The result of a wait with a time limit: whether it ended because the time was up.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use pirn::sync::{Condvar, Mutex};
+///
+/// let (ready, changed) = (Mutex::new(false), Condvar::new());
+/// let limit = Duration::from_millis(1);
+/// let waited = changed.wait_timeout_while(ready.lock(), limit, |ready| !*ready);
+/// assert!(waited.1.timed_out());
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
     /// Returns true if the time was up before a notification came.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use pirn::sync::{Condvar, Mutex};
+    ///
+    /// let (ready, changed) = (Mutex::new(true), Condvar::new());
+    /// let limit = Duration::from_millis(1);
+    /// let waited = changed.wait_timeout_while(ready.lock(), limit, |ready| !*ready);
+    /// assert!(!waited.1.timed_out());
+    /// ```
     pub fn timed_out(&self) -> bool {
         self.0
     }
@@ -68,6 +91,15 @@ impl WaitTimeoutResult {
 
 impl Condvar {
     /// Returns a condition variable without waiters.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::Condvar;
+    ///
+    /// static CHANGED: Condvar = Condvar::new();
+    /// // Nothing waits for it.
+    /// CHANGED.notify_all();
+    /// ```
     pub const fn new() -> Self {
         Condvar {
             queue: Lock::new(WaitQueue::new()),
@@ -77,21 +109,57 @@ impl Condvar {
 
     /// Releases the mutex, waits for a notification, and locks the mutex again.
     ///
+    /// It may return without a notification, so check the condition in a loop. A notification
+    /// without a waiter is lost.
+    ///
     /// # Cancellation
     /// Not an interruption point; see [`wait_interruptible`](Condvar::wait_interruptible).
     /// Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::{Condvar, Mutex};
+    ///
+    /// let (ready, changed) = (Mutex::new(false), Condvar::new());
+    /// pirn::scope(|s| {
+    ///     s.spawn(|| {
+    ///         *ready.lock() = true;
+    ///         changed.notify_one();
+    ///     });
+    ///     let mut guard = ready.lock();
+    ///     while !*guard {
+    ///         guard = changed.wait(guard);
+    ///     }
+    /// });
+    /// assert!(ready.into_inner());
+    /// ```
     #[track_caller]
     pub fn wait<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.wait_as(guard, &Spec::of(Reason::Condvar)).0
     }
 
-    /// Waits while `condition` returns true for the value.
+    /// Blocks while `condition` returns true for the value.
     ///
     /// # Panics
-    /// If `condition` panics; the mutex is released then.
+    /// With the panic of `condition`; the mutex is released then.
     ///
     /// # Cancellation
-    /// As [`wait`](Condvar::wait).
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::{Condvar, Mutex};
+    ///
+    /// let (items, filled) = (Mutex::new(Vec::new()), Condvar::new());
+    /// pirn::scope(|s| {
+    ///     s.spawn(|| {
+    ///         items.lock().push("job");
+    ///         filled.notify_one();
+    ///     });
+    ///     let mut items = filled.wait_while(items.lock(), |items| items.is_empty());
+    ///     assert_eq!(items.pop(), Some("job"));
+    /// });
+    /// ```
     #[track_caller]
     pub fn wait_while<'a, T: ?Sized>(
         &self,
@@ -105,11 +173,23 @@ impl Condvar {
         guard
     }
 
-    /// Waits as [`wait`](Condvar::wait) does, for at most `timeout`. The time to lock the mutex
-    /// again is not included.
+    /// Releases the mutex, waits for a notification for at most `timeout`, and locks the mutex
+    /// again. The time to lock the mutex again is not included.
     ///
     /// # Cancellation
-    /// As [`wait`](Condvar::wait).
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use pirn::sync::{Condvar, Mutex};
+    ///
+    /// let (count, changed) = (Mutex::new(0), Condvar::new());
+    /// let limit = Duration::from_millis(1);
+    /// let (count, result) = changed.wait_timeout(count.lock(), limit);
+    /// // No notification has been sent.
+    /// assert!(result.timed_out() && *count == 0);
+    /// ```
     #[track_caller]
     pub fn wait_timeout<'a, T: ?Sized>(
         &self,
@@ -119,14 +199,26 @@ impl Condvar {
         self.wait_until(guard, deadline_in(timeout))
     }
 
-    /// Waits while `condition` returns true for the value, for at most `timeout`. The result
+    /// Blocks while `condition` returns true for the value, for at most `timeout`. The result
     /// reports a timeout only if `condition` still holds.
     ///
     /// # Panics
-    /// If `condition` panics; the mutex is released then.
+    /// With the panic of `condition`; the mutex is released then.
     ///
     /// # Cancellation
-    /// As [`wait`](Condvar::wait).
+    /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use pirn::sync::{Condvar, Mutex};
+    ///
+    /// let (ready, changed) = (Mutex::new(false), Condvar::new());
+    /// let limit = Duration::from_millis(1);
+    /// let waited = changed.wait_timeout_while(ready.lock(), limit, |ready| !*ready);
+    /// let (ready, result) = waited;
+    /// assert!(result.timed_out() && !*ready);
+    /// ```
     #[track_caller]
     pub fn wait_timeout_while<'a, T: ?Sized>(
         &self,
@@ -146,7 +238,7 @@ impl Condvar {
         (guard, WaitTimeoutResult(false))
     }
 
-    /// Waits as [`wait`](Condvar::wait) does, until a notification or an interrupt.
+    /// Releases the mutex, waits for a notification or an interrupt, and locks the mutex again.
     ///
     /// # Errors
     /// The interrupt of the caller; the mutex is locked again.
@@ -154,6 +246,19 @@ impl Condvar {
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread. Locking the mutex again after
     /// an interrupt is not interruptible.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::{Interrupt, cancel::Token};
+    /// use pirn::sync::{Condvar, Mutex};
+    ///
+    /// let (mutex, changed) = (Mutex::new(0), Condvar::new());
+    /// let token = Token::new();
+    /// token.cancel();
+    /// let waited = token.enter(|| changed.wait_interruptible(mutex.lock()));
+    /// let (guard, interrupt) = waited.unwrap_err();
+    /// assert_eq!((*guard, interrupt), (0, Interrupt::Cancelled));
+    /// ```
     #[track_caller]
     pub fn wait_interruptible<'a, T: ?Sized>(
         &self,
@@ -168,10 +273,24 @@ impl Condvar {
         }
     }
 
-    /// Wakes the waiter that has waited longest, if any.
+    /// Wakes the waiter that has waited longest, if there is one.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::{Condvar, Mutex};
+    ///
+    /// let (ready, changed) = (Mutex::new(false), Condvar::new());
+    /// pirn::scope(|s| {
+    ///     let waiter = s.spawn(|| *changed.wait_while(ready.lock(), |ready| !*ready));
+    ///     *ready.lock() = true;
+    ///     changed.notify_one();
+    ///     assert!(waiter.join().unwrap());
+    /// });
+    /// ```
+    #[doc(alias = "Signal")]
     pub fn notify_one(&self) {
         let mut queue = self.queue.lock();
         let wake = queue.claim_first(|_| ());
@@ -188,6 +307,22 @@ impl Condvar {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::{Condvar, Mutex};
+    ///
+    /// let (open, changed) = (Mutex::new(false), Condvar::new());
+    /// pirn::scope(|s| {
+    ///     for _ in 0..3 {
+    ///         s.spawn(|| drop(changed.wait_while(open.lock(), |open| !*open)));
+    ///     }
+    ///     *open.lock() = true;
+    ///     changed.notify_all();
+    /// });
+    /// assert!(open.into_inner());
+    /// ```
+    #[doc(alias = "Broadcast")]
     pub fn notify_all(&self) {
         let queue = self.queue.lock();
         let limit = self.miss();

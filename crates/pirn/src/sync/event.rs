@@ -36,6 +36,7 @@ use crate::wait::{
 ///     ready.set();
 /// });
 /// ```
+#[doc(alias = "Notify")]
 pub struct Event {
     automatic: bool,
     state: Lock<State>,
@@ -66,13 +67,35 @@ impl Describe for State {
 
 impl Event {
     /// Returns an event, initially not set, that stays set until it is [`reset`](Event::reset).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let open = pirn::sync::Event::manual();
+    /// open.set();
+    /// assert!(open.wait().is_ok() && open.wait().is_ok());
+    /// open.reset();
+    /// assert_eq!(open.wait_timeout(Duration::from_millis(1)), Ok(false));
+    /// ```
     #[must_use]
     pub const fn manual() -> Self {
         Event::new(false)
     }
 
-    /// Returns an event, initially not set, where each [`set`](Event::set) ends one wait: the
+    /// Returns an event, initially not set, of which each [`set`](Event::set) ends one wait: the
     /// oldest one, or else the next to begin.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let next = pirn::sync::Event::auto();
+    /// next.set();
+    /// assert_eq!(next.wait(), Ok(()));
+    /// // The wait has cleared it.
+    /// assert_eq!(next.wait_timeout(Duration::from_millis(1)), Ok(false));
+    /// ```
     #[must_use]
     pub const fn auto() -> Self {
         Event::new(true)
@@ -94,6 +117,18 @@ impl Event {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let ready = pirn::sync::Event::manual();
+    /// pirn::scope(|s| {
+    ///     let waiter = s.spawn(|| ready.wait());
+    ///     ready.set();
+    ///     assert_eq!(waiter.join().unwrap(), Ok(()));
+    /// });
+    /// ```
+    #[doc(alias = "notify_one")]
+    #[doc(alias = "notify_waiters")]
     pub fn set(&self) {
         let mut state = self.state.lock();
         if self.automatic {
@@ -118,29 +153,64 @@ impl Event {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let open = pirn::sync::Event::manual();
+    /// open.set();
+    /// open.reset();
+    /// assert_eq!(open.wait_timeout(Duration::from_millis(1)), Ok(false));
+    /// ```
     pub fn reset(&self) {
         self.state.lock().set = false;
     }
 
-    /// Waits until the event is set. An automatic event is cleared by that.
+    /// Blocks until the event is set. An automatic event is cleared by that.
     ///
     /// # Errors
     /// The interrupt of the caller, even if the event is set. An automatic event is left unchanged.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::{Interrupt, cancel::Token, sync::Event};
+    ///
+    /// let ready = Event::manual();
+    /// ready.set();
+    /// assert_eq!(ready.wait(), Ok(()));
+    ///
+    /// let token = Token::new();
+    /// token.cancel();
+    /// assert_eq!(token.enter(|| ready.wait()), Err(Interrupt::Cancelled));
+    /// ```
+    #[doc(alias = "notified")]
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         self.wait_as(&Spec::interruptible(Reason::Event)).map(drop)
     }
 
-    /// As [`wait`](Event::wait), for at most `timeout`; `Ok(false)` if the time is up first.
+    /// Blocks until the event is set, for at most `timeout`; returns `Ok(false)` if the time is up
+    /// first. An automatic event is cleared if the wait succeeds.
     ///
     /// # Errors
-    /// As [`wait`](Event::wait).
+    /// Like [`wait`](Event::wait).
     ///
     /// # Cancellation
-    /// As [`wait`](Event::wait).
+    /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let ready = pirn::sync::Event::manual();
+    /// assert_eq!(ready.wait_timeout(Duration::from_millis(1)), Ok(false));
+    /// ready.set();
+    /// assert_eq!(ready.wait_timeout(Duration::from_millis(1)), Ok(true));
+    /// ```
     #[track_caller]
     pub fn wait_timeout(&self, timeout: Duration) -> Result<bool, Interrupt> {
         let spec = Spec::interruptible(Reason::Event).until(deadline_in(timeout));

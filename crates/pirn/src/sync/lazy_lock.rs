@@ -9,8 +9,8 @@ use std::ops::Deref;
 use super::once_lock::OnceLock;
 use crate::shim::Lock;
 
-/// A value that its first user initializes. Other users wait meanwhile, which parks a fiber and
-/// blocks a plain thread.
+/// A value that is initialized by its first user. Other users wait meanwhile, which parks a fiber
+/// and blocks a plain thread.
 ///
 /// If the closure panics, its caller gets the panic, and every later access panics too, because the
 /// closure has been consumed.
@@ -22,6 +22,8 @@ use crate::shim::Lock;
 /// static SQUARES: LazyLock<Vec<u32>> = LazyLock::new(|| (0..10).map(|n| n * n).collect());
 /// assert_eq!(SQUARES[3], 9);
 /// ```
+#[doc(alias = "Lazy")]
+#[doc(alias = "sync.OnceValue")]
 pub struct LazyLock<T, F = fn() -> T> {
     value: OnceLock<T>,
     /// Taken by the caller that initializes the value.
@@ -30,6 +32,12 @@ pub struct LazyLock<T, F = fn() -> T> {
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Returns a lazy value that `make` initializes.
+    ///
+    /// # Examples
+    /// ```
+    /// let table = pirn::sync::LazyLock::new(|| vec![1, 2, 3]);
+    /// assert_eq!(table.len(), 3);
+    /// ```
     pub const fn new(make: F) -> Self {
         LazyLock {
             value: OnceLock::new(),
@@ -48,6 +56,14 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     ///
     /// # Blocking
     /// Indefinitely, if the closure accesses the value.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::LazyLock;
+    ///
+    /// static ANSWER: LazyLock<u32> = LazyLock::new(|| 6 * 7);
+    /// assert_eq!(LazyLock::force(&ANSWER), &42);
+    /// ```
     #[inline]
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {

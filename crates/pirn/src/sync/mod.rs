@@ -5,7 +5,14 @@
 //! They differ from `std` where this suits fibers better. There is no poisoning, because a fiber's
 //! panic is reported where it is joined; so no function returns a `Result` for it. Guards must be
 //! dropped on the fiber that acquired them and are not `Send`. A guard may be held across a
-//! suspension: only parties that want the same lock wait for it.
+//! suspension: only parties that want the same lock wait for it. Permits of a [`Semaphore`] are
+//! `Send`.
+//!
+//! Functions with the suffix `_timeout` wait for at most a [`Duration`](std::time::Duration). If
+//! the clock cannot express its end, they wait without a limit. Functions with the suffix
+//! `_interruptible`, and others with an error that can carry an [`Interrupt`](crate::Interrupt),
+//! are interruption points. Functions with the prefix `try_` do not wait. See
+//! [the guide](crate::guide::sync).
 
 // Owns: the order in which waiters proceed. Does not own: waiting (`wait`).
 

@@ -39,6 +39,7 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 /// });
 /// assert_eq!(total.into_inner(), 10);
 /// ```
+#[doc(alias = "sync.Mutex")]
 pub struct Mutex<T: ?Sized> {
     turns: Turns,
     // Not the shim's cell, which cannot hold unsized values.
@@ -52,6 +53,20 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 /// Access to the value of a locked [`Mutex`]; dropping it releases the lock.
 ///
 /// Releasing never suspends. The guard stays on the fiber that locked the mutex: it is not `Send`.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::{Mutex, MutexGuard};
+///
+/// fn push_twice(mut items: MutexGuard<'_, Vec<u32>>, item: u32) {
+///     items.push(item);
+///     items.push(item);
+/// }
+///
+/// let items = Mutex::new(vec![1]);
+/// push_twice(items.lock(), 2);
+/// assert_eq!(*items.lock(), [1, 2, 2]);
+/// ```
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
@@ -64,6 +79,15 @@ unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
 
 impl<T> Mutex<T> {
     /// Returns an unlocked mutex.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::Mutex;
+    ///
+    /// static LOG: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+    /// LOG.lock().push(7);
+    /// assert_eq!(*LOG.lock(), [7]);
+    /// ```
     pub const fn new(value: T) -> Self {
         Mutex {
             turns: Turns::new(),
@@ -72,6 +96,13 @@ impl<T> Mutex<T> {
     }
 
     /// Consumes the mutex and returns the value.
+    ///
+    /// # Examples
+    /// ```
+    /// let mutex = pirn::sync::Mutex::new(String::from("a"));
+    /// mutex.lock().push('b');
+    /// assert_eq!(mutex.into_inner(), "ab");
+    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -80,11 +111,26 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     /// Acquires the lock, waiting until it becomes free.
     ///
-    /// A fiber that locks a mutex that it already holds deadlocks.
+    /// A fiber that locks a mutex that it already holds deadlocks: it waits indefinitely.
     ///
     /// # Cancellation
     /// Not an interruption point; see [`lock_interruptible`](Mutex::lock_interruptible).
     /// Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let count = pirn::sync::Mutex::new(0);
+    /// pirn::scope(|s| {
+    ///     for _ in 0..4 {
+    ///         s.spawn(|| {
+    ///             let mut count = count.lock();
+    ///             pirn::yield_now(); // The lock stays held.
+    ///             *count += 1;
+    ///         });
+    ///     }
+    /// });
+    /// assert_eq!(*count.lock(), 4);
+    /// ```
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
@@ -95,16 +141,25 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Acquires the lock if it is free.
+    /// Acquires the lock if it is free; returns `None` if not.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let mutex = pirn::sync::Mutex::new(1);
+    /// let held = mutex.lock();
+    /// assert!(mutex.try_lock().is_none());
+    /// drop(held);
+    /// assert_eq!(mutex.try_lock().map(|value| *value), Some(1));
+    /// ```
     #[inline]
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         self.turns.try_take().then(|| self.guard())
     }
 
-    /// Acquires the lock, waiting for at most `timeout`; `None` if the time is up first.
+    /// Acquires the lock, waiting for at most `timeout`; returns `None` if the time is up first.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
@@ -119,6 +174,7 @@ impl<T: ?Sized> Mutex<T> {
     /// drop(held);
     /// assert!(mutex.lock_timeout(Duration::from_millis(1)).is_some());
     /// ```
+    #[doc(alias = "try_lock_for")]
     #[track_caller]
     pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
         let local = spend_here();
@@ -127,13 +183,27 @@ impl<T: ?Sized> Mutex<T> {
         taken.ok().map(|()| self.guard())
     }
 
-    /// Acquires the lock, waiting until it becomes free or until an interrupt.
+    /// Acquires the lock, waiting until it becomes free or the caller is interrupted.
     ///
     /// # Errors
     /// The interrupt of the caller, even if the lock is free. The lock has not been acquired.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::{Interrupt, cancel::Token, sync::Mutex};
+    ///
+    /// let mutex = Mutex::new(1);
+    /// assert_eq!(*mutex.lock_interruptible()?, 1);
+    ///
+    /// let token = Token::new();
+    /// token.cancel();
+    /// let value = token.enter(|| mutex.lock_interruptible().map(|value| *value));
+    /// assert_eq!(value, Err(Interrupt::Cancelled));
+    /// # Ok::<(), Interrupt>(())
+    /// ```
     #[track_caller]
     pub fn lock_interruptible(&self) -> Result<MutexGuard<'_, T>, Interrupt> {
         let local = spend_here();
@@ -148,6 +218,13 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Returns the value; the exclusive borrow proves that the mutex is not locked.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut mutex = pirn::sync::Mutex::new(1);
+    /// *mutex.get_mut() += 1;
+    /// assert_eq!(mutex.into_inner(), 2);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }

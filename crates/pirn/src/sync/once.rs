@@ -23,8 +23,8 @@ use crate::shim::atomic::{AtomicBool, Ordering};
 use crate::wait::object::{Describe, Nameable, ObjectKind};
 use crate::wait::{Attempt, Reason, Spec, Waited, wait_in, wake_all};
 
-/// Runs one closure once, regardless of how many callers there are. The others wait until it has
-/// completed.
+/// A primitive that runs one closure once, regardless of how many callers there are. The others
+/// wait until it has completed.
 ///
 /// There is no poisoning. A closure that panics does not count as completed: the caller that has
 /// waited longest, or the next to come, runs its own. A check for completion takes one load.
@@ -41,6 +41,7 @@ use crate::wait::{Attempt, Reason, Spec, Waited, wait_in, wake_all};
 /// });
 /// assert!(GREETED.is_completed());
 /// ```
+#[doc(alias = "sync.Once")]
 pub struct Once {
     /// Written under the lock of `attempts`; read without it.
     done: AtomicBool,
@@ -77,6 +78,14 @@ impl Describe for Attempts {
 
 impl Once {
     /// Returns a `Once` that has not been completed.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::Once;
+    ///
+    /// static STARTED: Once = Once::new();
+    /// assert!(!STARTED.is_completed());
+    /// ```
     #[must_use]
     pub const fn new() -> Self {
         Once {
@@ -101,6 +110,15 @@ impl Once {
     ///
     /// # Blocking
     /// Indefinitely, if `f` calls this again.
+    ///
+    /// # Examples
+    /// ```
+    /// let (once, mut calls) = (pirn::sync::Once::new(), 0);
+    /// once.call_once(|| calls += 1);
+    /// once.call_once(|| calls += 1);
+    /// assert_eq!(calls, 1);
+    /// ```
+    #[doc(alias = "Do")]
     #[inline]
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
@@ -113,16 +131,34 @@ impl Once {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let once = pirn::sync::Once::new();
+    /// assert!(!once.is_completed());
+    /// once.call_once(|| {});
+    /// assert!(once.is_completed());
+    /// ```
     #[inline]
     pub fn is_completed(&self) -> bool {
         // ORDERING: Acquire pairs with the Release store in `Running::drop`.
         self.done.load(Ordering::Acquire)
     }
 
-    /// Waits until another caller has completed it.
+    /// Blocks until another caller's closure has completed. Runs no closure itself.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let once = pirn::sync::Once::new();
+    /// pirn::scope(|s| {
+    ///     let waiter = s.spawn(|| once.wait());
+    ///     once.call_once(|| {});
+    ///     assert!(waiter.join().is_ok());
+    /// });
+    /// ```
     #[track_caller]
     pub fn wait(&self) {
         if self.is_completed() {

@@ -31,6 +31,7 @@ use super::once::Once;
 /// });
 /// assert!(NAME.get().is_some());
 /// ```
+#[doc(alias = "OnceCell")]
 pub struct OnceLock<T> {
     once: Once,
     value: UnsafeCell<Option<T>>,
@@ -42,6 +43,14 @@ unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
     /// Returns an empty cell.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::OnceLock;
+    ///
+    /// static HOST: OnceLock<String> = OnceLock::new();
+    /// assert_eq!(HOST.get(), None);
+    /// ```
     #[must_use]
     pub const fn new() -> Self {
         OnceLock {
@@ -54,6 +63,14 @@ impl<T> OnceLock<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let port = pirn::sync::OnceLock::<u16>::new();
+    /// assert_eq!(port.get(), None);
+    /// port.set(8080).unwrap();
+    /// assert_eq!(port.get(), Some(&8080));
+    /// ```
     #[inline]
     pub fn get(&self) -> Option<&T> {
         if !self.once.is_completed() {
@@ -65,14 +82,31 @@ impl<T> OnceLock<T> {
 
     /// Returns the value if it is initialized; the exclusive borrow proves that no party
     /// initializes it now.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut port = pirn::sync::OnceLock::from(8080);
+    /// *port.get_mut().unwrap() += 1;
+    /// assert_eq!(port.get(), Some(&8081));
+    /// ```
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut().as_mut()
     }
 
-    /// Waits until another caller has written the value.
+    /// Blocks until another caller has written the value, and returns it.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let port = pirn::sync::OnceLock::<u16>::new();
+    /// pirn::scope(|s| {
+    ///     let client = s.spawn(|| *port.wait());
+    ///     port.set(8080).unwrap();
+    ///     assert_eq!(client.join().unwrap(), 8080);
+    /// });
+    /// ```
     #[track_caller]
     pub fn wait(&self) -> &T {
         self.once.wait();
@@ -86,6 +120,14 @@ impl<T> OnceLock<T> {
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let port = pirn::sync::OnceLock::<u16>::new();
+    /// assert_eq!(port.set(8080), Ok(()));
+    /// assert_eq!(port.set(8081), Err(8081));
+    /// assert_eq!(port.get(), Some(&8080));
+    /// ```
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
@@ -96,8 +138,9 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// Returns the value, initialized by `f` if the cell is empty; waits for another caller that is
-    /// initializing it.
+    /// Returns the value, initialized by `f` if the cell is empty.
+    ///
+    /// If another caller is initializing it, waits for that caller.
     ///
     /// # Panics
     /// If `f` runs and panics, with its panic; the cell stays empty.
@@ -107,6 +150,13 @@ impl<T> OnceLock<T> {
     ///
     /// # Blocking
     /// Indefinitely, if `f` accesses the value of the same cell.
+    ///
+    /// # Examples
+    /// ```
+    /// let port = pirn::sync::OnceLock::<u16>::new();
+    /// assert_eq!(*port.get_or_init(|| 8080), 8080);
+    /// assert_eq!(*port.get_or_init(|| unreachable!()), 8080);
+    /// ```
     #[inline]
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
@@ -118,12 +168,25 @@ impl<T> OnceLock<T> {
         self.written()
     }
 
-    /// Consumes the cell and returns the value.
+    /// Consumes the cell and returns the value, or `None` if it is empty.
+    ///
+    /// # Examples
+    /// ```
+    /// let port = pirn::sync::OnceLock::from(8080);
+    /// assert_eq!(port.into_inner(), Some(8080));
+    /// ```
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
 
-    /// Takes the value and leaves the cell empty.
+    /// Returns the value, if any, and leaves the cell empty.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut port = pirn::sync::OnceLock::from(8080);
+    /// assert_eq!(port.take(), Some(8080));
+    /// assert_eq!(port.get(), None);
+    /// ```
     pub fn take(&mut self) -> Option<T> {
         mem::take(self).into_inner()
     }

@@ -11,17 +11,17 @@ use super::semaphore::{AcquireError, Permit, Semaphore};
 use crate::shim::Lock;
 use crate::wait::Interrupt;
 
-/// Lends up to a fixed number of objects, each to one user at a time: connections, buffers,
-/// compressors.
+/// A pool of at most a fixed number of objects, each lent to one user at a time: connections,
+/// buffers, compressors.
 ///
 /// Objects are created when they are first needed, kept when they are returned, and dropped with
-/// the pool.
+/// the pool. Users wait for an object in order of arrival.
 ///
 /// # Examples
 /// ```
 /// use pirn::sync::Pool;
 ///
-/// let pool = Pool::new(2, || Vec::with_capacity(4096)).reset(|buffer: &mut Vec<u8>| buffer.clear());
+/// let pool = Pool::new(2, || Vec::<u8>::with_capacity(4096)).reset(Vec::clear);
 /// pirn::scope(|s| {
 ///     for i in 0..10 {
 ///         let pool = &pool;
@@ -34,6 +34,7 @@ use crate::wait::Interrupt;
 /// });
 /// assert!(pool.idle() <= 2);
 /// ```
+#[doc(alias = "sync.Pool")]
 pub struct Pool<T> {
     places: Semaphore,
     idle: Lock<Vec<T>>,
@@ -43,7 +44,20 @@ pub struct Pool<T> {
 
 type Reset<T> = Box<dyn Fn(&mut T) + Send + Sync>;
 
-/// An object from a [`Pool`]; dropping it returns it.
+/// An object from a [`Pool`]; dropping it returns it to the pool.
+///
+/// Returning never suspends, unless the function of [`Pool::reset`] does.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::{Pool, Pooled};
+///
+/// let pool = Pool::new(1, String::new);
+/// let mut text: Pooled<'_, String> = pool.get().unwrap();
+/// text.push('a');
+/// drop(text);
+/// assert_eq!(*pool.get().unwrap(), "a");
+/// ```
 pub struct Pooled<'a, T> {
     pool: &'a Pool<T>,
     /// `None` only in `drop` and `discard`.
@@ -54,6 +68,20 @@ pub struct Pooled<'a, T> {
 
 impl<T> Pool<T> {
     /// Returns a pool of up to `capacity` objects, each created by `make` when it is first needed.
+    ///
+    /// `make` runs in the call that needs the object, on that caller's stack. It may wait. With a
+    /// `capacity` of 0, [`get`](Self::get) waits indefinitely.
+    ///
+    /// # Panics
+    /// If `capacity` is more than `isize::MAX`.
+    ///
+    /// # Examples
+    /// ```
+    /// let pool = pirn::sync::Pool::new(2, || vec![0_u8; 4096]);
+    /// assert_eq!(pool.idle(), 0);
+    /// assert_eq!(pool.get().unwrap().len(), 4096);
+    /// assert_eq!(pool.idle(), 1);
+    /// ```
     pub fn new(capacity: usize, make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Pool {
             places: Semaphore::new(capacity),
@@ -63,26 +91,46 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Sets a function that is called on every returned object, by the party that returns it.
+    /// Sets a function that is called on every returned object, when its [`Pooled`] is dropped.
     ///
     /// If it panics, the object is dropped, a new one can be created in its place, and the panic
-    /// propagates.
+    /// propagates out of that drop.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::Pool;
+    ///
+    /// let pool = Pool::new(1, String::new).reset(String::clear);
+    /// pool.get().unwrap().push('a');
+    /// assert!(pool.get().unwrap().is_empty());
+    /// ```
     #[must_use]
     pub fn reset(mut self, reset: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
         self.reset = Some(Box::new(reset));
         self
     }
 
-    /// Returns an object, creating it if none is idle; waits while all are lent.
+    /// Returns an object, creating it if none is idle; blocks while all are lent.
     ///
     /// # Errors
     /// The interrupt of the caller.
     ///
     /// # Panics
-    /// If `make` panics; the pool is then unchanged.
+    /// With the panic of `make`; the pool is then unchanged.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let pool = pirn::sync::Pool::new(1, || 0);
+    /// pirn::scope(|s| {
+    ///     for _ in 0..3 {
+    ///         s.spawn(|| *pool.get().unwrap() += 1);
+    ///     }
+    /// });
+    /// assert_eq!(*pool.get().unwrap(), 3);
+    /// ```
     #[track_caller]
     pub fn get(&self) -> Result<Pooled<'_, T>, Interrupt> {
         match self.places.acquire(1) {
@@ -99,11 +147,28 @@ impl<T> Pool<T> {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends, unless `make` does.
+    ///
+    /// # Examples
+    /// ```
+    /// let pool = pirn::sync::Pool::new(1, || 0);
+    /// let lent = pool.try_get();
+    /// assert!(lent.is_some() && pool.try_get().is_none());
+    /// drop(lent);
+    /// assert!(pool.try_get().is_some());
+    /// ```
     pub fn try_get(&self) -> Option<Pooled<'_, T>> {
         self.places.try_acquire(1).map(|permit| self.lend(permit))
     }
 
-    /// Returns the number of objects that have been created and are not lent.
+    /// Returns the number of objects that have been created and are not lent. Other users may
+    /// change it at any time.
+    ///
+    /// # Examples
+    /// ```
+    /// let pool = pirn::sync::Pool::new(3, || 0);
+    /// drop(pool.get().unwrap());
+    /// assert_eq!(pool.idle(), 1);
+    /// ```
     pub fn idle(&self) -> usize {
         self.idle.lock().len()
     }
@@ -122,6 +187,14 @@ impl<T> Pool<T> {
 
 impl<T> Pooled<'_, T> {
     /// Removes the object from the pool and returns it; the pool can then create a new one.
+    ///
+    /// # Examples
+    /// ```
+    /// let pool = pirn::sync::Pool::new(1, || "connected");
+    /// let broken = pool.get().unwrap();
+    /// assert_eq!(broken.discard(), "connected");
+    /// assert_eq!(pool.idle(), 0);
+    /// ```
     pub fn discard(mut self) -> T {
         self.thing.take().expect("gone only at the end")
     }

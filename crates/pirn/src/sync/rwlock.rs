@@ -47,6 +47,7 @@ use crate::wait::{How, Interrupt, Reason, Spec, deadline_in, interrupted};
 /// });
 /// assert_eq!(words.into_inner(), ["one", "two"]);
 /// ```
+#[doc(alias = "sync.RWMutex")]
 pub struct RwLock<T: ?Sized> {
     turns: Lock<SharedTurns>,
     // Not the shim's cell, which cannot hold unsized values.
@@ -57,7 +58,7 @@ pub struct RwLock<T: ?Sized> {
 // read by several, which `T: Sync` allows.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
-/// Read access to the value; dropping the last read guard releases the lock.
+/// Read access to the value of an [`RwLock`]; dropping the last read guard releases the lock.
 ///
 /// Releasing never suspends. The guard stays on the fiber that acquired it: it is not `Send`.
 ///
@@ -66,6 +67,18 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 /// let guard = lock.read();
 /// pirn::run(move || drop(guard));
 /// ```
+///
+/// # Examples
+/// ```
+/// use pirn::sync::{RwLock, RwLockReadGuard};
+///
+/// fn total(prices: &RwLockReadGuard<'_, Vec<u32>>) -> u32 {
+///     prices.iter().sum()
+/// }
+///
+/// let prices = RwLock::new(vec![3, 4]);
+/// assert_eq!(total(&prices.read()), 7);
+/// ```
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
@@ -73,7 +86,7 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
     stays: PhantomData<*const ()>,
 }
 
-/// Write access to the value; dropping it releases the lock.
+/// Write access to the value of an [`RwLock`]; dropping it releases the lock.
 ///
 /// Releasing never suspends. The guard stays on the fiber that acquired it: it is not `Send`.
 ///
@@ -81,6 +94,19 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 /// let lock = pirn::sync::RwLock::new(1);
 /// let guard = lock.write();
 /// pirn::run(move || drop(guard));
+/// ```
+///
+/// # Examples
+/// ```
+/// use pirn::sync::{RwLock, RwLockWriteGuard};
+///
+/// fn refill(mut shelf: RwLockWriteGuard<'_, Vec<&str>>) {
+///     shelf.push("flour");
+/// }
+///
+/// let shelf = RwLock::new(Vec::new());
+/// refill(shelf.write());
+/// assert_eq!(*shelf.read(), ["flour"]);
 /// ```
 #[must_use = "the lock is freed as soon as the guard is dropped"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
@@ -96,6 +122,15 @@ unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 
 impl<T> RwLock<T> {
     /// Returns an unlocked lock.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::RwLock;
+    ///
+    /// static LEVEL: RwLock<u32> = RwLock::new(1);
+    /// *LEVEL.write() += 1;
+    /// assert_eq!(*LEVEL.read(), 2);
+    /// ```
     pub const fn new(value: T) -> Self {
         RwLock {
             turns: Lock::new(SharedTurns::new()),
@@ -104,6 +139,13 @@ impl<T> RwLock<T> {
     }
 
     /// Consumes the lock and returns the value.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = pirn::sync::RwLock::new(1);
+    /// *lock.write() += 1;
+    /// assert_eq!(lock.into_inner(), 2);
+    /// ```
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -116,6 +158,18 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancellation
     /// Not an interruption point; see [`read_interruptible`](RwLock::read_interruptible).
     /// Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let config = pirn::sync::RwLock::new("fast");
+    /// pirn::scope(|s| {
+    ///     for _ in 0..2 {
+    ///         s.spawn(|| assert_eq!(*config.read(), "fast"));
+    ///     }
+    /// });
+    /// assert!(config.try_write().is_some());
+    /// ```
+    #[doc(alias = "RLock")]
     #[inline]
     #[track_caller]
     pub fn read(&self) -> RwLockReadGuard<'_, T> {
@@ -128,6 +182,17 @@ impl<T: ?Sized> RwLock<T> {
     /// # Cancellation
     /// Not an interruption point; see [`write_interruptible`](RwLock::write_interruptible).
     /// Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let hits = pirn::sync::RwLock::new(0);
+    /// pirn::scope(|s| {
+    ///     for _ in 0..4 {
+    ///         s.spawn(|| *hits.write() += 1);
+    ///     }
+    /// });
+    /// assert_eq!(*hits.read(), 4);
+    /// ```
     #[inline]
     #[track_caller]
     pub fn write(&self) -> RwLockWriteGuard<'_, T> {
@@ -135,20 +200,41 @@ impl<T: ?Sized> RwLock<T> {
         self.writer()
     }
 
-    /// Locks for reading if no writer holds the lock or waits for it.
+    /// Locks for reading if no writer holds the lock or waits for it; returns `None` if one does.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = pirn::sync::RwLock::new(5);
+    /// let reader = lock.read();
+    /// assert!(lock.try_read().is_some());
+    /// drop(reader);
+    /// let _writer = lock.write();
+    /// assert!(lock.try_read().is_none());
+    /// ```
+    #[doc(alias = "TryRLock")]
     #[inline]
     pub fn try_read(&self) -> Option<RwLockReadGuard<'_, T>> {
         let taken = self.turns.lock().try_take(Kind::Read, FREE);
         taken.then(|| self.reader())
     }
 
-    /// Locks for writing if the lock is free.
+    /// Locks for writing if the lock is free; returns `None` if not.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let lock = pirn::sync::RwLock::new(5);
+    /// let reader = lock.read();
+    /// assert!(lock.try_write().is_none());
+    /// drop(reader);
+    /// *lock.try_write().unwrap() += 1;
+    /// assert_eq!(lock.into_inner(), 6);
+    /// ```
     #[inline]
     pub fn try_write(&self) -> Option<RwLockWriteGuard<'_, T>> {
         let caller = number(current::local());
@@ -156,17 +242,30 @@ impl<T: ?Sized> RwLock<T> {
         taken.then(|| self.writer())
     }
 
-    /// Locks for reading, waiting for at most `timeout`; `None` if the time is up first.
+    /// Locks for reading, waiting for at most `timeout`; returns `None` if the time is up first.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let lock = pirn::sync::RwLock::new(5);
+    /// let writer = lock.write();
+    /// let limit = Duration::from_millis(1);
+    /// assert!(lock.read_timeout(limit).is_none());
+    /// drop(writer);
+    /// assert_eq!(lock.read_timeout(limit).map(|value| *value), Some(5));
+    /// ```
+    #[doc(alias = "try_read_for")]
     #[track_caller]
     pub fn read_timeout(&self, timeout: Duration) -> Option<RwLockReadGuard<'_, T>> {
         self.take_in_time(Kind::Read, timeout)
             .then(|| self.reader())
     }
 
-    /// Locks for writing, waiting for at most `timeout`; `None` if the time is up first.
+    /// Locks for writing, waiting for at most `timeout`; returns `None` if the time is up first.
     ///
     /// # Cancellation
     /// Not an interruption point. Parks a fiber, blocks a plain thread.
@@ -182,32 +281,62 @@ impl<T: ?Sized> RwLock<T> {
     /// drop(reader);
     /// assert!(lock.write_timeout(Duration::from_millis(1)).is_some());
     /// ```
+    #[doc(alias = "try_write_for")]
     #[track_caller]
     pub fn write_timeout(&self, timeout: Duration) -> Option<RwLockWriteGuard<'_, T>> {
         self.take_in_time(Kind::Write, timeout)
             .then(|| self.writer())
     }
 
-    /// Locks for reading, waiting for the lock or for an interrupt.
+    /// Locks for reading, waiting until that is possible or the caller is interrupted.
     ///
     /// # Errors
     /// The interrupt of the caller, even if the lock is free. The lock has not been acquired.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::{Interrupt, cancel::Token, sync::RwLock};
+    ///
+    /// let lock = RwLock::new(5);
+    /// assert_eq!(*lock.read_interruptible()?, 5);
+    ///
+    /// let token = Token::new();
+    /// token.cancel();
+    /// let value = token.enter(|| lock.read_interruptible().map(|value| *value));
+    /// assert_eq!(value, Err(Interrupt::Cancelled));
+    /// # Ok::<(), Interrupt>(())
+    /// ```
     #[track_caller]
     pub fn read_interruptible(&self) -> Result<RwLockReadGuard<'_, T>, Interrupt> {
         self.take_interruptible(Kind::Read)?;
         Ok(self.reader())
     }
 
-    /// Locks for writing, waiting for the lock or for an interrupt.
+    /// Locks for writing, waiting until that is possible or the caller is interrupted.
     ///
     /// # Errors
     /// The interrupt of the caller, even if the lock is free. The lock has not been acquired.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use pirn::{Interrupt, sync::RwLock, timeout};
+    ///
+    /// let lock = RwLock::new(5);
+    /// let reader = lock.read();
+    /// let limit = Duration::from_millis(1);
+    /// assert!(timeout(limit, || lock.write_interruptible().map(drop)).is_err());
+    /// drop(reader);
+    /// *lock.write_interruptible()? += 1;
+    /// assert_eq!(lock.into_inner(), 6);
+    /// # Ok::<(), Interrupt>(())
+    /// ```
     #[track_caller]
     pub fn write_interruptible(&self) -> Result<RwLockWriteGuard<'_, T>, Interrupt> {
         self.take_interruptible(Kind::Write)?;
@@ -215,6 +344,13 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Returns the value; the exclusive borrow proves that the lock is free.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut lock = pirn::sync::RwLock::new(5);
+    /// *lock.get_mut() += 1;
+    /// assert_eq!(lock.into_inner(), 6);
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }

@@ -13,8 +13,8 @@ use crate::shim::Lock;
 use crate::wait::object::Nameable;
 use crate::wait::{Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 
-/// A number of permits. A caller that wants more than are left waits, which parks a fiber and
-/// blocks a plain thread.
+/// A number of permits, which fibers and threads take and return. A caller that wants more than
+/// are left waits, which parks a fiber and blocks a plain thread.
 ///
 /// Permits are granted strictly in order of arrival, whatever the size of a request. Small requests
 /// do not starve a large one at the front. When a request gives up, those behind it are served.
@@ -37,25 +37,65 @@ use crate::wait::{Interrupt, Reason, Spec, deadline_in, interrupted, spend};
 /// });
 /// assert_eq!(DOORS.available(), 2);
 /// ```
+#[doc(alias = "semaphore.Weighted")]
 pub struct Semaphore {
     permits: Lock<Permits>,
 }
 
-/// Permits of a [`Semaphore`]; dropping it returns them.
+/// Permits of a [`Semaphore`]; dropping it returns them. Returning never suspends.
+///
+/// # Examples
+/// ```
+/// let doors = pirn::sync::Semaphore::new(3);
+/// let permit = doors.acquire(2)?;
+/// assert_eq!(doors.available(), 1);
+/// drop(permit);
+/// assert_eq!(doors.available(), 3);
+/// # Ok::<(), pirn::sync::AcquireError>(())
+/// ```
+#[doc(alias = "SemaphorePermit")]
 #[must_use = "the permits are given back as soon as this is dropped"]
 pub struct Permit<'a> {
     semaphore: &'a Semaphore,
     count: usize,
 }
 
-/// Permits of a shared [`Semaphore`], which it keeps alive; dropping it returns them.
+/// Permits of a shared [`Semaphore`], which it keeps alive; dropping it returns them. Returning
+/// never suspends.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use pirn::sync::{OwnedPermit, Semaphore};
+///
+/// struct Session {
+///     _slot: OwnedPermit,
+/// }
+///
+/// let slots = Arc::new(Semaphore::new(1));
+/// let session = Session { _slot: slots.acquire_owned(1)? };
+/// assert_eq!(slots.available(), 0);
+/// drop(session);
+/// assert_eq!(slots.available(), 1);
+/// # Ok::<(), pirn::sync::AcquireError>(())
+/// ```
+#[doc(alias = "OwnedSemaphorePermit")]
 #[must_use = "the permits are given back as soon as this is dropped"]
 pub struct OwnedPermit {
     semaphore: Arc<Semaphore>,
     count: usize,
 }
 
-/// Why permits were not acquired.
+/// The error of [`Semaphore::acquire`] and its variants: why permits were not acquired.
+///
+/// # Examples
+/// ```
+/// use pirn::sync::{AcquireError, Semaphore};
+///
+/// let doors = Semaphore::new(1);
+/// doors.close();
+/// assert_eq!(doors.acquire(1).unwrap_err(), AcquireError::Closed);
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub enum AcquireError {
     /// The semaphore is closed.
@@ -75,6 +115,14 @@ impl Semaphore {
     ///
     /// # Panics
     /// If `n` is more than `isize::MAX`.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::Semaphore;
+    ///
+    /// static CONNECTIONS: Semaphore = Semaphore::new(100);
+    /// assert_eq!(CONNECTIONS.available(), 100);
+    /// ```
     pub const fn new(n: usize) -> Self {
         assert!(n <= MOST, "more than `isize::MAX` permits");
         Semaphore {
@@ -93,20 +141,35 @@ impl Semaphore {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// let cores = pirn::sync::Semaphore::new(4);
+    /// pirn::scope(|s| {
+    ///     for _ in 0..6 {
+    ///         s.spawn(|| {
+    ///             let _cores = cores.acquire(2).unwrap();
+    ///             // … at most two fibers are here …
+    ///         });
+    ///     }
+    /// });
+    /// assert_eq!(cores.available(), 4);
+    /// ```
+    #[doc(alias = "acquire_many")]
     #[track_caller]
     pub fn acquire(&self, k: usize) -> Result<Permit<'_>, AcquireError> {
         self.take(k, &Spec::interruptible(Reason::Semaphore))?;
         Ok(self.permit(k))
     }
 
-    /// As [`acquire`](Semaphore::acquire), but the permits keep the semaphore alive instead of
-    /// borrowing it.
+    /// Takes `k` permits that keep the semaphore alive instead of borrowing it. Waits like
+    /// [`acquire`](Semaphore::acquire).
     ///
     /// # Errors
-    /// As [`acquire`](Semaphore::acquire).
+    /// Like [`acquire`](Semaphore::acquire).
     ///
     /// # Cancellation
-    /// As [`acquire`](Semaphore::acquire).
+    /// An interruption point. Parks a fiber, blocks a plain thread.
     ///
     /// # Examples
     /// ```
@@ -119,6 +182,7 @@ impl Semaphore {
     /// fiber.join().unwrap();
     /// assert_eq!(doors.available(), 2);
     /// ```
+    #[doc(alias = "acquire_many_owned")]
     #[track_caller]
     pub fn acquire_owned(
         self: &Arc<Self>,
@@ -131,24 +195,34 @@ impl Semaphore {
         })
     }
 
-    /// Takes `k` permits if there are enough and no other request waits. Otherwise, or if the
-    /// semaphore is closed, returns `None`.
+    /// Takes `k` permits if there are enough and no other request waits.
+    ///
+    /// Otherwise, or if the semaphore is closed, returns `None`.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = pirn::sync::Semaphore::new(2);
+    /// let permit = doors.try_acquire(1);
+    /// assert!(permit.is_some());
+    /// assert!(doors.try_acquire(2).is_none());
+    /// ```
+    #[doc(alias = "try_acquire_many")]
     pub fn try_acquire(&self, k: usize) -> Option<Permit<'_>> {
         let taken = self.permits.lock().try_take(k);
         taken.then(|| self.permit(k))
     }
 
-    /// As [`acquire`](Semaphore::acquire), waiting for at most `timeout`; `Ok(None)` if the time is
-    /// up first.
+    /// Takes `k` permits, waiting for at most `timeout`; returns `Ok(None)` if the time is up
+    /// first.
     ///
     /// # Errors
-    /// As [`acquire`](Semaphore::acquire).
+    /// Like [`acquire`](Semaphore::acquire).
     ///
     /// # Cancellation
-    /// As [`acquire`](Semaphore::acquire).
+    /// An interruption point. Parks a fiber, blocks a plain thread.
     ///
     /// # Examples
     /// ```
@@ -180,27 +254,67 @@ impl Semaphore {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = pirn::sync::Semaphore::new(0);
+    /// pirn::scope(|s| {
+    ///     let waiting = s.spawn(|| doors.acquire(2).map(drop));
+    ///     doors.add(2);
+    ///     assert_eq!(waiting.join().unwrap(), Ok(()));
+    /// });
+    /// assert_eq!(doors.available(), 2);
+    /// ```
+    #[doc(alias = "add_permits")]
     pub fn add(&self, k: usize) {
         let added = Permits::add(&self.permits, k);
         assert!(added, "more than `isize::MAX` permits");
     }
 
-    /// Ends all present and later requests with [`AcquireError::Closed`]. Permits that are taken
-    /// stay valid. Closing again has no effect.
+    /// Closes the semaphore: all present and later requests end with [`AcquireError::Closed`].
+    /// Permits that are taken stay valid. Closing again has no effect.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::sync::{AcquireError, Semaphore};
+    ///
+    /// let doors = Semaphore::new(0);
+    /// pirn::scope(|s| {
+    ///     let waiting = s.spawn(|| doors.acquire(1).map(drop));
+    ///     doors.close();
+    ///     assert_eq!(waiting.join().unwrap(), Err(AcquireError::Closed));
+    /// });
+    /// ```
     pub fn close(&self) {
         Permits::close(&self.permits);
     }
 
-    /// Returns true once the semaphore is closed.
+    /// Returns true if the semaphore is closed.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = pirn::sync::Semaphore::new(1);
+    /// assert!(!doors.is_closed());
+    /// doors.close();
+    /// assert!(doors.is_closed());
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.permits.lock().is_closed()
     }
 
     /// Returns the number of permits that are not taken. The first waiting request may be
     /// accumulating them.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = pirn::sync::Semaphore::new(3);
+    /// let _permit = doors.acquire(2).unwrap();
+    /// assert_eq!(doors.available(), 1);
+    /// ```
+    #[doc(alias = "available_permits")]
     pub fn available(&self) -> usize {
         self.permits.lock().free()
     }
@@ -242,6 +356,14 @@ impl Semaphore {
 
 impl Permit<'_> {
     /// Drops the guard without returning the permits, which reduces the semaphore's total.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = pirn::sync::Semaphore::new(3);
+    /// doors.acquire(1)?.forget();
+    /// assert_eq!(doors.available(), 2);
+    /// # Ok::<(), pirn::sync::AcquireError>(())
+    /// ```
     pub fn forget(mut self) {
         self.semaphore.write_off(self.count);
         self.count = 0;
@@ -250,6 +372,14 @@ impl Permit<'_> {
 
 impl OwnedPermit {
     /// Drops the guard without returning the permits, which reduces the semaphore's total.
+    ///
+    /// # Examples
+    /// ```
+    /// let doors = std::sync::Arc::new(pirn::sync::Semaphore::new(3));
+    /// doors.acquire_owned(1)?.forget();
+    /// assert_eq!(doors.available(), 2);
+    /// # Ok::<(), pirn::sync::AcquireError>(())
+    /// ```
     pub fn forget(mut self) {
         self.semaphore.write_off(self.count);
         self.count = 0;

@@ -22,10 +22,10 @@ use crate::wait::{
     Attempt, How, Interrupt, Reason, Spec, Waited, interrupted, spend, wait_in, wake_all,
 };
 
-/// Waits for a number of fibers or threads to finish.
+/// A count of unfinished work, for which fibers and threads wait until it is zero.
 ///
-/// It waits for everything [`add`](WaitGroup::add)ed that is not [`done`](WaitGroup::done) yet, and
-/// for every other handle of the group. A handle counts from its creation until it is dropped or
+/// It counts everything [`add`](WaitGroup::add)ed that is not [`done`](WaitGroup::done) yet, and
+/// the other handles of the group. A handle counts from its creation until it is dropped or
 /// [`wait`](WaitGroup::wait) has been called on it.
 ///
 /// # Examples
@@ -52,6 +52,8 @@ use crate::wait::{
 ///     group.wait().unwrap();
 /// });
 /// ```
+#[doc(alias = "sync.WaitGroup")]
+#[doc(alias = "TaskTracker")]
 pub struct WaitGroup {
     group: Arc<Lock<Group>>,
     /// Whether this handle counts. Written under the lock of `group`.
@@ -84,6 +86,16 @@ impl Describe for Group {
 
 impl WaitGroup {
     /// Returns the first handle of a new group.
+    ///
+    /// # Examples
+    /// ```
+    /// let group = pirn::sync::WaitGroup::new();
+    /// let member = group.clone();
+    /// let fiber = pirn::spawn(move || drop(member));
+    /// group.wait()?;
+    /// assert!(fiber.join().is_ok());
+    /// # Ok::<(), pirn::Interrupt>(())
+    /// ```
     pub fn new() -> Self {
         let group = Group {
             announced: 0,
@@ -97,13 +109,25 @@ impl WaitGroup {
         }
     }
 
-    /// Announces `n` units of work to wait for; each ends with a call of [`done`](WaitGroup::done).
+    /// Adds `n` units of work to wait for; each ends with a call of [`done`](WaitGroup::done).
     ///
     /// # Panics
-    /// If more than `isize::MAX` would be announced; nothing has changed then.
+    /// If more than `isize::MAX` units would be unfinished; nothing has changed then.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// let group = pirn::sync::WaitGroup::new();
+    /// pirn::scope(|s| {
+    ///     for _ in 0..3 {
+    ///         group.add(1);
+    ///         s.spawn(|| group.done());
+    ///     }
+    ///     assert_eq!(group.wait(), Ok(()));
+    /// });
+    /// ```
     pub fn add(&self, n: usize) {
         let mut group = self.group.lock();
         let announced = group.announced.checked_add(n);
@@ -113,13 +137,31 @@ impl WaitGroup {
         assert!(announced.is_some(), "more than `isize::MAX` announced");
     }
 
-    /// Marks one announced unit of work as done.
+    /// Marks one added unit of work as done.
     ///
     /// # Panics
-    /// If no announced unit is left.
+    /// If no added unit is left.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// let (group, sum) = (pirn::sync::WaitGroup::new(), AtomicU32::new(0));
+    /// group.add(2);
+    /// pirn::scope(|s| {
+    ///     for _ in 0..2 {
+    ///         s.spawn(|| {
+    ///             sum.fetch_add(3, Ordering::Relaxed);
+    ///             group.done();
+    ///         });
+    ///     }
+    ///     group.wait().unwrap();
+    ///     assert_eq!(sum.load(Ordering::Relaxed), 6);
+    /// });
+    /// ```
     pub fn done(&self) {
         let mut group = self.group.lock();
         let left = group.announced.checked_sub(1);
@@ -132,7 +174,7 @@ impl WaitGroup {
         }
     }
 
-    /// Waits until all announced work is done and every other handle has been dropped or waits too.
+    /// Blocks until all added work is done and every other handle has been dropped or waits too.
     /// From this call on this handle does not count.
     ///
     /// # Errors
@@ -140,6 +182,18 @@ impl WaitGroup {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let group = pirn::sync::WaitGroup::new();
+    /// group.add(1);
+    /// let limit = Duration::from_millis(1);
+    /// assert!(pirn::timeout(limit, || group.wait()).is_err());
+    /// group.done();
+    /// assert_eq!(group.wait(), Ok(()));
+    /// ```
     #[track_caller]
     pub fn wait(&self) -> Result<(), Interrupt> {
         spend();
