@@ -7,21 +7,48 @@ use crate::wait::park::{park, ticket};
 use crate::wait::{self, Interrupt, Reason, Spec, interrupted, spend};
 
 /// The behavior of an [`Interval`] for ticks that were due before [`tick`](Interval::tick) was
-/// called. The same choices as Tokio's.
+/// called. The choices are those of Tokio.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use pirn::time::{MissedTick, interval};
+///
+/// let period = Duration::from_millis(1);
+/// let mut ticks = interval(period).missed(MissedTick::Skip);
+/// ticks.tick()?;
+/// pirn::sleep(3 * period)?;
+/// // The second tick is late. Those that have been missed since are skipped.
+/// let second = ticks.tick()?;
+/// assert!(ticks.tick()? - second > 2 * period);
+/// # Ok::<(), pirn::Interrupt>(())
+/// ```
+#[doc(alias = "MissedTickBehavior")]
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTick {
-    /// Returns missed ticks one after the other, at once, until it has caught up.
+    /// Missed ticks are returned one after the other, at once, until the interval has caught up.
     #[default]
     Burst,
     /// The next tick is a whole period after the late one was taken. A tick taken up to 5 ms late
     /// does not count as late.
     Delay,
-    /// Skips missed ticks: the next tick is the next one of the original rhythm.
+    /// Missed ticks are skipped: the next tick is the next one of the original rhythm.
     Skip,
 }
 
-/// Periodic ticks; made by [`interval`].
+/// A source of periodic ticks; created by [`interval`].
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use pirn::time::{Interval, interval};
+///
+/// let mut ticks: Interval = interval(Duration::from_millis(1));
+/// let due: Vec<_> = (0..3).map(|_| ticks.tick().unwrap()).collect();
+/// assert_eq!(due[2] - due[0], 2 * ticks.period());
+/// ```
+#[doc(alias = "Ticker")]
 #[derive(Debug)]
 #[must_use]
 pub struct Interval {
@@ -36,6 +63,9 @@ pub struct Interval {
 /// # Panics
 /// If `period` is zero.
 ///
+/// # Cancellation
+/// Not an interruption point; never suspends.
+///
 /// # Examples
 /// ```
 /// use std::time::Duration;
@@ -44,6 +74,7 @@ pub struct Interval {
 /// let first = ticks.tick().unwrap();
 /// assert_eq!(ticks.tick().unwrap() - first, Duration::from_millis(1));
 /// ```
+#[doc(alias = "NewTicker")]
 #[track_caller]
 pub fn interval(period: Duration) -> Interval {
     assert!(!period.is_zero(), "an interval of no length");
@@ -56,24 +87,63 @@ pub fn interval(period: Duration) -> Interval {
 
 impl Interval {
     /// Sets the behavior for missed ticks; by default [`MissedTick::Burst`].
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use pirn::time::{MissedTick, interval};
+    ///
+    /// let period = Duration::from_millis(1);
+    /// let mut ticks = interval(period).missed(MissedTick::Burst);
+    /// let first = ticks.tick()?;
+    /// pirn::sleep(2 * period)?;
+    /// // Both missed ticks come at once.
+    /// assert_eq!(ticks.tick()? - first, period);
+    /// assert_eq!(ticks.tick()? - first, 2 * period);
+    /// # Ok::<(), pirn::Interrupt>(())
+    /// ```
+    #[doc(alias = "set_missed_tick_behavior")]
     pub fn missed(self, missed: MissedTick) -> Interval {
         Interval { missed, ..self }
     }
 
     /// Returns the time between two ticks.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let ticks = pirn::time::interval(Duration::from_secs(5));
+    /// assert_eq!(ticks.period().as_secs(), 5);
+    /// ```
     #[must_use]
     pub fn period(&self) -> Duration {
         self.period
     }
 
-    /// Waits for the next tick and returns the moment at which it was due, which may be in the
-    /// past. A tick beyond the range of the clock never comes.
+    /// Blocks until the next tick is due and returns the moment at which it was, which may be in
+    /// the past. A tick beyond the range of the clock never comes.
     ///
     /// # Errors
     /// The interrupt of the caller; the tick is kept for the next call.
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use pirn::{cancel::Token, time};
+    ///
+    /// let mut ticks = time::interval(Duration::from_millis(1));
+    /// let first = ticks.tick()?;
+    /// let token = Token::new();
+    /// token.cancel();
+    /// assert!(token.enter(|| ticks.tick()).is_err());
+    /// // The tick was kept.
+    /// assert_eq!(ticks.tick()? - first, Duration::from_millis(1));
+    /// # Ok::<(), pirn::Interrupt>(())
+    /// ```
     #[track_caller]
     pub fn tick(&mut self) -> Result<Instant, Interrupt> {
         spend();
@@ -91,7 +161,21 @@ impl Interval {
         Ok(due)
     }
 
-    /// Returns a select case that takes the next tick.
+    /// Returns a select case that takes the next tick. A case that does not win leaves the tick to
+    /// the next call.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use pirn::{channel, time};
+    ///
+    /// let mut ticks = time::interval(Duration::from_millis(1));
+    /// let due = pirn::select! {
+    ///     recv(channel::never::<()>()) -> _ => unreachable!(),
+    ///     case(ticks.case()) -> due => due,
+    /// };
+    /// assert!(due <= time::now());
+    /// ```
     pub fn case(&mut self) -> TickCase<'_> {
         TickCase::new(self)
     }

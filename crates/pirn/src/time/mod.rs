@@ -1,4 +1,10 @@
-//! Time: the clock, sleeping, and limits on how long code may wait.
+//! Time: the clock ([`now`]), sleeping ([`sleep()`]), periodic ticks ([`interval()`]), and limits
+//! on how long code may wait ([`timeout()`]).
+//!
+//! Moments are values of [`std::time::Instant`], on the monotonic clock, and limits are values of
+//! [`std::time::Duration`]. In a [deterministic runtime](crate::runtime::test) the clock is
+//! virtual. So compare only with moments of [`now`], not with those of `Instant::now`. See
+//! [the guide](crate::guide::time).
 
 #[expect(unsafe_code, reason = "the contract of a case")]
 mod case;

@@ -9,7 +9,21 @@ use crate::wait;
 use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::prize::Prize;
 
-/// A select case that wins when the next tick of an interval is due; made by [`Interval::case`].
+/// A select case that wins when the next tick of an interval is due; created by [`Interval::case`].
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use pirn::select::Select;
+///
+/// let mut ticks = pirn::time::interval(Duration::from_millis(1));
+/// let mut tick = ticks.case();
+/// let mut select = Select::new();
+/// let index = select.add(&mut tick);
+/// assert_eq!(select.wait(), Ok(index));
+/// drop(select);
+/// assert!(tick.take() <= pirn::time::now());
+/// ```
 pub struct TickCase<'a> {
     /// Empty only while a method of this case runs.
     interval: Cell<Option<&'a mut Interval>>,
@@ -28,6 +42,20 @@ impl<'a> TickCase<'a> {
     ///
     /// # Panics
     /// If the case has not won since the last call.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let mut ticks = pirn::time::interval(Duration::from_millis(1));
+    /// let mut tick = ticks.case();
+    /// let mut select = pirn::select::Select::new();
+    /// select.add(&mut tick);
+    /// // The first tick is due at once.
+    /// assert_eq!(select.try_wait(), Some(0));
+    /// drop(select);
+    /// assert!(tick.take() <= pirn::time::now());
+    /// ```
     pub fn take(&mut self) -> Instant {
         self.prize.take()
     }

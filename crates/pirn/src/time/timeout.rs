@@ -8,12 +8,23 @@ use std::time::Duration;
 use crate::wait::{Interrupt, deadline_in, limit};
 
 /// The error of [`timeout`]: its deadline interrupted a wait.
+///
+/// # Examples
+/// ```
+/// use std::{io, time::Duration};
+/// use pirn::{sync::Event, timeout};
+///
+/// let never = Event::manual();
+/// let elapsed = timeout(Duration::from_millis(1), || never.wait()).unwrap_err();
+/// assert_eq!(io::Error::from(elapsed).kind(), io::ErrorKind::TimedOut);
+/// ```
 #[derive(Debug, Copy, Clone, PartialEq, Eq, Hash)]
 pub struct Elapsed(());
 
-/// Runs `f` under a deadline `duration` from now. When the deadline passes, the present wait of
-/// `f`, if it is an interruption point, reports [`Interrupt::TimedOut`]. So does every later one in
-/// `f`.
+/// Runs `f` under a deadline `duration` from now, and returns its result.
+///
+/// When the deadline passes, the present wait of `f`, if it is an interruption point, reports
+/// [`Interrupt::TimedOut`]. So does every later one in `f`.
 ///
 /// Computing is not interrupted: if `f` meets no interruption point after the deadline, its result
 /// is returned, however late. [`cancel::check`](crate::cancel::check) and
@@ -31,7 +42,7 @@ pub struct Elapsed(());
 /// With the panic of `f`.
 ///
 /// # Cancellation
-/// Not an interruption point itself.
+/// Not an interruption point itself; suspends only if `f` does.
 ///
 /// # Examples
 /// ```
@@ -45,6 +56,7 @@ pub struct Elapsed(());
 /// tx.send(7).unwrap();
 /// assert_eq!(time::timeout(limit, || rx.recv()), Ok(Ok(7)));
 /// ```
+#[doc(alias = "WithTimeout")]
 pub fn timeout<T>(duration: Duration, f: impl FnOnce() -> T) -> Result<T, Elapsed> {
     let Some(at) = deadline_in(duration) else {
         return Ok(f());
