@@ -6,8 +6,21 @@ use std::fmt;
 
 use super::nodes::NodeId;
 
-/// Error: explicit orders form a cycle, so that no node can be the first. Names one
-/// cycle; there may be more.
+/// The error of [`run`](super::Graph::run) and [`line`](super::Graph::line): explicit
+/// orders form a cycle, so that none of its nodes can be the first. It names one cycle;
+/// there may be more.
+///
+/// # Examples
+/// ```
+/// use pirn::par::graph::{Access, Cycle, Graph};
+///
+/// let mut graph = Graph::new();
+/// let egg = graph.add("egg", Access::new(), || {});
+/// let hen = graph.add("hen", Access::new().after(egg), || {});
+/// graph.order(hen, egg);
+/// let cycle: Cycle = graph.run().unwrap_err();
+/// assert!(cycle.to_string().ends_with("`egg` before `hen` before `egg`"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
     /// Each is before the next, and the last before the first. Begins with the one that
@@ -22,11 +35,32 @@ impl Cycle {
 
     /// Returns the nodes of the cycle: each is to run before the next, and the last
     /// before the first. Begins with the one that was added first.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::graph::{Access, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// let egg = graph.add("egg", Access::new(), || {});
+    /// let hen = graph.add("hen", Access::new().after(egg), || {});
+    /// graph.order(hen, egg);
+    /// assert!(graph.run().unwrap_err().nodes().eq([egg, hen]));
+    /// ```
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + '_ {
         self.nodes.iter().map(|(id, _)| *id)
     }
 
     /// Returns the names of [`nodes`](Self::nodes).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::graph::{Access, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// let egg = graph.add("egg", Access::new(), || {});
+    /// graph.order(egg, egg);
+    /// assert!(graph.run().unwrap_err().names().eq(["egg"]));
+    /// ```
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + '_ {
         self.nodes.iter().map(|(_, name)| &**name)
     }

@@ -13,9 +13,10 @@ use super::cycle::Cycle;
 use super::plan::Plan;
 use crate::shim::Lock;
 
-/// Tasks with the resources they read and write, and an order of them, to be run
-/// repeatedly; see [the module](super).
+/// A graph of tasks with the resources they read and write, and an order of them, to be
+/// run repeatedly; see [the module](super).
 ///
+/// # Examples
 /// ```
 /// use pirn::par::graph::{Access, Graph};
 ///
@@ -41,7 +42,21 @@ pub struct Graph<'env> {
     ready: Option<(Plan, Countdown)>,
 }
 
-/// Identifies a node of one graph.
+/// An identifier of a node of one graph.
+///
+/// Identifiers ascend in the order in which nodes were added. One of another graph causes
+/// a panic if this graph has too few nodes for it, and else names a node of this graph.
+///
+/// # Examples
+/// ```
+/// use pirn::par::graph::{Access, Graph, NodeId};
+///
+/// let mut graph = Graph::new();
+/// let load: NodeId = graph.add("load", Access::new(), || {});
+/// let draw: NodeId = graph.add("draw", Access::new().after(load), || {});
+/// assert!(graph.line()?.eq([load, draw]));
+/// # Ok::<(), pirn::par::graph::Cycle>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub(super) u32);
 
@@ -57,15 +72,38 @@ pub(super) struct Prepared<'a, 'env> {
 
 impl<'env> Graph<'env> {
     /// Creates a graph without nodes.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut graph = pirn::par::graph::Graph::new();
+    /// assert!(graph.is_empty());
+    /// assert_eq!(graph.run(), Ok(()));
+    /// ```
     #[must_use]
     pub fn new() -> Graph<'env> {
         Graph::default()
     }
 
-    /// Adds a node that calls `f` once in each run.
+    /// Adds a node that calls `f` once in each run, and returns its identifier. `name` is
+    /// for messages; several nodes may have the same one.
     ///
     /// # Panics
     /// If `access` names a node that this graph does not have; or at the 2³²nd node.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::graph::{Access, Graph};
+    ///
+    /// let mut frames = 0;
+    /// let mut graph = Graph::new();
+    /// graph.add("count", Access::new(), || frames += 1);
+    /// for _ in 0..3 {
+    ///     graph.run()?;
+    /// }
+    /// drop(graph);
+    /// assert_eq!(frames, 3);
+    /// # Ok::<(), pirn::par::graph::Cycle>(())
+    /// ```
     #[track_caller]
     pub fn add<F>(
         &mut self,
@@ -94,6 +132,7 @@ impl<'env> Graph<'env> {
     /// # Panics
     /// If this graph does not have one of the nodes.
     ///
+    /// # Examples
     /// ```
     /// use pirn::par::graph::{Access, Graph};
     ///
@@ -116,6 +155,18 @@ impl<'env> Graph<'env> {
     ///
     /// # Panics
     /// Like [`order`](Self::order).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::graph::{Access, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// let [c, b, a] = ["c", "b", "a"].map(|name| graph.add(name, Access::new(), || {}));
+    /// graph.chain(&[a, b, c]);
+    /// assert!(graph.line()?.eq([a, b, c]));
+    /// # Ok::<(), pirn::par::graph::Cycle>(())
+    /// ```
+    #[doc(alias = "linearize")]
     #[track_caller]
     pub fn chain(&mut self, nodes: &[NodeId]) {
         for pair in nodes.windows(2) {
@@ -124,12 +175,31 @@ impl<'env> Graph<'env> {
     }
 
     /// Returns the number of nodes.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::graph::{Access, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.add("load", Access::new(), || {});
+    /// assert_eq!(graph.len(), 1);
+    /// ```
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
     /// Returns true if there are no nodes.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::graph::{Access, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// assert!(graph.is_empty());
+    /// graph.add("load", Access::new(), || {});
+    /// assert!(!graph.is_empty());
+    /// ```
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -139,6 +209,15 @@ impl<'env> Graph<'env> {
     ///
     /// # Panics
     /// If this graph does not have it.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::graph::{Access, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// let node = graph.add("load", Access::new(), || {});
+    /// assert_eq!(graph.name(node), "load");
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn name(&self, node: NodeId) -> &str {
@@ -151,6 +230,18 @@ impl<'env> Graph<'env> {
     ///
     /// # Errors
     /// If the explicit orders form a cycle.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::graph::{Access, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// let draw = graph.add("draw", Access::new(), || {});
+    /// let load = graph.add("load", Access::new(), || {});
+    /// graph.order(load, draw);
+    /// assert!(graph.line()?.eq([load, draw]));
+    /// # Ok::<(), pirn::par::graph::Cycle>(())
+    /// ```
     pub fn line(&mut self) -> Result<impl ExactSizeIterator<Item = NodeId> + '_, Cycle> {
         let Prepared { plan, .. } = self.prepare()?;
         Ok(plan.line.iter().map(|node| NodeId(*node)))

@@ -37,9 +37,11 @@ struct Run<'run, 'env> {
 }
 
 impl Graph<'_> {
-    /// Runs every node once, each when its predecessors have ended, on fibers of the
-    /// caller's runtime. That is the runtime of the calling fiber, else the entered one,
-    /// else the default one. Returns when all nodes have ended.
+    /// Runs every node once, each when its predecessors have ended, and returns when all
+    /// have ended.
+    ///
+    /// They run on fibers of the caller's runtime: that of the calling fiber, else the
+    /// entered one, else the default one.
     ///
     /// Nodes are ordinary code on fibers: they may park, borrow, use
     /// [scopes](crate::scope()) and other graphs. Nodes that may run at the same time may
@@ -66,6 +68,22 @@ impl Graph<'_> {
     ///
     /// # Blocking
     /// Returns when all nodes have ended: parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    /// use pirn::par::graph::{Access, Graph};
+    ///
+    /// let (parts, total) = (AtomicU32::new(0), AtomicU32::new(0));
+    /// let mut graph = Graph::new();
+    /// let left = graph.add("left", Access::new(), || _ = parts.fetch_add(1, Relaxed));
+    /// let right = graph.add("right", Access::new(), || _ = parts.fetch_add(2, Relaxed));
+    /// let both = Access::new().after(left).after(right);
+    /// graph.add("both", both, || total.store(parts.load(Relaxed), Relaxed));
+    /// graph.run()?;
+    /// assert_eq!(total.load(Relaxed), 3);
+    /// # Ok::<(), pirn::par::graph::Cycle>(())
+    /// ```
     #[track_caller]
     pub fn run(&mut self) -> Result<(), Cycle> {
         let location = Location::caller();
