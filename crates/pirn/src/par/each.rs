@@ -9,15 +9,6 @@ use crate::Interrupt;
 
 /// Calls `f` with every item of `items`, on as many workers as are free.
 ///
-/// ```
-/// use pirn::par;
-///
-/// let mut positions = vec![0.0; 1_000];
-/// let speeds = vec![1.5; 1_000];
-/// par::for_each((&mut positions[..], &speeds[..]), |(x, v)| *x += 0.5 * v);
-/// assert_eq!(positions[999], 0.75);
-/// ```
-///
 /// # Complexity
 /// The cost of a loop and little more: a join for each 4,096 items, or for each 32nd part
 /// of fewer; more only where items take long. See [the module](super) for how the
@@ -34,6 +25,19 @@ use crate::Interrupt;
 /// # Blocking
 /// Returns when all items are done. For a plain thread, fibers of the runtime that
 /// [`run`](crate::run()) would use do the work, and the thread waits.
+///
+/// # Examples
+/// ```
+/// use pirn::par;
+///
+/// let mut positions = vec![0.0; 1_000];
+/// let speeds = vec![1.5; 1_000];
+/// par::for_each((&mut positions[..], &speeds[..]), |(x, v)| *x += 0.5 * v);
+/// assert_eq!(positions[999], 0.75);
+/// ```
+#[doc(alias = "par_iter")]
+#[doc(alias = "par_iter_mut")]
+#[doc(alias = "into_par_iter")]
 #[track_caller]
 pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
     let items = items.parts();
@@ -41,21 +45,11 @@ pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
     scope(|scope| each_of(scope, items, &cuts, &f));
 }
 
-/// Calls `f` with the items of `items` until one fails, and returns the error: of those
-/// that were found, the first by position. No worker begins a further piece of items
-/// then. A piece has at most 4,096 items, or fewer than two [grains](Split::grain) if
-/// that is more.
+/// Calls `f` with the items of `items` until one fails, and returns the error.
 ///
-/// ```
-/// use pirn::{Interrupt, par};
-///
-/// let texts = ["1", "2", "x", "4"];
-/// let result = par::try_for_each(&texts[..], |text| match text.parse::<u32>() {
-///     Ok(_) => Ok(()),
-///     Err(_) => Err(std::io::Error::other(*text)),
-/// });
-/// assert_eq!(result.unwrap_err().to_string(), "x");
-/// ```
+/// If several errors were found, it is the first by position. No worker begins a further
+/// piece of items then. A piece has at most 4,096 items, or fewer than two
+/// [grains](Split::grain) if that is more.
 ///
 /// # Errors
 /// The error of `f`; or the [`Interrupt`] of the calling code, as an `E`. `E` is an
@@ -74,6 +68,18 @@ pub fn for_each<S: Split>(items: S, f: impl Fn(S::Item) + Sync) {
 ///
 /// # Blocking
 /// Like [`for_each`].
+///
+/// # Examples
+/// ```
+/// use pirn::par;
+///
+/// let texts = ["1", "2", "x", "4"];
+/// let result = par::try_for_each(&texts[..], |text| match text.parse::<u32>() {
+///     Ok(_) => Ok(()),
+///     Err(_) => Err(std::io::Error::other(*text)),
+/// });
+/// assert_eq!(result.unwrap_err().to_string(), "x");
+/// ```
 #[track_caller]
 pub fn try_for_each<S: Split, E: From<Interrupt> + Send>(
     items: S,

@@ -5,16 +5,10 @@
 use super::spread::{Cuts, spread};
 use super::{Split, scope};
 
-/// Returns an item of `items` for which `wanted` is true, if there is one. Of those found
-/// it is the first by position, which need not be the first of all. Once one is found, no
-/// further items are examined.
+/// Returns an item of `items` for which `wanted` is true, if there is one.
 ///
-/// ```
-/// use pirn::par;
-///
-/// let square = par::find_any(1..10_000u64, |n| n * n == 1_522_756);
-/// assert_eq!(square, Some(1_234));
-/// ```
+/// Of those found it is the first by position, which need not be the first of all. Once
+/// one is found, no further items are examined.
 ///
 /// # Complexity
 /// Like [`for_each`](super::for_each) if there is none; else the items that all workers
@@ -29,6 +23,14 @@ use super::{Split, scope};
 ///
 /// # Blocking
 /// Like [`for_each`](super::for_each).
+///
+/// # Examples
+/// ```
+/// use pirn::par;
+///
+/// let square = par::find_any(1..10_000u64, |n| n * n == 1_522_756);
+/// assert_eq!(square, Some(1_234));
+/// ```
 #[must_use = "what was found is all that comes of it"]
 #[track_caller]
 pub fn find_any<S: Split>(

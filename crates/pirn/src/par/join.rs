@@ -56,6 +56,7 @@ use crate::sched::beat::{Place, place};
 /// Returns when both have ended. If `b` runs elsewhere, the calling fiber parks until
 /// then. A plain thread waits for the fibers that run both.
 ///
+/// # Examples
 /// ```
 /// fn fib(n: u32) -> u64 {
 ///     if n < 2 {

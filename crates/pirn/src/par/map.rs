@@ -13,14 +13,6 @@ use crate::Interrupt;
 
 /// Maps every item of `items` by `f`; returns the results in the order of the items.
 ///
-/// ```
-/// use pirn::par;
-///
-/// let words = ["three", "fibers", "ran"];
-/// let lengths = par::map(&words[..], |word| word.len());
-/// assert_eq!(lengths, [5, 6, 3]);
-/// ```
-///
 /// # Complexity
 /// Like [`for_each`](super::for_each). Memory for all results is allocated before the
 /// first is made, and they are written in place.
@@ -34,6 +26,17 @@ use crate::Interrupt;
 ///
 /// # Blocking
 /// Like [`for_each`](super::for_each).
+///
+/// # Examples
+/// ```
+/// use pirn::par;
+///
+/// let words = ["three", "fibers", "ran"];
+/// let lengths = par::map(&words[..], |word| word.len());
+/// assert_eq!(lengths, [5, 6, 3]);
+/// ```
+#[doc(alias = "par_iter")]
+#[doc(alias = "into_par_iter")]
 #[track_caller]
 pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<R> {
     let items = items.parts();
@@ -41,10 +44,25 @@ pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<
     scope(|scope| mapped(scope, items, &cuts, &f))
 }
 
-/// Maps every item of `items` by `f`, in the order of the items, until one fails. Returns
-/// the first by position of the errors that were found. Results made by then are dropped,
-/// and no further items are processed.
+/// Maps every item of `items` by `f` until one fails; returns the results in the order of
+/// the items, or the error.
 ///
+/// If several errors were found, it is the first by position. Results made by then are
+/// dropped, and no further items are processed.
+///
+/// # Errors
+/// The error of `f`; or the [`Interrupt`] of the calling code, as an `E`.
+///
+/// # Panics
+/// Like [`map`], as is complexity: memory for all results is allocated first.
+///
+/// # Cancellation
+/// An interruption point, like [`try_for_each`](super::try_for_each).
+///
+/// # Blocking
+/// Like [`for_each`](super::for_each).
+///
+/// # Examples
 /// ```
 /// use pirn::{Interrupt, par};
 ///
@@ -67,18 +85,6 @@ pub fn map<S: Split, R: Send>(items: S, f: impl Fn(S::Item) -> R + Sync) -> Vec<
 /// assert_eq!(par::try_map(&[4, 9][..], root), Ok(vec![2.0, 3.0]));
 /// assert_eq!(par::try_map(&[4, -9][..], root), Err(Bad::Number(-9)));
 /// ```
-///
-/// # Errors
-/// The error of `f`; or the [`Interrupt`] of the calling code, as an `E`.
-///
-/// # Panics
-/// Like [`map`], as is complexity: memory for all results is allocated first.
-///
-/// # Cancellation
-/// An interruption point, like [`try_for_each`](super::try_for_each).
-///
-/// # Blocking
-/// Like [`for_each`](super::for_each).
 #[track_caller]
 pub fn try_map<S: Split, R: Send, E: From<Interrupt> + Send>(
     items: S,

@@ -20,15 +20,6 @@ use super::{Scope, Split, scope};
 /// number of workers, because the order of combination depends on the number of items
 /// alone. `id` is called once for each block of items, so it should be cheap.
 ///
-/// ```
-/// use pirn::par;
-///
-/// let text = "the quick brown fox jumps over the lazy dog";
-/// let words: Vec<&str> = text.split(' ').collect();
-/// let longest = par::map_reduce(&words[..], || 0, |word| word.len(), usize::max);
-/// assert_eq!(longest, 5);
-/// ```
-///
 /// # Complexity
 /// Like [`for_each`](super::for_each). Within a block of 4,096 items, or of a 32nd part
 /// of fewer, one worker applies `op`.
@@ -41,6 +32,17 @@ use super::{Scope, Split, scope};
 ///
 /// # Blocking
 /// Like [`for_each`](super::for_each).
+///
+/// # Examples
+/// ```
+/// use pirn::par;
+///
+/// let text = "the quick brown fox jumps over the lazy dog";
+/// let words: Vec<&str> = text.split(' ').collect();
+/// let longest = par::map_reduce(&words[..], || 0, |word| word.len(), usize::max);
+/// assert_eq!(longest, 5);
+/// ```
+#[doc(alias = "fold")]
 #[track_caller]
 pub fn map_reduce<S: Split, R: Send>(
     items: S,
@@ -64,15 +66,19 @@ pub fn map_reduce<S: Split, R: Send>(
 /// Combines the items by `op`, in order, beginning with `id()`: [`map_reduce`] without a
 /// map.
 ///
+/// # Panics
+/// Like [`map_reduce`]; so are complexity and blocking.
+///
+/// # Cancellation
+/// Not an interruption point, but the closures may contain some.
+///
+/// # Examples
 /// ```
 /// use pirn::par;
 ///
 /// let factorial = par::reduce(1..=20u64, || 1, |a, b| a * b);
 /// assert_eq!(factorial, 2_432_902_008_176_640_000);
 /// ```
-///
-/// # Panics
-/// Like [`map_reduce`]; so are complexity, cancellation and blocking.
 #[track_caller]
 pub fn reduce<S: Split>(
     items: S,
@@ -82,10 +88,21 @@ pub fn reduce<S: Split>(
     map_reduce(items, id, |item| item, op)
 }
 
-/// Returns the sum of the items, like `Iterator::sum`. A sum of floats is the same each
-/// time, on any number of workers. It differs from the sum from left to right by smaller
-/// rounding errors.
+/// Returns the sum of the items, like `Iterator::sum`.
 ///
+/// A sum of floats is the same each time, on any number of workers. It differs from the
+/// sum from left to right by smaller rounding errors.
+///
+/// # Panics
+/// If addition does, like that of integers that overflow in a debug build.
+///
+/// # Complexity
+/// Like [`map_reduce`]; so is blocking.
+///
+/// # Cancellation
+/// Not an interruption point.
+///
+/// # Examples
 /// ```
 /// use pirn::par;
 ///
@@ -93,12 +110,6 @@ pub fn reduce<S: Split>(
 /// assert_eq!(total, 499_999_500_000);
 /// assert_eq!(par::sum::<_, f64>(&[0.5, 0.25][..]), 0.75);
 /// ```
-///
-/// # Panics
-/// If addition does, like that of integers that overflow in a debug build.
-///
-/// # Complexity
-/// Like [`map_reduce`]; so are cancellation and blocking.
 #[track_caller]
 pub fn sum<S: Split, R: Send + Sum<S::Item> + Sum<R>>(items: S) -> R {
     let items = items.parts();

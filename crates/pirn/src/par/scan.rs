@@ -15,14 +15,6 @@ use super::{Split, chunks, chunks_mut, scope};
 /// `op` must be associative. For floats, which nearly satisfy that, the result is the
 /// same each time, on any number of workers.
 ///
-/// ```
-/// use pirn::par;
-///
-/// let mut balance = [5, -2, 4, -1];
-/// par::scan(&mut balance, |sum, change| sum + change);
-/// assert_eq!(balance, [5, 3, 7, 6]);
-/// ```
-///
 /// # Complexity
 /// Two calls of `op` for each item, if there are more than a block of 4,096 (or a 32nd
 /// part of fewer); a loop by hand needs one.
@@ -36,6 +28,15 @@ use super::{Split, chunks, chunks_mut, scope};
 ///
 /// # Blocking
 /// Like [`for_each`](super::for_each).
+///
+/// # Examples
+/// ```
+/// use pirn::par;
+///
+/// let mut balance = [5, -2, 4, -1];
+/// par::scan(&mut balance, |sum, change| sum + change);
+/// assert_eq!(balance, [5, 3, 7, 6]);
+/// ```
 #[track_caller]
 pub fn scan<T: Send + Sync>(items: &mut [T], op: impl Fn(&T, &T) -> T + Sync) {
     // At least two: the total of one item would be a copy of it, and items need not be

@@ -13,7 +13,24 @@ use crate::fiber::current;
 use crate::fiber::jobs::Jobs;
 use crate::sched::beat::{Place, place};
 
-/// State shared by a fiber's joins; see [`scope`].
+/// The state shared by the joins of one fiber; created by [`scope`].
+///
+/// # Examples
+/// ```
+/// use pirn::par::{self, Scope};
+///
+/// fn max(scope: &mut Scope<'_>, items: &[u32]) -> Option<u32> {
+///     if items.len() < 100 {
+///         return items.iter().copied().max();
+///     }
+///     let (left, right) = items.split_at(items.len() / 2);
+///     let (a, b) = scope.join(|s| max(s, left), |s| max(s, right));
+///     a.max(b)
+/// }
+///
+/// let items: Vec<u32> = (0..1_000).collect();
+/// assert_eq!(par::scope(|s| max(s, &items)), Some(999));
+/// ```
 pub struct Scope<'s> {
     /// The list of the fiber's worker. The static empty list where fibers may migrate, so
     /// that each join looks it up.
@@ -22,9 +39,10 @@ pub struct Scope<'s> {
     fiber: PhantomData<*mut &'s ()>,
 }
 
-/// Calls `f` with a [`Scope`], through which joins are a little faster than with
-/// [`join`](super::join()). Not rayon's `scope`, which is
-/// [`pirn::scope`](crate::scope()).
+/// Calls `f` with a [`Scope`] and returns its result. Joins through the scope are a
+/// little faster than with [`join`](super::join()).
+///
+/// This is not rayon's `scope`, which is [`pirn::scope`](crate::scope()).
 ///
 /// On a plain thread `f` runs on a fiber of the current runtime, as with
 /// [`run`](crate::run()).
@@ -38,6 +56,7 @@ pub struct Scope<'s> {
 /// # Blocking
 /// Like `f`; on a plain thread like [`run`](crate::run()).
 ///
+/// # Examples
 /// ```
 /// use pirn::par::{self, Scope};
 ///
@@ -87,14 +106,24 @@ impl Scope<'_> {
         }
     }
 
-    /// Like [`join`](super::join()). Both halves receive a scope: that of the fiber they
-    /// run on.
+    /// Runs `a` and `b`, in parallel if another worker is idle, and returns both results:
+    /// [`join`](super::join()) through this scope. Both halves receive a scope: that of
+    /// the fiber they run on.
     ///
     /// # Panics
-    /// Like [`join`](super::join()).
+    /// With the panic of `a`, else with that of `b`, when both have ended.
     ///
     /// # Cancellation
-    /// Like [`join`](super::join()), as is blocking.
+    /// Not an interruption point: it returns when both have ended.
+    ///
+    /// # Blocking
+    /// If `b` runs elsewhere, the calling fiber parks until it has ended.
+    ///
+    /// # Examples
+    /// ```
+    /// let (a, b) = pirn::par::scope(|s| s.join(|_| 6 * 7, |_| "two"));
+    /// assert_eq!((a, b), (42, "two"));
+    /// ```
     #[inline]
     #[track_caller]
     pub fn join<A, B, RA, RB>(&mut self, a: A, b: B) -> (RA, RB)

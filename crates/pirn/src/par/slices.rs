@@ -8,6 +8,10 @@ use super::Split;
 /// Returns the chunks of `items`, of `n` items each; the last one has the rest. For work
 /// on several neighbors at once.
 ///
+/// # Panics
+/// If `n` is 0.
+///
+/// # Examples
 /// ```
 /// use pirn::par;
 ///
@@ -15,9 +19,7 @@ use super::Split;
 /// let sums = par::map(par::chunks(&rows, 3), |row| row.iter().sum::<i32>());
 /// assert_eq!(sums, [6, 15, 7]);
 /// ```
-///
-/// # Panics
-/// If `n` is 0.
+#[doc(alias = "par_chunks")]
 #[track_caller]
 pub fn chunks<T: Sync>(items: &[T], n: usize) -> Chunks<'_, T> {
     assert!(n != 0, "chunks of 0 items");
@@ -26,6 +28,10 @@ pub fn chunks<T: Sync>(items: &[T], n: usize) -> Chunks<'_, T> {
 
 /// Returns the mutable chunks of `items`, of `n` items each; the last one has the rest.
 ///
+/// # Panics
+/// If `n` is 0.
+///
+/// # Examples
 /// ```
 /// use pirn::par;
 ///
@@ -33,16 +39,23 @@ pub fn chunks<T: Sync>(items: &[T], n: usize) -> Chunks<'_, T> {
 /// par::for_each((par::chunks_mut(&mut image, 6), 0..4), |(row, y)| row.fill(y));
 /// assert_eq!(image[6..12], [1; 6]);
 /// ```
-///
-/// # Panics
-/// If `n` is 0.
+#[doc(alias = "par_chunks_mut")]
 #[track_caller]
 pub fn chunks_mut<T: Send>(items: &mut [T], n: usize) -> ChunksMut<'_, T> {
     assert!(n != 0, "chunks of 0 items");
     ChunksMut { items, n }
 }
 
-/// A slice as a run of chunks. Made by [`chunks`].
+/// A slice as a run of chunks; created by [`chunks`].
+///
+/// # Examples
+/// ```
+/// use pirn::par::{self, Chunks};
+///
+/// let samples: Vec<u32> = (0..10).collect();
+/// let blocks: Chunks<'_, u32> = par::chunks(&samples, 4);
+/// assert_eq!(par::map(blocks, |block| block.len()), [4, 4, 2]);
+/// ```
 #[derive(Debug)]
 #[must_use = "chunks are cut when they are worked through"]
 pub struct Chunks<'a, T> {
@@ -50,7 +63,17 @@ pub struct Chunks<'a, T> {
     n: usize,
 }
 
-/// A slice as a run of mutable chunks. Made by [`chunks_mut`].
+/// A slice as a run of mutable chunks; created by [`chunks_mut`].
+///
+/// # Examples
+/// ```
+/// use pirn::par::{self, ChunksMut};
+///
+/// let mut image = vec![0; 4 * 3];
+/// let rows: ChunksMut<'_, u8> = par::chunks_mut(&mut image, 4);
+/// par::for_each(rows, |row| row.fill(7));
+/// assert_eq!(image, [7; 12]);
+/// ```
 #[derive(Debug)]
 #[must_use = "chunks are cut when they are worked through"]
 pub struct ChunksMut<'a, T> {

@@ -8,14 +8,6 @@ use super::merge_sort::merge_sort;
 
 /// Sorts `items`; equal ones keep their order.
 ///
-/// ```
-/// use pirn::par;
-///
-/// let mut words = ["pear", "apple", "fig"];
-/// par::sort(&mut words);
-/// assert_eq!(words, ["apple", "fig", "pear"]);
-/// ```
-///
 /// # Complexity
 /// O(n log n) comparisons, O(n) if the items are already sorted, in either direction; and
 /// memory for as many items again. A merge sort: `std`'s sort makes a few runs for each
@@ -33,6 +25,16 @@ use super::merge_sort::merge_sort;
 /// # Blocking
 /// Like [`for_each`](super::for_each). A run is sorted without a pause: its worker does
 /// nothing else meanwhile.
+///
+/// # Examples
+/// ```
+/// use pirn::par;
+///
+/// let mut words = ["pear", "apple", "fig"];
+/// par::sort(&mut words);
+/// assert_eq!(words, ["apple", "fig", "pear"]);
+/// ```
+#[doc(alias = "par_sort")]
 #[track_caller]
 pub fn sort<T: Ord + Send>(items: &mut [T]) {
     sort_by(items, T::cmp);
@@ -40,6 +42,10 @@ pub fn sort<T: Ord + Send>(items: &mut [T]) {
 
 /// Sorts `items` by `compare`; equal ones keep their order.
 ///
+/// # Panics
+/// Like [`sort`], as are complexity, cancellation and blocking.
+///
+/// # Examples
 /// ```
 /// use pirn::par;
 ///
@@ -47,9 +53,7 @@ pub fn sort<T: Ord + Send>(items: &mut [T]) {
 /// par::sort_by(&mut weights, |a: &f64, b| b.total_cmp(a));
 /// assert_eq!(weights, [7.25, 2.5, -1.0]);
 /// ```
-///
-/// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+#[doc(alias = "par_sort_by")]
 #[track_caller]
 pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Sync) {
     merge_sort(items, &|run: &mut [T]| run.sort_by(&compare), &compare);
@@ -58,6 +62,10 @@ pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + 
 /// Sorts `items` by `key`; equal ones keep their order. `key` is called for each
 /// comparison.
 ///
+/// # Panics
+/// Like [`sort`], as are complexity, cancellation and blocking.
+///
+/// # Examples
 /// ```
 /// use pirn::par;
 ///
@@ -65,9 +73,7 @@ pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + 
 /// par::sort_by_key(&mut words, |word| word.len());
 /// assert_eq!(words, ["of", "as", "four", "three"]);
 /// ```
-///
-/// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+#[doc(alias = "par_sort_by_key")]
 #[track_caller]
 pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Sync) {
     sort_by(items, |a, b| key(a).cmp(&key(b)));
@@ -76,6 +82,10 @@ pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Syn
 /// Sorts `items`; equal ones may change places. Often faster than [`sort`], but not if
 /// the items are partly sorted. Unlike `std`'s, it needs memory for as many items again.
 ///
+/// # Panics
+/// Like [`sort`], as are complexity, cancellation and blocking.
+///
+/// # Examples
 /// ```
 /// use pirn::par;
 ///
@@ -83,9 +93,7 @@ pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Syn
 /// par::sort_unstable(&mut numbers);
 /// assert_eq!(numbers, [-3, 0, 5, 8]);
 /// ```
-///
-/// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+#[doc(alias = "par_sort_unstable")]
 #[track_caller]
 pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
     sort_unstable_by(items, T::cmp);
@@ -93,6 +101,10 @@ pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
 
 /// Sorts `items` by `compare`; equal ones may change places.
 ///
+/// # Panics
+/// Like [`sort`], as are complexity, cancellation and blocking.
+///
+/// # Examples
 /// ```
 /// use pirn::par;
 ///
@@ -100,9 +112,7 @@ pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
 /// par::sort_unstable_by(&mut numbers, |a, b| b.cmp(a));
 /// assert_eq!(numbers, [8, 5, 0, -3]);
 /// ```
-///
-/// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+#[doc(alias = "par_sort_unstable_by")]
 #[track_caller]
 pub fn sort_unstable_by<T: Send>(
     items: &mut [T],
@@ -118,6 +128,10 @@ pub fn sort_unstable_by<T: Send>(
 /// Sorts `items` by `key`; equal ones may change places. `key` is called for each
 /// comparison.
 ///
+/// # Panics
+/// Like [`sort`], as are complexity, cancellation and blocking.
+///
+/// # Examples
 /// ```
 /// use pirn::par;
 ///
@@ -125,9 +139,7 @@ pub fn sort_unstable_by<T: Send>(
 /// par::sort_unstable_by_key(&mut numbers, |n| n.abs());
 /// assert_eq!(numbers, [0, -3, 5, 8]);
 /// ```
-///
-/// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+#[doc(alias = "par_sort_unstable_by_key")]
 #[track_caller]
 pub fn sort_unstable_by_key<T: Send, K: Ord>(
     items: &mut [T],

@@ -29,6 +29,7 @@
 /// `(0..n).len()` may then belong to either trait, which the compiler reports as
 /// ambiguous (write `ExactSizeIterator::len(&(0..n))`).
 ///
+/// # Examples
 /// ```
 /// use pirn::par::{self, Split};
 ///
@@ -55,6 +56,10 @@
 /// let sum: u64 = par::sum(Even(0..1_001));
 /// assert_eq!(sum, 250_500);
 /// ```
+#[doc(alias = "Producer")]
+#[doc(alias = "ParallelIterator")]
+#[doc(alias = "IndexedParallelIterator")]
+#[doc(alias = "IntoParallelIterator")]
 #[diagnostic::on_unimplemented(
     note = "for a vector or an array that is only looked at, write `&v[..]`"
 )]
@@ -63,22 +68,61 @@ pub trait Split: Send + Sized {
     type Item: Send;
 
     /// Returns the number of items.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::Split;
+    ///
+    /// assert_eq!(Split::len(&(3..10_u8)), 7);
+    /// ```
     fn len(&self) -> usize;
 
     /// Returns the first `index` items, and the others. `index` is at most
     /// [`len`](Self::len).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::Split;
+    ///
+    /// assert_eq!(Split::split_at(0..10_u32, 4), (0..4, 4..10));
+    /// ```
     fn split_at(self, index: usize) -> (Self, Self);
 
     /// Calls `f` with every item, in order.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::Split;
+    ///
+    /// let mut sum = 0;
+    /// Split::each(1..=3_u32, |n| sum += n);
+    /// assert_eq!(sum, 6);
+    /// ```
     fn each(self, f: impl FnMut(Self::Item));
 
     /// Returns true if there are no items.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::Split;
+    ///
+    /// let none: &[u8] = &[];
+    /// assert!(Split::is_empty(&none) && !Split::is_empty(&(0..3_u8)));
+    /// ```
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the items as an iterator, in order. By default they are collected first;
     /// implement this for a run that has its own iterator.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::Split;
+    ///
+    /// let doubled: Vec<u32> = Split::items(1..4_u32).map(|n| 2 * n).collect();
+    /// assert_eq!(doubled, [2, 4, 6]);
+    /// ```
     fn items(self) -> impl Iterator<Item = Self::Item> {
         let mut items = Vec::with_capacity(self.len());
         self.each(|item| items.push(item));
@@ -87,34 +131,66 @@ pub trait Split: Send + Sized {
 
     /// Returns the run that is cut in place of this one: by default itself. For runs that
     /// are expensive to cut, like a `Vec`.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::Split;
+    ///
+    /// // The items of a vector stay where they are.
+    /// let (left, right) = vec!["a", "b", "c"].parts().split_at(1);
+    /// assert_eq!((left.len(), right.len()), (1, 2));
+    /// ```
     fn parts(self) -> impl Split<Item = Self::Item> {
         self
     }
 
     /// Returns the fewest items that are worth separate work: 1 unless
     /// [`grain`](Self::grain) sets another value.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::par::Split;
+    ///
+    /// assert_eq!(Split::least(&(0..9_u8)), 1);
+    /// assert_eq!((0..9_u8).grain(4).least(), 4);
+    /// ```
     fn least(&self) -> usize {
         1
     }
 
-    /// Returns the same run, which is never cut into parts of fewer than `n` items. (A
-    /// shorter run is one part.) The counterpart of rayon's `with_min_len`, but not
-    /// needed for speed, since the size of pieces adapts. For work that gains from larger
-    /// parts, for instance if each part allocates. 0 counts as 1.
+    /// Returns the same run, which is never cut into parts of fewer than `n` items; 0
+    /// counts as 1. (A shorter run is one part.)
     ///
+    /// This is the counterpart of rayon's `with_min_len`, but not needed for speed, since
+    /// the size of pieces adapts. It is for work that gains from larger parts, for
+    /// instance if each part allocates.
+    ///
+    /// # Examples
     /// ```
     /// use pirn::par::{self, Split};
     ///
     /// let squares = par::map((0..1_000u64).grain(100), |n| n * n);
     /// assert_eq!(squares[999], 998_001);
     /// ```
+    #[doc(alias = "with_min_len")]
     #[must_use = "a run with a grain is another run"]
     fn grain(self, n: usize) -> Grain<Self> {
         Grain { run: self, n }
     }
 }
 
-/// A run with a minimum length of parts. Made by [`Split::grain`].
+/// A run with a minimum length of parts; created by [`Split::grain`].
+///
+/// # Examples
+/// ```
+/// use std::ops::Range;
+/// use pirn::par::{self, Grain, Split};
+///
+/// let numbers: Grain<Range<u32>> = (0..1_000_u32).grain(250);
+/// assert_eq!(numbers.least(), 250);
+/// assert_eq!(par::sum::<_, u32>(numbers), 499_500);
+/// ```
+#[doc(alias = "MinLen")]
 #[derive(Debug, Clone)]
 #[must_use = "a run does nothing by itself"]
 pub struct Grain<S> {
