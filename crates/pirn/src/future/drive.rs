@@ -33,7 +33,8 @@ use crate::wait::{Interrupt, Reason, Spec, interrupted, now, spend};
 /// module](crate::future)).
 ///
 /// # Cancellation
-/// An interruption point: before the first poll and between polls. Parks a fiber, blocks a plain thread.
+/// An interruption point: before the first poll and between polls. Parks a fiber, blocks a plain
+/// thread.
 ///
 /// # Examples
 /// ```
@@ -46,13 +47,14 @@ use crate::wait::{Interrupt, Reason, Spec, interrupted, now, spend};
 /// })
 /// .unwrap();
 /// ```
+#[doc(alias = "await")]
 #[track_caller]
 pub fn wait<F: Future>(future: F) -> Result<F::Output, Interrupt> {
     let spec = Spec::interruptible(Reason::Future);
     drive(future, &spec.at(Location::caller()))
 }
 
-/// Like [`wait()`], but not an interruption point.
+/// Waits for `future` and returns its output, regardless of interrupts. Otherwise like [`wait()`].
 ///
 /// # Panics
 /// Like [`wait()`].

@@ -7,7 +7,20 @@ use std::task::{Context, Poll};
 
 use crate::spawn::{JoinError, JoinHandle, spawn_at};
 
-/// A fiber that starts when it is first polled; made by [`fiber`].
+/// A future of a fiber's result, which starts the fiber when it is first polled; created by
+/// [`fiber`].
+///
+/// # Examples
+/// ```
+/// use pirn::future::{FiberFuture, block_on, fiber};
+///
+/// let squares: Vec<FiberFuture<u32>> = (0..3).map(|n| fiber(move || n * n)).collect();
+/// let mut sum = 0;
+/// for square in squares {
+///     sum += block_on(square).unwrap();
+/// }
+/// assert_eq!(sum, 5);
+/// ```
 #[must_use = "a future does nothing unless it is polled"]
 pub struct FiberFuture<T>(Stage<T>);
 
@@ -51,6 +64,7 @@ type Closure<T> = Box<dyn FnOnce() -> T + Send>;
 /// pirn::spawn(move || tx.send(6));
 /// assert_eq!(pirn::future::block_on(answer(rx)), 42);
 /// ```
+#[doc(alias = "spawn_blocking")]
 #[track_caller]
 pub fn fiber<F, T>(f: F) -> FiberFuture<T>
 where

@@ -19,7 +19,9 @@
 //!     let address = listener.local_addr()?;
 //!     let server = pirn::spawn(move || {
 //!         let (stream, _) = listener.accept()?;
-//!         let hello = service_fn(|_| async { Ok::<_, Infallible>(Response::new("hello".to_owned())) });
+//!         let hello = service_fn(|_| async {
+//!             Ok::<_, Infallible>(Response::new("hello".to_owned()))
+//!         });
 //!         let connection = http1::Builder::new().timer(Timer).serve_connection(stream, hello);
 //!         Ok::<_, std::io::Error>(wait(connection)?)
 //!     });
@@ -49,13 +51,25 @@ use super::sleep::{self, Sleep};
 use super::wait;
 use crate::{spawn, time};
 
-/// Runs each of hyper's tasks on its own fiber, on the runtime that [`spawn`](crate::spawn()) would
-/// use.
+/// An executor that runs each of hyper's tasks on its own fiber, on the runtime that
+/// [`spawn`](crate::spawn()) would use.
 ///
 /// A task ends early if its fiber is interrupted, for instance at the end of its runtime.
 ///
 /// # Panics
 /// `execute`: like [`spawn`](crate::spawn()).
+///
+/// # Examples
+/// ```
+/// use hyper::rt::Executor as _;
+/// use pirn::channel;
+/// use pirn::future::hyper::Executor;
+///
+/// let (tx, rx) = channel::bounded(1);
+/// Executor.execute(async move { tx.send_async(42).await.is_ok() });
+/// assert_eq!(rx.recv(), Ok(42));
+/// ```
+#[doc(alias = "TokioExecutor")]
 #[derive(Debug, Copy, Clone, Default)]
 pub struct Executor;
 
@@ -70,7 +84,19 @@ where
     }
 }
 
-/// Drives hyper's time limits by pirn's clock; see [`sleep`](super::sleep()).
+/// A timer that drives hyper's time limits by pirn's clock; see [`sleep`](super::sleep()).
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use hyper::rt::Timer as _;
+/// use pirn::future::{block_on, hyper::Timer};
+///
+/// let before = Timer.now();
+/// block_on(Timer.sleep(Duration::from_millis(1)));
+/// assert!(Timer.now() - before >= Duration::from_millis(1));
+/// ```
+#[doc(alias = "TokioTimer")]
 #[derive(Debug, Copy, Clone, Default)]
 pub struct Timer;
 
@@ -97,28 +123,77 @@ impl rt::Timer for Timer {
 
 impl rt::Sleep for Sleep {}
 
-/// Adapts a stream of `futures-io` to hyper: a TLS session, for instance. The streams of
-/// [`net`](crate::net) do not need it.
+/// An adapter for a stream of `futures-io`, for instance a TLS session, with the traits of hyper.
+/// The streams of [`net`](crate::net) do not need it.
+///
+/// # Examples
+/// ```
+/// use futures_util::io::Cursor;
+/// use pirn::future::hyper::Io;
+///
+/// let io: Io<Cursor<Vec<u8>>> = Io::new(Cursor::new(vec![1, 2]));
+/// fn suits_hyper(_: &impl hyper::rt::Read) {}
+/// suits_hyper(&io);
+/// assert_eq!(io.get_ref().position(), 0);
+/// ```
+#[doc(alias = "TokioIo")]
 #[derive(Debug, Default, Clone)]
 pub struct Io<S>(S);
 
 impl<S> Io<S> {
-    /// Wraps a stream.
+    /// Returns an adapter that owns `stream`.
+    ///
+    /// # Examples
+    /// ```
+    /// use futures_util::io::Cursor;
+    /// use pirn::future::hyper::Io;
+    ///
+    /// let io = Io::new(Cursor::new(vec![1_u8, 2]));
+    /// assert_eq!(io.get_ref().get_ref().len(), 2);
+    /// ```
     pub fn new(stream: S) -> Io<S> {
         Io(stream)
     }
 
     /// Returns a reference to the stream.
+    ///
+    /// # Examples
+    /// ```
+    /// use futures_util::io::Cursor;
+    /// use pirn::future::hyper::Io;
+    ///
+    /// let io = Io::new(Cursor::new(vec![1_u8, 2]));
+    /// assert_eq!(io.get_ref().position(), 0);
+    /// ```
     pub fn get_ref(&self) -> &S {
         &self.0
     }
 
     /// Returns a mutable reference to the stream.
+    ///
+    /// # Examples
+    /// ```
+    /// use futures_util::io::Cursor;
+    /// use pirn::future::hyper::Io;
+    ///
+    /// let mut io = Io::new(Cursor::new(vec![1_u8, 2]));
+    /// io.get_mut().set_position(1);
+    /// assert_eq!(io.get_ref().position(), 1);
+    /// ```
     pub fn get_mut(&mut self) -> &mut S {
         &mut self.0
     }
 
-    /// Returns the stream.
+    /// Consumes the adapter and returns the stream.
+    ///
+    /// # Examples
+    /// ```
+    /// use futures_util::io::Cursor;
+    /// use pirn::future::hyper::Io;
+    ///
+    /// let io = Io::new(Cursor::new(vec![1_u8, 2]));
+    /// assert_eq!(io.into_inner().into_inner(), [1, 2]);
+    /// ```
     pub fn into_inner(self) -> S {
         self.0
     }

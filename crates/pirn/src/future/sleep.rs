@@ -14,7 +14,20 @@ use crate::wait::agenda::{Agenda, Desk, Key};
 use crate::wait::deadline_in;
 use crate::wait::polling::is_spent;
 
-/// Future that is ready once its time has come; made by [`sleep`] and [`sleep_until`].
+/// A future that is ready once its time has come; created by [`sleep`] and [`sleep_until`].
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use pirn::future::{Sleep, block_on, sleep};
+///
+/// let short: Sleep = sleep(Duration::from_millis(1));
+/// let slept = async {
+///     short.await;
+///     "awake"
+/// };
+/// assert_eq!(block_on(slept), "awake");
+/// ```
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Sleep {
     /// None means never.
@@ -61,10 +74,21 @@ pub fn sleep(duration: Duration) -> Sleep {
     }
 }
 
-/// Like [`sleep`], until `at`, a value of [`time::now`](crate::time::now()).
+/// Returns a future that is ready at `at`, a value of [`time::now`](crate::time::now()). Otherwise
+/// like [`sleep`].
 ///
 /// # Cancellation
 /// Not an interruption point; never suspends.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+/// use pirn::{future, time};
+///
+/// let end = time::now() + Duration::from_millis(1);
+/// future::block_on(future::sleep_until(end));
+/// assert!(time::now() >= end);
+/// ```
 pub fn sleep_until(at: Instant) -> Sleep {
     Sleep {
         at: Some(at),
@@ -73,10 +97,23 @@ pub fn sleep_until(at: Instant) -> Sleep {
 }
 
 impl Sleep {
-    /// Changes the time; a future that has been ready waits again.
+    /// Changes the time to `at`, a value of [`time::now`](crate::time::now()). A future that has
+    /// been ready waits again.
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    /// use pirn::future::{block_on, sleep};
+    ///
+    /// let mut limit = sleep(Duration::from_secs(3600));
+    /// let soon = pirn::time::now() + Duration::from_millis(1);
+    /// limit.reset(soon);
+    /// block_on(limit);
+    /// assert!(pirn::time::now() >= soon);
+    /// ```
     pub fn reset(&mut self, at: Instant) {
         self.leave();
         self.at = Some(at);

@@ -5,7 +5,8 @@
 //
 // tokio keeps its context in a thread-local that is entered and left in stack order. A fiber that
 // waited in between would leave its context to the other fibers of its thread. So the context is
-// entered only inside a poll, where no fiber waits (`wait::polling`), and for the drop of the future.
+// entered only inside a poll, where no fiber waits (`wait::polling`), and for the drop of the
+// future.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -17,7 +18,18 @@ use tokio::runtime::Handle;
 use crate::runtime;
 use crate::wait::polling::within;
 
-/// A future that is polled in tokio's context; made by [`compat`].
+/// A future that is polled, and dropped, in tokio's context; created by [`compat`].
+///
+/// # Examples
+/// ```
+/// use pirn::future::{block_on, tokio::{Compat, compat}};
+///
+/// let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+/// let _inside = runtime.enter();
+/// let future: Compat<_> = compat(async { tokio::spawn(async { 6 * 7 }).await });
+/// assert_eq!(block_on(future)?, 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Compat<F> {
     handle: Handle,
