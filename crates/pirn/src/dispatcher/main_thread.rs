@@ -6,20 +6,32 @@ use super::target::Dispatcher;
 use crate::runtime::Handle;
 
 impl Dispatcher {
-    /// Returns the dispatcher of the thread that calls [`run_main`]. Fibers spawned here before
-    /// that call, or after it has ended, wait.
+    /// Returns the dispatcher of the thread that calls [`run_main`].
+    ///
+    /// Fibers spawned here before that call, or after it has ended, wait.
     ///
     /// # Panics
     /// If it has to be created and cannot be.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::dispatcher::{Dispatcher, run_main};
+    ///
+    /// run_main(|| {
+    ///     let fiber = Dispatcher::main().spawn(|| "on the main thread");
+    ///     assert_eq!(fiber.join().unwrap(), "on the main thread");
+    /// });
+    /// ```
     #[must_use]
     pub fn main() -> Dispatcher {
         Dispatcher::lent(pools::main())
     }
 }
 
-/// Runs `f` on a fiber of the process's default runtime. Meanwhile this thread runs the fibers of
-/// [`Dispatcher::main`]. Returns the result of `f` when it has ended. Fibers that have not run by
-/// then wait for the next call.
+/// Runs `f` on a fiber of the process's default runtime and returns its result. Meanwhile this
+/// thread runs the fibers of [`Dispatcher::main`].
+///
+/// Fibers of that dispatcher that have not run when `f` has ended wait for the next call.
 ///
 /// Fibers that have started on this thread and have not ended when the thread does, or when `main`
 /// returns, are cancelled, and the dispatcher ends with them. Fibers spawned on it later are not
@@ -34,6 +46,7 @@ impl Dispatcher {
 /// Not an interruption point: `f` may borrow, so this returns only when it has ended. Blocks the
 /// thread.
 ///
+/// # Examples
 /// ```
 /// use pirn::dispatcher::{Dispatcher, run_main};
 /// use std::thread;
@@ -45,6 +58,7 @@ impl Dispatcher {
 ///     assert_eq!(window, own);
 /// });
 /// ```
+#[doc(alias = "LockOSThread")]
 #[track_caller]
 pub fn run_main<F, T>(f: F) -> T
 where

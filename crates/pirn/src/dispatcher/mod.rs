@@ -2,7 +2,8 @@
 //!
 //! [`Dispatcher::io`] is for calls that block, [`single`](Dispatcher::single) has one thread,
 //! [`limited`](Dispatcher::limited) bounds the number of fibers at a time,
-//! [`main`](Dispatcher::main) is the main thread.
+//! [`main`](Dispatcher::main) is the main thread. [`spawn`](Dispatcher::spawn) starts a fiber
+//! there, [`run`](Dispatcher::run) also waits for its result.
 
 mod line;
 mod main_thread;

@@ -23,7 +23,7 @@ use crate::spawn::JoinHandle;
 use crate::spawn::Unqueued;
 use crate::wait;
 
-/// A set of workers to send fibers to. Cheap to clone.
+/// A set of workers to send fibers to; a clone refers to the same set and the same bounds.
 ///
 /// A fiber stays where it has started, and fibers that it spawns by [`spawn`](crate::spawn()) start
 /// there too. To do a part of the work elsewhere, [`run`](Self::run) a closure there and wait for
@@ -35,6 +35,7 @@ use crate::wait;
 /// ended, and ends its threads. A fiber parks meanwhile, and a plain thread blocks. A fiber of the
 /// dispatcher itself does not wait.
 ///
+/// # Examples
 /// ```
 /// use pirn::dispatcher::Dispatcher;
 ///
@@ -48,6 +49,7 @@ use crate::wait;
 /// });
 /// assert_eq!(log.len(), 1);
 /// ```
+#[doc(alias = "ThreadPool")]
 #[derive(Clone)]
 pub struct Dispatcher {
     place: Place,
@@ -83,17 +85,38 @@ impl Dispatcher {
     /// # Panics
     /// If it has to be created and cannot be: see
     /// [`Builder::build`](crate::runtime::Builder::build).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::dispatcher::Dispatcher;
+    ///
+    /// let bytes = Dispatcher::io().run(|| std::fs::read("/dev/null"));
+    /// assert!(bytes?.is_empty());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "spawn_blocking")]
     #[must_use]
     pub fn io() -> Dispatcher {
         Dispatcher::of(Place::Lent(pools::io()))
     }
 
-    /// Creates a dispatcher with `workers` workers of its own, never more. Their threads are named
-    /// `pirn-d`, a number, and another one.
+    /// Creates a dispatcher with `workers` workers of its own, never more. Their threads have names
+    /// that begin with `pirn-d` and a number.
     ///
     /// # Errors
     /// Like [`Builder::build`](crate::runtime::Builder::build); also if `workers` is 0 or more than
     /// a runtime can have.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::dispatcher::Dispatcher;
+    ///
+    /// let two = Dispatcher::new(2)?;
+    /// let name = two.run(|| std::thread::current().name().map(str::to_owned));
+    /// assert!(name.unwrap().starts_with("pirn-d"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "ThreadPoolBuilder")]
     pub fn new(workers: usize) -> io::Result<Dispatcher> {
         let owned = Owned::new(workers, Scheduler::WorkStealing)?;
         Ok(Dispatcher::of(Place::Owned(Arc::new(owned))))
@@ -108,17 +131,44 @@ impl Dispatcher {
     ///
     /// # Errors
     /// Like [`Builder::build`](crate::runtime::Builder::build).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::{dispatcher::Dispatcher, sync::Mutex};
+    ///
+    /// static ORDER: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+    /// let one = Dispatcher::single()?;
+    /// let fibers = [1, 2, 3].map(|n| one.spawn(move || ORDER.lock().push(n)));
+    /// for fiber in fibers {
+    ///     fiber.join().unwrap();
+    /// }
+    /// assert_eq!(*ORDER.lock(), [1, 2, 3]);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "LocalSet")]
     pub fn single() -> io::Result<Dispatcher> {
         let owned = Owned::new(1, Scheduler::SingleQueue)?;
         Ok(Dispatcher::of(Place::Owned(Arc::new(owned))))
     }
 
-    /// Returns the dispatcher for the caller's own worker. A fiber spawned here runs at once, until
-    /// it first waits, and stays on that worker. The spawning fiber yields to it, as with
-    /// [`yield_now`](crate::yield_now).
+    /// Returns the dispatcher for the caller's own worker.
+    ///
+    /// A fiber spawned here runs at once, until it first waits, and stays on that worker. The
+    /// spawning fiber yields to it, as with [`yield_now`](crate::yield_now).
     ///
     /// On a plain thread, or if no stack is available for the new fiber, this is the dispatcher of
     /// the current runtime ([`Handle::current`]).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::thread;
+    /// use pirn::dispatcher::Dispatcher;
+    ///
+    /// pirn::run(|| {
+    ///     let fiber = Dispatcher::unconfined().spawn(|| thread::current().id());
+    ///     assert_eq!(fiber.join().unwrap(), thread::current().id());
+    /// });
+    /// ```
     #[must_use]
     pub fn unconfined() -> Dispatcher {
         Dispatcher::of(Place::Unconfined)
@@ -135,6 +185,23 @@ impl Dispatcher {
     ///
     /// # Panics
     /// If `most` is 0, or on [`unconfined`](Self::unconfined).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    /// use pirn::dispatcher::Dispatcher;
+    ///
+    /// static BUSY: AtomicBool = AtomicBool::new(false);
+    /// let one = Dispatcher::io().limited(1);
+    /// let fibers = [(); 3].map(|()| {
+    ///     one.spawn(|| {
+    ///         assert!(!BUSY.swap(true, Relaxed));
+    ///         pirn::yield_now();
+    ///         BUSY.store(false, Relaxed);
+    ///     })
+    /// });
+    /// assert!(fibers.into_iter().all(|fiber| fiber.join().is_ok()));
+    /// ```
     #[must_use]
     pub fn limited(&self, most: usize) -> Dispatcher {
         assert!(most > 0, "a dispatcher limited to 0 runs nothing");
@@ -148,14 +215,28 @@ impl Dispatcher {
         }
     }
 
-    /// Returns a dispatcher on the same workers with at most `most` fibers that have not started.
-    /// Its clones share the bound. Sending another one waits until one of them has started: a fiber
-    /// parks, a plain thread blocks.
+    /// Returns a dispatcher on the same workers that has at most `most` fibers that have not
+    /// started. Its clones share the bound.
+    ///
+    /// Sending another one waits until one of them has started: a fiber parks, a plain thread
+    /// blocks.
     ///
     /// On [`unconfined`](Self::unconfined) nothing is queued and no call waits.
     ///
     /// # Panics
     /// If `most` is 0.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::dispatcher::Dispatcher;
+    ///
+    /// let one = Dispatcher::new(1)?.queue_limit(2);
+    /// // While two fibers are queued, `spawn` waits.
+    /// let fibers: Vec<_> = (0..8).map(|n| one.spawn(move || n * n)).collect();
+    /// let squares = fibers.into_iter().map(|fiber| fiber.join().unwrap());
+    /// assert_eq!(squares.max(), Some(49));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn queue_limit(self, most: usize) -> Dispatcher {
         assert!(most > 0, "nothing passes a queue of 0");
@@ -165,9 +246,10 @@ impl Dispatcher {
         }
     }
 
-    /// Spawns a fiber that runs `f` here. If the dispatcher's workers accept no more fibers (their
-    /// runtime has been shut down), `f` is dropped and the handle joins as
-    /// [`NotRun`](crate::spawn::JoinError::NotRun).
+    /// Spawns a fiber that runs `f` here, and returns its handle.
+    ///
+    /// If the dispatcher's workers accept no more fibers (their runtime has been shut down), `f` is
+    /// dropped and the handle joins as [`NotRun`](crate::spawn::JoinError::NotRun).
     ///
     /// # Panics
     /// If a runtime is needed ([`unconfined`](Self::unconfined) from a plain thread), there is none
@@ -176,6 +258,15 @@ impl Dispatcher {
     /// # Cancellation
     /// Not an interruption point. Suspends if a [`queue_limit`](Self::queue_limit) is reached, and
     /// on [`unconfined`](Self::unconfined).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::dispatcher::Dispatcher;
+    ///
+    /// let fiber = Dispatcher::io().spawn(|| std::fs::exists("/dev/null"));
+    /// assert!(fiber.join().unwrap()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -192,8 +283,9 @@ impl Dispatcher {
         handle
     }
 
-    /// Runs `f` here, waits for it and returns its result. `f` may borrow. Only the closure moves:
-    /// the calling fiber stays on its worker.
+    /// Runs `f` here, waits for it and returns its result.
+    ///
+    /// `f` may borrow. Only the closure moves: the calling fiber stays on its worker.
     ///
     /// On a fiber that already runs here, `f` is called directly.
     ///
@@ -204,6 +296,16 @@ impl Dispatcher {
     /// # Cancellation
     /// Not an interruption point: returns only when `f` has ended. Parks a fiber, blocks a
     /// plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::dispatcher::Dispatcher;
+    ///
+    /// let mut log = Vec::new();
+    /// Dispatcher::io().run(|| log.push("may block its thread"));
+    /// assert_eq!(log, ["may block its thread"]);
+    /// ```
+    #[doc(alias = "install")]
     #[track_caller]
     pub fn run<F, T>(&self, f: F) -> T
     where
@@ -305,6 +407,13 @@ impl Default for Dispatcher {
 
 impl Handle {
     /// Returns the dispatcher for this runtime's workers.
+    ///
+    /// # Examples
+    /// ```
+    /// let here = pirn::runtime::Handle::current().dispatcher();
+    /// assert_eq!(here.run(|| 6 * 7), 42);
+    /// assert_eq!(here, pirn::dispatcher::Dispatcher::default());
+    /// ```
     #[must_use]
     pub fn dispatcher(&self) -> Dispatcher {
         Dispatcher::of(Place::Lent(Arc::clone(self.pool())))
@@ -345,13 +454,21 @@ impl Admission {
     }
 }
 
-/// Spawns a fiber on `dispatcher`, like [`Dispatcher::spawn`].
+/// Spawns a fiber that runs `f` on `dispatcher`: [`Dispatcher::spawn`] as a function.
 ///
 /// # Panics
 /// Like [`Dispatcher::spawn`].
 ///
 /// # Cancellation
-/// Like [`Dispatcher::spawn`].
+/// Not an interruption point. Suspends where [`Dispatcher::spawn`] does.
+///
+/// # Examples
+/// ```
+/// use pirn::dispatcher::{Dispatcher, spawn_on};
+///
+/// let fiber = spawn_on(&Dispatcher::io(), || 6 * 7);
+/// assert_eq!(fiber.join().unwrap(), 42);
+/// ```
 #[track_caller]
 pub fn spawn_on<F, T>(dispatcher: &Dispatcher, f: F) -> JoinHandle<T>
 where
