@@ -33,11 +33,13 @@ use crate::spawn::Builder;
 /// # Blocking
 /// Parks the calling fiber until `f` has ended.
 ///
+/// # Examples
 /// ```
-/// let words = vec!["stackful", "fibers"];
-/// let letters = pirn::run(|| pirn::compute(|| words.iter().map(|word| word.len()).sum::<usize>()));
+/// let words = ["stackful", "fibers"];
+/// let letters = pirn::run(|| pirn::compute(|| words.concat().len()));
 /// assert_eq!(letters, 14);
 /// ```
+#[doc(alias = "spawn_blocking")]
 #[track_caller]
 pub fn compute<F, T>(f: F) -> T
 where

@@ -3,8 +3,8 @@
 use crate::fiber::current;
 use crate::sched::place::Absence;
 
-/// Runs `f`, which blocks its thread or computes for long, on the calling fiber. Other workers take
-/// over the fibers of this worker that have not started.
+/// Runs `f`, which blocks its thread or computes for long, on the calling fiber, and returns its
+/// result. Other workers take over the fibers of this worker that have not started.
 ///
 /// A hint, for code that cannot run elsewhere (it borrows values that are not `Send`) or is not
 /// worth moving. The runtime recovers without the hint too, some time later. Fibers queued on this
@@ -21,6 +21,7 @@ use crate::sched::place::Absence;
 /// # Cancellation
 /// Not an interruption point; suspends only if `f` does.
 ///
+/// # Examples
 /// ```
 /// pirn::run(|| {
 ///     let text = pirn::blocking::block_in_place(|| std::fs::read_to_string("/dev/null"));

@@ -1,4 +1,12 @@
-//! Running calls that block their thread off the workers.
+//! Running code that blocks its thread, or computes for long, off the workers.
+//!
+//! * [`blocking`](crate::blocking()) runs a closure on one of at most 64 threads for calls that
+//!   block, while the calling fiber parks.
+//! * [`compute()`] runs a long computation as a fiber on a thread beside the workers.
+//! * [`block_in_place`] stays on the calling thread, and lets other workers take over the fibers
+//!   that have not started.
+//!
+//! None of them is an interruption point. Calls on files ([`fs`](crate::fs)) need none of them.
 
 mod compute;
 mod file_call;

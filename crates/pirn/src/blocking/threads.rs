@@ -81,6 +81,7 @@ pub(super) static FILES: LazyLock<Threads> =
 /// that thread's thread-locals and fiber-locals. Fibers that it spawns go to the default runtime,
 /// or to one that it [enters](crate::runtime::Handle::enter). The threads are created on demand and
 /// end after 10 s without work.
+///
 /// # Panics
 /// With the panic of `f`.
 ///
@@ -93,6 +94,14 @@ pub(super) static FILES: LazyLock<Threads> =
 /// indefinitely if each waits for a further call, by calling `blocking` inside `f` or by waiting
 /// for a fiber that does. If the system cannot create a thread and there is none, `f` runs in place
 /// and blocks the worker.
+///
+/// # Examples
+/// ```
+/// let path = String::from("/dev/null");
+/// let read = pirn::run(|| pirn::blocking(|| std::fs::read(&path)));
+/// assert!(read.unwrap().is_empty());
+/// ```
+#[doc(alias = "spawn_blocking")]
 #[track_caller]
 pub fn blocking<F, T>(f: F) -> T
 where
