@@ -144,7 +144,7 @@ unsafe fn promote<C, B: FnOnce(Option<&mut C>) -> R + Send, R: Send>(
     let place: NonNull<Task<C, B, R>> = job.cast();
     // SAFETY: by contract; TA2.
     let task = unsafe { place.as_ref() };
-    let owner = local.fiber().expect("who has jobs is a fiber");
+    let owner = local.fiber().expect("only a fiber has jobs");
     let root = pool_of(local).map(|pool| pool.root());
     // A cancellation may come at this point and run callbacks.
     let region = as_thread(local, owner, || Region::of_job(owner, &task.job, root));

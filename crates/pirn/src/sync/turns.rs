@@ -160,7 +160,7 @@ impl Turns {
     pub(super) fn free(&self) {
         let mut state = self.state.lock();
         if state.losers.is_empty() && state.arrivals.is_empty() {
-            debug_assert!(state.held != FREE, "nobody has the turn");
+            debug_assert!(state.held != FREE, "no party has the turn");
             state.held = FREE;
         } else {
             Turns::free_held(state);
@@ -204,7 +204,7 @@ impl State {
 
     #[inline]
     fn free(&mut self) -> Option<Wake> {
-        debug_assert!(self.held != FREE, "nobody has the turn");
+        debug_assert!(self.held != FREE, "no party has the turn");
         self.held = FREE;
         if self.on_the_way {
             return None;
