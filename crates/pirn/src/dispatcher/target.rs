@@ -86,6 +86,9 @@ impl Dispatcher {
     /// If it has to be created and cannot be: see
     /// [`Builder::build`](crate::runtime::Builder::build).
     ///
+    /// # Cancellation
+    /// Not an interruption point.
+    ///
     /// # Examples
     /// ```
     /// use pirn::dispatcher::Dispatcher;
@@ -106,6 +109,9 @@ impl Dispatcher {
     /// # Errors
     /// Like [`Builder::build`](crate::runtime::Builder::build); also if `workers` is 0 or more than
     /// a runtime can have.
+    ///
+    /// # Cancellation
+    /// Not an interruption point.
     ///
     /// # Examples
     /// ```
@@ -131,6 +137,9 @@ impl Dispatcher {
     ///
     /// # Errors
     /// Like [`Builder::build`](crate::runtime::Builder::build).
+    ///
+    /// # Cancellation
+    /// Not an interruption point.
     ///
     /// # Examples
     /// ```

@@ -51,7 +51,7 @@ pub struct Scope<'s> {
 /// With the panic of `f`; on a plain thread also like [`run`](crate::run()).
 ///
 /// # Cancellation
-/// Not an interruption point.
+/// Not an interruption point, but `f` may contain some.
 ///
 /// # Blocking
 /// Like `f`; on a plain thread like [`run`](crate::run()).

@@ -43,7 +43,10 @@ pub fn sort<T: Ord + Send>(items: &mut [T]) {
 /// Sorts `items` by `compare`; equal ones keep their order.
 ///
 /// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity and blocking.
+///
+/// # Cancellation
+/// Not an interruption point, but `compare` may contain some.
 ///
 /// # Examples
 /// ```
@@ -63,7 +66,10 @@ pub fn sort_by<T: Send>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering + 
 /// comparison.
 ///
 /// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity and blocking.
+///
+/// # Cancellation
+/// Not an interruption point, but `key` may contain some.
 ///
 /// # Examples
 /// ```
@@ -83,7 +89,10 @@ pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Syn
 /// the items are partly sorted. Unlike `std`'s, it needs memory for as many items again.
 ///
 /// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity and blocking.
+///
+/// # Cancellation
+/// Not an interruption point, but comparisons may contain some.
 ///
 /// # Examples
 /// ```
@@ -102,7 +111,10 @@ pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
 /// Sorts `items` by `compare`; equal ones may change places.
 ///
 /// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity and blocking.
+///
+/// # Cancellation
+/// Not an interruption point, but `compare` may contain some.
 ///
 /// # Examples
 /// ```
@@ -129,7 +141,10 @@ pub fn sort_unstable_by<T: Send>(
 /// comparison.
 ///
 /// # Panics
-/// Like [`sort`], as are complexity, cancellation and blocking.
+/// Like [`sort`], as are complexity and blocking.
+///
+/// # Cancellation
+/// Not an interruption point, but `key` may contain some.
 ///
 /// # Examples
 /// ```

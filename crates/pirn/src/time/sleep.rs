@@ -59,8 +59,8 @@ pub fn sleep(duration: Duration) -> Result<(), Interrupt> {
     wait_until(now, now.checked_add(duration))
 }
 
-/// Blocks the caller until `at`, a moment of [`now`], or yields if that has passed. It is late as
-/// [`sleep`] is.
+/// Blocks the caller until `at`, a moment of [`now`], or yields if that has passed. It may be as
+/// late as [`sleep`].
 ///
 /// # Errors
 /// The interrupt that ended the sleep early.
