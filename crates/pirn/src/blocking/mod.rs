@@ -7,6 +7,17 @@
 //!   that have not started.
 //!
 //! None of them is an interruption point. Calls on files ([`fs`](crate::fs)) need none of them.
+//!
+//! ```
+//! use std::{sync::mpsc, thread};
+//!
+//! pirn::run(|| {
+//!     let (tx, rx) = mpsc::channel();
+//!     thread::spawn(move || tx.send(42));
+//!     // A receiver of `std` blocks its thread, which is no worker here.
+//!     assert_eq!(pirn::blocking(move || rx.recv()), Ok(42));
+//! });
+//! ```
 
 mod compute;
 mod file_call;

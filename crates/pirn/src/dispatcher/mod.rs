@@ -4,6 +4,17 @@
 //! [`limited`](Dispatcher::limited) bounds the number of fibers at a time,
 //! [`main`](Dispatcher::main) is the main thread. [`spawn`](Dispatcher::spawn) starts a fiber
 //! there, [`run`](Dispatcher::run) also waits for its result.
+//!
+//! ```
+//! use pirn::dispatcher::Dispatcher;
+//!
+//! pirn::run(|| {
+//!     // Only the closure moves to another thread. It may borrow.
+//!     let path = "/dev/null".to_owned();
+//!     let text = Dispatcher::io().run(|| std::fs::read_to_string(&path));
+//!     assert_eq!(text.unwrap(), "");
+//! });
+//! ```
 
 mod line;
 mod main_thread;
