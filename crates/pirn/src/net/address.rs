@@ -9,9 +9,23 @@ use std::net::{
 
 use crate::blocking::file_call;
 
-/// Converts to socket addresses. Implemented for the types of `std` that implement
-/// `std::net::ToSocketAddrs`. A separate trait, because a name is looked up on a thread that may
+/// A value that converts to socket addresses. Implemented for the types of `std` that implement
+/// [`std::net::ToSocketAddrs`]. A separate trait, because a name is looked up on a thread that may
 /// block, not on the caller's worker.
+///
+/// # Examples
+/// ```
+/// use std::net::Ipv4Addr;
+///
+/// use pirn::net::{TcpListener, ToSocketAddrs};
+///
+/// fn listen(address: impl ToSocketAddrs) -> std::io::Result<TcpListener> {
+///     TcpListener::bind(address)
+/// }
+///
+/// assert!(listen("127.0.0.1:0").is_ok());
+/// assert!(listen((Ipv4Addr::LOCALHOST, 0)).is_ok());
+/// ```
 pub trait ToSocketAddrs: Addresses {}
 
 impl<T: Addresses + ?Sized> ToSocketAddrs for T {}
@@ -47,6 +61,22 @@ use sealed::{Addressee, Addresses};
 /// # Cancellation
 /// An interruption point before the lookup starts; a lookup in progress is not interrupted. Parks a
 /// fiber. The lookup runs on one of the threads for [file](crate::fs) calls.
+///
+/// # Examples
+/// ```
+/// use std::io::ErrorKind;
+///
+/// use pirn::net::lookup_host;
+///
+/// let addresses = lookup_host("127.0.0.1:80")?;
+/// assert_eq!(addresses[0].port(), 80);
+/// let error = lookup_host("127.0.0.1").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::InvalidInput);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "LookupIP")]
+#[doc(alias = "ResolveTCPAddr")]
+#[doc(alias = "getaddrinfo")]
 #[track_caller]
 pub fn lookup_host(host: &str) -> io::Result<Vec<SocketAddr>> {
     resolve(host)

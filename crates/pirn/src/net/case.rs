@@ -11,11 +11,27 @@ use crate::wait::choice::{Call, Case, Outcome};
 use crate::wait::notice::Subject;
 use crate::wait::prize::Prize;
 
-/// Wins when a socket can be read or written without waiting; transfers nothing. Made by
-/// [`TcpStream::ready_case`](super::TcpStream::ready_case) and the like.
+/// A case of a select that wins when a socket can be read or written without waiting; made by
+/// [`TcpStream::ready_case`](super::TcpStream::ready_case) and the like. It transfers nothing.
 ///
 /// A socket that the other end has closed is ready, and so is one with an error. Another fiber or
 /// thread may take the data before the caller reads it.
+///
+/// # Examples
+/// ```
+/// use std::io::{Read, Write};
+///
+/// use pirn::net::{Interest, UnixStream};
+///
+/// let (mut one, mut other) = UnixStream::pair()?;
+/// one.write_all(b"ping")?;
+/// pirn::select! {
+///     case(other.ready_case(Interest::Readable)) -> _ => {},
+///     cancelled(interrupt) => panic!("{interrupt}"),
+/// }
+/// assert_eq!(other.read(&mut [0; 16])?, 4);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct ReadyCase<'a> {
     watching: Watching<'a>,
     handle: BorrowedFd<'a>,
@@ -23,11 +39,26 @@ pub struct ReadyCase<'a> {
     broken: Cell<bool>,
 }
 
-/// Accepts a connection; made by
+/// A case of a select that accepts a connection; made by
 /// [`TcpListener::accept_case`](super::TcpListener::accept_case) and
 /// [`UnixListener::accept_case`](super::UnixListener::accept_case).
 ///
 /// A connection that was won and not taken is kept: the case wins again with it the next time.
+///
+/// # Examples
+/// ```
+/// use pirn::net::{TcpListener, TcpStream};
+/// use pirn::select::Select;
+///
+/// let listener = TcpListener::bind("127.0.0.1:0")?;
+/// let client = TcpStream::connect(listener.local_addr()?)?;
+/// let mut accept = listener.accept_case();
+/// let mut select = Select::new();
+/// select.add(&mut accept);
+/// assert_eq!(select.wait(), Ok(0));
+/// assert_eq!(accept.take()?.1, client.local_addr()?);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct AcceptCase<'a, L: Accept> {
     listener: &'a L,
     watching: Watching<'a>,
@@ -59,7 +90,24 @@ impl<'a> ReadyCase<'a> {
         }
     }
 
-    /// Returns at once, since there is nothing to take.
+    /// Returns at once, since there is nothing to take. [`select!`](crate::select!) calls it.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{Interest, UnixStream};
+    /// use pirn::select::Select;
+    ///
+    /// let (one, _other) = UnixStream::pair()?;
+    /// let mut writable = one.ready_case(Interest::Writable);
+    /// let mut select = Select::new();
+    /// select.add(&mut writable);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// writable.take();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn take(&mut self) {}
 }
 
@@ -79,6 +127,25 @@ impl<'a, L: Accept + AsRawFd> AcceptCase<'a, L> {
     ///
     /// # Panics
     /// If the case has not won since the last call.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    /// use pirn::select::Select;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// let mut accept = listener.accept_case();
+    /// let mut select = Select::new();
+    /// select.add(&mut accept);
+    /// assert_eq!(select.wait(), Ok(0));
+    /// let (_stream, from) = accept.take()?;
+    /// assert_eq!(from, client.local_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn take(&mut self) -> io::Result<L::Accepted> {
         self.prize.take()
     }

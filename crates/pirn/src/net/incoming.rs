@@ -6,16 +6,48 @@ use std::os::fd::AsFd as _;
 use super::accepting::Accepting;
 use super::{TcpListener, TcpStream, UnixListener, UnixStream};
 
-/// Iterator over the connections that a [`TcpListener`] accepts; made by
+/// An iterator over the connections that a [`TcpListener`] accepts; made by
 /// [`TcpListener::incoming`].
+///
+/// # Examples
+/// ```
+/// use pirn::cancel::Token;
+/// use pirn::net::{TcpListener, TcpStream};
+///
+/// let listener = TcpListener::bind("127.0.0.1:0")?;
+/// let _client = TcpStream::connect(listener.local_addr()?)?;
+/// let mut incoming = listener.incoming();
+/// assert!(incoming.next().unwrap().is_ok());
+///
+/// let stop = Token::new();
+/// stop.cancel();
+/// stop.enter(|| {
+///     assert!(incoming.next().unwrap().is_err()); // the interrupt
+///     assert!(incoming.next().is_none());
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Incoming<'a> {
     listener: &'a TcpListener,
     accepting: Accepting,
 }
 
-/// Iterator over the connections that a [`UnixListener`] accepts; made by
+/// An iterator over the connections that a [`UnixListener`] accepts; made by
 /// [`UnixListener::incoming`].
+///
+/// # Examples
+/// ```
+/// use pirn::net::{UnixListener, UnixStream};
+///
+/// let name = format!("pirn-doc-unix-incoming-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// let listener = UnixListener::bind(&path)?;
+/// let _client = UnixStream::connect(&path)?;
+/// assert!(listener.incoming().next().unwrap().is_ok());
+/// pirn::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct UnixIncoming<'a> {
     listener: &'a UnixListener,

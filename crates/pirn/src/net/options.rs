@@ -7,6 +7,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 /// Options for opening a [`TcpListener`](super::TcpListener).
 ///
+/// # Examples
 /// ```
 /// use pirn::net::{ListenOptions, TcpListener};
 ///
@@ -22,6 +23,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "TcpSocket")]
+#[doc(alias = "ListenConfig")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenOptions {
     /// The number of connections that may wait to be accepted; the system may have a lower bound.

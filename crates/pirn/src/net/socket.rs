@@ -229,9 +229,10 @@ const MOST_BUFFERS: usize = 1_024;
 
 /// Implements the traits that convert between our handle of a socket and the system's.
 ///
-/// `$name` has one field, `socket`, an `Arc<Socket<$std>>`.
+/// `$name` has one field, `socket`, an `Arc<Socket<$std>>`. `$open` has the first lines of the
+/// examples, which open a `socket`.
 macro_rules! handle {
-    ($name:ident, $std:ty) => {
+    ($name:ident, $std:ty, $open:literal) => {
         impl $name {
             /// Returns another handle to the same socket, without a system call.
             ///
@@ -240,6 +241,18 @@ macro_rules! handle {
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = $open]
+            /// let other = socket.try_clone()?;
+            /// let socket = socket.into_std().expect_err("there is another handle");
+            /// drop(other);
+            /// assert!(socket.into_std().is_ok());
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
+            #[doc(alias = "into_split")]
+            #[doc(alias = "split")]
             pub fn try_clone(&self) -> io::Result<$name> {
                 Ok($name {
                     socket: Arc::clone(&self.socket),
@@ -254,6 +267,14 @@ macro_rules! handle {
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = $open]
+            /// let socket = socket.into_std().expect("the only handle");
+            /// assert!(socket.take_error()?.is_none());
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
             pub fn into_std(self) -> Result<$std, $name> {
                 let inner =
                     Socket::into_inner(self.socket).map_err(|socket| $name { socket })?;
@@ -269,6 +290,14 @@ macro_rules! handle {
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = $open]
+            /// assert!(socket.take_error()?.is_none());
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
+            #[doc(alias = "SO_ERROR")]
             pub fn take_error(&self) -> io::Result<Option<io::Error>> {
                 self.socket.inner().take_error()
             }
@@ -317,59 +346,111 @@ macro_rules! handle {
     };
 }
 
-/// Implements read and write timeouts, and the readiness case.
+/// Implements read and write timeouts, and the readiness case. `$open` is as in `handle`.
 macro_rules! limits {
-    ($name:ident) => {
+    ($name:ident, $open:literal) => {
         impl $name {
             /// Returns a case for a select that wins when the socket is ready for `interest`.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = $open]
+            /// let interest = pirn::net::Interest::Writable;
+            /// pirn::select! {
+            ///     case(socket.ready_case(interest)) -> _ => {},
+            ///     cancelled(interrupt) => panic!("{interrupt}"),
+            /// }
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
+            #[doc(alias = "readable")]
+            #[doc(alias = "writable")]
             pub fn ready_case(&self, interest: Interest) -> ReadyCase<'_> {
                 let socket = &self.socket;
                 ReadyCase::new(socket.source(), socket.inner(), interest)
             }
 
-            /// Limits the wait of each read call; `None` removes the limit.
+            /// Sets a limit on the wait of each read call; `None` removes the limit. The
+            /// [module](crate::net) has the details.
             ///
             /// # Errors
             /// Kind `InvalidInput`: the limit is zero.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = $open]
+            /// let limit = std::time::Duration::from_millis(1);
+            /// socket.set_read_timeout(Some(limit))?;
+            /// assert_eq!(socket.read_timeout()?, Some(limit));
+            /// assert!(socket.set_read_timeout(Some(std::time::Duration::ZERO)).is_err());
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
+            #[doc(alias = "SetReadDeadline")]
+            #[doc(alias = "SO_RCVTIMEO")]
             pub fn set_read_timeout(&self, limit: Option<Duration>) -> io::Result<()> {
                 self.socket.set_read_timeout(limit)
             }
 
-            /// Limits the wait of each write call; `None` removes the limit.
+            /// Sets a limit on the wait of each write call; `None` removes the limit. The
+            /// [module](crate::net) has the details.
             ///
             /// # Errors
             /// Kind `InvalidInput`: the limit is zero.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = $open]
+            /// let limit = std::time::Duration::from_secs(5);
+            /// socket.set_write_timeout(Some(limit))?;
+            /// assert_eq!(socket.write_timeout()?, Some(limit));
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
+            #[doc(alias = "SetWriteDeadline")]
+            #[doc(alias = "SO_SNDTIMEO")]
             pub fn set_write_timeout(&self, limit: Option<Duration>) -> io::Result<()> {
                 self.socket.set_write_timeout(limit)
             }
 
-            /// Returns the limit on the wait of each read call.
+            /// Returns the limit on the wait of each read call; `None` if there is none.
             ///
             /// # Errors
             /// None.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = $open]
+            /// assert_eq!(socket.read_timeout()?, None);
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
             pub fn read_timeout(&self) -> io::Result<Option<Duration>> {
                 Ok(self.socket.read_timeout())
             }
 
-            /// Returns the limit on the wait of each write call.
+            /// Returns the limit on the wait of each write call; `None` if there is none.
             ///
             /// # Errors
             /// None.
             ///
             /// # Cancellation
             /// Not an interruption point; never suspends.
+            ///
+            /// # Examples
+            /// ```
+            #[doc = $open]
+            /// assert_eq!(socket.write_timeout()?, None);
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
             pub fn write_timeout(&self) -> io::Result<Option<Duration>> {
                 Ok(self.socket.write_timeout())
             }

@@ -13,11 +13,13 @@ use super::options::ListenOptions;
 use super::socket::{Socket, handle};
 use super::tcp_stream::TcpStream;
 
-/// Accepts TCP connections; `std::net::TcpListener` that parks its fiber.
+/// A listener for TCP connections. Its calls park the fiber where those of
+/// [`std::net::TcpListener`] block the thread.
 ///
 /// Several fibers and threads may accept from one listener at once. A server is a loop over
 /// [`incoming`](Self::incoming) that spawns a fiber for each connection:
 ///
+/// # Examples
 /// ```no_run
 /// use std::io;
 ///
@@ -35,11 +37,19 @@ use super::tcp_stream::TcpStream;
 ///     })
 /// }
 /// ```
+#[doc(alias = "TCPListener")]
+#[doc(alias = "ListenTCP")]
 pub struct TcpListener {
     socket: Arc<Socket<net::TcpListener>>,
 }
 
-handle!(TcpListener, net::TcpListener);
+handle!(
+    TcpListener,
+    net::TcpListener,
+    r#"use pirn::net::TcpListener;
+
+let socket = TcpListener::bind("127.0.0.1:0")?;"#
+);
 
 impl TcpListener {
     /// Listens on the first address that can be bound. Port 0 stands for any free port.
@@ -49,18 +59,43 @@ impl TcpListener {
     ///
     /// # Cancellation
     /// An interruption point only if a name has to be looked up.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::TcpListener;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "listen")]
     #[track_caller]
     pub fn bind<A: ToSocketAddrs>(address: A) -> io::Result<TcpListener> {
         TcpListener::bind_with(address, &ListenOptions::default())
     }
 
-    /// Like [`bind`](Self::bind), with options.
+    /// Listens on the first address that can be bound, with options.
     ///
     /// # Errors
     /// As for `bind`.
     ///
     /// # Cancellation
     /// An interruption point only if a name has to be looked up.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{ListenOptions, TcpListener};
+    ///
+    /// let options = ListenOptions {
+    ///     backlog: 16,
+    ///     ..ListenOptions::default()
+    /// };
+    /// let listener = TcpListener::bind_with("127.0.0.1:0", &options)?;
+    /// assert!(listener.local_addr()?.ip().is_loopback());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "ListenConfig")]
+    #[doc(alias = "TcpSocket")]
     #[track_caller]
     pub fn bind_with<A: ToSocketAddrs>(
         address: A,
@@ -85,6 +120,18 @@ impl TcpListener {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// let (stream, from) = listener.accept()?;
+    /// assert_eq!(from, client.local_addr()?);
+    /// assert_eq!(from, stream.peer_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         let accept = |inner: &net::TcpListener| inner.accept();
@@ -96,6 +143,25 @@ impl TcpListener {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// pirn::select! {
+    ///     case(listener.accept_case()) -> accepted => {
+    ///         assert_eq!(accepted?.1, client.local_addr()?);
+    ///     },
+    ///     after(Duration::from_secs(60)) => panic!("no connection for a minute"),
+    ///     cancelled(interrupt) => panic!("{interrupt}"),
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "poll_accept")]
     pub fn accept_case(&self) -> AcceptCase<'_, TcpListener> {
         AcceptCase::new(self.socket.source(), self)
     }
@@ -113,6 +179,19 @@ impl TcpListener {
     ///
     /// # Cancellation
     /// Each step is an interruption point.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// for stream in listener.incoming().take(1) {
+    ///     assert_eq!(stream?.peer_addr()?, client.local_addr()?);
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "TcpListenerStream")]
     pub fn incoming(&self) -> Incoming<'_> {
         Incoming::new(self)
     }
@@ -121,22 +200,53 @@ impl TcpListener {
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::TcpListener;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let address = listener.local_addr()?;
+    /// assert!(address.ip().is_loopback());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "getsockname")]
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
     }
 
-    /// Sets the number of hops that a packet may take.
+    /// Sets the number of hops that a packet of an accepted connection may take.
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::TcpListener;
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// listener.set_ttl(8)?;
+    /// assert_eq!(listener.ttl()?, 8);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "IP_TTL")]
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
         self.socket.inner().set_ttl(hops)
     }
 
-    /// Returns the number of hops that a packet may take.
+    /// Returns the number of hops that a packet of an accepted connection may take.
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     pub fn ttl(&self) -> io::Result<u32> {
         self.socket.inner().ttl()
     }

@@ -16,16 +16,48 @@ use super::socket::{Socket, handle, limits, stream, total};
 use crate::readiness::Interest;
 use crate::wait::begin;
 
-/// A TCP connection; `std::net::TcpStream` that parks its fiber.
+/// A TCP connection. Its calls park the fiber where those of [`std::net::TcpStream`] block the
+/// thread.
 ///
 /// Reads and writes go through [`Read`] and [`Write`], also of `&TcpStream`. Dropping the last
 /// handle closes the connection.
+///
+/// # Examples
+/// ```
+/// use std::io::{Read, Write};
+///
+/// use pirn::net::{TcpListener, TcpStream};
+///
+/// let listener = TcpListener::bind("127.0.0.1:0")?;
+/// let mut client = TcpStream::connect(listener.local_addr()?)?;
+/// let (mut server, _) = listener.accept()?;
+/// client.write_all(b"ping")?;
+/// let mut word = [0; 4];
+/// server.read_exact(&mut word)?;
+/// assert_eq!(&word, b"ping");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "TCPConn")]
+#[doc(alias = "Conn")]
 pub struct TcpStream {
     pub(super) socket: Arc<Socket<net::TcpStream>>,
 }
 
-handle!(TcpStream, net::TcpStream);
-limits!(TcpStream);
+handle!(
+    TcpStream,
+    net::TcpStream,
+    r#"use pirn::net::{TcpListener, TcpStream};
+
+let listener = TcpListener::bind("127.0.0.1:0")?;
+let socket = TcpStream::connect(listener.local_addr()?)?;"#
+);
+limits!(
+    TcpStream,
+    r#"use pirn::net::{TcpListener, TcpStream};
+
+let listener = TcpListener::bind("127.0.0.1:0")?;
+let socket = TcpStream::connect(listener.local_addr()?)?;"#
+);
 // Only urgent bytes end a read early, and events report those.
 stream!(TcpStream, true);
 
@@ -37,13 +69,24 @@ impl TcpStream {
     ///
     /// # Cancellation
     /// An interruption point: the attempt is abandoned. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let stream = TcpStream::connect(listener.local_addr()?)?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "dial")]
     #[track_caller]
     pub fn connect<A: ToSocketAddrs>(address: A) -> io::Result<TcpStream> {
         let at = Location::caller();
         first_of(&resolve(&address)?, |address| connect(address, None, at))
     }
 
-    /// Connects to one address, within `limit`; else like [`connect`](Self::connect).
+    /// Connects to one address, within `limit`.
     ///
     /// # Errors
     /// As for `connect`. Kind `TimedOut`: the limit expired. Kind `InvalidInput`: the limit is
@@ -51,6 +94,20 @@ impl TcpStream {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let address = listener.local_addr()?;
+    /// let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
+    /// assert_eq!(stream.peer_addr()?, address);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "DialTimeout")]
     #[track_caller]
     pub fn connect_timeout(
         address: &SocketAddr,
@@ -72,6 +129,22 @@ impl TcpStream {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::{Read, Write};
+    ///
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?)?;
+    /// let (mut server, _) = listener.accept()?;
+    /// client.write_all(b"ping")?;
+    /// let mut word = [0; 4];
+    /// assert_eq!(server.peek(&mut word)?, 4);
+    /// assert_eq!(server.read(&mut word)?, 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         self.socket.read_by(|inner| inner.peek(buffer), |_| false)
@@ -85,6 +158,22 @@ impl TcpStream {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Read;
+    ///
+    /// use pirn::net::{Shutdown, TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// let (mut server, _) = listener.accept()?;
+    /// client.shutdown(Shutdown::Write)?;
+    /// assert_eq!(server.read(&mut [0; 8])?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "CloseWrite")]
+    #[doc(alias = "CloseRead")]
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.socket.inner().shutdown(how)
     }
@@ -93,6 +182,21 @@ impl TcpStream {
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// let (_server, from) = listener.accept()?;
+    /// assert_eq!(client.local_addr()?, from);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "getsockname")]
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
     }
@@ -101,14 +205,45 @@ impl TcpStream {
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// assert_eq!(client.peer_addr()?, listener.local_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "RemoteAddr")]
+    #[doc(alias = "getpeername")]
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().peer_addr()
     }
 
-    /// Sets whether small writes are sent at once instead of being combined with later ones.
+    /// Sets whether small writes are sent at once instead of being combined with later ones (the
+    /// socket option `TCP_NODELAY`).
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let stream = TcpStream::connect(listener.local_addr()?)?;
+    /// stream.set_nodelay(true)?;
+    /// assert!(stream.nodelay()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "TCP_NODELAY")]
     pub fn set_nodelay(&self, yes: bool) -> io::Result<()> {
         self.socket.inner().set_nodelay(yes)
     }
@@ -117,6 +252,19 @@ impl TcpStream {
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let stream = TcpStream::connect(listener.local_addr()?)?;
+    /// assert!(!stream.nodelay()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn nodelay(&self) -> io::Result<bool> {
         self.socket.inner().nodelay()
     }
@@ -125,6 +273,21 @@ impl TcpStream {
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let stream = TcpStream::connect(listener.local_addr()?)?;
+    /// stream.set_ttl(8)?;
+    /// assert_eq!(stream.ttl()?, 8);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "IP_TTL")]
     pub fn set_ttl(&self, hops: u32) -> io::Result<()> {
         self.socket.inner().set_ttl(hops)
     }
@@ -133,6 +296,9 @@ impl TcpStream {
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
     pub fn ttl(&self) -> io::Result<u32> {
         self.socket.inner().ttl()
     }
@@ -142,6 +308,27 @@ impl TcpStream {
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::{ErrorKind, Read};
+    /// use std::time::Duration;
+    ///
+    /// use pirn::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// let client = TcpStream::connect(listener.local_addr()?)?;
+    /// let (mut server, _) = listener.accept()?;
+    /// client.set_linger(Some(Duration::ZERO))?;
+    /// drop(client);
+    /// let error = server.read(&mut [0; 8]).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "SO_LINGER")]
     pub fn set_linger(&self, linger: Option<Duration>) -> io::Result<()> {
         SockRef::from(self.socket.inner()).set_linger(linger)
     }

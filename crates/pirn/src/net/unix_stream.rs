@@ -17,19 +17,45 @@ use crate::readiness::Interest;
 use crate::time::sleep;
 use crate::wait::begin;
 
-/// A connection through a socket in the file system; `std::os::unix::net::UnixStream` that parks
-/// its fiber.
+/// A stream connection within the machine. Its calls park the fiber where those of
+/// [`std::os::unix::net::UnixStream`] block the thread.
+///
+/// # Examples
+/// ```
+/// use std::io::{Read, Write};
+///
+/// use pirn::net::UnixStream;
+///
+/// let (mut one, mut other) = UnixStream::pair()?;
+/// one.write_all(b"ping")?;
+/// let mut word = [0; 4];
+/// other.read_exact(&mut word)?;
+/// assert_eq!(&word, b"ping");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "UnixConn")]
 pub struct UnixStream {
     pub(super) socket: Arc<Socket<net::UnixStream>>,
 }
 
-handle!(UnixStream, net::UnixStream);
-limits!(UnixStream);
+handle!(
+    UnixStream,
+    net::UnixStream,
+    r#"use pirn::net::UnixStream;
+
+let (socket, _peer) = UnixStream::pair()?;"#
+);
+limits!(
+    UnixStream,
+    r#"use pirn::net::UnixStream;
+
+let (socket, _peer) = UnixStream::pair()?;"#
+);
 // A read ends early behind data that was sent with a descriptor.
 stream!(UnixStream, false);
 
-/// The pause between two attempts to connect while the queue of a listener is full. The system does not
-/// report when the queue has space. Arbitrary.
+/// The pause between two attempts to connect while the queue of a listener is full. The system does
+/// not report when the queue has space. Arbitrary.
 const AGAIN: Duration = Duration::from_millis(1);
 
 impl UnixStream {
@@ -41,6 +67,21 @@ impl UnixStream {
     /// # Cancellation
     /// An interruption point. While the listener's queue is full it parks a fiber, or blocks a
     /// plain thread, and tries once a millisecond.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::{UnixListener, UnixStream};
+    ///
+    /// let name = format!("pirn-doc-stream-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let listener = UnixListener::bind(&path)?;
+    /// let stream = UnixStream::connect(&path)?;
+    /// assert_eq!(stream.peer_addr()?.as_pathname(), Some(path.as_path()));
+    /// # drop(listener);
+    /// pirn::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "DialUnix")]
     #[track_caller]
     pub fn connect<P: AsRef<Path>>(path: P) -> io::Result<UnixStream> {
         begin()?;
@@ -67,6 +108,19 @@ impl UnixStream {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::{Read, Write};
+    ///
+    /// use pirn::net::UnixStream;
+    ///
+    /// let (mut one, mut other) = UnixStream::pair()?;
+    /// one.write_all(b"ping")?;
+    /// assert_eq!(other.read(&mut [0; 16])?, 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "socketpair")]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = net::UnixStream::pair()?;
         Ok((UnixStream::try_from(one)?, UnixStream::try_from(other)?))
@@ -80,6 +134,20 @@ impl UnixStream {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Read;
+    ///
+    /// use pirn::net::{Shutdown, UnixStream};
+    ///
+    /// let (one, mut other) = UnixStream::pair()?;
+    /// one.shutdown(Shutdown::Write)?;
+    /// assert_eq!(other.read(&mut [0; 8])?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "CloseWrite")]
+    #[doc(alias = "CloseRead")]
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.socket.inner().shutdown(how)
     }
@@ -88,6 +156,19 @@ impl UnixStream {
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::UnixStream;
+    ///
+    /// let (one, _other) = UnixStream::pair()?;
+    /// assert!(one.local_addr()?.is_unnamed());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "getsockname")]
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().local_addr()
     }
@@ -96,6 +177,20 @@ impl UnixStream {
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Cancellation
+    /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::net::UnixStream;
+    ///
+    /// let (one, _other) = UnixStream::pair()?;
+    /// assert!(one.peer_addr()?.is_unnamed());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "RemoteAddr")]
+    #[doc(alias = "getpeername")]
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.socket.inner().peer_addr()
     }
