@@ -1,7 +1,7 @@
 //! [`File`]: an open file; its calls run on another thread.
-//!
-//! Owns: which calls on an open file are handed over, and which are short enough to be made in
-//! place. Does not own: any buffer; a read goes into the caller's.
+
+// Owns: which calls on an open file are handed over, and which are short enough to be made in
+// place. Does not own: any buffer; a read goes into the caller's.
 
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -24,6 +24,26 @@ use crate::wait::begin;
 ///
 /// To wait for another process's lock on a file, use [`into_std`](File::into_std) and
 /// [`blocking`](crate::blocking()).
+///
+/// # Examples
+/// ```
+/// use std::io::{Read, Seek, SeekFrom, Write};
+///
+/// use pirn::fs::{self, File};
+///
+/// let name = format!("pirn-doc-file-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// let mut text = String::new();
+/// pirn::run(|| {
+///     let mut file = File::create_new(&path)?;
+///     file.write_all(b"some text")?;
+///     file.seek(SeekFrom::Start(5))?;
+///     file.read_to_string(&mut text)
+/// })?;
+/// assert_eq!(text, "text");
+/// fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct File {
     file: fs::File,
     /// Whether reads are first tried in place.
@@ -38,6 +58,22 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Read;
+    ///
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-open-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// fs::write(&path, "some text")?;
+    /// let mut text = String::new();
+    /// File::open(&path)?.read_to_string(&mut text)?;
+    /// assert_eq!(text, "some text");
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
         OpenOptions::new().read(true).open(path)
@@ -51,6 +87,20 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Write;
+    ///
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-create-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// File::create(&path)?.write_all(b"some text")?;
+    /// assert_eq!(fs::read(&path)?, b"some text");
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn create(path: impl AsRef<Path>) -> io::Result<File> {
         let mut options = OpenOptions::new();
@@ -64,6 +114,20 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::ErrorKind;
+    ///
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-create-new-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// File::create_new(&path)?;
+    /// assert_eq!(File::create_new(&path).unwrap_err().kind(), ErrorKind::AlreadyExists);
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn create_new(path: impl AsRef<Path>) -> io::Result<File> {
         let mut options = OpenOptions::new();
@@ -71,6 +135,19 @@ impl File {
     }
 
     /// Returns options for opening a file, like [`OpenOptions::new`].
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-options-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let file = File::options().append(true).create(true).open(&path)?;
+    /// assert_eq!(file.metadata()?.len(), 0);
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "OpenFile")]
     #[must_use]
     pub fn options() -> OpenOptions {
         OpenOptions::new()
@@ -83,6 +160,22 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Write;
+    ///
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-sync-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let mut file = File::create(&path)?;
+    /// file.write_all(b"some text")?;
+    /// file.sync_all()?;
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "fsync")]
     #[track_caller]
     pub fn sync_all(&self) -> io::Result<()> {
         file_call(|| self.file.sync_all())
@@ -96,6 +189,22 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Write;
+    ///
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-sync-data-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let mut file = File::create(&path)?;
+    /// file.write_all(b"some text")?;
+    /// file.sync_data()?;
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "fdatasync")]
     #[track_caller]
     pub fn sync_data(&self) -> io::Result<()> {
         file_call(|| self.file.sync_data())
@@ -109,6 +218,20 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-set-len-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let file = File::create(&path)?;
+    /// file.set_len(4)?;
+    /// assert_eq!(fs::read(&path)?, [0; 4]);
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "ftruncate")]
     #[track_caller]
     pub fn set_len(&self, size: u64) -> io::Result<()> {
         file_call(|| self.file.set_len(size))
@@ -121,6 +244,19 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-metadata-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// fs::write(&path, "some text")?;
+    /// assert_eq!(File::open(&path)?.metadata()?.len(), 9);
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "fstat")]
     #[track_caller]
     pub fn metadata(&self) -> io::Result<Metadata> {
         file_call(|| self.file.metadata())
@@ -133,6 +269,22 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-permissions-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let file = File::create(&path)?;
+    /// let mut permissions = file.metadata()?.permissions();
+    /// permissions.set_readonly(true);
+    /// file.set_permissions(permissions)?;
+    /// assert!(file.metadata()?.permissions().readonly());
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "fchmod")]
     #[track_caller]
     pub fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
         file_call(|| self.file.set_permissions(permissions))
@@ -145,6 +297,23 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// use pirn::fs::{self, File, FileTimes};
+    ///
+    /// let name = format!("pirn-doc-file-times-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let file = File::create(&path)?;
+    /// let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    /// file.set_times(FileTimes::new().set_modified(time))?;
+    /// assert_eq!(file.metadata()?.modified()?, time);
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "futimens")]
     #[track_caller]
     pub fn set_times(&self, times: FileTimes) -> io::Result<()> {
         file_call(|| self.file.set_times(times))
@@ -157,6 +326,22 @@ impl File {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-modified-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let file = File::create(&path)?;
+    /// let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    /// file.set_modified(time)?;
+    /// assert_eq!(file.metadata()?.modified()?, time);
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn set_modified(&self, time: SystemTime) -> io::Result<()> {
         self.set_times(FileTimes::new().set_modified(time))
@@ -170,17 +355,61 @@ impl File {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Write;
+    ///
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-clone-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let mut file = File::create(&path)?;
+    /// file.try_clone()?.write_all(b"one,")?;
+    /// file.write_all(b"two")?;
+    /// assert_eq!(fs::read(&path)?, b"one,two");
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "dup")]
     pub fn try_clone(&self) -> io::Result<File> {
         self.file.try_clone().map(File::from)
     }
 
     /// Returns the file as `std`'s type, with calls that block the thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Write;
+    ///
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-into-std-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let mut file: std::fs::File = File::create(&path)?.into_std();
+    /// pirn::blocking(|| file.write_all(b"some text"))?;
+    /// assert_eq!(fs::read(&path)?, b"some text");
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn into_std(self) -> fs::File {
         self.file
     }
 
     /// Returns the file as `std`'s type, for functions that are not here.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::fs::{self, File};
+    ///
+    /// let name = format!("pirn-doc-file-as-std-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// let file = File::create(&path)?;
+    /// assert!(file.as_std().metadata()?.is_file());
+    /// fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn as_std(&self) -> &fs::File {
         &self.file

@@ -14,6 +14,19 @@ use crate::blocking::file_call;
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-read-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::write(&path, b"some bytes")?;
+/// assert_eq!(fs::read(&path)?, b"some bytes");
+/// fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "ReadFile")]
 #[track_caller]
 pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref();
@@ -27,13 +40,29 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-read-to-string-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// let text = pirn::run(|| {
+///     fs::write(&path, "some text")?;
+///     fs::read_to_string(&path)
+/// })?;
+/// assert_eq!(text, "some text");
+/// fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "ReadFile")]
 #[track_caller]
 pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
     let path = path.as_ref();
     file_call(|| fs::read_to_string(path))
 }
 
-/// Writes `contents` to a file, replacing its contents, like [`std::fs::write`]. The file is
+/// Writes `contents` to a file, replacing what was there, like [`std::fs::write`]. The file is
 /// created if it does not exist.
 ///
 /// # Errors
@@ -41,6 +70,20 @@ pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-write-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::write(&path, "one")?;
+/// fs::write(&path, "two")?;
+/// assert_eq!(fs::read(&path)?, b"two");
+/// fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "WriteFile")]
 #[track_caller]
 pub fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let (path, contents) = (path.as_ref(), contents.as_ref());
@@ -58,6 +101,23 @@ pub fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<(
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-copy-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// let other = path.with_extension("copy");
+/// fs::write(&path, "some text")?;
+/// assert_eq!(fs::copy(&path, &other)?, 9);
+/// assert_eq!(fs::read_to_string(&other)?, "some text");
+/// fs::remove_file(&path)?;
+/// fs::remove_file(&other)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "cp")]
+#[doc(alias = "CopyFile")]
 #[track_caller]
 pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     let (from, to) = (from.as_ref(), to.as_ref());
@@ -71,6 +131,22 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-rename-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// let other = path.with_extension("new");
+/// fs::write(&path, "some text")?;
+/// fs::rename(&path, &other)?;
+/// assert!(!fs::exists(&path)?);
+/// fs::remove_file(&other)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "mv")]
+#[doc(alias = "MoveFile")]
 #[track_caller]
 pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     let (from, to) = (from.as_ref(), to.as_ref());
@@ -84,6 +160,23 @@ pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-hard-link-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// let link = path.with_extension("link");
+/// fs::write(&path, "some text")?;
+/// fs::hard_link(&path, &link)?;
+/// fs::remove_file(&path)?;
+/// assert_eq!(fs::read_to_string(&link)?, "some text");
+/// fs::remove_file(&link)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "ln")]
+#[doc(alias = "link")]
 #[track_caller]
 pub fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref(), link.as_ref());
@@ -97,6 +190,21 @@ pub fn hard_link(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Resu
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// # #[cfg(unix)] {
+/// let name = format!("pirn-doc-read-link-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// std::os::unix::fs::symlink("target", &path)?;
+/// assert_eq!(fs::read_link(&path)?.to_str(), Some("target"));
+/// fs::remove_file(&path)?;
+/// # }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "readlink")]
 #[track_caller]
 pub fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref();
@@ -110,6 +218,18 @@ pub fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let directory = fs::canonicalize(std::env::temp_dir())?;
+/// assert!(directory.is_absolute());
+/// assert_eq!(fs::canonicalize(directory.join("."))?, directory);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "realpath")]
+#[doc(alias = "EvalSymlinks")]
 #[track_caller]
 pub fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref();
@@ -123,6 +243,19 @@ pub fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-metadata-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::write(&path, "some text")?;
+/// assert_eq!(fs::metadata(&path)?.len(), 9);
+/// fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "stat")]
 #[track_caller]
 pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let path = path.as_ref();
@@ -137,19 +270,48 @@ pub fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// # #[cfg(unix)] {
+/// let name = format!("pirn-doc-symlink-metadata-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// std::os::unix::fs::symlink("target", &path)?;
+/// assert!(fs::symlink_metadata(&path)?.is_symlink());
+/// fs::remove_file(&path)?;
+/// # }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "lstat")]
 #[track_caller]
 pub fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let path = path.as_ref();
     file_call(|| fs::symlink_metadata(path))
 }
 
-/// Returns true if the path exists, like [`std::fs::exists`].
+/// Returns true if the path exists, like [`std::fs::exists`]; follows symbolic links.
 ///
 /// # Errors
 /// The errors of the `std` function, or the caller's interrupt.
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-exists-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// assert!(!fs::exists(&path)?);
+/// fs::write(&path, "")?;
+/// assert!(fs::exists(&path)?);
+/// fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "try_exists")]
 #[track_caller]
 pub fn exists(path: impl AsRef<Path>) -> io::Result<bool> {
     let path = path.as_ref();
@@ -163,6 +325,22 @@ pub fn exists(path: impl AsRef<Path>) -> io::Result<bool> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-set-permissions-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::write(&path, "some text")?;
+/// let mut permissions = fs::metadata(&path)?.permissions();
+/// permissions.set_readonly(true);
+/// fs::set_permissions(&path, permissions)?;
+/// assert!(fs::metadata(&path)?.permissions().readonly());
+/// fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "chmod")]
 #[track_caller]
 pub fn set_permissions(
     path: impl AsRef<Path>,
@@ -179,6 +357,20 @@ pub fn set_permissions(
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-remove-file-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::write(&path, "some text")?;
+/// fs::remove_file(&path)?;
+/// assert!(fs::remove_file(&path).is_err());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "unlink")]
+#[doc(alias = "rm")]
 #[track_caller]
 pub fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
@@ -192,6 +384,19 @@ pub fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-create-dir-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::create_dir(&path)?;
+/// assert!(fs::metadata(&path)?.is_dir());
+/// fs::remove_dir(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "mkdir")]
 #[track_caller]
 pub fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
@@ -205,6 +410,19 @@ pub fn create_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancellation
 /// An interruption point before the first directory is created; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-create-dir-all-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::create_dir_all(path.join("a/b"))?;
+/// assert!(fs::metadata(path.join("a/b"))?.is_dir());
+/// fs::remove_dir_all(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "MkdirAll")]
 #[track_caller]
 pub fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
@@ -218,6 +436,21 @@ pub fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-remove-dir-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::create_dir(&path)?;
+/// fs::write(path.join("file"), "")?;
+/// assert!(fs::remove_dir(&path).is_err());
+/// fs::remove_file(path.join("file"))?;
+/// fs::remove_dir(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "rmdir")]
 #[track_caller]
 pub fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();
@@ -231,6 +464,20 @@ pub fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
 ///
 /// # Cancellation
 /// An interruption point before anything is removed; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-remove-dir-all-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::create_dir(&path)?;
+/// fs::write(path.join("file"), "")?;
+/// fs::remove_dir_all(&path)?;
+/// assert!(!fs::exists(&path)?);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "RemoveAll")]
 #[track_caller]
 pub fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
     let path = path.as_ref();

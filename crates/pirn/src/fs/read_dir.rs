@@ -1,7 +1,7 @@
 //! [`read_dir`]: the entries of a directory.
-//!
-//! Owns: entries that have been read and not yet been yielded. One call reads so many that handing
-//! it over hardly counts. Does not own: how the system reads directories.
+
+// Owns: entries that have been read and not yet been yielded. One call reads so many that handing
+// it over hardly counts. Does not own: how the system reads directories.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -24,6 +24,22 @@ const BATCH: usize = 128;
 ///
 /// # Cancellation
 /// An interruption point before the call is made; see [the module](crate::fs).
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-list-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::create_dir(&path)?;
+/// fs::write(path.join("one"), "")?;
+/// fs::write(path.join("two"), "")?;
+/// assert_eq!(fs::read_dir(&path)?.count(), 2);
+/// fs::remove_dir_all(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "ls")]
+#[doc(alias = "readdir")]
 #[track_caller]
 pub fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref();
@@ -34,12 +50,27 @@ pub fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     })
 }
 
-/// Iterator over the entries of a directory, in no order, like [`std::fs::ReadDir`]. One call reads
-/// many entries.
+/// An iterator over the entries of a directory, in no order, like [`std::fs::ReadDir`]; made by
+/// [`read_dir`]. One call reads many entries.
 ///
 /// # Cancellation
 /// `next` is an interruption point where it has to read. An interrupt is yielded once, as an error,
 /// and ends the iterator.
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-entries-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::create_dir(&path)?;
+/// fs::write(path.join("file"), "")?;
+/// for entry in fs::read_dir(&path)? {
+///     assert_eq!(entry?.file_name(), "file");
+/// }
+/// fs::remove_dir_all(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct ReadDir {
     /// None after the last entry.
     source: Option<fs::ReadDir>,
@@ -86,7 +117,21 @@ impl fmt::Debug for ReadDir {
     }
 }
 
-/// An entry of a directory, like [`std::fs::DirEntry`].
+/// An entry of a directory, like [`std::fs::DirEntry`]; yielded by [`ReadDir`].
+///
+/// # Examples
+/// ```
+/// use pirn::fs;
+///
+/// let name = format!("pirn-doc-entry-{}", std::process::id());
+/// let path = std::env::temp_dir().join(name);
+/// fs::create_dir_all(path.join("inner"))?;
+/// let entry = fs::read_dir(&path)?.next().expect("an entry")?;
+/// assert_eq!(entry.path(), path.join("inner"));
+/// assert!(entry.file_type()?.is_dir());
+/// fs::remove_dir_all(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct DirEntry {
     entry: fs::DirEntry,
     /// The file type, which most systems return with the name.
@@ -101,12 +146,38 @@ impl DirEntry {
     }
 
     /// Returns the directory's path joined with the entry's name.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::fs;
+    ///
+    /// let name = format!("pirn-doc-entry-path-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// fs::create_dir_all(path.join("inner"))?;
+    /// let entry = fs::read_dir(&path)?.next().expect("an entry")?;
+    /// assert_eq!(entry.path(), path.join("inner"));
+    /// fs::remove_dir_all(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.entry.path()
     }
 
-    /// Returns the name alone.
+    /// Returns the entry's name without the directory.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::fs;
+    ///
+    /// let name = format!("pirn-doc-entry-name-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// fs::create_dir_all(path.join("inner"))?;
+    /// let entry = fs::read_dir(&path)?.next().expect("an entry")?;
+    /// assert_eq!(entry.file_name(), "inner");
+    /// fs::remove_dir_all(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn file_name(&self) -> OsString {
         self.entry.file_name()
@@ -120,6 +191,19 @@ impl DirEntry {
     ///
     /// # Cancellation
     /// An interruption point if the system has not returned the type with the name.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::fs;
+    ///
+    /// let name = format!("pirn-doc-entry-type-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// fs::create_dir_all(path.join("inner"))?;
+    /// let entry = fs::read_dir(&path)?.next().expect("an entry")?;
+    /// assert!(entry.file_type()?.is_dir());
+    /// fs::remove_dir_all(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn file_type(&self) -> io::Result<FileType> {
         match self.kind {
@@ -136,6 +220,20 @@ impl DirEntry {
     ///
     /// # Cancellation
     /// An interruption point before the call is made; see [the module](crate::fs).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::fs;
+    ///
+    /// let name = format!("pirn-doc-entry-metadata-{}", std::process::id());
+    /// let path = std::env::temp_dir().join(name);
+    /// fs::create_dir(&path)?;
+    /// fs::write(path.join("file"), "some text")?;
+    /// let entry = fs::read_dir(&path)?.next().expect("an entry")?;
+    /// assert_eq!(entry.metadata()?.len(), 9);
+    /// fs::remove_dir_all(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn metadata(&self) -> io::Result<Metadata> {
         file_call(|| self.entry.metadata())
