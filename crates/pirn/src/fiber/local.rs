@@ -1,8 +1,8 @@
 //! Fiber-locals: values that belong to a fiber, or to a plain thread.
-//!
-//! Owns: the map in a fiber's header and the [`fiber_local!`](crate::fiber_local) keys. A value is created at
-//! its first use, lives as long as its fiber, and is dropped on that fiber's stack, before the fiber counts
-//! as finished. Values are boxed one by one, so a reference to one stays valid while others are added.
+
+// Owns: the map in a fiber's header and the [`fiber_local!`](crate::fiber_local) keys. A value is created at
+// its first use, lives as long as its fiber, and is dropped on that fiber's stack, before the fiber counts
+// as finished. Values are boxed one by one, so a reference to one stays valid while others are added.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

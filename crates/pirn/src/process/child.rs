@@ -1,7 +1,7 @@
 //! [`Child`]: a process that was started.
-//!
-//! Owns: waiting for the end of a child. Does not own: how the system reports it (`sys::ended`),
-//! the pipes (`pipe`), or dropped children (`orphans`).
+
+// Owns: waiting for the end of a child. Does not own: how the system reports it (`sys::ended`),
+// the pipes (`pipe`), or dropped children (`orphans`).
 
 use std::fmt;
 use std::io::{self, Read};

@@ -1,7 +1,7 @@
 //! The pipes to a child: its standard input, output and error.
-//!
-//! Owns: our ends, which are non-blocking. The mode of a pipe's two ends is independent, so the
-//! child notices nothing. Does not own: when an end is ready (`readiness`).
+
+// Owns: our ends, which are non-blocking. The mode of a pipe's two ends is independent, so the
+// child notices nothing. Does not own: when an end is ready (`readiness`).
 
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};

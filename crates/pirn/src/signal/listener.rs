@@ -3,17 +3,17 @@
 //! The thread of a signal must not wait, and no receiver may miss a signal. So the channel always
 //! has a free slot, and holds each signal at most once. A signal that comes again while it is
 //! queued is merged with it, as in the system itself.
-//!
-//! Owns: sending a signal. Does not own: which listener is notified when (`watch`). Called on the
-//! threads of signals.
-//!
-//! # Invariants
-//! * SL1. A signal is sent by its own thread only, after a check that it is not in the channel. If
-//!   the check finds it there, a later receive returns it. If not, it is sent. It is there twice
-//!   only if a dropped future gave back the value it had been handed.
-//!
-//! Rejected: recording here what was sent, and deriving from the channel's length what is still
-//! queued. Values that futures give back are pushed at the front, which this code cannot see.
+
+// Owns: sending a signal. Does not own: which listener is notified when (`watch`). Called on the
+// threads of signals.
+//
+// # Invariants
+// * SL1. A signal is sent by its own thread only, after a check that it is not in the channel. If
+//   the check finds it there, a later receive returns it. If not, it is sent. It is there twice
+//   only if a dropped future gave back the value it had been handed.
+//
+// Rejected: recording here what was sent, and deriving from the channel's length what is still
+// queued. Values that futures give back are pushed at the front, which this code cannot see.
 
 use super::kind::Signal;
 use crate::channel::{Receiver, Sender, unbounded};

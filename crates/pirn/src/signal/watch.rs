@@ -1,17 +1,17 @@
 //! The watchers of each signal.
-//!
-//! Owns: the list of watchers, and a thread for each signal that has ever been watched. Does not
-//! own: the handler (`sys::signals`), nor what a signal means (`cancel`, `listen`, `diag`).
-//!
-//! | event | effect of the signal | the thread |
-//! |---|---|---|
-//! | never watched | the earlier effect | does not exist |
-//! | the first watcher | wakes the thread | notifies all watchers |
-//! | the last watcher is gone | the effect before the first | sleeps |
-//!
-//! If a signal was caught and all of its watchers left before the thread handled it, it is sent
-//! once more, so that it has its earlier effect. A listener without receivers no longer counts as a
-//! watcher. That is noticed when the signal comes, or when another listener registers.
+
+// Owns: the list of watchers, and a thread for each signal that has ever been watched. Does not
+// own: the handler (`sys::signals`), nor what a signal means (`cancel`, `listen`, `diag`).
+//
+// | event | effect of the signal | the thread |
+// |---|---|---|
+// | never watched | the earlier effect | does not exist |
+// | the first watcher | wakes the thread | notifies all watchers |
+// | the last watcher is gone | the effect before the first | sleeps |
+//
+// If a signal was caught and all of its watchers left before the thread handled it, it is sent
+// once more, so that it has its earlier effect. A listener without receivers no longer counts as a
+// watcher. That is noticed when the signal comes, or when another listener registers.
 
 use std::io;
 use std::mem;

@@ -1,20 +1,20 @@
 //! Waiting on a number: for primitives that consist of one word.
-//!
-//! Owns: the table from keys to their waiters. Does not own: the meaning of a key. By convention it
-//! is an address; it is never dereferenced here.
-//!
-//! The table is static memory: a fixed number of buckets, each with a lock and one queue for all
-//! keys of the bucket. So nothing is allocated or freed for a key, and a key that is reused for
-//! another object has no effect on later waiters.
-//!
-//! # Invariants
-//! * KB1. A waiter is in the bucket of its key, in order of arrival among all keys there.
-//! * KB2. `arrivals` numbers the waiters of a bucket. `unpark_all` skips those that came after it
-//!   began, so it ends even if the woken ones wait again at once.
-//!
-//! LIVENESS: no wake is lost. The caller of `unpark_*` has first changed the state that `validate`
-//! reads. If it takes the bucket's lock first, `validate`, called under the same lock later, sees
-//! the change. If the waiter is first, it is in the queue by then.
+
+// Owns: the table from keys to their waiters. Does not own: the meaning of a key. By convention it
+// is an address; it is never dereferenced here.
+//
+// The table is static memory: a fixed number of buckets, each with a lock and one queue for all
+// keys of the bucket. So nothing is allocated or freed for a key, and a key that is reused for
+// another object has no effect on later waiters.
+//
+// # Invariants
+// * KB1. A waiter is in the bucket of its key, in order of arrival among all keys there.
+// * KB2. `arrivals` numbers the waiters of a bucket. `unpark_all` skips those that came after it
+//   began, so it ends even if the woken ones wait again at once.
+//
+// LIVENESS: no wake is lost. The caller of `unpark_*` has first changed the state that `validate`
+// reads. If it takes the bucket's lock first, `validate`, called under the same lock later, sees
+// the change. If the waiter is first, it is in the queue by then.
 
 use super::interrupt::Interrupt;
 use super::limit::interrupted;

@@ -1,8 +1,8 @@
 //! Objects of waits as reports show them: data, never part of a protocol.
-//!
-//! Owns: the descriptions of all kinds of objects, and the names that users give them. Does not
-//! own: how a report reaches an object (`notice`), or the objects. Each module describes its own
-//! state under its own lock ([`Describe`]).
+
+// Owns: the descriptions of all kinds of objects, and the names that users give them. Does not
+// own: how a report reaches an object (`notice`), or the objects. Each module describes its own
+// state under its own lock ([`Describe`]).
 
 use std::collections::BTreeMap;
 use std::fmt;
