@@ -19,6 +19,19 @@ use crate::wait::{Reason, Spec, begin};
 ///
 /// The child keeps running when its handle is dropped. Its status is then collected when the next
 /// child is started or dropped.
+///
+/// # Examples
+/// ```
+/// use pirn::process::Command;
+///
+/// let statuses = pirn::run(|| {
+///     let mut children = [Command::new("true").spawn()?, Command::new("false").spawn()?];
+///     std::io::Result::Ok(children.each_mut().map(|child| child.wait()))
+/// })?;
+/// let successes = statuses.map(|status| status.is_ok_and(|status| status.success()));
+/// assert_eq!(successes, [true, false]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Child {
     /// Its standard input, if that is a pipe.
     pub stdin: Option<ChildStdin>,
@@ -76,6 +89,17 @@ impl Child {
     }
 
     /// Returns the process id.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut child = Command::new("true").spawn()?;
+    /// assert_ne!(child.id(), std::process::id());
+    /// child.wait()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "pid")]
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.as_ref().expect("not dropped").id()
@@ -88,6 +112,17 @@ impl Child {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut child = Command::new("sleep").arg("60").spawn()?;
+    /// child.kill()?;
+    /// assert!(!child.wait()?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "start_kill")]
     pub fn kill(&mut self) -> io::Result<()> {
         self.child().kill()
     }
@@ -99,6 +134,18 @@ impl Child {
     ///
     /// # Cancellation
     /// Not an interruption point; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut child = Command::new("sleep").arg("60").spawn()?;
+    /// assert!(child.try_wait()?.is_none());
+    /// child.kill()?;
+    /// child.wait()?;
+    /// assert!(child.try_wait()?.is_some());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child().try_wait()
     }
@@ -112,6 +159,16 @@ impl Child {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn()?;
+    /// assert_eq!(child.wait()?.code(), Some(3));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "waitpid")]
     #[track_caller]
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         begin()?;
@@ -150,6 +207,16 @@ impl Child {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::{Command, Stdio};
+    ///
+    /// let child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+    /// let output = child.wait_with_output()?;
+    /// assert_eq!(output.stdout, b"hello\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn wait_with_output(mut self) -> io::Result<Output> {
         begin()?;

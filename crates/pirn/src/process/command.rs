@@ -14,6 +14,20 @@ use crate::wait::begin;
 /// The calling thread starts the child and blocks meanwhile. Some attributes that the child
 /// inherits from the starting thread, such as the parent-death signal, then depend on a worker
 /// thread, not on a short-lived thread.
+///
+/// # Examples
+/// ```
+/// use pirn::process::Command;
+///
+/// let output = pirn::run(|| {
+///     let mut shell = Command::new("sh");
+///     shell.args(["-c", "echo $WORD"]).env("WORD", "hello").output()
+/// })?;
+/// assert!(output.status.success());
+/// assert_eq!(output.stdout, b"hello\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[doc(alias = "Cmd")]
 pub struct Command {
     command: process::Command,
     /// Which of standard input, output and error have been set.
@@ -23,17 +37,43 @@ pub struct Command {
 impl Command {
     /// Returns a command that starts `program` without arguments, in this process's environment and
     /// directory. A name without a slash is searched in `PATH`.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// assert!(Command::new("true").status()?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new(program: impl AsRef<OsStr>) -> Command {
         process::Command::new(program).into()
     }
 
     /// Adds an argument.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let output = Command::new("echo").arg("a word").arg("*").output()?;
+    /// assert_eq!(output.stdout, b"a word *\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn arg(&mut self, argument: impl AsRef<OsStr>) -> &mut Command {
         self.command.arg(argument);
         self
     }
 
     /// Adds arguments.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let output = Command::new("echo").args(["one", "two"]).output()?;
+    /// assert_eq!(output.stdout, b"one two\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn args<I, S>(&mut self, arguments: I) -> &mut Command
     where
         I: IntoIterator<Item = S>,
@@ -44,6 +84,17 @@ impl Command {
     }
 
     /// Sets an environment variable.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut shell = Command::new("sh");
+    /// let output = shell.args(["-c", "echo $WORD"]).env("WORD", "hello").output()?;
+    /// assert_eq!(output.stdout, b"hello\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "setenv")]
     pub fn env(
         &mut self,
         key: impl AsRef<OsStr>,
@@ -54,6 +105,16 @@ impl Command {
     }
 
     /// Sets environment variables.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut shell = Command::new("sh");
+    /// let output = shell.args(["-c", "echo $A$B"]).envs([("A", "1"), ("B", "2")]).output()?;
+    /// assert_eq!(output.stdout, b"12\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn envs<I, K, V>(&mut self, variables: I) -> &mut Command
     where
         I: IntoIterator<Item = (K, V)>,
@@ -65,18 +126,50 @@ impl Command {
     }
 
     /// Removes an environment variable.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut shell = Command::new("sh");
+    /// shell.args(["-c", "echo $WORD"]).env("WORD", "hello").env_remove("WORD");
+    /// assert_eq!(shell.output()?.stdout, b"\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "unsetenv")]
     pub fn env_remove(&mut self, key: impl AsRef<OsStr>) -> &mut Command {
         self.command.env_remove(key);
         self
     }
 
     /// Removes all environment variables.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut shell = Command::new("/bin/sh");
+    /// shell.args(["-c", "echo $WORD"]).env("WORD", "hello").env_clear();
+    /// assert_eq!(shell.output()?.stdout, b"\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "clearenv")]
     pub fn env_clear(&mut self) -> &mut Command {
         self.command.env_clear();
         self
     }
 
     /// Sets the working directory.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let output = Command::new("pwd").current_dir("/").output()?;
+    /// assert_eq!(output.stdout, b"/\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "chdir")]
     pub fn current_dir(&mut self, directory: impl AsRef<Path>) -> &mut Command {
         self.command.current_dir(directory);
         self
@@ -84,6 +177,20 @@ impl Command {
 
     /// Sets the standard input. By default it is inherited, and empty for
     /// [`output`](Command::output).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Write;
+    ///
+    /// use pirn::process::{Command, Stdio};
+    ///
+    /// let mut cat = Command::new("cat");
+    /// let mut child = cat.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    /// child.stdin.take().expect("a pipe").write_all(b"hello")?;
+    /// assert_eq!(child.wait_with_output()?.stdout, b"hello");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "StdinPipe")]
     pub fn stdin(&mut self, from: impl Into<Stdio>) -> &mut Command {
         self.said[0] = true;
         self.command.stdin(from);
@@ -92,6 +199,21 @@ impl Command {
 
     /// Sets the standard output. By default it is inherited, and a pipe for
     /// [`output`](Command::output).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Read;
+    ///
+    /// use pirn::process::{Command, Stdio};
+    ///
+    /// let mut child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+    /// let mut text = String::new();
+    /// child.stdout.take().expect("a pipe").read_to_string(&mut text)?;
+    /// assert_eq!(text, "hello\n");
+    /// assert!(child.wait()?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "StdoutPipe")]
     pub fn stdout(&mut self, to: impl Into<Stdio>) -> &mut Command {
         self.said[1] = true;
         self.command.stdout(to);
@@ -100,6 +222,17 @@ impl Command {
 
     /// Sets the standard error. By default it is inherited, and a pipe for
     /// [`output`](Command::output).
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::{Command, Stdio};
+    ///
+    /// let mut shell = Command::new("sh");
+    /// let output = shell.args(["-c", "echo lost >&2"]).stderr(Stdio::null()).output()?;
+    /// assert!(output.stderr.is_empty());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "StderrPipe")]
     pub fn stderr(&mut self, to: impl Into<Stdio>) -> &mut Command {
         self.said[2] = true;
         self.command.stderr(to);
@@ -114,6 +247,16 @@ impl Command {
     ///
     /// # Cancellation
     /// An interruption point before the program is started; never suspends.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut child = Command::new("true").spawn()?;
+    /// assert!(child.wait()?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "Start")]
     pub fn spawn(&mut self) -> io::Result<Child> {
         begin()?;
         orphans::look_after();
@@ -128,6 +271,16 @@ impl Command {
     ///
     /// # Cancellation
     /// An interruption point. Parks a fiber, blocks a plain thread.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let status = Command::new("sh").args(["-c", "exit 3"]).status()?;
+    /// assert_eq!(status.code(), Some(3));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "Run")]
     #[track_caller]
     pub fn status(&mut self) -> io::Result<ExitStatus> {
         self.spawn()?.killed_on_drop().wait()
@@ -172,6 +325,16 @@ impl Command {
     }
 
     /// Returns the command as `std`'s type, for reading.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::process::Command;
+    ///
+    /// let mut command = Command::new("ls");
+    /// command.arg("/");
+    /// assert_eq!(command.as_std().get_program(), "ls");
+    /// assert_eq!(command.as_std().get_args().count(), 1);
+    /// ```
     #[must_use]
     pub fn as_std(&self) -> &process::Command {
         &self.command
@@ -179,6 +342,18 @@ impl Command {
 
     /// Returns the command as `std`'s type, for settings that exist only there. Standard streams
     /// that are set there count as not set for [`output`](Command::output).
+    ///
+    /// # Examples
+    /// ```
+    /// use std::os::unix::process::CommandExt;
+    ///
+    /// use pirn::process::Command;
+    ///
+    /// let mut command = Command::new("true");
+    /// command.as_std_mut().process_group(0);
+    /// assert!(command.status()?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn as_std_mut(&mut self) -> &mut process::Command {
         &mut self.command
     }

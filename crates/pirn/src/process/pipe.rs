@@ -133,6 +133,22 @@ handle! {
     /// Implements `Write` by value and by reference. A write parks the fiber while the pipe is
     /// full, and is an interruption point: an interrupted write has written nothing. If the child
     /// no longer reads, it fails with `BrokenPipe`.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Write;
+    ///
+    /// use pirn::process::{Command, Stdio};
+    ///
+    /// let mut wc = Command::new("wc");
+    /// let mut child = wc.arg("-c").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    /// let mut stdin = child.stdin.take().expect("a pipe");
+    /// stdin.write_all(b"hello")?;
+    /// drop(stdin);
+    /// let output = child.wait_with_output()?;
+    /// assert_eq!(output.stdout.trim_ascii(), b"5");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ChildStdin, PipeWriter
 }
 
@@ -142,11 +158,40 @@ handle! {
     /// Implements `Read` by value and by reference. A read parks the fiber while the pipe is empty,
     /// and is an interruption point: an interrupted read has read nothing. It returns the end once
     /// the child has ended, and all processes that inherited its output.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::{BufRead, BufReader};
+    ///
+    /// use pirn::process::{Command, Stdio};
+    ///
+    /// let mut shell = Command::new("sh");
+    /// let mut child = shell.args(["-c", "echo one; echo two"]).stdout(Stdio::piped()).spawn()?;
+    /// let stdout = child.stdout.take().expect("a pipe");
+    /// assert_eq!(BufReader::new(stdout).lines().count(), 2);
+    /// child.wait()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ChildStdout, PipeReader
 }
 
 handle! {
-    /// The pipe from a child's standard error; like [`ChildStdout`].
+    /// The pipe from a child's standard error, otherwise like [`ChildStdout`].
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Read;
+    ///
+    /// use pirn::process::{Command, Stdio};
+    ///
+    /// let mut shell = Command::new("sh");
+    /// let mut child = shell.args(["-c", "echo oh >&2"]).stderr(Stdio::piped()).spawn()?;
+    /// let mut text = String::new();
+    /// child.stderr.take().expect("a pipe").read_to_string(&mut text)?;
+    /// assert_eq!(text, "oh\n");
+    /// child.wait()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ChildStderr, PipeReader
 }
 
