@@ -9,7 +9,7 @@ use super::watch::{Reaction, Watch, watch};
 use crate::cancel::Token;
 use crate::fiber::vigil::{self, Hope};
 
-/// Cancels `token` when one of `signals` comes, as long as the returned guard lives. The signals
+/// Cancels `token` when one of `signals` comes, as long as the returned guard exists. The signals
 /// have no other effect meanwhile, so a second Ctrl-C does not end the process either. It does if
 /// the guard is dropped after the first. If one signal has several guards, each acts.
 ///
@@ -52,6 +52,8 @@ use crate::fiber::vigil::{self, Hope};
 /// let _guard = cancel_on(&[Signal::INT, Signal::TERM], &runtime.handle().token())?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
+#[doc(alias = "NotifyContext")]
+#[doc(alias = "ctrl_c")]
 pub fn cancel_on(signals: &[Signal], token: &Token) -> io::Result<SignalGuard> {
     if signals.is_empty() {
         let none = "cancel_on: no signals to wait for";
@@ -67,8 +69,21 @@ pub fn cancel_on(signals: &[Signal], token: &Token) -> io::Result<SignalGuard> {
     })
 }
 
-/// Guard of [`cancel_on`]; dropping it undoes the call. When the last guard for a signal is
+/// The guard of [`cancel_on`]. Dropping it undoes the call. When the last guard for a signal is
 /// dropped, the signal's earlier effect returns.
+///
+/// # Examples
+/// ```no_run
+/// use pirn::cancel::Token;
+/// use pirn::signal::{Signal, cancel_on};
+///
+/// let stop = Token::new();
+/// let guard = cancel_on(&[Signal::INT], &stop)?;
+/// let done = stop.enter(|| pirn::sleep(std::time::Duration::from_secs(1)).is_ok());
+/// drop(guard); // Ctrl-C ends the process again.
+/// assert_eq!(done, !stop.is_cancelled());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use = "a guard that is dropped takes back what it guards"]
 pub struct SignalGuard {
     watches: Vec<Watch>,

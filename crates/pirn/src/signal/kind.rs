@@ -6,6 +6,15 @@ use std::io;
 use crate::sys::SIGNALS;
 
 /// A signal, by its number.
+///
+/// # Examples
+/// ```
+/// use pirn::signal::Signal;
+///
+/// assert_eq!(Signal::TERM.to_string(), "TERM");
+/// assert_eq!(Signal::from_raw(Signal::TERM.as_raw()), Signal::TERM);
+/// ```
+#[doc(alias = "SignalKind")]
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Signal(i32);
 
@@ -21,28 +30,48 @@ macro_rules! signals {
 
 signals! {
     /// A timer of the process has expired.
+    #[doc(alias = "SIGALRM")]
+    #[doc(alias = "alarm")]
     ALRM = SIGALRM,
     /// A child process has ended, or stopped.
+    #[doc(alias = "SIGCHLD")]
+    #[doc(alias = "child")]
     CHLD = SIGCHLD,
     /// The process resumes after a stop.
+    #[doc(alias = "SIGCONT")]
     CONT = SIGCONT,
     /// The terminal is gone; servers often take it as a request to reload their configuration.
+    #[doc(alias = "SIGHUP")]
+    #[doc(alias = "hangup")]
     HUP = SIGHUP,
     /// `Ctrl-C` in a terminal.
+    #[doc(alias = "SIGINT")]
+    #[doc(alias = "interrupt")]
     INT = SIGINT,
     /// A write to a pipe without readers.
+    #[doc(alias = "SIGPIPE")]
     PIPE = SIGPIPE,
     /// `Ctrl-\` in a terminal.
+    #[doc(alias = "SIGQUIT")]
     QUIT = SIGQUIT,
     /// The process is asked to end.
+    #[doc(alias = "SIGTERM")]
+    #[doc(alias = "terminate")]
     TERM = SIGTERM,
     /// `Ctrl-Z` in a terminal.
+    #[doc(alias = "SIGTSTP")]
     TSTP = SIGTSTP,
     /// Meaning defined by the program.
+    #[doc(alias = "SIGUSR1")]
+    #[doc(alias = "user_defined1")]
     USR1 = SIGUSR1,
     /// Meaning defined by the program.
+    #[doc(alias = "SIGUSR2")]
+    #[doc(alias = "user_defined2")]
     USR2 = SIGUSR2,
     /// The terminal has another size.
+    #[doc(alias = "SIGWINCH")]
+    #[doc(alias = "window_change")]
     WINCH = SIGWINCH,
 }
 
@@ -64,12 +93,32 @@ const FAULT: &str = "the thread that caused it cannot go on";
 
 impl Signal {
     /// Returns the signal with this number. The number is checked when the signal is used.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::ErrorKind;
+    ///
+    /// use pirn::signal::{Signal, listen};
+    ///
+    /// let unknown = Signal::from_raw(9_999);
+    /// assert_eq!(unknown.to_string(), "signal 9999");
+    /// assert_eq!(listen(&[unknown]).unwrap_err().kind(), ErrorKind::InvalidInput);
+    /// ```
     #[must_use]
     pub const fn from_raw(number: i32) -> Signal {
         Signal(number)
     }
 
     /// Returns the number.
+    ///
+    /// # Examples
+    /// ```
+    /// use pirn::signal::Signal;
+    ///
+    /// assert_eq!(Signal::HUP.as_raw(), 1);
+    /// assert_eq!(Signal::INT.as_raw(), 2);
+    /// ```
+    #[doc(alias = "as_raw_value")]
     #[must_use]
     pub const fn as_raw(self) -> i32 {
         self.0

@@ -49,6 +49,9 @@ use crate::channel::Receiver;
 /// }
 /// # Ok::<(), std::io::Error>(())
 /// ```
+#[doc(alias = "Notify")]
+#[doc(alias = "ctrl_c")]
+#[doc(alias = "sigaction")]
 pub fn listen(signals: &[Signal]) -> io::Result<Receiver<Signal>> {
     let different: BTreeSet<Signal> = signals.iter().copied().collect();
     if different.is_empty() {
