@@ -13,8 +13,8 @@ const LARGE: usize = 64 << 10;
 /// such a buffer through a long wait.
 const SMALL: usize = 16 << 10;
 
-/// Copies from `reader` to `writer` until the end; returns the number of bytes. Like
-/// [`std::io::copy`], in larger pieces.
+/// Copies from `reader` to `writer` until the end, like [`std::io::copy`], in pieces of 64 KiB.
+/// Returns the number of bytes.
 ///
 /// # Errors
 /// The first error of either, except those of kind `Interrupted`, which are retried. Data copied by
@@ -22,6 +22,22 @@ const SMALL: usize = 16 << 10;
 ///
 /// # Cancellation
 /// An interruption point if reading or writing is.
+///
+/// # Examples
+/// ```
+/// use std::io::Write;
+///
+/// use pirn::io::copy;
+/// use pirn::net::UnixStream;
+///
+/// let (mut one, mut other) = UnixStream::pair()?;
+/// one.write_all(b"some bytes")?;
+/// drop(one);
+/// let mut bytes = Vec::new();
+/// assert_eq!(copy(&mut other, &mut bytes)?, 10);
+/// assert_eq!(bytes, b"some bytes");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[track_caller]
 pub fn copy<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
 where

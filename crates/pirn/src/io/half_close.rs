@@ -8,12 +8,46 @@ use crate::net::{TcpStream, UnixStream};
 
 /// A stream that can close its direction for writing alone.
 /// [`copy_bidirectional`](super::copy_bidirectional) does that when the other side has ended.
+///
+/// # Examples
+/// ```
+/// use std::io::{Read, Write};
+///
+/// use pirn::io::HalfClose;
+/// use pirn::net::UnixStream;
+///
+/// fn ask(mut stream: &UnixStream) -> std::io::Result<()> {
+///     stream.write_all(b"a question")?;
+///     stream.half_close()
+/// }
+///
+/// let (client, mut server) = UnixStream::pair()?;
+/// ask(&client)?;
+/// let mut question = String::new();
+/// server.read_to_string(&mut question)?;
+/// assert_eq!(question, "a question");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait HalfClose {
     /// Closes the direction for writing: a reader at the other end sees the end of the stream. It
     /// is no error if the other end is already closed.
     ///
     /// # Errors
     /// Returns the operating system's error.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::io::Read;
+    ///
+    /// use pirn::io::HalfClose;
+    /// use pirn::net::UnixStream;
+    ///
+    /// let (one, mut other) = UnixStream::pair()?;
+    /// one.half_close()?;
+    /// assert_eq!(other.read(&mut [0; 8])?, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[doc(alias = "CloseWrite")]
     fn half_close(&self) -> io::Result<()>;
 }
 

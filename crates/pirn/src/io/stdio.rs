@@ -15,15 +15,43 @@ use crate::readiness::{Interest, Source};
 use crate::sync::Mutex;
 use crate::sys;
 
-/// Handle to the process's standard input; made by [`stdin`].
+/// A handle to the process's standard input; made by [`stdin`].
+///
+/// # Examples
+/// ```no_run
+/// use std::io::Read;
+///
+/// let mut all = String::new();
+/// pirn::io::stdin().read_to_string(&mut all)?;
+/// println!("{} bytes", all.len());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Stdin(());
 
-/// Handle to the process's standard output; made by [`stdout`].
+/// A handle to the process's standard output; made by [`stdout`].
+///
+/// # Examples
+/// ```
+/// use std::io::Write;
+///
+/// let mut stdout = pirn::io::stdout();
+/// writeln!(stdout, "hello")?;
+/// stdout.flush()?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Stdout(());
 
-/// Handle to the process's standard error; made by [`stderr`].
+/// A handle to the process's standard error; made by [`stderr`].
+///
+/// # Examples
+/// ```
+/// use std::io::Write;
+///
+/// writeln!(pirn::io::stderr(), "something is wrong")?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Stderr(());
 
@@ -52,6 +80,7 @@ static STDERR: Stream = Stream::new();
 ///
 /// A read is an interruption point until input is available. An interrupted read has taken nothing.
 ///
+/// # Examples
 /// ```no_run
 /// use std::io::{BufRead, BufReader};
 ///
@@ -70,6 +99,14 @@ pub fn stdin() -> Stdin {
 ///
 /// Each call is handed to another thread; [`fs`](crate::fs) has the cost. A write is an
 /// interruption point until the stream accepts data. An interrupted write has written nothing.
+///
+/// # Examples
+/// ```
+/// use std::io::Write;
+///
+/// pirn::run(|| writeln!(pirn::io::stdout(), "hello"))?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use]
 pub fn stdout() -> Stdout {
     Stdout(())
@@ -77,6 +114,14 @@ pub fn stdout() -> Stdout {
 
 /// Returns a handle to the process's standard error, which has no buffer; otherwise like
 /// [`stdout`].
+///
+/// # Examples
+/// ```
+/// use std::io::Write;
+///
+/// pirn::run(|| writeln!(pirn::io::stderr(), "something is wrong"))?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use]
 pub fn stderr() -> Stderr {
     Stderr(())
