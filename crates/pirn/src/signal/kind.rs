@@ -88,8 +88,8 @@ const REFUSED: &[(i32, &str, &str)] = &[
     (libc::SIGTRAP, "SIGTRAP", FAULT),
 ];
 
-const UNCATCHABLE: &str = "the system lets nobody catch it";
-const FAULT: &str = "the thread that caused it cannot go on";
+const UNCATCHABLE: &str = "no process can catch it";
+const FAULT: &str = "the thread that caused it cannot continue";
 
 impl Signal {
     /// Returns the signal with this number. The number is checked when the signal is used.
